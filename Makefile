@@ -52,9 +52,9 @@ lint: $(INSTALLED)  ## check the style with ruff
 notebooks: $(INSTALLED)  ## write notebooks/ again from solutions/
 	@$(PY) -m shardlab_grader.edition
 
-references: $(INSTALLED) bubblewrap  ## measure the solutions again for src/shardlab/questions/references.json
+references: $(INSTALLED) bubblewrap  ## measure the solutions again (CHAPTERS="4 7" for some of them)
 	@echo "Running every solution and measuring its programs"
-	@$(PY) -m shardlab_grader.packaged
+	@$(PY) -m shardlab_grader.packaged $(CHAPTERS)
 
 records: $(INSTALLED) $(TPU)  ## compile the pages' TPU programs again for src/shardlab/records/
 	@SHARDLAB_KEEP_RECORDS=1 $(PY) -m shardlab_grader.executed build/solutions

@@ -1,12 +1,12 @@
 """The references that come with the helper package: programs and costs of all solutions in the public cases.
 
-Run as `python -m shardlab_grader.packaged` at the root of the repository, after a solution or a case has changed.
+Run as `python -m shardlab_grader.packaged [CHAPTER...]` at the root of the repository, after a solution or a case has changed.
 """
 
 from __future__ import annotations
 
-import json
 import pathlib
+import sys
 import tempfile
 
 from shardlab_grader import edition, header, references
@@ -15,35 +15,36 @@ from shardlab_grader.jobs import Settings
 from shardlab.question import ProgramItem
 from shardlab.questions import question
 
-PLACE = pathlib.Path("src", "shardlab", "questions", "references.json")
+FOLDER = pathlib.Path("src", "shardlab", "questions", "references")
 
 
-def packaged(root: pathlib.Path, settings: Settings) -> str:
-    """The file's text, made from every chapter in `solutions/`.
+def packaged(root: pathlib.Path, settings: Settings, chapters: tuple[int, ...] = ()) -> dict[str, str]:
+    """The files' texts by name, one for each chapter of `solutions/` that asks for programs, or for those named.
 
     Raises:
         ShardlabError: a chapter or its solution has a mistake.
     """
-    merged: dict[str, dict] = {"facts": {}, "programs": {}}
+    texts: dict[str, str] = {}
     for path in edition.chapters(root):
+        if chapters and int(path.stem[:2]) not in chapters:
+            continue
         source = edition.source(path, header.syllabus(root))
         asked = [id for id in edition.questions(source) if any(isinstance(i, ProgramItem) for i in question(id).items)]
-        manifests = {id: question(id).manifest() for id in asked}
-        found = json.loads(references.text(edition.solution(source), manifests, None, settings))
-        merged["programs"] |= found["programs"]
-        for version, facts in found["facts"].items():
-            merged["facts"].setdefault(version, {}).update(facts)
-    return json.dumps(merged, indent=1, sort_keys=True) + "\n"
+        if asked:
+            manifests = {id: question(id).manifest() for id in asked}
+            texts[f"{path.stem[:2]}.json"] = references.text(edition.solution(source), manifests, None, settings)
+    return texts
 
 
-def main() -> None:
-    """Write the file and say so."""
+def main(chapters: tuple[int, ...]) -> None:
+    """Write the files and say so."""
     root = pathlib.Path.cwd()
     with tempfile.TemporaryDirectory() as cache:
-        text = packaged(root, Settings(cache=pathlib.Path(cache)))
-    (root / PLACE).write_text(text)
-    print(f"wrote {PLACE}: {len(json.loads(text)['programs'])} programs")
+        texts = packaged(root, Settings(cache=pathlib.Path(cache)), chapters)
+    for name, text in texts.items():
+        (root / FOLDER / name).write_text(text)
+        print(f"wrote {FOLDER / name}")
 
 
 if __name__ == "__main__":
-    main()
+    main(tuple(int(chapter) for chapter in sys.argv[1:]))

@@ -14,7 +14,7 @@ import jax
 from shardlab.judge.measuring import Measured, measure
 from shardlab.question import Case, ProgramItem, Question, cases_of
 
-PACKAGED = pathlib.Path(__file__).parent / "questions" / "references.json"
+PACKAGED = pathlib.Path(__file__).parent / "questions" / "references"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,13 +38,17 @@ class References:
 
     @classmethod
     def load(cls, path: pathlib.Path = PACKAGED) -> References:
-        """The references in a file; none when there is no such file."""
-        if not path.exists():
-            return cls({}, {})
-        raw = json.loads(path.read_text())
-        return cls(raw["programs"], raw["facts"])
+        """The references in a file, or in all `.json` files of a folder; none when there is no such file."""
+        programs: dict[str, str] = {}
+        facts: dict[str, dict[str, Any]] = {}
+        for file in sorted(path.glob("*.json")) if path.is_dir() else [path] * path.exists():
+            raw = json.loads(file.read_text())
+            programs |= raw["programs"]
+            for version, entries in raw["facts"].items():
+                facts.setdefault(version, {}).update(entries)
+        return cls(programs, facts)
 
-    def dump(self, path: pathlib.Path = PACKAGED) -> None:
+    def dump(self, path: pathlib.Path) -> None:
         """Write all programs and facts as JSON with sorted keys."""
         text = json.dumps({"programs": self._programs, "facts": self._facts}, indent=1, sort_keys=True)
         path.write_text(text + "\n")
