@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shardlab.errors import ShardingError
-from shardlab.expression import parse
 from shardlab.inverse import letter_names, write_axes, write_counts
+from shardlab.parsing import parse
 from shardlab.placement import place
 from shardlab.resolution import axis_spec, resolve, resolve_on
 from shardlab.sharding import make_sharding

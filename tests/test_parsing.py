@@ -9,7 +9,7 @@ import pytest
 
 import shardlab
 from shardlab.errors import ShardingError
-from shardlab.expression import parse
+from shardlab.parsing import parse
 from shardlab.pattern import Element
 
 # Each row: the expression, and how it is written with single spaces.
@@ -162,14 +162,14 @@ def test_unprintable() -> None:
     assert caught.value.where == '"a  b -> a\N{REPLACEMENT CHARACTER}8 b"\n         ^^^'
 
 
-@pytest.mark.parametrize("module", ["quote", "pattern", "expression", "counts", "misfits", "resolution", "meshes", "arrays"])
+@pytest.mark.parametrize("module", ["quote", "pattern", "parsing", "counts", "misfits", "resolution", "meshes", "arrays"])
 def test_optimized_python(module: str) -> None:
     """No check is an `assert`, so `python -O` changes nothing."""
     source = Path(shardlab.__file__).with_name(f"{module}.py").read_text()
     assert not [node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assert)]
 
 
-@pytest.mark.parametrize("module", ["quote", "pattern", "expression", "counts", "misfits", "resolution"])
+@pytest.mark.parametrize("module", ["quote", "pattern", "parsing", "counts", "misfits", "resolution"])
 def test_pure(module: str) -> None:
     """Parsing and arithmetic import neither JAX nor NumPy."""
     source = Path(shardlab.__file__).with_name(f"{module}.py").read_text()

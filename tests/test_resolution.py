@@ -7,7 +7,7 @@ from einshard_oracle import index_map
 
 from shardlab.counts import nearest, root
 from shardlab.errors import ShardingError
-from shardlab.expression import parse
+from shardlab.parsing import parse
 from shardlab.placement import place
 from shardlab.resolution import Resolution, axis_spec, resolve, resolve_on
 

@@ -1,6 +1,6 @@
 """The references that come with the helper package: programs and costs of all solutions in the public cases.
 
-Run as `python -m shardlab_grader.packaged [CHAPTER...]` at the root of the repository, after a solution or a case has changed.
+Run as `python -m shardlab_grader.packaged [CHAPTER...]` at the root of the repository, after a solution or case has changed.
 """
 
 from __future__ import annotations

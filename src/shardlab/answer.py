@@ -37,7 +37,7 @@ def record(manifest: Mapping[str, Any], namespace: Mapping[str, Any], prediction
         predictions: what `sl.predict` was given for this question, by item.
     """
     variable = manifest["variable"]
-    source: Mapping[str, Any] = namespace
+    source: Any = namespace
     if variable is not None:
         source = namespace.get(variable, {})
         if source is ...:

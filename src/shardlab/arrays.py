@@ -9,8 +9,8 @@ import numpy as np
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding
 
 from shardlab.errors import ShardingError
-from shardlab.expression import parse
 from shardlab.meshes import Where, mesh_axes, sharding_for, where
+from shardlab.parsing import parse
 from shardlab.resolution import axes_text
 
 ARRAYS = (np.ndarray, jax.Array, jax.ShapeDtypeStruct, bool, int, float, complex, np.generic)
@@ -39,15 +39,18 @@ def shard(x: Any, text: str, mesh: Mesh | AbstractMesh | None = None) -> Any:
 def _place_globally(x: Any, sharding: NamedSharding) -> jax.Array:
     """On devices of several processes: a global array is moved, a host array that every process holds is cut up."""
     if isinstance(x, jax.Array) and not x.is_fully_addressable:
-        return jax.jit(lambda a: a, out_shardings=sharding)(x)
-    if isinstance(x, jax.Array) and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(_place_globally(jax.random.key_data(x), sharding), impl=jax.random.key_impl(x))
+        moved: jax.Array = jax.jit(lambda a: a, out_shardings=sharding)(x)
+        return moved
+    if isinstance(x, jax.Array) and jax.numpy.issubdtype(x.dtype, jax.dtypes.prng_key):
+        data = _place_globally(jax.random.key_data(x), sharding)
+        keys: jax.Array = jax.random.wrap_key_data(data, impl=jax.random.key_impl(x))
+        return keys
     host = np.asarray(x)
     host = host.astype(jax.dtypes.canonicalize_dtype(host.dtype))
     return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
 
 
-def _traced_where(x: jax.core.Tracer, text: str, mesh: Mesh | AbstractMesh | None) -> Where:
+def _traced_where(x: jax.core.Tracer[Any], text: str, mesh: Mesh | AbstractMesh | None) -> Where:
     """What the expression of a traced array is resolved on: the axis types are those that hold where JAX traces."""
     context = jax.sharding.get_abstract_mesh()
     if mesh is not None:
@@ -62,7 +65,7 @@ def _traced_where(x: jax.core.Tracer, text: str, mesh: Mesh | AbstractMesh | Non
     return place
 
 
-def _constrain(x: Any, sharding: NamedSharding) -> jax.Array:
+def _constrain(x: jax.Array, sharding: NamedSharding) -> jax.Array:
     kinds = dict(zip(sharding.mesh.axis_names, sharding.mesh.axis_types))
     used = {kinds[axis] for entry in sharding.spec for axis in _axes(entry)} or set(kinds.values())
     if AxisType.Manual in used:

@@ -12,6 +12,7 @@ from shardlab import markup
 from shardlab.draw import Picture
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 TONE = "#808080"
@@ -41,7 +42,7 @@ def chart(figure: Figure, text: str, described: str) -> Chart:
     return Chart(text, markup.framed(html), figure)
 
 
-def blank(width: float, height: float, panels: int = 1) -> tuple[Figure, list]:
+def blank(width: float, height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
     """A transparent figure and its axes, side by side; sizes in inches."""
     from matplotlib.figure import Figure
 

@@ -20,7 +20,8 @@ def compiled(product: Product, asked: bool) -> Route | None:
     Args:
         asked: whether the caller asks for the placement of the output; else it is the one that comes out by itself.
     """
-    first, gathered, final = product.output.by_name, (), product.output
+    first, final = product.output.by_name, product.output
+    gathered: tuple[str, ...] = ()
     try:
         if asked and len(product.axes) > 1:
             _need_untangled(product)
@@ -48,7 +49,8 @@ def _need_untangled(product: Product) -> None:
 
 def _reached(wanted: Cuts, natural: Cuts) -> tuple[Cuts, tuple[str, ...]]:
     """The cuts that the product is made with on a mesh of several axes, and dimensions to gather at the end."""
-    first, gathered = dict(wanted), []
+    first = dict(wanted)
+    gathered: list[str] = []
     for name, entry in wanted.items():
         own = natural.get(name, ())
         if entry[: len(own)] == own:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from shardlab.pattern import Element, Pattern
 from shardlab.quote import Fault, either, number
@@ -58,7 +58,7 @@ def fault(pattern: Pattern, devices: int, extents: dict[str, int]) -> Fault:
     return Fault(reference, what, f"write {either(nearest(pattern, devices, extents))}.", spans)
 
 
-def nearest(pattern: Pattern, devices: int, extents: dict[str, int]) -> tuple[str, ...]:
+def nearest(pattern: Pattern, devices: int, extents: Mapping[str, int]) -> tuple[str, ...]:
     """The one or two expressions nearest to `pattern` that use all devices and divide the dimensions, in quotes."""
     found: dict[str, float] = {}
     for distance in (1, 2):

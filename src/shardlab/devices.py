@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import platform
+from typing import TYPE_CHECKING
 
 from shardlab.errors import ShardlabError
 from shardlab.topology import host_settings
+
+if TYPE_CHECKING:
+    import jax
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -49,7 +53,7 @@ def setup(n: int = 8) -> Devices:
     return Devices(platform.python_version(), jax.__version__, len(found), kind, simulated)
 
 
-def _simulated(n: int) -> list:
+def _simulated(n: int) -> list[jax.Device]:
     """`n` CPU devices in place of a backend that holds no array: one TPU chip of Colab, one GPU of a laptop."""
     import jax
     from jax.extend.backend import clear_backends

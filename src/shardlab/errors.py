@@ -22,7 +22,7 @@ class ShardlabError(Exception):
             lines += [f"  {label} {first}", *(f"         {line}" for line in rest)]
         return "\n".join(lines)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.reference, self.what, self.where, self.mend)
 
 

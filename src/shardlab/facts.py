@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -125,8 +124,9 @@ def plain(text: str) -> str:
 def _dimensions(placement: Placement) -> tuple[tuple[int, tuple[str, ...]], ...] | None:
     if placement.spec is None:
         return None
-    entries = [(e,) if isinstance(e, str) else e if isinstance(e, tuple) else () for e in placement.spec]
-    return tuple(itertools.zip_longest(placement.shape, entries[: len(placement.shape)], fillvalue=()))
+    entries = [(e,) if isinstance(e, str) else tuple(e or ()) for e in placement.spec]
+    entries += [()] * (len(placement.shape) - len(entries))
+    return tuple(zip(placement.shape, entries))
 
 
 def _sized(n: int, axes: tuple[str, ...]) -> str:

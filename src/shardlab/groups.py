@@ -95,7 +95,7 @@ def _along(positions: np.ndarray, chosen: tuple[int, ...]) -> Groups:
 def _mesh_groups(mesh: str, order: str, chosen: str) -> Groups:
     """Groups along axes, or along parts `'a':(before)size` of axes, of the mesh that the HLO itself names."""
     sizes = {name.strip("'\""): int(size) for name, size in re.findall(r"([^,=]+)=(\d+)", mesh)}
-    picked = [_PART.match(entry.strip()) for entry in chosen.split(",") if entry.strip()]
+    picked = [part for entry in chosen.split(",") if (part := _PART.match(entry.strip()))]
     spans = [(p["axis"], int(p["before"] or 1), int(p["before"] or 1) * int(p["size"] or sizes[p["axis"]])) for p in picked]
     parts = []
     for name, size in sizes.items():
@@ -114,7 +114,7 @@ def _order(text: str, devices: int) -> np.ndarray:
     if iota := re.search(r"\[([\d,]+)\](?:T\(([\d,]+)\))?", text):
         ids = ids.reshape(_whole(iota[1]))
         return (ids.transpose(_whole(iota[2])) if iota[2] else ids).ravel()
-    return np.array(_whole(re.search(r"\(([\d,\s]+)\)", text)[1]))
+    return np.array(_whole(text.partition("(")[2].partition(")")[0]))
 
 
 def _rows(table: np.ndarray) -> Groups:

@@ -13,7 +13,7 @@ from shardlab.errors import ShardlabError
 
 _INDEX_COMMENT = re.compile(r"/\*index=\d+\*/")
 _COMPUTATION = re.compile(r"(ENTRY )?%?([^\s(){}=]+) (?:\(.*\) -> .*)?\{$")
-_INSTRUCTION = re.compile(r"\s+(?:ROOT )?%?([^\s(){}=]+) = (.*)$")
+_INSTRUCTION = re.compile(r"\s+(ROOT )?%?([^\s(){}=]+) = (.*)$")
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[][(){},]')
 _ARRAY = re.compile(r"([a-z][a-z0-9]*)\[([^]]*)\]")
 _OP_NAME = re.compile(r'op_name="((?:\\.|[^"\\])*)"')
@@ -107,13 +107,17 @@ class Instruction:
 
 @dataclasses.dataclass(frozen=True)
 class Module:
-    """An HLO module: instructions by name, by computation; the entry's name; devices that it runs on; lines not read."""
+    """An HLO module: instructions by name, by computation; the entry's name; devices that it runs on; lines not read.
+
+    `roots` names the instruction that each computation returns.
+    """
 
     entry: str
     computations: dict[str, dict[str, Instruction]]
     devices: int
     frames: dict[str, str]
     unread: tuple[str, ...] = ()
+    roots: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def source(self, instruction: Instruction) -> str:
         """File name and line of the Python code that `instruction` came from, or nothing."""
@@ -131,18 +135,22 @@ def parse(text: str) -> Module:
         ShardlabError: there is no `ENTRY` computation in the text.
     """
     computations: dict[str, dict[str, Instruction]] = {}
-    entry, inside = "", None
+    roots: dict[str, str] = {}
+    entry, inside, name = "", None, ""
     unread = []
     lines = text.splitlines()
     first = 0
     for k, line in enumerate(lines):
         if line[:1] != " " and (header := _COMPUTATION.match(line)):
-            inside, first = computations.setdefault(header[2], {}), first or k
-            entry = header[2] if header[1] else entry
+            name, first = header[2], first or k
+            inside = computations.setdefault(name, {})
+            entry = name if header[1] else entry
         elif line.startswith("}"):
             inside = None
         elif inside is not None and (found := _INSTRUCTION.match(line)):
-            inside[found[1]] = Instruction(found[1], _INDEX_COMMENT.sub("", found[2]) if "/*" in found[2] else found[2])
+            inside[found[2]] = Instruction(found[2], _INDEX_COMMENT.sub("", found[3]) if "/*" in found[3] else found[3])
+            if found[1]:
+                roots[name] = found[2]
         elif inside is not None and line.strip():
             unread.append(line.strip())
     if not entry:
@@ -151,7 +159,7 @@ def parse(text: str) -> Module:
             mend="pass the text of a compiled program: jax.jit(f).lower(x).compile().as_text().",
         )  # fmt: skip
     devices = math.prod(int(n) for n in _DEVICES.findall(lines[0]))
-    return Module(entry, computations, devices, _frames(lines[:first]), tuple(unread))
+    return Module(entry, computations, devices, _frames(lines[:first]), tuple(unread), roots)
 
 
 def leaves(shape: Shape) -> Iterator[Array]:
@@ -213,8 +221,8 @@ def _frames(lines: Sequence[str]) -> dict[str, str]:
         elif row := re.match(r"(\d+) (.*)$", line):
             rows[row[1]] = row[2]
     frames = {}
-    for frame, row in tables.get("StackFrames", {}).items():
-        location = tables["FileLocations"].get(_field(row, "file_location_id"), "")
+    for frame, entry in tables.get("StackFrames", {}).items():
+        location = tables["FileLocations"].get(_field(entry, "file_location_id"), "")
         file = tables["FileNames"].get(_field(location, "file_name_id"), "").strip('"')
         frames[frame] = f"{PurePath(file).name}:{_field(location, 'line')}" if file else ""
     return frames

@@ -12,8 +12,8 @@ import jax
 from jax.sharding import AbstractMesh, NamedSharding, Sharding
 
 from shardlab.errors import ShardingError
-from shardlab.expression import parse
 from shardlab.meshes import mesh_axes
+from shardlab.parsing import parse
 from shardlab.pattern import Element, Pattern, is_axis
 from shardlab.resolution import Resolution, axes_text
 
@@ -36,7 +36,7 @@ def expression(x: Any, names: str | None = None) -> str:
         'batch d -> batch@model d'
     """
     sharding = x if isinstance(x, Sharding) else jax.typeof(x).sharding if isinstance(x, jax.core.Tracer) else x.sharding
-    rank = len(sharding.spec) if isinstance(x, NamedSharding) else len(x.shape) if sharding is not x else 0
+    rank = len(x.spec) if isinstance(x, NamedSharding) else len(x.shape) if sharding is not x else 0
     words = parse(f"{names} -> {names}").names if names else letter_names(rank)
     if len(words) != rank:
         raise ShardingError(

@@ -11,7 +11,7 @@ import numpy as np
 from jax.extend.backend import get_backend
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding
 
-from shardlab.expression import parse
+from shardlab.parsing import parse
 from shardlab.placement import Axes, Spec
 from shardlab.quote import Fault, sharding_error
 from shardlab.resolution import Shape, axes_text, resolve, resolve_on, shape_text

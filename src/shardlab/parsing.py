@@ -95,7 +95,7 @@ def _right_element(word: str, span: Span) -> Element | Fault:
 def _word_fault(word: str, name: str | None, rest: str, span: Span) -> Fault:
     """Why a word cannot be read."""
     foreign = [i for i, c in enumerate(word) if not c.isascii() and c.isnumeric() and not is_name(c)]
-    number = re.match(r"[0-9]*\**", rest)[0]
+    number = rest[: len(rest) - len(rest.lstrip("0123456789").lstrip("*"))]
     after = rest[len(number) :]
     if foreign:
         spans = tuple((span[0] + i, span[0] + i + 1) for i in foreign)

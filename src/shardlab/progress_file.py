@@ -28,7 +28,7 @@ def read() -> dict[str, Any]:
     path = location()
     empty: dict[str, Any] = {"questions": {}, "predictions": {}}
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if not all(isinstance(raw[key], dict) and all(isinstance(v, dict) for v in raw[key].values()) for key in empty):
             raise ValueError("its fields are not those of a progress file")
         return raw
@@ -55,7 +55,8 @@ def note_prediction(question: str, values: Mapping[str, Any]) -> None:
 
 def of(question: str) -> dict[str, Any]:
     """One question's record: status, points, tries, hints; empty before the first try."""
-    return read()["questions"].get(question, {})
+    known: dict[str, dict[str, Any]] = read()["questions"]
+    return known.get(question, {})
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

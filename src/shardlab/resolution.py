@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from shardlab import counts, misfits
 from shardlab.errors import ShardingError
-from shardlab.expression import parse
+from shardlab.parsing import parse
 from shardlab.pattern import Element, Pattern
 from shardlab.placement import Axes, Spec
 from shardlab.quote import sharding_error
@@ -159,7 +159,8 @@ def _on_axes(counted: Resolution, axes: Axes) -> Resolution | None:
     groups: dict[str, tuple[str, ...]] = {}
     rest = [(name, size) for name, size in axes if size > 1]
     for name, wanted in counted.axes:
-        group, size = (), 1
+        group: tuple[str, ...] = ()
+        size = 1
         while rest and size < wanted:
             axis, n = rest.pop(0)
             group, size = (*group, axis), size * n

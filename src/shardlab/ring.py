@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from shardlab.errors import ShardlabError
 
 KINDS = ("all-gather", "reduce-scatter", "all-reduce", "all-to-all")
+PERMUTE = "collective-permute"
 LETTERS = "ABCDEFGHIJKLMNOP"
 MOST = len(LETTERS)
 
@@ -74,6 +75,11 @@ class Schedule:
         return self.n**2 if self.kind == "all-to-all" else self.n
 
     @property
+    def room(self) -> int:
+        """Places for chunks on each device."""
+        return 1 if self.kind == PERMUTE else self.n
+
+    @property
     def busiest_link(self) -> int:
         """Chunks that cross the busiest link in one direction, all steps together."""
         loads: dict[tuple[int, int], int] = {}
@@ -112,13 +118,28 @@ def schedule(kind: str, n: int, bidirectional: bool = False) -> Schedule:
     return Schedule(kind, n, bidirectional, steps)
 
 
+def passed(pairs: Collection[tuple[int, int]], n: int, steps: int) -> Schedule:
+    """One block from each of `n` devices, passed on `steps` times along (source, target) pairs.
+
+    Who is no target holds nothing afterwards; each device is at most once a source, and at most once a target.
+    """
+    held: dict[int, Chunk] = {d: Chunk(d) for d in range(n)}
+    made = [Step((), tuple((held[d],) for d in range(n)), PERMUTE)]
+    for _ in range(steps):
+        hops = tuple(Hop(a, b, held[a]) for a, b in pairs if a in held)
+        held = {hop.target: hop.chunk for hop in hops}
+        made.append(Step(hops, tuple((held[d],) if d in held else () for d in range(n)), PERMUTE))
+    return Schedule(PERMUTE, n, False, tuple(made))
+
+
 def _copies(n: int, ways: tuple[int, ...], terms: tuple[int, ...]) -> Iterator[Step]:
     """All-gather: whoever has just got a chunk passes a copy on, the same way round."""
     held = [{Chunk(d, None, terms)} for d in range(n)]
     fresh = [(d, way, Chunk(d, None, terms)) for d in range(n) for way in ways]
     yield _step((), held, "all-gather")
     while fresh:
-        hops, arrived = [], []
+        hops: list[Hop] = []
+        arrived: list[tuple[int, int, Chunk]] = []
         for device, way, chunk in fresh:
             target = (device + way) % n
             if chunk not in held[target] and all((hop.target, hop.chunk) != (target, chunk) for hop in hops):
@@ -134,7 +155,7 @@ def _copies(n: int, ways: tuple[int, ...], terms: tuple[int, ...]) -> Iterator[S
 def _sums(n: int, ways: tuple[int, ...]) -> Iterator[Step]:
     """Reduce-scatter: an all-gather run backwards; each copy that was made becomes an addition."""
     gather = list(_copies(n, tuple(-way for way in ways), ()))[1:]
-    held = [{chunk: (d,) for chunk in range(n)} for d in range(n)]
+    held: list[dict[int, tuple[int, ...]]] = [{chunk: (d,) for chunk in range(n)} for d in range(n)]
     yield _partial((), held)
     for step in reversed(gather):
         routes = [(hop.target, hop.source, hop.chunk.home) for hop in step.hops]

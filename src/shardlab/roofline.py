@@ -162,7 +162,7 @@ def _draw(axes: Any, panel: str, roofs: list[tuple[Roof, str]], works: Mapping[s
 
 
 def _rows(panel: str, roof: Roof, works: Mapping[str, Work]) -> list[tuple[str, ...]]:
-    rows = [(f"{roof.name}, {panel}", "(turns flat)", f"{roof.ridge:,.0f}", f"{roof.peak:.3g}", "")]
+    rows: list[tuple[str, ...]] = [(f"{roof.name}, {panel}", "(turns flat)", f"{roof.ridge:,.0f}", f"{roof.peak:.3g}", "")]
     for name, work in works.items():
         if x := _intensity(work, panel):
             bound = panel if x < roof.ridge else "compute"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import html
-import io
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from jax.sharding import AbstractMesh, Mesh, NamedSharding
 from shardlab.arrays import is_array, shard
 from shardlab.errors import ShardingError
 from shardlab.meshes import sharding_for, where
+from shardlab.tables import plain
 
 Rules = Sequence[tuple[str, str]] | Mapping[str, str]
 COLUMNS = ("path", "shape", "expression", "shard shape", "bytes per device")
@@ -59,11 +59,7 @@ class DryRun:
         return table
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        console = Console(file=io.StringIO(), width=120, color_system=None)
-        console.print(self)
-        return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
+        return plain(self)
 
     __repr__ = __str__
 

@@ -11,8 +11,8 @@ import numpy as np
 from jax.sharding import AbstractMesh, Mesh, NamedSharding
 
 from shardlab.arrays import is_array, shard
-from shardlab.expression import parse
 from shardlab.meshes import ready, sharding_for, where
+from shardlab.parsing import parse
 from shardlab.resolution import axis_spec
 from shardlab.rules import Rules, place_tree
 

@@ -14,10 +14,11 @@ from typing import Any
 
 import jax
 from jax import export
-from jax._src.lib import _jax
-from jax._src.lib.mlir import ir, passmanager
-from jax._src.lib.mlir.dialects import hlo
+from jax.extend.mlir import ir, passmanager
+from jax.extend.mlir.dialects import stablehlo
 from jax.interpreters import mlir
+
+from shardlab import lapack
 
 MODULE_BYTES = 256 * 1024
 OPERATIONS = 20_000
@@ -84,9 +85,13 @@ def _context() -> ir.Context:
     return mlir.make_ir_context()
 
 
-def admit(module: bytes, devices: int) -> Admitted:
+def admit(module: bytes, devices: int, targets: frozenset[str] = frozenset()) -> Admitted:
     """The canonical form of a program for `devices` devices, every operation and attribute looked at.
 
+    Args:
+        module: the program.
+        devices: how many devices it must be for.
+        targets: names of `shardlab.lapack` that it may call.
     Raises:
         Refused: the bytes are too many, no program, for another number of devices, or hold something that is not allowed.
     """
@@ -95,10 +100,10 @@ def admit(module: bytes, devices: int) -> Admitted:
     with mlir.make_ir_context():
         parsed = _parse(module)
         _check_module(parsed, devices)
-        counts = _check_operations(parsed)
+        counts = _check_operations(parsed, targets)
         _check_calls(parsed)
-        canonical = _canonical_bytes(parsed)
         inputs, outputs = _signature(parsed)
+        canonical = _canonical_bytes(parsed)  # the last: writing it turns the module's operations into VHLO
     return Admitted(canonical, inputs, outputs, tuple(sorted(counts.items())))
 
 
@@ -134,7 +139,7 @@ def _stub(specs: tuple[jax.ShapeDtypeStruct, ...]) -> export.Exported:
 
 def _parse(module: bytes) -> ir.Module:
     try:
-        return _jax.mlir.deserialize_portable_artifact(module)
+        return stablehlo.deserialize_portable_artifact(ir.Context.current, module)
     except Exception as error:
         raise Refused("it is not a StableHLO program") from error
 
@@ -147,13 +152,18 @@ def _canonical_bytes(module: ir.Module) -> bytes:
     for function in _functions(module):
         for name in ("arg_attrs", "res_attrs"):
             if name in function.attributes:
-                function.attributes[name] = ir.ArrayAttr.get([_without_names(a) for a in function.attributes[name]])
-    version = hlo.get_version_from_compatibility_requirement(hlo.StablehloCompatibilityRequirement.WEEK_4)
-    return _jax.mlir.serialize_portable_artifact(module, version, True)
+                function.attributes[name] = ir.ArrayAttr.get([_without_names(a) for a in _entries(function, name)])
+    version = stablehlo.get_version_from_compatibility_requirement(stablehlo.StablehloCompatibilityRequirement.WEEK_4)
+    return stablehlo.serialize_portable_artifact(module, version, True)
 
 
-def _without_names(attributes: ir.DictAttr) -> ir.DictAttr:
+def _without_names(attributes: Any) -> ir.DictAttr:
     return ir.DictAttr.get({entry.name: entry.attr for entry in attributes if entry.name != "jax.result_info"})
+
+
+def _entries(operation: ir.Operation, group: str) -> list[Any]:
+    """One dictionary of attributes for each argument, or for each output."""
+    return list(ir.ArrayAttr(operation.attributes[group]))
 
 
 def _functions(module: ir.Module) -> list[ir.Operation]:
@@ -170,18 +180,19 @@ def _walk(operation: ir.Operation, depth: int = 0) -> Iterator[ir.Operation]:
                 yield from _walk(inner.operation, depth + 1)
 
 
-def _check_operations(module: ir.Module) -> dict[str, int]:
+def _check_operations(module: ir.Module, targets: frozenset[str]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for number, operation in enumerate(_walk(module.operation)):
         if number > OPERATIONS:
             raise Refused(f"it has more than {OPERATIONS} operations")
         name = operation.name
         dialect, _, short = name.partition(".")
-        if name not in OTHERS and not (dialect == "stablehlo" and short in STABLEHLO):
+        calls = short == "custom_call" and _text(operation.attributes, "call_target_name") in targets and _fits(operation)
+        if name not in OTHERS and not calls and not (dialect == "stablehlo" and short in STABLEHLO):
             raise Refused(f"it uses {_named(operation)}, which is not allowed here")
         if short == "composite" and _text(operation.attributes, "name") not in COMPOSITES:
             raise Refused(f"it uses the composite {_text(operation.attributes, 'name')}, which is not allowed here")
-        _check_attributes(operation)
+        _check_attributes(operation, ATTRIBUTES | lapack.ATTRIBUTES if calls else ATTRIBUTES)
         for value in operation.results:
             _check_size(value.type)
         counts[name] = counts.get(name, 0) + 1
@@ -197,13 +208,24 @@ def _text(attributes: Any, name: str) -> str:
     return ir.StringAttr(attributes[name]).value if name in attributes else ""
 
 
-def _check_attributes(operation: ir.Operation) -> None:
+def _fits(call: ir.Operation) -> bool:
+    names = [entry if isinstance(entry, str) else entry.name for entry in call.attributes]
+    texts = {name: str(call.attributes[name]) for name in names}
+    arrays = [[_array(value.type) for value in values] for values in (call.operands, call.results)]
+    return lapack.fits(_text(call.attributes, "call_target_name"), *arrays, texts)
+
+
+def _array(kind: ir.Type) -> lapack.Array:
+    return (tuple(kind.shape), str(kind.element_type)) if isinstance(kind, ir.RankedTensorType) else ((), str(kind))
+
+
+def _check_attributes(operation: ir.Operation, allowed: frozenset[str]) -> None:
     names = [entry if isinstance(entry, str) else entry.name for entry in operation.attributes]
     for group in ("arg_attrs", "res_attrs"):
         if group in operation.attributes:
-            names += [entry.name for attributes in operation.attributes[group] for entry in attributes]
+            names += [entry.name for attributes in _entries(operation, group) for entry in attributes]
     for name in names:
-        if "." in name and name not in ATTRIBUTES:
+        if "." in name and name not in allowed:
             raise Refused(f"it carries the attribute {name}, which is not allowed here")
 
 

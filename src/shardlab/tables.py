@@ -34,18 +34,14 @@ class Table:
 
         table = RichTable(box=None, pad_edge=False)
         for column, side in zip(self.columns, self.sides, strict=True):
-            table.add_column(column, justify=side, overflow="fold")
+            table.add_column(column, justify="right" if side == "right" else "left", overflow="fold")
         for row in self.rows:
             table.add_row(*map(Text, row))
         head = [Text(self.title)] if self.title else []
         return Group(*head, *([table] if self.rows else []), *map(Text, self.lines))
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        console = Console(file=io.StringIO(), width=120, color_system=None, force_jupyter=False)
-        console.print(self)
-        return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
+        return plain(self)
 
     __repr__ = __str__
 
@@ -83,3 +79,12 @@ def seconds(value: float) -> str:
         if value >= scale * 0.9995:
             return f"{value / scale:.3g} {unit}"
     return f"{value / 1e-9:.3g} ns"
+
+
+def plain(renderable: Any) -> str:
+    """What rich draws, in plain characters."""
+    from rich.console import Console
+
+    sink = io.StringIO()
+    Console(file=sink, width=120, color_system=None, force_jupyter=False).print(renderable)
+    return "\n".join(line.rstrip() for line in sink.getvalue().splitlines())

@@ -33,6 +33,7 @@ def judge_elsewhere(question: str, answer: dict[str, Any]) -> Verdict:
         ShardlabError: the child ended; the next call starts another.
     """
     child = _child()
+    assert child.stdin and child.stdout
     try:
         child.stdin.write(json.dumps({"question": question, "answer": answer}) + "\n")
         child.stdin.flush()

@@ -13,11 +13,11 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
 
 from shardlab.errors import ShardlabError
-from shardlab.expression import parse
 from shardlab.expression_items import ExpressionItem, LayoutItem, RulesItem, Shape, Situation, Tree
 from shardlab.judge.findings import Entry, Judged, asked, explained, raised, short
 from shardlab.judge.placements import judge_placement
 from shardlab.judge.programs import describe
+from shardlab.parsing import parse
 from shardlab.placement import Axes, Placement, place
 from shardlab.program import read_program
 from shardlab.question import Case, Input, Item, Miss, Observed

@@ -10,11 +10,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from shardlab import stablehlo
+from shardlab import lapack, stablehlo
 from shardlab.answer import situation
-from shardlab.placement import placement_of
+from shardlab.placement import Placement
 from shardlab.program import read_program
 from shardlab.question import Case, Input, Observed
+from shardlab.terms import placed_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,13 +36,17 @@ def measure(module: bytes, case: Case) -> Measured:
     """
     specs = situation(case.to_json())[1]
     count = len(specs[0].sharding.device_set)
-    admitted = stablehlo.admit(module, count)
+    admitted = stablehlo.admit(module, count, lapack.TARGETS if case.lapack else frozenset())
+    if case.lapack:
+        lapack.ready()
     call = stablehlo.rebuild(admitted, specs)
     compiled = jax.jit(call).lower(*specs).compile()
     program = read_program(compiled, case.axes)
     memory = program.memory.argument + program.memory.output
-    costs = {"collectives": program.collectives, "flops": program.flops, "memory": memory}
-    observed = Observed(case, operations=admitted.operations, **costs)
+    observed = Observed(
+        case, operations=admitted.operations, collectives=program.collectives, flops=program.flops, memory=memory,
+        depth=program.depth,
+    )
     return Measured(compiled, specs, observed)
 
 
@@ -49,13 +54,19 @@ def run(measured: Measured, inputs: tuple[np.ndarray, ...]) -> Observed:
     """What was measured, completed by the outputs for these inputs."""
     arrays = [jax.device_put(x, spec.sharding) for x, spec in zip(inputs, measured.specs)]
     outputs = jax.block_until_ready(measured.call(*arrays))
-    shards = tuple(
-        tuple((s.device.id, s.index, np.asarray(s.data)) for s in sorted(x.addressable_shards, key=lambda s: s.device.id))
-        for x in outputs
-    )
+    case = measured.observed.case
+    placed = [placed_of(x.sharding, x.shape, case.axes) for x in outputs]
+    placements = tuple(dataclasses.replace(where, dtype=str(x.dtype)) for (where, _), x in zip(placed, outputs))
     return dataclasses.replace(
-        measured.observed, inputs=inputs, shards=shards, placements=tuple(placement_of(x) for x in outputs)
-    )
+        measured.observed, inputs=inputs, placements=placements, terms=tuple(over for _, over in placed),
+        shards=tuple(_blocks(x, where) for x, where in zip(outputs, placements)),
+    )  # fmt: skip
+
+
+def _blocks(x: jax.Array, where: Placement) -> tuple[tuple[int, tuple[slice, ...], np.ndarray], ...]:
+    """What each device holds; JAX gives no index where the blocks are terms of a sum."""
+    held = {s.device.id: np.asarray(s.data) for s in x.addressable_shards}
+    return tuple((device, tuple(slice(*s) for s in index), held[device]) for device, index in where.shards)
 
 
 def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
@@ -69,5 +80,5 @@ def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
 
 def _drawn(rng: np.random.Generator, given: Input) -> np.ndarray:
     if np.issubdtype(np.dtype(given.dtype), np.floating):
-        return rng.standard_normal(given.shape).astype(given.dtype)
-    return rng.integers(0, 100, given.shape).astype(given.dtype)
+        return (rng.standard_normal(given.shape) + given.shift).astype(given.dtype)
+    return (rng.integers(0, 100, given.shape) + int(given.shift)).astype(given.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from shardlab.question import Miss, Observed, ProgramItem
 def find_miss(item: ProgramItem, observed: Observed, letter: str) -> Miss | None:
     """The first known wrong answer that the program behaves like."""
     for miss in item.misses:
-        if miss.when is not None and _holds(miss, observed):
+        if miss.when is not None and _holds(miss.when, observed):
             return miss
         if letter == "V" and miss.like is not None and _equals(item, observed, miss.like):
             return miss
@@ -22,9 +23,14 @@ def find_miss(item: ProgramItem, observed: Observed, letter: str) -> Miss | None
     return None
 
 
-def _holds(miss: Miss, observed: Observed) -> bool:
+def is_barred(item: ProgramItem, observed: Observed) -> bool:
+    """Whether the program goes one of the ways that the item does not ask for."""
+    return any(miss.barred and miss.when is not None and _holds(miss.when, observed) for miss in item.misses)
+
+
+def _holds(when: Callable[[Observed], bool], observed: Observed) -> bool:
     try:
-        return bool(miss.when(observed))
+        return bool(when(observed))
     except Exception:  # a predicate over outputs or prices that this program does not have
         return False
 
@@ -35,7 +41,7 @@ def _equals(item: ProgramItem, observed: Observed, wrong: Any) -> bool:
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         return all(
             np.shape(o[index]) == block.shape and np.allclose(block, o[index], rtol=1e-4, atol=1e-4)
-            for shards, o in zip(observed.shards, outputs, strict=True)
+            for shards, o in zip(observed.values, outputs, strict=True)
             for _, index, block in shards
         )
     except Exception:  # a known wrong answer that does not fit this case's shapes recognises nothing

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
+from shardlab.expression_items import ExpressionItem
 from shardlab.judge.findings import Judged, explained
 from shardlab.placement import Placement
 from shardlab.question import PlacementItem
 from shardlab.verdict import Finding
 
 
-def judge_placement(item: PlacementItem, got: Placement) -> Judged:
+def judge_placement(item: PlacementItem | ExpressionItem, got: Placement) -> Judged:
     """Full points where every device holds the target's slice."""
     letter = next(iter(item.points))
     if got.same_as(item.target):

@@ -13,7 +13,7 @@ from shardlab import stablehlo
 from shardlab.collectives import Collective
 from shardlab.judge.findings import Entry, Judged, asked, explained, raised
 from shardlab.judge.measuring import hidden_inputs, measure, run
-from shardlab.judge.misses import find_miss
+from shardlab.judge.misses import find_miss, is_barred
 from shardlab.placement import place
 from shardlab.question import Case, Observed, ProgramItem
 from shardlab.verdict import Finding
@@ -22,9 +22,20 @@ from shardlab.verdict import Finding
 class Costs(Protocol):
     """Costs of a reference, per device."""
 
-    price: int
-    memory: int
-    flops: float
+    @property
+    def price(self) -> int:
+        """Payload bytes."""
+        ...
+
+    @property
+    def memory(self) -> int:
+        """Argument and output bytes."""
+        ...
+
+    @property
+    def flops(self) -> float:
+        """Floating point operations."""
+        ...
 
 
 def judge_program(
@@ -86,7 +97,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, costs: Costs | None
         stablehlo.Refused: the program is not allowed.
     """
     observed = run(measure(module, case), hidden_inputs(case, seed))
-    wanted = oracle_outputs(item, observed.inputs)
+    wanted = oracle_outputs(item, observed)
     findings = []
     for letter in item.points:
         found = next(_differences(letter, item, observed, wanted, costs), None)
@@ -96,10 +107,10 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, costs: Costs | None
     return findings
 
 
-def oracle_outputs(item: ProgramItem, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+def oracle_outputs(item: ProgramItem, observed: Observed) -> tuple[np.ndarray, ...]:
     """What the oracle returns, as a tuple, computed in double precision where the inputs are floats."""
-    wide = [x.astype(np.float64) if np.issubdtype(x.dtype, np.floating) else x for x in inputs]
-    outputs = item.oracle(*wide)
+    wide = [x.astype(np.float64) if np.issubdtype(x.dtype, np.floating) else x for x in observed.inputs]
+    outputs = item.oracle(observed) if item.several else item.oracle(*wide)
     return tuple(map(np.asarray, outputs if isinstance(outputs, tuple) else (outputs,)))
 
 
@@ -136,6 +147,13 @@ def _communication(item: ProgramItem, observed: Observed, budget: int) -> Iterat
     elif item.most is not None and (runs := sum(c.executions or 0 for c in observed.collectives)) > item.most:
         what = "Your program communicates more often than it needs to."
         yield Finding(item.name, "H", what, expected=f"at most {item.most} collectives", got=f"{runs}: {moved}")
+    elif item.deepest is not None and (observed.depth is None or observed.depth > item.deepest(observed.case)):
+        what = "More of your program's collectives have to wait for one another than need to."
+        got = f"{'nobody knows how many' if observed.depth is None else observed.depth}: {moved}"
+        yield Finding(item.name, "H", what, expected=f"at most {item.deepest(observed.case)} one after another", got=got)
+    elif is_barred(item, observed):
+        what = "Your program is cheap enough, but it communicates in another way than the one asked for."
+        yield Finding(item.name, "H", what, expected="the way that the exercise asks for", got=moved)
 
 
 def _values(item: ProgramItem, observed: Observed, wanted: tuple[np.ndarray, ...]) -> Iterator[Finding]:
@@ -147,7 +165,7 @@ def _values(item: ProgramItem, observed: Observed, wanted: tuple[np.ndarray, ...
         counts = f"{len(wanted)} array{'s' * (len(wanted) != 1)}", f"{len(observed.shards)}"
         yield Finding(item.name, "V", "Your function returns another number of arrays.", expected=counts[0], got=counts[1])
         return
-    for shards, right, placement in zip(observed.shards, wanted, observed.placements):
+    for shards, right, placement in zip(observed.values, wanted, observed.placements):
         kind = np.dtype("float32") if np.issubdtype(right.dtype, np.floating) else right.dtype
         if placement.shape != right.shape:
             yield _value(item, "The output has another shape.", list(right.shape), list(placement.shape))
@@ -184,7 +202,12 @@ def _value(item: ProgramItem, what: str, expected: object, got: object) -> Findi
 
 
 def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
-    for placement, spec in zip(observed.placements, observed.case.outputs):
+    wanted = observed.case.terms or ((),) * len(observed.terms)
+    for placement, spec, over, terms in zip(observed.placements, observed.case.outputs, observed.terms, wanted):
+        if set(over) != set(terms):
+            what = "The output is added up already." if terms else "The output is not added up yet."
+            yield Finding(item.name, "S", what, expected=spec_text(spec, terms), got=spec_text(placement.spec, over))
+            continue
         if spec is None:
             continue
         try:
@@ -208,6 +231,7 @@ def describe(collectives: tuple[Collective, ...]) -> str:
     return ", ".join(f"{n} {kind}" for kind, n in counts.items()) or "no collectives"
 
 
-def spec_text(spec: Any) -> str:
-    """A spec as the student writes it: `P('x', None)`."""
-    return "another kind of sharding" if spec is None else f"P({', '.join(map(repr, spec))})"
+def spec_text(spec: Any, terms: tuple[str, ...] = ()) -> str:
+    """A spec as the student writes it: `P('x', None)`, `P(None, unreduced={'x'})`."""
+    unreduced = [f"unreduced={{{', '.join(map(repr, sorted(terms)))}}}"] if terms else []
+    return "another kind of sharding" if spec is None else f"P({', '.join([*map(repr, spec), *unreduced])})"

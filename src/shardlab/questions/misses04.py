@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from shardlab.question import Miss
 from shardlab.questions import oracles04 as of
 
@@ -103,7 +105,7 @@ COSTS = (
 )
 SECONDS = (Miss("adds-the-times",
                 "Here multiplying and moving go on at the same time: the longer one decides, not the sum.",
-                2, like=lambda *sizes: of.seconds(*sizes, join=sum)),)
+                2, like=functools.partial(of.seconds, join=sum)),)
 CHEAPER = (
     BLOCKS, TWICE, PROMISE, PARTIAL, FIRST_ROWS,
     Miss("always-gathers",

@@ -200,7 +200,8 @@ def right(o: Observed) -> bool:
 def partial(at: Mapping[str, int], a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """One device's term of the sum; of a whole B it takes the rows that go with its columns of A."""
     width = a.shape[1]
-    return a @ (b if len(b) == width else b[at["x"] * width :][:width])
+    term: np.ndarray = a @ (b if len(b) == width else b[at["x"] * width :][:width])
+    return term
 
 
 def gathers(o: Observed, operand: int) -> bool:
@@ -231,7 +232,7 @@ def first_rows(o: Observed) -> bool:
     """Whether every block of A was multiplied with the first rows of B, and the products summed."""
     a, b = o.inputs
     width = a.shape[1] // dict(o.case.axes)["x"]
-    return same(o, product(sum(np.split(a, a.shape[1] // width, axis=1)), b[:width]))
+    return same(o, product(np.sum(np.split(a, a.shape[1] // width, axis=1), axis=0), b[:width]))
 
 
 def scattered(o: Observed, dimension: int) -> bool:
