@@ -1,6 +1,6 @@
 # Every target sets up what it needs, on a fresh Debian as root or on a laptop.
 PYTHON ?= python3
-EXTRAS := grader,lab,dev
+EXTRAS := cluster,grader,lab,dev
 VENV := .venv
 PY := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
@@ -13,10 +13,10 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab demo test book book-serve bench lint notebooks references records constraints clean bubblewrap chromium
+.PHONY: help lab demo test test-newest book book-serve bench lint new-question notebooks numbers references records constraints clean bubblewrap chromium
 
 help:  ## show these lines
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: $(INSTALLED) $(LAB_SETTINGS)  ## open JupyterLab on notebooks/
 	@echo "Starting JupyterLab on notebooks/ (Ctrl-C stops it)"
@@ -25,12 +25,11 @@ lab: $(INSTALLED) $(LAB_SETTINGS)  ## open JupyterLab on notebooks/
 demo: $(INSTALLED) bubblewrap  ## grade a few sample submissions in the sandbox and show the report
 	@$(VENV)/bin/shardlab-grader demo
 
-test: $(INSTALLED) $(TPU) $(BOOK) bubblewrap chromium  ## run the whole suite, notebooks and sandbox included
+test: $(INSTALLED) $(TPU) $(BOOK) $(LAB_SETTINGS) bubblewrap chromium  ## run the whole suite, notebooks and sandbox included
 	@echo "Executing the solution notebooks into build/solutions"
 	@$(PY) -m shardlab_grader.executed build/solutions
-	@echo "Running the tests in tests/, and every cell of notebooks/ and build/solutions/"
-	@SHARDLAB_PROGRESS=$(CURDIR)/build/progress.json $(PY) -m pytest --durations=15 --nbval-lax --nbval-current-env \
-		tests notebooks build/solutions
+	@echo "Running every cell of notebooks/ (kept in build/notebooks for the book), then the tests in tests/"
+	@PYTHONPATH=tests $(PY) -m pytest --durations=15 -p kept_outputs --nbval-lax --nbval-current-env notebooks tests
 
 book: $(BOOK)  ## render the book into build/book/_build/html, running every chapter
 	@echo "Running the chapters and rendering the book (a minute or two the first time)"
@@ -40,17 +39,36 @@ book-serve: book  ## render the book and show it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops it)"
 	@$(PY) -m http.server --bind 127.0.0.1 --directory build/book/_build/html $(PORT)
 
-bench: $(INSTALLED) bubblewrap  ## measure speed as ratios in one run, into build/bench.json (half an hour)
+# The newest JAX, and the newest Python that is installed: no pins, an environment of its own.
+NEWEST_PYTHON ?= $(firstword $(shell command -v python3.14 python3.13 python3.12 python3.11 python3))
+NEWEST := .venv-newest
+
+test-newest:  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13)
+	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), and the newest version of every package"
+	@$(NEWEST_PYTHON) -m venv $(NEWEST)
+	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade --upgrade-strategy eager --editable '.[grader,lab,dev]'
+	@$(NEWEST)/bin/python -m shardlab_grader.newest
+
+bench: $(INSTALLED) bubblewrap  ## measure speed as ratios in one run, into build/bench.json (an hour)
 	@mkdir -p build
 	@$(PY) bench/einshard.py --write build/bench.json
 	@$(PY) bench/laboratory.py --write build/bench.json
 	@PYTHONPATH=. $(PY) bench/grading.py
+	@PYTHONPATH=. $(PY) bench/growth.py
 
-lint: $(INSTALLED)  ## check the style with ruff
+lint: $(INSTALLED)  ## check the style with ruff, and the types with mypy
 	@$(VENV)/bin/ruff check
+	@$(VENV)/bin/mypy
 
 notebooks: $(INSTALLED)  ## write notebooks/ again from solutions/
 	@$(PY) -m shardlab_grader.edition
+
+numbers: $(INSTALLED)  ## measure the numbers in prose again, and notebooks/ (CHAPTERS="4 7" for some of them)
+	@$(PY) -m shardlab_grader.executed --numbers build/solutions $(CHAPTERS)
+	@$(PY) -m shardlab_grader.edition $(CHAPTERS)
+
+new-question: $(INSTALLED)  ## begin an exercise: its declaration, its place in the chapter, its answers (ID=4.7)
+	@$(PY) -m shardlab_grader.new_question $(ID)
 
 references: $(INSTALLED) bubblewrap  ## measure the solutions again (CHAPTERS="4 7" for some of them)
 	@echo "Running every solution and measuring its programs"

@@ -2,16 +2,13 @@
 
 Run as `python jupyter_book/render.py [FOLDER]`; the folder is `build/book` unless given, and the page to open first is
 `FOLDER/_build/html/index.html`. What the chapters print is kept in `FOLDER/cache` until the helper package, JAX or Python
-changes.
+changes; what the tests have run is not run again.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
 import os
 import pathlib
-import platform
 import shutil
 import subprocess
 import sys
@@ -22,12 +19,17 @@ from typing import Any
 import chapters
 import cover
 import exercises
+import nbformat
 import yaml
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from shardlab_grader import executed
 
 ROOT = pathlib.Path(__file__).parent.parent
 HERE = pathlib.Path(__file__).parent
 SOLUTIONS = "solutions/*"
 MADE = ("_build", "pages")
+EXECUTED = ("build/solutions", "build/notebooks")  # where `make test` leaves the chapters that it has run
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 
 
@@ -75,15 +77,22 @@ def expand(page: pathlib.Path, name: str, text: str) -> None:
     page.write_text(before + text + after)
 
 
-def fingerprint(root: pathlib.Path = ROOT) -> str:
-    """Short hash of what the chapters' outputs depend on besides their own text."""
-    digest = hashlib.sha256(platform.python_version().encode())
-    for name in ("jax", "jaxlib", "matplotlib", "numpy", "rich"):
-        digest.update(importlib.metadata.version(name).encode())
-    for path in sorted((root / "src" / "shardlab").rglob("*")):
-        if path.suffix in (".py", ".json"):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+def reuse(cache: pathlib.Path, root: pathlib.Path = ROOT) -> list[str]:
+    """Put the outputs of notebooks that the tests have run into the cache; the names of those that still hold."""
+    kept = get_cache(cache)
+    used: list[str] = []
+    for path in sorted(path for folder in EXECUTED for path in (root / folder).glob("[0-9]*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        ran = notebook.metadata.pop("shardlab", {})
+        if ran.get("fingerprint") == executed.fingerprint(root):
+            for cell in notebook.cells:  # what the book's own page of it has, for the cache compares
+                cell.metadata.pop("execution", None)
+                if path.parent.name == "solutions":
+                    cell.metadata.pop("nbgrader", None)
+            bundle = CacheBundleIn(notebook, path.relative_to(root).as_posix(), data={"execution_seconds": ran["seconds"]})
+            kept.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+            used.append(path.relative_to(root).as_posix())
+    return used
 
 
 def build(folder: pathlib.Path) -> int:
@@ -91,10 +100,11 @@ def build(folder: pathlib.Path) -> int:
     folder = folder.resolve()
     for name in MADE:
         shutil.rmtree(folder / name, ignore_errors=True)
-    cache = folder / "cache" / fingerprint()
+    cache = folder / "cache" / executed.fingerprint(ROOT)
     for old in set((folder / "cache").glob("*")) - {cache}:
         shutil.rmtree(old)
     collect(folder / "pages", cache=cache)
+    reuse(cache)
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", ".", "--path-output", str(folder), "-W", "-n", "--keep-going"]
     # A python3 kernel of the user's own must not run the chapters, and outputs must not depend on the machine.
     environment = os.environ | {"JUPYTER_PREFER_ENV_PATH": "1", "JAX_PLATFORMS": "cpu"}

@@ -12,7 +12,7 @@ jax.config.update("jax_num_cpu_devices", 8)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
-collect_ignore = ["answers", "hostile"]
+collect_ignore = ["answers"]
 
 
 @pytest.fixture

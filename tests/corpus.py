@@ -8,6 +8,7 @@ import re
 import runpy
 from typing import Any
 
+import jax
 import pytest
 
 from shardlab import predictions
@@ -36,8 +37,9 @@ class Sample:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("SHARDLAB_RECORD", "1")
             predictions.GIVEN.clear()
-            namespace = runpy.run_path(str(self.path))
-            return record(question.manifest(seed), namespace, predictions.GIVEN.get(question.id, {}))
+            with jax.numpy_rank_promotion("allow"):  # students run with JAX's own settings, not with the suite's
+                namespace = runpy.run_path(str(self.path))
+                return record(question.manifest(seed), namespace, predictions.GIVEN.get(question.id, {}))
 
 
 def read_sample(path: pathlib.Path) -> Sample:

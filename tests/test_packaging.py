@@ -101,7 +101,7 @@ def test_citation_agrees_with_pyproject() -> None:
     """CITATION.cff, CHANGELOG.md and pyproject.toml name the same release, licence and address."""
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == PROJECT["version"]
-    assert citation["license"] == PROJECT["license"]
+    assert " AND ".join(citation["license"]) == PROJECT["license"]
     assert citation["repository-code"] == PROJECT["urls"]["Repository"]
     assert f"\n## {PROJECT['version']} " in (ROOT / "CHANGELOG.md").read_text()
 

@@ -91,3 +91,13 @@ def test_from_json_refuses(change: dict) -> None:
     raw = place((16, 12), {"x": 2, "y": 4}, ("x",)).to_json() | change
     with pytest.raises(ValueError):
         Placement.from_json(raw)
+
+
+def test_placement_of_reads_reduced_arrays() -> None:
+    """An array that is reduced over an axis lies as a replicated one does."""
+    mesh = jax.make_mesh((4, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Explicit,) * 2)
+    cut = jax.device_put(np.zeros((6, 4)), jax.NamedSharding(mesh, jax.P(None, "y")))
+    with jax.set_mesh(mesh):
+        reduced = jax.reshard(cut, jax.P(None, "y", reduced={"x"}))
+    assert placement_of(reduced).same_as(placement_of(cut))
+    assert placement_of(reduced).spec == (None, "y")

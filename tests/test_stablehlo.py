@@ -107,3 +107,9 @@ def test_nothing_of_the_source_travels() -> None:
     """File names, variable names and function names are gone before the program leaves."""
     module = exported(by_einsum)
     assert not any(word in module for word in (b"test_stablehlo", b"left", b"by_einsum", b"body"))
+
+
+def test_the_error_function_is_admitted() -> None:
+    """An exact gelu and truncated normal numbers, and so the layers of Flax, are made of it; JAX exports it as a composite."""
+    admitted = stablehlo.admit(exported(lambda *args: jax.scipy.special.erf(product(*args))), 8)
+    assert dict(admitted.operations)["stablehlo.composite"] == 1

@@ -1,6 +1,6 @@
 """Editions of a chapter, all made from `solutions/NN_name.md`: nbgrader's source, the solution, and the student's notebook.
 
-Run as `python -m shardlab_grader.edition [--check]` at the root of the repository.
+Run as `python -m shardlab_grader.edition [--check] [CHAPTER...]` at the root of the repository.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import hashlib
 import pathlib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import jupytext
 import nbformat
 from nbformat import NotebookNode
-from shardlab_grader import header
+from shardlab_grader import header, numbers
 from shardlab_grader.stub import has_region, stub, unmark
 
 from shardlab.errors import ShardlabError
@@ -37,7 +37,16 @@ GRADE = re.compile(r"""\s*sl\.check\(\s*["']([^"']+)["']""")
 
 
 def source(path: pathlib.Path, given: header.Syllabus) -> NotebookNode:
-    """The chapter as nbgrader's source: regions kept, nbgrader metadata added, generated cells filled in.
+    """The chapter as nbgrader's source: regions kept, nbgrader metadata added, generated cells and numbers filled in.
+
+    Raises:
+        ShardlabError: a marker, a region, a grade cell or a question does not fit the others, or a number is not measured.
+    """
+    return numbers.fill(unfilled(path, given), numbers.load(path), path.name)
+
+
+def unfilled(path: pathlib.Path, given: header.Syllabus) -> NotebookNode:
+    """The same, with the placeholders of its numbers as they are written.
 
     Raises:
         ShardlabError: a marker, a region, a grade cell or a question does not fit the others.
@@ -79,34 +88,36 @@ def to_ipynb(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
 
 
-def chapters(root: pathlib.Path) -> list[pathlib.Path]:
-    """The sources of all chapters, in course order."""
-    return sorted((root / "solutions").glob("[0-9]*.md"))
+def chapters(root: pathlib.Path, wanted: Collection[int] = ()) -> list[pathlib.Path]:
+    """The sources of all chapters, or of those wanted, in course order."""
+    found = sorted((root / "solutions").glob("[0-9]*.md"))
+    return [path for path in found if not wanted or int(path.name[:2]) in wanted]
 
 
-def editions(root: pathlib.Path) -> dict[pathlib.Path, str]:
-    """Every generated file of `notebooks/` with its text."""
+def editions(root: pathlib.Path, wanted: Collection[int] = ()) -> dict[pathlib.Path, str]:
+    """Every generated file of `notebooks/` with its text, or those of the chapters wanted."""
     syllabus = header.syllabus(root)
     texts: dict[pathlib.Path, str] = {}
-    for path in chapters(root):
+    for path in chapters(root, wanted):
         notebook = student(source(path, syllabus))
         texts[root / "notebooks" / path.name] = to_md(notebook)
         texts[root / "notebooks" / f"{path.stem}.ipynb"] = to_ipynb(notebook)
     return texts
 
 
-def stale(root: pathlib.Path) -> list[pathlib.Path]:
-    """Files of `notebooks/` that differ from what `solutions/` generates, are missing, or are generated from nothing."""
-    texts = editions(root)
-    found = {path for path in (root / "notebooks").glob("*") if path.suffix in (".md", ".ipynb")}
-    differing = {path for path, text in texts.items() if not path.exists() or path.read_text() != text}
-    return sorted(differing | (found - set(texts)))
+def stale(root: pathlib.Path, wanted: Collection[int] = ()) -> list[pathlib.Path]:
+    """Files of `notebooks/` that differ from what `solutions/` generates, are missing, or are generated from nothing.
+
+    Args:
+        wanted: the only chapters to look at; all without it.
+    """
+    return _stale(root, editions(root, wanted), wanted)
 
 
-def write(root: pathlib.Path) -> list[pathlib.Path]:
-    """Bring `notebooks/` up to date; the files that changed."""
-    texts = editions(root)
-    changed = stale(root)
+def write(root: pathlib.Path, wanted: Collection[int] = ()) -> list[pathlib.Path]:
+    """Bring `notebooks/` up to date, or the files of the chapters wanted; the files that changed."""
+    texts = editions(root, wanted)
+    changed = _stale(root, texts, wanted)
     for path in changed:
         if path in texts:
             path.parent.mkdir(exist_ok=True)
@@ -114,6 +125,12 @@ def write(root: pathlib.Path) -> list[pathlib.Path]:
         else:
             path.unlink()
     return changed
+
+
+def _stale(root: pathlib.Path, texts: dict[pathlib.Path, str], wanted: Collection[int]) -> list[pathlib.Path]:
+    found = {path for path in (root / "notebooks").glob("*") if path.suffix in (".md", ".ipynb")}
+    differing = {path for path, text in texts.items() if not path.exists() or path.read_text() != text}
+    return sorted(differing | (set() if wanted else found - set(texts)))
 
 
 def _edited(notebook: NotebookNode, edit: Callable[[str, str], str]) -> NotebookNode:
@@ -190,9 +207,10 @@ def _number_cells(notebook: NotebookNode, chapter: str) -> None:
 def main(arguments: list[str]) -> int:
     """Write or check `notebooks/`; the exit status."""
     root = pathlib.Path.cwd()
-    check = arguments == ["--check"]
+    check = "--check" in arguments
+    wanted = [int(word) for word in arguments if word.isdigit()]
     try:
-        changed = stale(root) if check else write(root)
+        changed = stale(root, wanted) if check else write(root, wanted)
     except ShardlabError as error:
         print(error, file=sys.stderr)
         return 1

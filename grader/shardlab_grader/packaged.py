@@ -28,7 +28,7 @@ def packaged(root: pathlib.Path, settings: Settings, chapters: tuple[int, ...] =
     for path in edition.chapters(root):
         if chapters and int(path.stem[:2]) not in chapters:
             continue
-        source = edition.source(path, header.syllabus(root))
+        source = edition.unfilled(path, header.syllabus(root))
         asked = [id for id in edition.questions(source) if any(isinstance(i, ProgramItem) for i in question(id).items)]
         if asked:
             manifests = {id: question(id).manifest() for id in asked}

@@ -10,9 +10,8 @@ sl.check("4.2", answer)      # right, or what differs and why
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shardlab import expression
-
 if TYPE_CHECKING:
+    from shardlab.blocks import show_blocks as show_blocks
     from shardlab.chips import Chip as Chip
     from shardlab.chips import chip as chip
     from shardlab.collectives import Collective as Collective
@@ -47,10 +46,12 @@ if TYPE_CHECKING:
     from shardlab.sharding import make_sharding as make_sharding
     from shardlab.sharding import spec as spec
     from shardlab.timeline import show_schedule as show_schedule
+    from shardlab.tokens import show_tokens as show_tokens
 
 __version__ = "0.1.0"
 
 _NAMES = {
+    "blocks": "show_blocks",
     "chips": "Chip chip",
     "collectives": "Collective",
     "comparison": "Comparison compare",
@@ -75,9 +76,9 @@ _NAMES = {
     "rules": "dry_run",
     "sharding": "einshard make_sharding spec",
     "timeline": "show_schedule",
+    "tokens": "show_tokens",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-del expression  # the module; a submodule that is imported for the first time would hide the function of the same name
 
 
 def __getattr__(name: str) -> Any:

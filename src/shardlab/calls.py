@@ -49,7 +49,7 @@ def _callees(instruction: Instruction) -> Iterator[tuple[str, int | None]]:
     opcode, rest = instruction.opcode, instruction.rest.partition(", metadata=")[0]
     if opcode == "while":
         attributes = instruction.attributes
-        rounds = _trip_count(attributes.get("backend_config", ""))
+        rounds = trip_count(attributes.get("backend_config", ""))
         yield attributes["body"].removeprefix("%"), rounds
         yield attributes["condition"].removeprefix("%"), None if rounds is None else rounds + 1
     elif not opcode.endswith(_LATER):
@@ -59,7 +59,8 @@ def _callees(instruction: Instruction) -> Iterator[tuple[str, int | None]]:
             yield from ((name, times) for names in called for name in _NAME.findall(names))
 
 
-def _trip_count(config: str) -> int | None:
+def trip_count(config: str) -> int | None:
+    """How often a loop's body runs, from its `backend_config`; `None` when the compiler does not know."""
     found = re.search(r'"known_trip_count":\s*\{"n":\s*"(\d+)"', config.replace("\\", ""))
     return int(found[1]) if found else None
 

@@ -16,13 +16,14 @@ from shardlab.placement import Axes, Placement, Spec
 class Input:
     """One array argument of a program: its global shape, dtype and spec on the case's mesh.
 
-    With `copy_of` it has the values of an earlier argument, of the same shape.
+    With `copy_of` it has the values of an earlier argument, of the same shape. `shift` is added to the drawn values.
     """
 
     shape: tuple[int, ...]
     spec: Spec = ()
     dtype: str = "float32"
     copy_of: int | None = None
+    shift: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,12 +35,16 @@ class Case:
         inputs: the arguments after the mesh.
         outputs: the spec that each output must have; `None` where any placement is right.
         explicit: whether the mesh axes are Explicit instead of Auto.
+        terms: for each output the mesh axes over which it must be left unreduced; nowhere unless given.
+        lapack: whether programs may call LAPACK, as `jnp.linalg.solve` does: see `shardlab.lapack`.
     """
 
     axes: Axes
     inputs: tuple[Input, ...]
     outputs: tuple[Spec | None, ...] = (None,)
     explicit: bool = False
+    terms: tuple[tuple[str, ...], ...] = ()
+    lapack: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """What the student's process needs to export a program; no values."""
@@ -55,7 +60,7 @@ class Case:
     @property
     def key(self) -> str:
         """Short hash of everything that determines the case."""
-        text = json.dumps([self.to_json(), self.outputs], sort_keys=True)
+        text = json.dumps([self.to_json(), self.outputs, *([self.terms] if self.terms else [])], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
@@ -70,18 +75,21 @@ class Observed:
     """What the judge saw of one program in one case.
 
     `shards` holds for each output the (device id, index, block) that each device has after the run;
+    `terms` the mesh axes over which these blocks have yet to be summed;
     `operations` counts the exported program's StableHLO operations by name, before XLA;
-    `collectives` are `shardlab.collectives.Collective`s, after it.
+    `collectives` are `shardlab.collectives.Collective`s, after it, and `depth` says how many of them wait for one another.
     """
 
     case: Case
     inputs: tuple[np.ndarray, ...] = ()
     shards: tuple[tuple[tuple[int, tuple[slice, ...], np.ndarray], ...], ...] = ()
     placements: tuple[Placement, ...] = ()
+    terms: tuple[tuple[str, ...], ...] = ()
     operations: tuple[tuple[str, int], ...] = ()
     collectives: tuple[Any, ...] = ()
     flops: float = 0.0
     memory: int = 0
+    depth: int | None = 0
 
     @property
     def price(self) -> int:
@@ -89,6 +97,13 @@ class Observed:
         from shardlab.collectives import price
 
         return price(self.collectives)
+
+    @property
+    def values(self) -> tuple[tuple[tuple[int, tuple[slice, ...], np.ndarray], ...], ...]:
+        """What to compare with the oracle: `shards`, and sums of them where the case wants terms."""
+        if not any(self.case.terms):
+            return self.shards
+        return tuple(_summed(blocks, over, self.case.axes) for blocks, over in zip(self.shards, self.terms, strict=True))
 
     @property
     def manual(self) -> bool:
@@ -99,3 +114,13 @@ class Observed:
     def kinds(self) -> frozenset[str]:
         """Kinds of collectives in the compiled program."""
         return frozenset(c.kind for c in self.collectives)
+
+
+def _summed(blocks: Any, over: tuple[str, ...], axes: Axes) -> Any:
+    """Each device's block with those added that lie along these mesh axes."""
+    sizes = tuple(size for _, size in axes)
+    along = tuple(i for i, (name, _) in enumerate(axes) if name in over)
+    stacked = np.stack([block for _, _, block in blocks])
+    sums = stacked.reshape(*sizes, *stacked.shape[1:]).sum(axis=along, keepdims=True)
+    sums = np.broadcast_to(sums, (*sizes, *stacked.shape[1:])).reshape(stacked.shape)
+    return tuple((device, index, total) for (device, index, _), total in zip(blocks, sums))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import os
 import textwrap
 from typing import Any
 
@@ -33,6 +34,13 @@ class Note:
         return f"<p><strong>{html.escape(self.title)}</strong></p><p style='max-width:46em'>{html.escape(self.text)}</p>"
 
 
+class NotPassed(Exception):
+    """A question that nbgrader's Validate must count as failed; its traceback is the feedback and nothing else."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
 def check(question: str, /, *answers: Any, **named: Any) -> Any:
     """Compare an answer with what the question asks, at once: pass, or what differs, why, and which hint to open.
 
@@ -43,10 +51,11 @@ def check(question: str, /, *answers: Any, **named: Any) -> Any:
         Feedback that shows itself as the last expression of a cell. Points and tries go to the progress file.
     Raises:
         ShardlabError: there is no such question, it takes other answers, or there are too few devices.
+        NotPassed: nbgrader validates the notebook, and looks for cells that raise.
     """
     if recording():
         return Note(f"{question}: recorded.")
-    from shardlab.feedback import Feedback
+    from shardlab.feedback import Feedback, text
     from shardlab.questions import question as find
 
     asked = find(question)
@@ -54,6 +63,8 @@ def check(question: str, /, *answers: Any, **named: Any) -> Any:
     _need_devices()
     answer = record(asked.manifest(), namespace, predicted(question))
     verdict = _judge(question, answer)
+    if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.status != "passed":
+        raise NotPassed(text(verdict, asked))
     _keep(question, verdict)
     return Feedback(asked, verdict)
 

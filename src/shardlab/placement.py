@@ -150,7 +150,7 @@ def placement_of(x: Any, shape: Sequence[int] | None = None) -> Placement:
     if not isinstance(sharding, jax.sharding.NamedSharding):
         return Placement(shape, tuple(shards), dtype=dtype)
     axes = tuple((str(name), int(size)) for name, size in sharding.mesh.shape.items())
-    return Placement(shape, tuple(shards), axes, tuple(sharding.spec), dtype)
+    return Placement(shape, tuple(shards), axes, tuple(sharding.spec.partitions), dtype)
 
 
 def _items(value: Any, most: int) -> list[Any]:

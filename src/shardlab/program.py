@@ -9,9 +9,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shardlab.collectives import Collective, price, read_collectives, total_bytes
+from shardlab.depth import depth
 from shardlab.errors import ShardlabError
-from shardlab.placement import Axes, Placement, placement_of
+from shardlab.placement import Axes, Placement
 from shardlab.tables import Table
+from shardlab.terms import placed_of
 
 if TYPE_CHECKING:
     from shardlab.chips import Chip
@@ -75,6 +77,11 @@ class Program:
     def price(self) -> int:
         """Bytes that one device moves: see `shardlab.collectives.price`."""
         return price(self.collectives)
+
+    @functools.cached_property
+    def depth(self) -> int | None:
+        """Collectives in the longest chain of those that wait for one another; `None` where loops hide it."""
+        return depth(self.hlo, {c.name for c in self.collectives}) if self.collectives else 0
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -174,13 +181,14 @@ def read_program(compiled: Any, mesh_axes: Axes | None = None, output_shapes: Se
     outputs = jax.tree.leaves(compiled.out_info)
     shapes = outputs if output_shapes is None else output_shapes
     text = compiled.as_text()
+    axes = mesh_axes or _mesh_axes(shardings)
     devices = max((list(s.device_set) for s in shardings), key=len, default=jax.devices()[:1])
     return Program(
-        collectives=read_collectives(text, mesh_axes or _mesh_axes(shardings)),
+        collectives=read_collectives(text, axes),
         memory=_memory(compiled.memory_analysis()),
         flops=float((compiled.cost_analysis() or {}).get("flops", 0.0)),
         hlo=text,
-        output_placements=tuple(_placement(shape, out.sharding) for shape, out in zip(shapes, outputs, strict=True)),
+        output_placements=tuple(_placement(shape, out.sharding, axes) for shape, out in zip(shapes, outputs, strict=True)),
         devices=len(devices),
         platform=devices[0].platform,
     )
@@ -199,13 +207,9 @@ def _mesh_axes(carriers: Sequence[Any]) -> Axes | None:
     return None if mesh.empty else tuple((str(name), int(size)) for name, size in mesh.shape.items())
 
 
-def _placement(output: Any, sharding: Any) -> Placement:
+def _placement(output: Any, sharding: Any, axes: Axes | None) -> Placement:
     """The placement of an output; partial sums count as copies, since every device holds the whole slice."""
-    import jax
-
-    if isinstance(sharding, jax.sharding.NamedSharding):
-        sharding = jax.sharding.NamedSharding(sharding.mesh, jax.P(*sharding.spec.partitions))
-    return placement_of(jax.ShapeDtypeStruct(output.shape, output.dtype, sharding=sharding))
+    return dataclasses.replace(placed_of(sharding, output.shape, axes)[0], dtype=str(output.dtype))
 
 
 def _memory(stats: Any) -> Memory:

@@ -35,6 +35,7 @@ class Miss:
         local: for a program: what each device computes, `local(coordinates, *blocks)` with its mesh coordinates.
         when: for a program: a predicate over what was `Observed`.
         error: for any answer: a regular expression found in the exception that the answer raised.
+        barred: for a program: whether it earns no H even where it is right and cheap, because another way is asked for.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Miss:
     local: Callable[..., Any] | None = None
     when: Callable[[Observed], bool] | None = None
     error: str | None = None
+    barred: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,11 +87,13 @@ class ValueItem(Item):
         key: the right value: number, text, list, frozenset (answered as a list in any order), or a dict of these.
         predicted: whether it is given by `sl.predict` before the code runs, instead of to `sl.check`.
         rtol: relative tolerance for numbers.
+        spelling: brings every text of an answer into the key's spelling, where one thing may be written in several ways.
     """
 
     key: Any = dataclasses.field(kw_only=True)
     predicted: bool = dataclasses.field(default=False, kw_only=True)
     rtol: float = dataclasses.field(default=0.0, kw_only=True)
+    spelling: Callable[[str], str] | None = dataclasses.field(default=None, kw_only=True)
     kind = "value"
 
 
@@ -119,16 +123,20 @@ class ProgramItem(Item):
 
     Args:
         oracle: slow, plain NumPy on the global inputs; returns one array or a tuple of them.
+        several: whether more than one output is right, as with random numbers. Then the oracle is given what was `Observed`,
+            and returns the right output that is nearest to it.
         cases: the public cases, on at least two mesh shapes.
         draw: one further case from a random generator.
         drawn: how many further cases the grader draws.
         rtol, atol: tolerances of the values, with the reason in `tolerance`.
         slack: payload bytes that the program may move beyond the reference, with the reason in `slack_reason`.
         most: how many collectives may run, all executions counted; unless given, only their bytes matter.
+        deepest: in a case, how many collectives may wait for one another; unless given, any number.
         manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
     """
 
     oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
+    several: bool = dataclasses.field(default=False, kw_only=True)
     cases: tuple[Case, ...] = dataclasses.field(kw_only=True)
     draw: Callable[[random.Random], Case] | None = dataclasses.field(default=None, kw_only=True)
     drawn: int = dataclasses.field(default=1, kw_only=True)
@@ -138,6 +146,7 @@ class ProgramItem(Item):
     slack: int = dataclasses.field(default=0, kw_only=True)
     slack_reason: str = dataclasses.field(default="", kw_only=True)
     most: int | None = dataclasses.field(default=None, kw_only=True)
+    deepest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
     manual: bool = dataclasses.field(default=False, kw_only=True)
     kind = "program"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from shardlab.ring import LETTERS, Chunk, Schedule
+from shardlab.ring import LETTERS, PERMUTE, Chunk, Schedule
 from shardlab.svg import INK, MONO, fill
 
 SLOT, GAP, LEFT, TOP = 19.0, 12.0, 62.0, 24.0
@@ -26,6 +26,8 @@ def label(schedule: Schedule, chunk: Chunk) -> str:
 
 def legend(schedule: Schedule) -> str:
     """What the labels mean, in one sentence."""
+    if schedule.kind == PERMUTE:
+        return "B: the block that device 1 had; an empty place: nobody sent anything, and ppermute fills in zeros."
     if schedule.kind == "all-to-all":
         return "B3: of the part that device 1 had, the block for device 3."
     if schedule.kind == "all-gather":
@@ -35,6 +37,11 @@ def legend(schedule: Schedule) -> str:
 
 def summary(schedule: Schedule) -> str:
     """Steps, and what crosses a link, in one sentence."""
+    if schedule.kind == PERMUTE:
+        empty = sum(not held for held in schedule.steps[-1].held)
+        times = f"{schedule.hops} time{'s' * (schedule.hops != 1)}"
+        end = f"{empty} of them hold{'s' * (empty == 1)} zeros" if empty else "every device holds a block"
+        return f"ppermute on {schedule.n} devices, {times}; {end} in the end"
     n, ways = schedule.n, "both ways" if schedule.bidirectional else "one way"
     crossed = f"{schedule.busiest_link} chunk{'s' * (schedule.busiest_link != 1)}"
     head = f"{schedule.kind} on a ring of {n}, {ways}: {schedule.hops} step{'s' * (schedule.hops != 1)}"
@@ -64,7 +71,7 @@ def draw(schedule: Schedule, rows: Mapping[int, str] | None = None, names: Seque
         rows: steps to draw, with what stands beside each; all of them unless given.
         names: of the devices, where they are not 0, 1, 2 ...
     """
-    across, down = slots(schedule.n)
+    across, down = slots(schedule.room)
     wide, tall = across * SLOT + GAP, down * SLOT + GAP
     shown = rows or {k: f"step {k}" if k else "start" for k in range(len(schedule.steps))}
     width, height = LEFT + schedule.n * wide, TOP + len(shown) * tall
@@ -94,7 +101,7 @@ def figure(width: float, height: float, inner: str, left: float = 0.0, top: floa
 
 def cell(schedule: Schedule, step: int, device: int, x: float, y: float) -> str:
     """What one device holds after one step: a frame with a place for each chunk."""
-    across, down = slots(schedule.n)
+    across, down = slots(schedule.room)
     new = fresh(schedule, step, device)
     parts = [frame(schedule, x, y)]
     for place, chunk in placed(schedule, schedule.steps[step].held[device]):
@@ -105,7 +112,7 @@ def cell(schedule: Schedule, step: int, device: int, x: float, y: float) -> str:
 
 def placed(schedule: Schedule, chunks: tuple[Chunk, ...]) -> list[tuple[int, Chunk]]:
     """Chunks with their places in a device's frame: a chunk's own, or in order where all n places are always taken."""
-    return list(enumerate(chunks)) if schedule.kind == "all-to-all" else [(chunk.home, chunk) for chunk in chunks]
+    return list(enumerate(chunks)) if schedule.kind in ("all-to-all", PERMUTE) else [(chunk.home, chunk) for chunk in chunks]
 
 
 def slot(schedule: Schedule, chunk: Chunk, x: float, y: float, bold: bool = False) -> str:
@@ -129,7 +136,7 @@ def slot(schedule: Schedule, chunk: Chunk, x: float, y: float, bold: bool = Fals
 
 def frame(schedule: Schedule, x: float, y: float) -> str:
     """The outline of the places that a device has for chunks."""
-    across, down = slots(schedule.n)
+    across, down = slots(schedule.room)
     edge = 'fill="none" stroke="currentColor" stroke-opacity=".28" stroke-linejoin="round"'
     return _square(x - 2, y - 2, across * SLOT + 4, down * SLOT + 4, edge)
 
@@ -140,11 +147,11 @@ def _square(x: float, y: float, wide: float, tall: float, look: str) -> str:
 
 def _words(schedule: Schedule, step: int, device: int) -> list[str]:
     new = fresh(schedule, step, device)
-    return [label(schedule, c) + "*" * (c.slot in new) for c in schedule.steps[step].held[device]]
+    return [label(schedule, c) + "*" * (c.slot in new) for c in schedule.steps[step].held[device]] or ["0"]
 
 
 def slots(n: int) -> tuple[int, int]:
-    """Places across and down in a device's frame."""
+    """Places across and down in a device's frame that has `n` of them."""
     across = n if n <= 3 else (n + 1) // 2 if n <= 8 else 4
     return across, -(-n // across)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterator
 
 from shardlab import ring_grid
-from shardlab.ring import Chunk, Schedule, Step
+from shardlab.ring import PERMUTE, Chunk, Schedule, Step
 from shardlab.ring_grid import SLOT
 
 SECONDS = 1.7
@@ -18,12 +19,18 @@ DEVICE = 17.0
 
 def draw(schedule: Schedule) -> str:
     """The `<style>` and `<svg>` elements; in a loop of all steps and a rest. Pointing at it pauses it."""
-    name = f"sl-{schedule.kind}-{schedule.n}{'-both' * schedule.bidirectional}"
-    across, down = ring_grid.slots(schedule.n)
+    name = f"sl-{schedule.kind}-{schedule.n}{'-both' * schedule.bidirectional}{_mark(schedule)}"
+    across, down = ring_grid.slots(schedule.room)
     wide, tall = (2 * (RADIUS + DEVICE + 10 + places * SLOT) for places in (across, down))
     parts = [_ring(schedule), *_devices(schedule), *_held(schedule), *_hops(schedule), *_captions(schedule)]
     drawn = ring_grid.figure(wide, tall, "".join(parts), -wide / 2, -tall / 2, f'class="{name}" ')
     return f"<style>{_style(schedule, name)}</style>{drawn}"
+
+
+def _mark(schedule: Schedule) -> str:
+    """What tells two films apart that one page may show: for a permutation, its hops."""
+    hops = [(hop.source, hop.target) for step in schedule.steps for hop in step.hops]
+    return f"-{zlib.crc32(repr(hops).encode()):x}" if schedule.kind == PERMUTE else ""
 
 
 def _style(schedule: Schedule, name: str) -> str:
@@ -90,9 +97,8 @@ def _lives(schedule: Schedule, device: int) -> Iterator[tuple[int, Chunk, tuple[
 def _hops(schedule: Schedule) -> Iterator[str]:
     """Travelling chunks, from device to device; those that travel together in one line."""
     for k, step in enumerate(schedule.steps):
-        for d in range(schedule.n):
-            for way in (1, -1):
-                yield from _together(schedule, step, k, d, (d + way) % schedule.n)
+        for source, target in sorted(_links(step)):
+            yield from _together(schedule, step, k, source, target)
 
 
 def _together(schedule: Schedule, step: Step, k: int, source: int, target: int) -> Iterator[str]:
@@ -129,7 +135,7 @@ def _at(n: int, device: int, radius: float) -> tuple[float, float]:
 
 def _place(schedule: Schedule, device: int, place: int) -> tuple[float, float]:
     """Upper left corner of a chunk beside its device, outside the ring."""
-    across, rows = ring_grid.slots(schedule.n)
+    across, rows = ring_grid.slots(schedule.room)
     x, y = _at(schedule.n, device, 1.0)
     reach_x, reach_y = DEVICE + 6 + across * SLOT / 2, DEVICE + 6 + rows * SLOT / 2
     centre_x, centre_y = _at(schedule.n, device, RADIUS)

@@ -20,9 +20,12 @@ def show_ring(kind: str, n: int = 4, bidirectional: bool = False, animated: bool
     Raises:
         ShardlabError: another kind, or another number of devices.
     """
-    made = schedule(kind, n, bidirectional)
-    lines = ring_grid.text(made)
-    return Picture("\n".join(lines), _html(made, animated and n <= ring_motion.MOST))
+    return pictured(schedule(kind, n, bidirectional), animated)
+
+
+def pictured(made: Schedule, animated: bool = True) -> Picture:
+    """The picture of a schedule; in motion too if `animated`, up to 8 devices."""
+    return Picture("\n".join(ring_grid.text(made)), _html(made, animated and made.n <= ring_motion.MOST))
 
 
 def described(made: Schedule) -> str:

@@ -48,7 +48,7 @@ ATTRIBUTES = frozenset(
     mhlo.memory_kind sdy.sharding stablehlo.mesh
     """.split()
 )
-COMPOSITES = frozenset({"chlo.top_k"})
+COMPOSITES = frozenset({"chlo.erf", "chlo.top_k"})
 DTYPES = {
     "i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32",
     "f16": "float16", "bf16": "bfloat16", "f32": "float32", "complex<f32>": "complex64",
@@ -211,8 +211,8 @@ def _text(attributes: Any, name: str) -> str:
 def _fits(call: ir.Operation) -> bool:
     names = [entry if isinstance(entry, str) else entry.name for entry in call.attributes]
     texts = {name: str(call.attributes[name]) for name in names}
-    arrays = [[_array(value.type) for value in values] for values in (call.operands, call.results)]
-    return lapack.fits(_text(call.attributes, "call_target_name"), *arrays, texts)
+    operands, results = ([_array(value.type) for value in values] for values in (call.operands, call.results))
+    return lapack.fits(_text(call.attributes, "call_target_name"), operands, results, texts)
 
 
 def _array(kind: ir.Type) -> lapack.Array:

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from sample_questions import PROGRAM, P, product
+from sample_questions import PROGRAM, P, product, question
 
 from shardlab.answer import record
 from shardlab.judge import judge
+from shardlab.question import Case, Input, Observed, ProgramItem, axes
 from shardlab.references import References, build
 from shardlab.verdict import Verdict
 
@@ -133,6 +134,16 @@ def test_hidden_inputs_differ_by_seed() -> None:
     assert np.array_equal(first, same) and not np.allclose(first, other)
 
 
+def test_inputs_may_be_shifted() -> None:
+    """Values around another number than 0, for programs whose mistakes show only there."""
+    from shardlab.judge.measuring import hidden_inputs
+
+    inputs = (Input((64,), shift=100.0), Input((64,), dtype="int32", shift=-200.0))
+    floats, integers = hidden_inputs(Case((("x", 8),), inputs), 1)
+    assert 99 < floats.mean() < 101 and 0.5 < floats.std() < 1.5
+    assert floats.dtype == np.float32 and integers.max() < -100
+
+
 def test_bytes_that_are_no_program_are_refused(references: References) -> None:
     """Garbage in place of a program is a finding, not an exception."""
     answer = record(PROGRAM.manifest(SEED), {"product": product}, {})
@@ -151,3 +162,18 @@ def test_facts_are_measured_again_for_another_jax(references: References, tmp_pa
     again = References.load(tmp_path / "references.json")
     case = PROGRAM.items[0].cases[1]
     assert again.fact("0.1", "product", case) == references.fact("0.1", "product", case)
+
+
+@pytest.mark.parametrize("sign, status", [(1, "passed"), (-1, "passed"), (2, "failed")])
+def test_one_of_several_right_outputs_passes(sign: int, status: str) -> None:
+    """Where more than one output is right, the oracle is given what was observed, and says which of them is nearest."""
+
+    def either_sign(observed: Observed) -> np.ndarray:
+        x, (_, index, block) = observed.inputs[0].astype(np.float64), observed.shards[0][0]
+        return np.sign((x[index] * block).sum()) * x
+
+    cases = tuple(Case(mesh, (Input((8, 6), ("x", None)),)) for mesh in (axes(x=2, y=4), axes(x=4)))
+    item = ProgramItem("same", {"V": 1}, oracle=either_sign, several=True, cases=cases)
+    asked = question(item)
+    answer = record(asked.manifest(SEED), {"same": lambda mesh, x: sign * x}, {})
+    assert judge(asked, answer, References({}, {}), SEED).status == status

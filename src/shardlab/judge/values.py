@@ -14,6 +14,7 @@ from shardlab.verdict import Finding
 def judge_value(item: ValueItem, got: Any) -> Judged:
     """Full points for the key; for a dict, each right entry its share."""
     letter = next(iter(item.points))
+    got = got if item.spelling is None else _spelt(got, item.spelling)
     if not isinstance(item.key, Mapping):
         if matches(item.key, got, item.rtol):
             return {letter: 1.0}, []
@@ -30,6 +31,17 @@ def judge_value(item: ValueItem, got: Any) -> Judged:
     what = f"{len(wrong)} of {len(item.key)} are not right."
     finding = Finding(item.name, letter, what, f"another answer to {', '.join(wrong)}", said)
     return {letter: 1 - len(wrong) / len(item.key)}, [explained(finding, _value_miss(item, got))]
+
+
+def _spelt(got: Any, spelling: Callable[[str], str]) -> Any:
+    match got:
+        case str():
+            return spelling(got)
+        case list():
+            return [_spelt(each, spelling) for each in got]
+        case dict():
+            return {name: _spelt(each, spelling) for name, each in got.items()}
+    return got
 
 
 def _wrong_value(item: ValueItem, letter: str, got: Any) -> Finding:

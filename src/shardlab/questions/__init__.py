@@ -6,14 +6,20 @@ import difflib
 
 from shardlab.errors import ShardlabError
 from shardlab.question import Question
-from shardlab.questions import ch01, ch02, ch03, ch04, ch05
+from shardlab.questions import ch00, ch01, ch02, ch03, ch04, ch05, ch06, ch07, ch08, ch09, ch10
 
 CHAPTERS: dict[int, tuple[Question, ...]] = {
+    0: ch00.QUESTIONS,
     1: ch01.QUESTIONS,
     2: ch02.QUESTIONS,
     3: ch03.QUESTIONS,
     4: ch04.QUESTIONS,
     5: ch05.QUESTIONS,
+    6: ch06.QUESTIONS,
+    7: ch07.QUESTIONS,
+    8: ch08.QUESTIONS,
+    9: ch09.QUESTIONS,
+    10: ch10.QUESTIONS,
 }
 QUESTIONS: dict[str, Question] = {question.id: question for chapter in CHAPTERS.values() for question in chapter}
 

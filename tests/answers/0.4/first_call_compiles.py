@@ -1,0 +1,16 @@
+# failed: first-call-compiles
+# points: 2
+"""The first call is taken for any call."""
+
+import shardlab as sl
+
+clocks = {"a": "dispatch", "b": "product", "c": "product", "d": "dispatch", "e": "product"}
+sl.predict("0.4", clocks=clocks)
+
+
+def rate(m, k, n, seconds):
+    return 2 * m * k * n / seconds
+
+
+def believable(m, k, n, seconds, peak):
+    return rate(m, k, n, seconds) <= peak

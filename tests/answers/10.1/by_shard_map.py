@@ -1,0 +1,21 @@
+# passed
+import jax
+import jax.numpy as jnp
+import shardlab as sl
+
+P = jax.P
+
+sl.predict("10.1", numbers={"bytes": 12340, "all_reduces": 1, "bytes_of_twice_the_batch": 12340})
+
+
+def loss(weights, X, Y):
+    W1, b1, W2, b2 = weights
+    return jnp.mean((jax.nn.relu(X @ W1 + b1) @ W2 + b2 - Y) ** 2)
+
+
+def step(mesh, X, Y, *weights):
+    def body(X, Y, *weights):
+        slopes = jax.grad(lambda w: jax.lax.pmean(loss(w, X, Y), 'data'))(weights)
+        return jax.tree.map(lambda w, g: w - 0.1 * g, weights, slopes)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=(P('data'), P('data'), P(), P(), P(), P()), out_specs=P())(X, Y, *weights)

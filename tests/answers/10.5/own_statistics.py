@@ -1,0 +1,14 @@
+# failed: own-statistics
+# points: 0
+import jax
+import jax.numpy as jnp
+
+P = jax.P
+
+
+def batch_norm(mesh, X, scale, shift):
+    def body(x, scale, shift):
+        m, v = x.mean(0), x.var(0)
+        return (x - m) / jnp.sqrt(v + 1e-5) * scale + shift
+
+    return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P(), P()), out_specs=P("data"))(X, scale, shift)

@@ -1,0 +1,22 @@
+# failed: clip-by-local-norm
+# points: 0
+import jax
+import jax.numpy as jnp
+
+P = jax.P
+SPECS = P("model", None), P(None, "model"), P()
+
+
+def squares(*arrays):
+    return sum(jnp.sum(a**2) for a in arrays)
+
+
+def scaled(arrays, total):
+    return tuple(a * jnp.minimum(1, 12 / jnp.sqrt(total)) for a in arrays)
+
+
+def clip(mesh, *arrays):
+    def body(A, B, C):
+        return scaled((A, B, C), squares(A, B, C))
+
+    return jax.shard_map(body, mesh=mesh, in_specs=SPECS, out_specs=SPECS, check_vma=False)(*arrays)

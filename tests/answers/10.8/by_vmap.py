@@ -1,0 +1,18 @@
+# passed
+import jax
+import jax.numpy as jnp
+import shardlab as sl
+
+P = jax.P
+
+sl.predict("10.8", draws={"same_numbers": True, "collectives": 0, "patterns": 1})
+
+
+def noisy(mesh, key, X):
+    return X + jax.random.normal(jax.random.wrap_key_data(key), X.shape)
+
+
+def apart(mesh, key, X):
+    key = jax.random.wrap_key_data(key)
+    own = jax.vmap(lambda i: jax.random.fold_in(key, i))(jnp.arange(len(X)))
+    return X + jax.vmap(lambda k: jax.random.normal(k, X.shape[1:]))(own)

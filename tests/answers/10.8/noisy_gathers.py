@@ -1,0 +1,24 @@
+# failed: gathers
+# points: 4
+import jax
+import jax.numpy as jnp
+import shardlab as sl
+
+P = jax.P
+
+sl.predict("10.8", draws={"same_numbers": True, "collectives": 0, "patterns": 1})
+
+
+def noisy(mesh, key, X):
+    whole = jax.NamedSharding(mesh, P())
+    noise = jax.random.normal(jax.random.wrap_key_data(key), X.shape)
+    sum = jax.lax.with_sharding_constraint(jax.lax.with_sharding_constraint(X, whole) + noise, whole)
+    return jax.lax.with_sharding_constraint(sum, jax.NamedSharding(mesh, P("data", None)))
+
+
+def apart(mesh, key, X):
+    def body(key, x):
+        own = jax.random.fold_in(jax.random.wrap_key_data(key), jax.lax.axis_index("data"))
+        return x + jax.random.normal(own, x.shape)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data")), out_specs=P("data"))(key, X)

@@ -1,0 +1,21 @@
+# failed: gathers-the-weights
+# points: 4
+import jax
+
+P = jax.P
+
+
+def auto_layer(mesh, x, W, b):
+    return jax.nn.sigmoid(x @ W + b)
+
+
+def explicit_layer(mesh, x, W, b):
+    return jax.nn.sigmoid(jax.reshard(x, P()) @ jax.reshard(W, P()) + b)
+
+
+def manual_layer(mesh, x, W, b):
+    def body(x, W, b):
+        return jax.nn.sigmoid(jax.lax.psum(x @ W, 'x') + b)
+
+    specs = P('x'), P('x', None), P()
+    return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(x, W, b)

@@ -1,0 +1,12 @@
+# failed: parts-not-copies
+# points: 1.5
+import jax
+
+import shardlab as sl
+
+P = jax.P
+sl.predict("6.7", copies=8)
+
+
+def fully_sharded(mesh, x):
+    return jax.reshard(x.sum(axis=0), P(('y', 'x')))

@@ -1,0 +1,16 @@
+# failed: promise-not-proved
+# points: 1.5
+import jax
+
+import shardlab as sl
+
+P = jax.P
+
+sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=1)
+
+
+def honest(mesh, x):
+    def body(block):
+        return block
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(x)

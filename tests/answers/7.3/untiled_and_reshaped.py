@@ -1,0 +1,16 @@
+# passed
+# points: 3
+import jax
+
+import shardlab as sl
+
+P = jax.P
+
+sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=1)
+
+
+def honest(mesh, x):
+    def body(block):
+        return jax.lax.all_gather(block, "x", to="invarying").reshape(-1)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(x)

@@ -1,0 +1,19 @@
+# failed: blocks-apart
+# points: 1
+import jax
+import numpy as np
+
+P = jax.P
+
+
+def parallel_normalize(mesh, x):
+    def body(block):
+        mean = block.mean(1, keepdims=True)
+        return (block - mean) / block.std(1, keepdims=True)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+def is_normalized(x, y):
+    x = np.asarray(x)
+    return np.allclose(y, (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True), atol=1e-3)

@@ -1,0 +1,23 @@
+# failed: exactly-equal
+# points: 2
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+P = jax.P
+
+
+def parallel_normalize(mesh, x):
+    def body(block):
+        def mean(values):
+            return jax.lax.pmean(values.mean(1, keepdims=True), "y")
+
+        centred = block - mean(block)
+        return centred / jnp.sqrt(mean(centred**2))
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+def is_normalized(x, y):
+    x = np.asarray(x)
+    return np.array_equal(y, (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True))

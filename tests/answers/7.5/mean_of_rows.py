@@ -1,0 +1,16 @@
+# failed: mean-of-means
+# points: 0
+import jax
+import jax.numpy as jnp
+
+P = jax.P
+
+
+def masked_mean(mesh, losses, lengths):
+    def body(losses, lengths):
+        keep = jnp.arange(losses.shape[1])[None] < lengths[:, None]
+        kept = jnp.where(keep, losses, 0.0)
+        rows = kept.sum(1) / jnp.maximum(lengths, 1).astype(jnp.float32)
+        return jax.lax.pmean(rows.mean(), "x")
+
+    return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)

@@ -1,0 +1,33 @@
+# passed
+# points: 4.5
+import jax
+import jax.numpy as jnp
+
+import shardlab as sl
+
+P = jax.P
+
+sl.predict("7.8", kinds=["all-gather"])
+
+
+def everywhere(part):
+    return jax.lax.all_gather(part, "x", axis=1, tiled=True, to="invarying")
+
+
+def best(mesh, scores):
+    def body(block):
+        return tuple(jax.lax.top_k(block, 2))
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P("x", None))(scores)
+
+
+def best_of_columns(mesh, scores):
+    def body(block):
+        values, columns = jax.lax.top_k(block, 2)
+        columns = columns + jax.lax.axis_index("x") * block.shape[1]
+        values, columns = (jax.lax.all_gather(a, "x", axis=1, to="invarying") for a in (values, columns))
+        values, columns = values.reshape(len(block), -1), columns.reshape(len(block), -1)
+        order = jnp.argsort(-values, axis=1)[:, :2]
+        return jnp.take_along_axis(values, order, 1), jnp.take_along_axis(columns, order, 1)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(scores)

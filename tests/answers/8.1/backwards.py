@@ -1,0 +1,24 @@
+# passed
+# points: 3
+import jax
+import jax.numpy as jnp
+
+P = jax.P
+
+
+def ring(n, by=1):
+    return [(d, (d + by) % n) for d in range(n)]
+
+
+def ring_all_gather(mesh, x):
+    n = mesh.shape["x"]
+
+    def body(block):
+        d, m = jax.lax.axis_index("x"), block.shape[0]
+        blocks = jnp.zeros((n, *block.shape), block.dtype).at[d].set(block)
+        for i in range(1, n):
+            block = jax.lax.ppermute(block, "x", ring(n, -1))
+            blocks = blocks.at[(d + i) % n].set(block)
+        return blocks.reshape(n * m, *block.shape[1:])
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)

@@ -1,0 +1,24 @@
+# passed
+# points: 3
+import jax
+import jax.numpy as jnp
+
+P = jax.P
+
+
+def ring(n, by=1):
+    return [(d, (d + by) % n) for d in range(n)]
+
+
+def ring_all_gather(mesh, x):
+    n = mesh.shape["x"]
+
+    def body(block):
+        d, m = jax.lax.axis_index("x"), block.shape[0]
+        came = [block]
+        for _ in range(n - 1):
+            came.append(jax.lax.ppermute(came[-1], "x", ring(n)))
+        blocks = jnp.stack(came)[(d - jnp.arange(n)) % n]
+        return blocks.reshape(n * m, *block.shape[1:])
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)

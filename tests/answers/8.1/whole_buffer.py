@@ -1,0 +1,25 @@
+# failed: sends-all-it-has
+# points: 1.5
+import jax
+import jax.numpy as jnp
+
+P = jax.P
+
+
+def ring(n, by=1):
+    return [(d, (d + by) % n) for d in range(n)]
+
+
+def ring_all_gather(mesh, x):
+    n = mesh.shape["x"]
+
+    def body(block):
+        d, m = jax.lax.axis_index("x"), block.shape[0]
+        whole = jnp.zeros((n * m, *block.shape[1:]), block.dtype)
+        whole = jax.lax.dynamic_update_slice_in_dim(whole, block, d * m, 0)
+        mine = whole
+        for _ in range(1, n):
+            whole = mine + jax.lax.ppermute(whole, "x", ring(n))
+        return whole
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)

@@ -1,0 +1,24 @@
+# failed: half-an-all-reduce
+# points: 0
+import jax
+import jax.numpy as jnp
+
+P = jax.P
+
+
+def ring(n, by=1):
+    return [(d, (d + by) % n) for d in range(n)]
+
+
+def ring_all_reduce(mesh, terms):
+    n = mesh.shape["x"]
+
+    def body(block):
+        d = jax.lax.axis_index("x")
+        chunks = block[0].reshape(n, -1, *block.shape[2:])
+        total = chunks[(d - 1) % n]
+        for i in range(2, n + 1):
+            total = jax.lax.ppermute(total, "x", ring(n)) + chunks[(d - i) % n]
+        return jnp.zeros_like(chunks).at[d].set(total).reshape(block.shape[1:])
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)

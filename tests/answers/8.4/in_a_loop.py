@@ -1,0 +1,30 @@
+# passed
+# points: 3.5
+import jax
+import jax.numpy as jnp
+
+P = jax.P
+
+
+def ring(n, by=1):
+    return [(d, (d + by) % n) for d in range(n)]
+
+
+def gather_both_ways(mesh, x):
+    n = mesh.shape["x"]
+
+    def body(block):
+        d, m = jax.lax.axis_index("x"), block.shape[0]
+        def hop(i, state):
+            right, left, blocks = state
+            right = jax.lax.ppermute(right, "x", ring(n))
+            left = jax.lax.ppermute(left, "x", ring(n, -1))
+            return right, left, blocks.at[(d - i) % n].set(right).at[(d + i) % n].set(left)
+
+        blocks = jnp.zeros((n, *block.shape), block.dtype).at[d].set(block)
+        right, left, blocks = jax.lax.fori_loop(1, (n + 1) // 2, hop, (block, block, blocks))
+        if n % 2 == 0:
+            blocks = blocks.at[(d - n // 2) % n].set(jax.lax.ppermute(right, "x", ring(n)))
+        return blocks.reshape(n * m, *block.shape[1:])
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)

@@ -1,0 +1,18 @@
+# failed: scatter-cuts-anything
+# points: 2
+import shardlab as sl
+
+sl.predict(
+    "8.7",
+    shapes={
+        "a": [4, 2, 3],
+        "b": [8, 3],
+        "c": [2, 4, 3],
+        "d": [2, 12],
+        "e": [6],
+        "f": [1, 6],
+        "g": [2, 6],
+        "h": [2, 16],
+        "i": [2, 6],
+    },
+)

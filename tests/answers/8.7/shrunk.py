@@ -1,0 +1,18 @@
+# failed: exchange-changes-the-size
+# points: 2
+import shardlab as sl
+
+sl.predict(
+    "8.7",
+    shapes={
+        "a": [4, 2, 3],
+        "b": [8, 3],
+        "c": [2, 4, 3],
+        "d": [2, 12],
+        "e": [6],
+        "f": [1, 6],
+        "g": "error",
+        "h": [2, 4],
+        "i": [2, 6],
+    },
+)

@@ -1,0 +1,21 @@
+# failed: gathers-then-slices
+# points: 3.75
+import jax
+
+P = jax.P
+
+
+def to_heads(mesh, x):
+    def body(block):
+        h = block.shape[1] // mesh.shape["x"]
+        whole = jax.lax.all_gather(block, "x", tiled=True)
+        return jax.lax.dynamic_slice_in_dim(whole, jax.lax.axis_index("x") * h, h, 1)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)
+
+
+def to_tokens(mesh, x):
+    def body(block):
+        return jax.lax.all_to_all(block, "x", split_axis=0, concat_axis=1, tiled=True)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P("x"))(x)

@@ -1,0 +1,88 @@
+"""Programs whose outputs are left unreduced, and texts that may be spelt in several ways."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import pytest
+from sample_questions import P, question
+
+from shardlab.answer import record
+from shardlab.cases import Case, Input
+from shardlab.judge import judge
+from shardlab.question import ProgramItem, ValueItem, axes
+from shardlab.references import References, build
+from shardlab.verdict import Verdict
+
+SEED = 3
+
+
+def product_case(**mesh: int) -> Case:
+    inputs = (Input((8, 16), (None, "x")), Input((16, 12), ("x", None)))
+    return Case(axes(**mesh), inputs, ((None, None),), explicit=True, terms=(("x",),))
+
+
+OPEN = question(
+    ProgramItem(
+        "terms", {"V": 1, "S": 1, "H": 1}, oracle=lambda a, b: a @ b, cases=(product_case(x=4, y=2), product_case(x=8))
+    ),
+)
+SPELT = question(
+    ValueItem("kind", {"P": 1}, key={"a": "float32[8@x]"}, spelling=lambda text: text.replace(" ", "")),
+)
+
+
+def terms(mesh, a, b):
+    return jnp.dot(a, b, out_sharding=P(None, None, unreduced={"x"}))
+
+
+@pytest.fixture(scope="module")
+def references() -> References:
+    return build([OPEN], {OPEN.id: record(OPEN.manifest(SEED), {"terms": terms}, {})}, SEED)
+
+
+def verdict_on(function, references: References) -> Verdict:
+    return judge(OPEN, record(OPEN.manifest(SEED), {"terms": function}, {}), references, SEED)
+
+
+def by_hand(mesh, a, b):
+    return jax.shard_map(lambda a, b: a @ b, out_specs=P(unreduced={"x"}))(a, b)
+
+
+@pytest.mark.parametrize("function", [terms, by_hand])
+def test_terms_pass(function, references: References) -> None:
+    """Their sum is compared with the oracle, and their type with what was asked for."""
+    assert verdict_on(function, references).points == 3
+
+
+WRONG = {
+    "added up": (lambda mesh, a, b: jnp.dot(a, b, out_sharding=P()), 1, "S", "added up already"),
+    "twice the value": (lambda mesh, a, b: terms(mesh, a + a, b), 0, "V", "2 times"),
+    "one term for all": (lambda mesh, a, b: jnp.dot(a, b, out_sharding=P()) + 0, 1, "S", "added up already"),
+}
+
+
+@pytest.mark.parametrize(("function", "points", "letter", "what"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_named(function, points: float, letter: str, what: str, references: References) -> None:
+    """An output that is added up already has the right values and the wrong type."""
+    verdict = verdict_on(function, references)
+    assert verdict.points == points
+    assert verdict.findings[0].letter == letter and what in verdict.findings[0].what
+
+
+def test_terms_that_nobody_asked_for_are_wrong_values() -> None:
+    """Where the case wants a reduced output, a term is no value."""
+    plain = Case(axes(x=4, y=2), product_case(x=4, y=2).inputs, ((),), explicit=True)
+    asked = question(ProgramItem("product", {"V": 1, "S": 1}, oracle=lambda a, b: a @ b, cases=(plain,)))
+    answer = record(asked.manifest(), {"product": terms}, {})
+    verdict = judge(asked, answer, References({}, {}))
+    assert verdict.points == 0
+    assert [finding.letter for finding in verdict.findings] == ["V", "S"]
+    assert verdict.findings[1].got == "P(None, None, unreduced={'x'})"
+
+
+@pytest.mark.parametrize(("said", "points"), [("float32[8@x]", 1), ("float32[8 @ x]", 1), ("float32[8]", 0)])
+def test_spelling(said: str, points: float) -> None:
+    """Texts are brought into the key's spelling, also inside of a dict."""
+    verdict = judge(SPELT, record(SPELT.manifest(), {"kind": {"a": said}}, {}), References({}, {}))
+    assert verdict.points == points

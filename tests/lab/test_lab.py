@@ -1,0 +1,90 @@
+"""A student's way through JupyterLab, in a real browser: open a chapter, be wrong, read why, be right, validate."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import jupytext
+import pytest
+from playwright.sync_api import Page, TimeoutError, expect
+
+from .conftest import ROOT, Open
+
+CHAPTER = "04_four_matmul_cases"
+WRONG = "def classify(einsum, left, right):\n    return 3"
+IDLE = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
+FIND = """text => jupyterapp.shell.currentWidget.content.widgets.findIndex(
+                       cell => cell.model.sharedModel.source.includes(text))"""
+SELECT = """async index => { const notebook = jupyterapp.shell.currentWidget.content;
+                             notebook.activeCellIndex = index;
+                             await notebook.scrollToItem(index, 'center');
+                             notebook.mode = 'edit'; notebook.activeCell.editor.focus() }"""
+SOURCE = "index => jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel.source"
+OUTPUT = """index => { const cell = jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel;
+                       return JSON.stringify(cell.outputs) }"""
+
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+
+def solution() -> str:
+    """The chapter's own `classify`, as a student would type it."""
+    cells = jupytext.read(ROOT / "solutions" / f"{CHAPTER}.md").cells
+    (source,) = (cell.source for cell in cells if "def classify(" in cell.source and "BEGIN SOLUTION" in cell.source)
+    return re.sub(r"^ *### (BEGIN|END) SOLUTION\n?", "", source, flags=re.MULTILINE)
+
+
+def select(page: Page, text: str) -> int:
+    """Makes the cell with this text the active one; its number."""
+    index = page.evaluate(FIND, text)
+    assert index >= 0, text
+    page.evaluate(SELECT, index)
+    return index
+
+
+def retype(page: Page, text: str, source: str) -> None:
+    """Types a cell anew and runs it."""
+    index = select(page, text)
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(source)
+    assert page.evaluate(SOURCE, index) == source
+    page.keyboard.press("Shift+Enter")
+
+
+def told(page: Page, text: str, expected: str) -> str:
+    """What the cell with this text shows, once it shows `expected`."""
+    index = select(page, text)
+    page.keyboard.press("Shift+Enter")
+    try:
+        page.wait_for_function(f"([index, text]) => ({OUTPUT})(index).includes(text)", arg=[index, expected])
+    except TimeoutError as error:
+        raise AssertionError(f"no {expected!r} in {page.evaluate(OUTPUT, index)}") from error
+    return page.evaluate(OUTPUT, index)
+
+
+def test_a_student_is_wrong_then_right_then_validates(opened: Open, course: Path) -> None:
+    """The whole way of one exercise; Validate then names the other exercises, and not this one."""
+    page = opened(f"lab/tree/{CHAPTER}.ipynb")
+    page.wait_for_function(IDLE)
+    select(page, "def classify(")
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name=re.compile("Run All Above")).click()
+    check = 'sl.check("4.1"'
+    retype(page, "def classify(", WRONG)
+    diagnosis = told(page, check, "not yet")
+    assert "4.1" in diagnosis and "expected" in diagnosis
+    retype(page, "def classify(", solution())
+    told(page, check, "✓ 4.1")
+    page.get_by_role("button", name="Validate").click()
+    dialog = page.locator(".jp-Dialog")
+    expect(dialog).to_contain_text("failed", timeout=120_000)
+    words = dialog.inner_text()
+    assert 'sl.check("4.2"' in words and "Not attempted yet" in words and check not in words
+
+
+def test_a_myst_file_opens_as_a_notebook(opened: Open) -> None:
+    """A double click on the `.md` of a chapter gives cells that run."""
+    page = opened("lab")
+    page.get_by_role("listitem", name=re.compile(rf"{CHAPTER}\.md")).dblclick()
+    page.wait_for_function(IDLE)
+    assert page.evaluate("() => jupyterapp.shell.currentWidget.content.widgets.length") > 40
