@@ -29,7 +29,22 @@ def run(course_dir: pathlib.Path, root: pathlib.Path, mode: Mode, console: Conso
         ShardlabError: `course_dir` holds something else, or a sample has a mistake.
     """
     course_dir = _fresh(course_dir.resolve())
-    assignment = sampling.assignment()
+    counted, wrong = 0, list[str]()
+    for assignment in sampling.assignments():
+        rows, found = _graded(assignment, course_dir, root, mode, console, progress)
+        counted, wrong = counted + len(rows), wrong + found
+    for name, path in (("gradebook", "gradebook.db"), ("feedback", "feedback/*/*/*.html"), ("scores", "*.csv")):
+        console.print(f"{name:<10} {course_dir / path}", soft_wrap=True)
+    for line in wrong:
+        console.print(escape(line))
+    console.print("every score is as expected." if not wrong else f"not as expected: {len(wrong)} of {counted}.")
+    return int(bool(wrong))
+
+
+def _graded(
+    assignment: str, course_dir: pathlib.Path, root: pathlib.Path, mode: Mode, console: Console, progress: classroom.Progress
+) -> tuple[list[Row], list[str]]:
+    """The rows of one assignment, from release to gradebook, and what is not as expected."""
     with console.status(f"releasing {assignment}: running its solution and measuring it"):
         made = release(assignment, course_dir, root, mode)
     console.print(f"released {assignment}")
@@ -38,16 +53,9 @@ def run(course_dir: pathlib.Path, root: pathlib.Path, mode: Mode, console: Conso
     rows = classroom.grade(course_dir, assignment, mode, os.cpu_count() or 1, progress)
     console.print(report.table(rows, classroom.points(made)))
     console.print(report.summary(rows))
-    wrong = differences(sample_class, rows)
     console.print(_compared(sample_class, rows))
-    Course(course_dir).export(assignment, course_dir / "grades.csv")
-    pages = f"feedback/*/{assignment}/{assignment}.html"
-    for name, path in (("gradebook", "gradebook.db"), ("feedback", pages), ("scores", "grades.csv")):
-        console.print(f"{name:<10} {course_dir / path}", soft_wrap=True)
-    for line in wrong:
-        console.print(escape(line))
-    console.print("every score is as expected." if not wrong else f"not as expected: {len(wrong)} of {len(rows)}.")
-    return int(bool(wrong))
+    Course(course_dir).export(assignment, course_dir / f"{assignment}.csv")
+    return rows, differences(sample_class, rows)
 
 
 def hand_in(sample_class: Sequence[Sample], made: Release, root: pathlib.Path) -> None:

@@ -61,17 +61,17 @@ class Sample:
         return edition.to_ipynb(notebook)
 
 
-def assignment() -> str:
-    """The first assignment that has samples.
+def assignments() -> list[str]:
+    """The assignments that have samples, in their order.
 
     Raises:
         ShardlabError: none has.
     """
-    names = sorted(path.parent.name for path in FOLDER.glob("*/*.py"))
+    names = sorted({path.parent.name for path in FOLDER.glob("*/*.py")})
     if not names:
         mend = "write samples/<assignment>/<student>.py as this module's first lines say."
         raise ShardlabError("no-samples", "there is no sample class.", where=str(FOLDER), mend=mend)
-    return names[0]
+    return names
 
 
 def read(assignment: str) -> list[Sample]:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import glob
+import importlib.metadata
+import importlib.util
 import platform
+import re
+import sys
+import textwrap
 from typing import TYPE_CHECKING
 
 from shardlab.errors import ShardlabError
@@ -12,12 +18,16 @@ from shardlab.topology import host_settings
 if TYPE_CHECKING:
     import jax
 
+OLDEST_JAX = "0.10"
+PINNED_JAX = "0.10.2"
+# What the notebooks compute and draw with, and what an installation in a running kernel may replace.
+WATCHED = ("jax", "jaxlib", "matplotlib", "numpy")
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Devices:
     """What `setup` found; prints itself in one line.
 
-    `kind` is the maker's name of a real device, and "CPU" for simulated ones.
+    `kind` is the maker's name of a real device, and "CPU" for simulated ones; `unused` is why an accelerator did not start.
     """
 
     python: str
@@ -25,10 +35,12 @@ class Devices:
     count: int
     kind: str
     simulated: bool
+    unused: str = ""
 
     def __repr__(self) -> str:
         what = "simulated CPU" if self.simulated else f"real {self.kind}"
-        return f"Python {self.python}, JAX {self.jax}: {self.count} {what} device{'s' * (self.count != 1)}"
+        said = f"Python {self.python}, JAX {self.jax}: {self.count} {what} device{'s' * (self.count != 1)}"
+        return f"{said} ({self.unused})" if self.unused else said
 
 
 def setup(n: int = 8) -> Devices:
@@ -37,20 +49,67 @@ def setup(n: int = 8) -> Devices:
     To be called before JAX is used; again later does no harm.
 
     Raises:
-        ShardlabError: JAX has already started with fewer devices.
+        ShardlabError: JAX has already started with fewer devices, is too old, or was replaced after it was imported.
     """
+    _check_versions(n)
     import jax
 
     started = not _set_cpu_devices(n)
-    with host_settings():  # libtpu, where it is installed, is loaded here and would print
-        found = jax.devices()
+    if not started and 0 < _chips() < n:
+        jax.config.update("jax_platforms", "cpu")  # too few to be used: they are not even started
+    found, unused = _found()
     if len(found) < n:
-        if started and (found[0].platform == "cpu" or jax.live_arrays()):
+        if started and found and (found[0].platform == "cpu" or jax.live_arrays()):
             raise _too_late(n, len(found), found[0].platform)
         found = _simulated(n)
     simulated = found[0].platform == "cpu"
     kind = "CPU" if simulated else found[0].device_kind
-    return Devices(platform.python_version(), jax.__version__, len(found), kind, simulated)
+    return Devices(platform.python_version(), jax.__version__, len(found), kind, simulated, unused)
+
+
+def _found() -> tuple[list[jax.Device], str]:
+    """JAX's devices; or none, and why their backend does not start: another program has it, or its library does not fit."""
+    import jax
+
+    try:
+        with host_settings():  # libtpu, where it is installed, is loaded here and would print
+            return jax.devices(), ""
+    except RuntimeError as error:
+        return [], textwrap.shorten(str(error), 160)
+
+
+def _chips() -> int:
+    """TPU chips of this machine, counted without starting them; 0 where their library is not installed."""
+    if importlib.util.find_spec("libtpu") is None:
+        return 0
+    return len(glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*"))
+
+
+def _check_versions(n: int) -> None:
+    """Nothing, where JAX is new enough, and what the kernel has imported is what is installed.
+
+    An installation leaves the modules that a running kernel has imported as they were, beside the new files of the rest.
+    """
+    installed = {name: version for name in WATCHED if (version := _installed(name))}
+    if "jax" in installed and _numbers(installed["jax"]) < _numbers(OLDEST_JAX):
+        raise _too_old(n, installed["jax"])
+    running = {name: str(getattr(sys.modules.get(name), "__version__", "")) for name in installed}
+    stale = [name for name, version in running.items() if version and _numbers(version) != _numbers(installed[name])]
+    if stale:
+        raise _stale(n, [f"{name} {running[name]}" for name in stale], [f"{name} {installed[name]}" for name in stale])
+
+
+def _installed(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The release that a version belongs to: `(0, 10, 2)` for "0.10.2.dev7+local"."""
+    found = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, found[0].split("."))) if found else ()
 
 
 def _simulated(n: int) -> list[jax.Device]:
@@ -81,4 +140,22 @@ def _too_late(n: int, count: int, kind: str) -> ShardlabError:
         f"JAX has already started with {count} {kind.upper()} device{'s' * (count != 1)}; it cannot get {n} now.",
         where=f"sl.setup({n})   an earlier cell or import used JAX: an array, jax.devices(), a compiled function",
         mend=f"restart the kernel and run sl.setup({n}) before anything else uses JAX.",
+    )
+
+
+def _too_old(n: int, version: str) -> ShardlabError:
+    return ShardlabError(
+        "jax-too-old",
+        f"JAX {version} is installed; the course needs {OLDEST_JAX} or newer, and is measured with {PINNED_JAX}.",
+        where=f"sl.setup({n})   Python {platform.python_version()}",
+        mend=f"run  %pip install -q jax=={PINNED_JAX}  in a cell, restart the kernel, and run the first cell again.",
+    )
+
+
+def _stale(n: int, running: list[str], installed: list[str]) -> ShardlabError:
+    return ShardlabError(
+        "kernel-is-older",
+        f"this kernel had imported {', '.join(running)} before {', '.join(installed)} was installed.",
+        where=f"sl.setup({n})   what it has imported does not fit the files that it would import next",
+        mend="restart the kernel (Colab: Runtime > Restart session; Kaggle: Run > Restart), then run the first cell again.",
     )

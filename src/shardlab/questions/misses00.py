@@ -54,7 +54,7 @@ TIME = (
 def whole_work(observed: Observed) -> bool:
     """Whether every device does the FLOPs of the whole product."""
     a, b = observed.inputs
-    return observed.flops >= of.operations(*a.shape, b.shape[1])
+    return observed.flops >= of.operations(a.shape[0], a.shape[1], b.shape[1])
 
 
 PRODUCT = (

@@ -172,7 +172,7 @@ def draw_attempt(rng: random.Random) -> tuple[list[list[float]], list[list[float
 def masked_mean(losses: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The mean over the first `lengths[i]` entries of each row i, all entries with the same weight."""
     kept = np.concatenate([row[:n] for row, n in zip(losses, lengths)])
-    return np.float64(kept.sum() / len(kept))
+    return np.asarray(kept.sum() / len(kept))
 
 
 def mean_of_means(o: Observed) -> bool:

@@ -1,0 +1,42 @@
+# points: 22.5
+# reason: same-mask-everywhere
+# The same key on all devices in 9.5, and checks turned off where copies differ; 9.6 with the mesh
+# axes in the wrong order.
+# %% * = solution
+# %% q9-5-answer-2
+def drop_hidden(mesh, seed, H):
+    def body(seed, h):
+        kept = jax.random.bernoulli(jax.random.key(seed), KEEP, h.shape)
+        return jnp.where(kept, h / KEEP, 0)
+
+    return jax.shard_map(
+        body, mesh=mesh, in_specs=(P(), P(None, "model")),
+        out_specs=P(None, "model"))(seed, H)
+
+
+def drop_output(mesh, seed, Y):
+    def body(seed, y):
+        place = jax.lax.axis_index(("data", "model"))
+        key = jax.random.fold_in(jax.random.key(seed), place)
+        kept = jax.random.bernoulli(key, KEEP, y.shape)
+        return jnp.where(kept, y / KEEP, 0)
+
+    return jax.shard_map(
+        body, mesh=mesh, check_vma=False, in_specs=(P(), P("data", None)),
+        out_specs=P("data", None))(seed, Y)
+# %% q9-6-answer
+def heads(q, kv, n):
+    each = q // n
+    found = []
+    for device in range(n):
+        own = list(range(device * each, (device + 1) * each))
+        found.append([own, sorted({h * kv // q for h in own})])
+    return found
+# %% q9-6-answer-2
+layout = {
+    "X": P(),
+    "Wq": P(None, ("rep", "kv")),
+    "Wk": P(None, "kv"),
+    "Wv": P(None, "kv"),
+    "Wo": P(("rep", "kv")),
+}

@@ -1,0 +1,161 @@
+"""The drawing of the architecture page, made from the imports that the code has: who is built on whom.
+
+Run as `python jupyter_book/architecture.py FILE.svg` to have it as a file.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import dataclasses
+import html
+import pathlib
+import sys
+from collections.abc import Iterator, Mapping
+
+ROOT = pathlib.Path(__file__).parent.parent
+PACKAGES = {"shardlab": ROOT / "src" / "shardlab", "shardlab_grader": ROOT / "grader" / "shardlab_grader"}
+BASE, VERBS = "shardlab: ground", "shardlab: commands"
+WIDTH, ROW, BOX = 960, 118, 52
+CHARACTER = 7.4
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """A box of the drawing: a package, its modules and how many lines they have."""
+
+    name: str
+    modules: int
+    lines: int
+
+
+def modules() -> dict[str, pathlib.Path]:
+    """Every module of ours by its dotted name."""
+    found: dict[str, pathlib.Path] = {}
+    for package, folder in PACKAGES.items():
+        for path in sorted(folder.rglob("*.py")):
+            if "samples" not in path.parts:
+                parts = path.relative_to(folder).with_suffix("").parts
+                found[".".join([package, *parts]).removesuffix(".__init__")] = path
+    return found
+
+
+def imports(ours: Mapping[str, pathlib.Path]) -> dict[str, set[str]]:
+    """The modules of ours that each imports when it is imported itself; what only type checkers read does not count."""
+    return {name: {other for other in _named(path) if other in ours and other != name} for name, path in ours.items()}
+
+
+def _named(path: pathlib.Path) -> Iterator[str]:
+    tree = ast.parse(path.read_text())
+    skipped = {id(n) for node in ast.walk(tree) if _for_types(node) for n in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in skipped:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def grouped(ours: Mapping[str, pathlib.Path], needs: Mapping[str, set[str]]) -> dict[str, str]:
+    """The box of each module: its package. Modules directly in `shardlab` are ground, or commands if built on a package."""
+    boxes = {name: ".".join(name.split(".")[:2]) for name in ours if name.count(".") == 2}
+    boxes |= {name: name for name, path in ours.items() if path.stem == "__init__" and name.count(".") == 1}
+    boxes |= {name: "shardlab_grader" for name in ours if name.startswith("shardlab_grader")}
+    plain = [name for name in ours if name not in boxes and name != "shardlab"]
+    upper = {name for name in plain if any(other in boxes for other in needs[name])}
+    while more := {name for name in plain if name not in upper and needs[name] & upper}:
+        upper |= more
+    return boxes | {name: VERBS if name in upper else BASE for name in plain}
+
+
+def edges(needs: Mapping[str, set[str]], boxes: Mapping[str, str]) -> dict[tuple[str, str], int]:
+    """How many imports go from each box to each other one."""
+    pairs = [(boxes[a], boxes[b]) for a, others in needs.items() if a in boxes for b in others if b in boxes]
+    return dict(collections.Counter(pair for pair in pairs if pair[0] != pair[1]))
+
+
+def levels(names: set[str], drawn: Mapping[tuple[str, str], int]) -> dict[str, int]:
+    """The row of each box, counted from the ground: one above the highest that it stands on, by most of its imports."""
+    main = {(a, b) for (a, b), n in drawn.items() if n > drawn.get((b, a), 0)}
+    found = dict.fromkeys(names, 0)
+    for _ in names:
+        found = {name: 1 + max((found[b] for a, b in main if a == name), default=-1) for name in names}
+    return found
+
+
+def direct(drawn: Mapping[tuple[str, str], int], rows: Mapping[str, int]) -> set[tuple[str, str]]:
+    """The pairs that are drawn: of two ways down to the same box only the longer one."""
+    down = {(a, b) for a, b in drawn if rows[a] > rows[b]}
+    below = {a: {b for c, b in down if c == a} for a in rows}
+    for _ in rows:
+        below = {a: others | {c for b in others for c in below[b]} for a, others in below.items()}
+    return {(a, b) for a, b in down if not any(b in below[c] for d, c in down if d == a)}
+
+
+def words(drawn: Mapping[tuple[str, str], int]) -> str:
+    """The drawing in words, for those who do not see it."""
+    said = collections.defaultdict(list)
+    for (a, b), n in sorted(drawn.items(), key=lambda entry: (entry[0][0], -entry[1])):
+        said[a].append(f"{b} ({n})")
+    return "; ".join(f"{a} imports from {', '.join(others)}" for a, others in said.items()) + "."
+
+
+def svg() -> str:
+    """The drawing: boxes in rows, each above what it is built on, with a line for every pair that imports."""
+    ours = modules()
+    needs = imports(ours)
+    boxes = grouped(ours, needs)
+    drawn = edges(needs, boxes)
+    rows = levels(set(boxes.values()), drawn)
+    groups = [_group(name, ours, boxes) for name in rows]
+    places = _places(groups, rows)
+    height = (max(rows.values()) + 1) * ROW
+    lines = [_line(places[a], places[b], drawn[a, b]) for a, b in sorted(direct(drawn, rows))]
+    parts = [*lines, *(_box(group, *places[group.name]) for group in groups)]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" font-family="inherit" '
+        f'aria-label="{html.escape(words(drawn))}" style="max-width:{WIDTH}px;width:100%">{"".join(parts)}</svg>'
+    )
+
+
+def _group(name: str, ours: Mapping[str, pathlib.Path], boxes: Mapping[str, str]) -> Group:
+    inside = [path for module, path in ours.items() if boxes.get(module) == name]
+    return Group(name, len(inside), sum(len(path.read_text().splitlines()) for path in inside))
+
+
+def _places(groups: list[Group], rows: Mapping[str, int]) -> dict[str, tuple[float, float, float]]:
+    """Middle, top and width of each box."""
+    top = max(rows.values())
+    places: dict[str, tuple[float, float, float]] = {}
+    for row in range(top + 1):
+        inside = sorted((group for group in groups if rows[group.name] == row), key=lambda group: group.name)
+        for number, group in enumerate(inside):
+            width = max(len(group.name), 22) * CHARACTER + 26
+            places[group.name] = (WIDTH * (number + 0.5) / len(inside), (top - row) * ROW + 8, width)
+    return places
+
+
+def _line(a: tuple[float, float, float], b: tuple[float, float, float], count: int) -> str:
+    (x, y, _), (u, v, _) = a, b
+    y, v = (y + BOX, v) if y < v else (y + BOX / 2, v + BOX / 2)
+    bend = (v - y) / 2
+    path = f"M{x:.0f},{y:.0f} C{x:.0f},{y + bend:.0f} {u:.0f},{v - bend:.0f} {u:.0f},{v:.0f}"
+    width = 0.8 + count**0.5 / 2
+    return f'<path d="{path}" fill="none" stroke="currentColor" stroke-opacity=".35" stroke-width="{width:.1f}"/>'
+
+
+def _box(group: Group, x: float, y: float, width: float) -> str:
+    below = f"{group.modules} module{'s' * (group.modules > 1)}, {group.lines:,} lines"
+    middle = f'x="{x:.0f}" text-anchor="middle" fill="currentColor"'
+    return (
+        f'<rect x="{x - width / 2:.0f}" y="{y:.0f}" width="{width:.0f}" height="{BOX}" rx="8" '
+        'fill="var(--pst-color-surface, #f4f4f4)" stroke="currentColor" stroke-opacity=".6"/>'
+        f'<text {middle} y="{y + 22:.0f}" font-size="15" font-weight="600">{group.name}</text>'
+        f'<text {middle} y="{y + 41:.0f}" font-size="12.5">{below}</text>'
+    )
+
+
+if __name__ == "__main__":
+    pathlib.Path(sys.argv[1]).write_text(svg())

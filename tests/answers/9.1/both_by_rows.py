@@ -1,0 +1,11 @@
+# failed: first-by-rows
+# points: 4
+import jax
+
+import shardlab as sl
+
+P = jax.P
+
+predictions = sl.predict("9.1", collective="all-gather", factor=4)
+plain = {"X": P(), "W1": P("model", None), "W2": P("model", None)}
+gated = {"X": P(), "Wg": P(None, "model"), "Wu": P(None, "model"), "Wd": P("model", None)}

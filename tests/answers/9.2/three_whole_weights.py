@@ -1,0 +1,24 @@
+# failed: weights-gathered
+# points: 3
+import jax
+
+P = jax.P
+
+
+def mlp_by_hand(mesh, X, W1, W2):
+    def body(x, w1, w2):
+        return jax.lax.psum(jax.nn.relu(x @ w1) @ w2, "model")
+
+    return jax.shard_map(
+        body, mesh=mesh, in_specs=(P(), P(None, "model"), P("model", None)), out_specs=P()
+    )(X, W1, W2)
+
+
+def three_layers(mesh, X, W1, W2, W3):
+    def body(x, w1, w2, w3):
+        g = jax.lax.psum_scatter(jax.nn.relu(x @ w1) @ w2, "model", scatter_dimension=1, tiled=True)
+        g = jax.lax.all_gather(jax.nn.relu(g), "model", axis=1, tiled=True, to="invarying")
+        return g @ w3
+
+    specs = (P(), P(None, "model"), P("model", None), P())
+    return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, W2, W3)
