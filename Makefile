@@ -13,7 +13,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab demo test test-newest book book-serve bench lint new-question notebooks numbers references records constraints clean bubblewrap chromium
+.PHONY: help lab demo test test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,12 +49,13 @@ test-newest:  ## run the helper's tests and all solutions on the newest JAX (NEW
 	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade --upgrade-strategy eager --editable '.[grader,lab,dev]'
 	@$(NEWEST)/bin/python -m shardlab_grader.newest
 
-bench: $(INSTALLED) bubblewrap  ## measure speed as ratios in one run, into build/bench.json (an hour)
+bench: $(INSTALLED) bubblewrap  ## measure speed as ratios in one run, for the book's status page (an hour)
 	@mkdir -p build
 	@$(PY) bench/einshard.py --write build/bench.json
 	@$(PY) bench/laboratory.py --write build/bench.json
 	@PYTHONPATH=. $(PY) bench/grading.py
 	@PYTHONPATH=. $(PY) bench/growth.py
+	@cp build/bench.json jupyter_book/bench.json
 
 lint: $(INSTALLED)  ## check the style with ruff, and the types with mypy
 	@$(VENV)/bin/ruff check
@@ -69,6 +70,10 @@ numbers: $(INSTALLED)  ## measure the numbers in prose again, and notebooks/ (CH
 
 new-question: $(INSTALLED)  ## begin an exercise: its declaration, its place in the chapter, its answers (ID=4.7)
 	@$(PY) -m shardlab_grader.new_question $(ID)
+
+screenshots: $(INSTALLED) bubblewrap chromium  ## make the pictures of the instructor's guide again, from the demonstration's class
+	@echo "Grading the demonstration's class, then opening it in Formgrader"
+	@$(PY) jupyter_book/screenshots.py
 
 references: $(INSTALLED) bubblewrap  ## measure the solutions again (CHAPTERS="4 7" for some of them)
 	@echo "Running every solution and measuring its programs"

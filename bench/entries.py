@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
+import importlib.metadata
 import json
 import pathlib
+import platform
 from collections.abc import Sequence
 from typing import Any
 
 
 def keep(entries: Sequence[dict[str, Any]], path: pathlib.Path) -> None:
-    """Write these entries beside those of other benchmarks, in place of older ones of the same names."""
+    """Write these entries, dated, beside those of other benchmarks, in place of older ones of the same names."""
+    on = {"date": datetime.date.today().isoformat(), "versions": versions()}
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = json.loads(path.read_text()) if path.exists() else []
     new = {entry["name"] for entry in entries}
-    path.write_text(json.dumps([*(e for e in kept if e["name"] not in new), *entries], indent=1) + "\n")
+    dated = [{**entry, **on} for entry in entries]
+    path.write_text(json.dumps([*(e for e in kept if e["name"] not in new), *dated], indent=1) + "\n")
+
+
+def versions() -> dict[str, str]:
+    """What the figures were measured on."""
+    return {"python": platform.python_version(), "jax": importlib.metadata.version("jax")}

@@ -85,10 +85,11 @@ def _show(rounds: list[Round], arguments: argparse.Namespace, agree: int, own: f
     further = last["run_cpu"] / n
     print(f"CPU time of a further run: {further:.2f} s; of its cells in a warm process: {own:.2f} s")
     what = f"{n} submissions of {arguments.chapter}, submitted/ to gradebook.db; stock from {arguments.stock}, scaled"
+    stock_to_ours, run_to_cells = f"stock : ours, {what}", f"a run : its cells in a warm process, {what}"
     entries = [
-        _entry("grading, against stock nbgrader", [r["serial"][0] / r["ours"][0] for r in rounds], what),
-        _entry("grading, against stock on both cores", [r["both"][0] / r["ours"][0] for r in rounds], what),
-        _entry("grading, CPU of a run against its own cells", [r["run_cpu"] / n / own for r in rounds], what),
+        _entry("grading, against stock nbgrader", [r["serial"][0] / r["ours"][0] for r in rounds], stock_to_ours),
+        _entry("grading, against stock on both cores", [r["both"][0] / r["ours"][0] for r in rounds], stock_to_ours),
+        _entry("grading, CPU of a run against its own cells", [r["run_cpu"] / n / own for r in rounds], run_to_cells),
     ]
     for entry in entries:
         print(f"{entry['name']}: {entry['ratio']:.2f}  [{entry['interval'][0]:.2f}, {entry['interval'][1]:.2f}]")

@@ -3,44 +3,67 @@
 from __future__ import annotations
 
 import dataclasses
+import glob
 import json
 import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
-from shardlab_grader import grading, report
+from shardlab_grader import cluster, faults, grading, report, roster
 from shardlab_grader.course import Course
 from shardlab_grader.release import Release
 from shardlab_grader.report import Row
+from shardlab_grader.roster import Person, Roster
 from shardlab_grader.sandbox import Mode
-from shardlab_grader.store import Store, key
-from shardlab_grader.submissions import Submission, submissions
+from shardlab_grader.store import Record, Store, key
+from shardlab_grader.submissions import Submission, Unreadable, each
+
+from shardlab.question import Question
 
 Advance = Callable[[], None]
 Progress = Callable[[str, int], AbstractContextManager[Advance]]
 """Shows a step of a known length; what it gives is called once for each part that is done."""
+Told = Callable[[str, str, Record], None]
+"""Is given student, key and record of each submission as soon as it is judged."""
 
 
 def grade(
-    course_dir: pathlib.Path, assignment: str, mode: Mode, workers: int, progress: Progress, student: str = "*"
+    course_dir: pathlib.Path,
+    assignment: str,
+    mode: Mode,
+    workers: int,
+    progress: Progress,
+    student: str = "*",
+    *,
+    told: Told = lambda *_: None,
+    scheduler: str | None = None,
 ) -> list[Row]:
     """Grade what is new, then let nbgrader write the gradebook and the feedback pages; one row a submission.
 
+    Args:
+        told: hears each verdict at once.
+        scheduler: address of a Dask cluster whose workers run the notebooks; they run here unless given.
     Raises:
-        ShardlabError: the assignment is not released, or the sandbox does not start.
+        ShardlabError: the assignment is not released, the sandbox or the cluster does not start, the disk or the gradebook
+            cannot be written.
     """
+    faults.check(course_dir)
     release = Release.load(course_dir, assignment)
-    found = submissions(course_dir, assignment, student)
-    keys = {one.student: key(one.content, release.fingerprint) for one in found if not one.problem}
-    new = grading.missing({keys[one.student]: one.content for one in found if not one.problem}, release, mode)
+    found, names = _read(release, student)
+    keys = Roster(course_dir).enter(assignment, names)
+    handed = Handed(release, {name: who for who, name in names.items() if name})
+    new = handed.only(grading.missing(sorted(handed), release, mode))
+    sharing = {name: [who for who in names if names[who] == name] for name in new}
     if new:
         with progress("running and judging", len(new)) as advance:
-            for _ in grading.grade_all(new, release, mode, workers):
+            for name, record in _graded(new, release, mode, workers, scheduler):
+                for who in sharing[name]:
+                    told(who, keys[who], record)
                 advance()
     with progress("writing the gradebook and feedback", len(found)) as advance:
         rows = []
-        for row in _rows(found, release, keys, frozenset(new)):
-            rows.append(row)
+        for row in _rows(found, release, names, frozenset(new)):
+            rows.append(dataclasses.replace(row, key=keys[row.student]))
             advance()
     return rows
 
@@ -48,8 +71,28 @@ def grade(
 def rows(course_dir: pathlib.Path, assignment: str) -> list[Row]:
     """What is on record of a class, without grading anything."""
     release, store, course = Release.load(course_dir, assignment), Store(course_dir), Course(course_dir)
-    found = submissions(course_dir, assignment)
-    return [_on_record(one, key(one.content, release.fingerprint), assignment, store, course) for one in found]
+    found, names = _read(release)
+    keys = Roster(course_dir).enter(assignment, dict.fromkeys(names, ""))
+    made = [_on_record(one, names[one.student], assignment, store, course) for one in found]
+    return [dataclasses.replace(row, key=keys[row.student]) for row in made]
+
+
+def records(course_dir: pathlib.Path, assignment: str) -> list[Record]:
+    """The record of each submission that has one; nothing says whose it is."""
+    release, store, course = Release.load(course_dir, assignment), Store(course_dir), Course(course_dir)
+    found, names = _read(release)
+    graded = [store.get(names[one.student]) or store.get(_last(course, assignment, one.student)) for one in found]
+    return sorted((record for record in graded if record), key=lambda record: json.dumps(record.to_json(), sort_keys=True))
+
+
+def nameless(rows: Sequence[Row], course_dir: pathlib.Path) -> list[Row]:
+    """The rows under their keys, without names, in the order of the keys: that of the class list would tell."""
+    people = roster.people(course_dir)
+    hidden = [
+        dataclasses.replace(row, student=row.key, reason=people.get(row.student, Person(row.student)).hidden(row.reason))
+        for row in rows
+    ]
+    return sorted(hidden, key=lambda row: row.key)
 
 
 def points(release: Release) -> dict[str, float]:
@@ -59,18 +102,71 @@ def points(release: Release) -> dict[str, float]:
     return {question: given["q" + question.replace(".", "-")] for question in release.manifests}
 
 
-def _rows(found: Sequence[Submission], release: Release, keys: Mapping[str, str], new: frozenset[str]) -> Iterator[Row]:
+def questions(release: Release) -> list[Question]:
+    """The declarations of the release's questions, in order."""
+    from shardlab.questions import QUESTIONS
+
+    return [QUESTIONS[question] for question in release.manifests]
+
+
+class Handed(Mapping[str, bytes]):
+    """Submitted notebooks by the key of their verdict, read when they are wanted: a class does not lie in memory.
+
+    Raises:
+        Unreadable: the notebook is not any more the one that the key was made of.
+    """
+
+    def __init__(self, release: Release, students: Mapping[str, str]) -> None:
+        self._release, self._students = release, students
+
+    def __getitem__(self, name: str) -> bytes:
+        student = glob.escape(self._students[name])
+        for one in each(self._release.course_dir, self._release.assignment, student):
+            if not one.problem and key(one.content, self._release.fingerprint) == name:
+                return one.content
+        raise Unreadable("changed while the class was graded.")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._students)
+
+    def __len__(self) -> int:
+        return len(self._students)
+
+    def only(self, names: Sequence[str]) -> Handed:
+        """Those among them with these keys."""
+        return Handed(self._release, {name: self._students[name] for name in names})
+
+
+def _read(release: Release, student: str = "*") -> tuple[list[Submission], dict[str, str]]:
+    """The submissions without their contents, and by student the key of the verdict: empty where there is a problem."""
+    found, names, fingerprint = [], {}, release.fingerprint
+    for one in each(release.course_dir, release.assignment, student):
+        names[one.student] = "" if one.problem else key(one.content, fingerprint)
+        found.append(dataclasses.replace(one, content=b""))
+    return found, names
+
+
+def _graded(
+    new: Mapping[str, bytes], release: Release, mode: Mode, workers: int, scheduler: str | None
+) -> Iterator[tuple[str, Record]]:
+    if scheduler is None:
+        return grading.grade_all(new, release, mode, workers)
+    return cluster.grade_all(new, release, mode, scheduler)
+
+
+def _rows(found: Sequence[Submission], release: Release, names: Mapping[str, str], new: frozenset[str]) -> Iterator[Row]:
     course, store = Course(release.course_dir), Store(release.course_dir)
     for one in found:
-        error = ""
+        error, name = "", names[one.student]
         if one.problem:
             course.add_student(one.student)
-        elif keys[one.student] in new or not _written(course, release.assignment, one.student, keys[one.student]):
+        elif name in new or not _written(course, release.assignment, one.student, name):
             error = course.autograde(release.assignment, one.student) or course.feedback(release.assignment, one.student)
         if error:
+            faults.check(release.course_dir)  # before it is taken for a fault of this submission
             yield Row(one.student, "ungraded", reason=f"nbgrader: {error}")
         else:
-            yield _on_record(one, keys.get(one.student, ""), release.assignment, store, course)
+            yield _on_record(one, name, release.assignment, store, course)
 
 
 def _written(course: Course, assignment: str, student: str, name: str) -> bool:

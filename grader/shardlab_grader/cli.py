@@ -1,4 +1,4 @@
-"""`shardlab-grader`: release an assignment, grade a class, report, and a demonstration of all three."""
+"""`shardlab-grader`: release an assignment, grade a class, report, forget a student, and a demonstration."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import contextlib
 import os
 import pathlib
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import get_args
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from shardlab_grader import sandbox
+from rich.markup import escape
+from shardlab_grader import faults, sandbox
 from shardlab_grader.sandbox import Mode
 
 from shardlab.errors import ShardlabError
@@ -23,6 +22,8 @@ FILE = click.Path(dir_okay=False, path_type=pathlib.Path)
 WIDTH = 140
 """Of tables that go to a file or a pipe."""
 ROOT = pathlib.Path(__file__).parents[2]
+HEADS = {True: "student", False: "submission"}
+"""Of the first column, by whether names are shown."""
 console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
@@ -62,45 +63,107 @@ def release(assignment: str, course_dir: pathlib.Path, mode: Mode, root: pathlib
         console.print(f"{len(made.manifests)} questions, seed {made.seed} (kept in {kept})", soft_wrap=True)
 
 
+def names_option(command: Callable[..., None]) -> Callable[..., None]:
+    """`--names`, off unless asked for, here or once for all by an environment variable."""
+    described = "Show students' names in place of the submissions' keys. (Always: set SHARDLAB_NAMES=1.)"
+    return click.option("--names", is_flag=True, envvar="SHARDLAB_NAMES", help=described)(command)
+
+
 @main.command()
 @click.argument("assignment")
 @course_option
 @sandbox_option
+@names_option
 @click.option("--workers", type=click.IntRange(1), default=os.cpu_count, help="Notebooks at once.")
-@click.option("--student", default="*", help="Only this student.")
-def grade(assignment: str, course_dir: pathlib.Path, mode: Mode, workers: int, student: str) -> None:
+@click.option("--student", default="*", help="Only this student, by name or by key.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run notebooks on this Dask cluster, for instance tcp://10.0.0.7:8786.")
+def grade(
+    assignment: str, course_dir: pathlib.Path, mode: Mode, names: bool, workers: int, student: str, scheduler: str | None
+) -> None:
     """Grade what is new; the exit status is 1 when a submission stays ungraded."""
-    from shardlab_grader import classroom, report
+    from shardlab_grader import classroom, live, report
     from shardlab_grader.release import Release, released
+    from shardlab_grader.roster import Roster
 
     with mended():
-        sandbox.probe(mode)
+        course_dir = course_dir.resolve()
+        if scheduler is None:
+            sandbox.probe(mode)
         name = released(assignment, course_dir)
-        console.print(sandbox.limits_in_force(sandbox.Sandbox(mode)))
-        rows = classroom.grade(course_dir.resolve(), name, mode, workers, progress, student)
-        console.print(report.table(rows, classroom.points(Release.load(course_dir.resolve(), name))))
+        where = f"on the cluster at {scheduler}" if scheduler else sandbox.limits_in_force(sandbox.Sandbox(mode))
+        console.print(where, soft_wrap=True)
+        board, student = live.Board(console, names), Roster(course_dir).student(name, student) or student
+        rows = classroom.grade(
+            course_dir, name, mode, workers, board.progress, student, told=board.told, scheduler=scheduler
+        )
+        shown = rows if names else classroom.nameless(rows, course_dir)
+        console.print(report.table(shown, classroom.points(Release.load(course_dir, name)), HEADS[names]))
         console.print(report.summary(rows))
+        if not names:
+            console.print(f"keys, not names; who is who: shardlab-grader report {name} --names", soft_wrap=True)
         sys.exit(any(row.status == "ungraded" for row in rows))
 
 
 @main.command("report")
 @click.argument("assignment")
 @course_option
-@click.option("--csv", "path", type=FILE, help="Write the table to this file too.")
-def show(assignment: str, course_dir: pathlib.Path, path: pathlib.Path | None) -> None:
-    """Show who has which points and why, from what was graded."""
-    from shardlab_grader import classroom, report
+@names_option
+@click.option("--submissions", is_flag=True, help="Add a row for each submission; --names does so too.")
+@click.option("--csv", "table", type=FILE, help="Write the figures of the exercises to this file.")
+@click.option("--scores", type=FILE, help="Write the points of the submissions to this file.")
+@click.option("--html", type=FILE, help="Write all of it, with pictures, to this one page.")
+def show(
+    assignment: str,
+    course_dir: pathlib.Path,
+    names: bool,
+    submissions: bool,
+    table: pathlib.Path | None,
+    scores: pathlib.Path | None,
+    html: pathlib.Path | None,
+) -> None:
+    """Show what happened in each exercise, from what was graded."""
+    from shardlab_grader import classroom, figures, report, report_page
     from shardlab_grader.release import Release, released
 
     with mended():
+        course_dir = course_dir.resolve()
         name = released(assignment, course_dir)
-        rows = classroom.rows(course_dir.resolve(), name)
-        points = classroom.points(Release.load(course_dir.resolve(), name))
-        console.print(report.table(rows, points))
-        console.print(report.summary(rows))
-        if path:
-            report.write_csv(rows, points, path)
+        release = Release.load(course_dir, name)
+        rows, points = classroom.rows(course_dir, name), classroom.points(release)
+        rows = rows if names else classroom.nameless(rows, course_dir)
+        listed = rows if names or submissions else [row for row in rows if row.status == "ungraded"]
+        found = figures.figures(classroom.records(course_dir, name), classroom.questions(release))
+        for part in (report.table(listed, points, HEADS[names]),) * bool(listed) + report.tables(found):
+            console.print(part, "")
+        for line in (*report.sentences(found), report.summary(rows)):
+            console.print(line)
+        if table:
+            report.write_csv(found, table)
+        if scores:
+            report.write_scores(rows, points, scores, HEADS[names])
+        if html:
+            html.write_text(report_page.page(name, found, rows if names or submissions else (), points))
+        for path in filter(None, (table, scores, html)):
             console.print(f"wrote {path}", soft_wrap=True)
+
+
+@main.command()
+@click.argument("student")
+@course_option
+def forget(student: str, course_dir: pathlib.Path) -> None:
+    """Delete what is kept of a student, and say what stays with nbgrader."""
+    from shardlab_grader import forgetting
+
+    with mended():
+        gone = forgetting.forget(course_dir.resolve(), student)
+        verdicts = f"{gone.verdicts} verdict{'s' * (gone.verdicts != 1)}"
+        pages = f"{len(gone.folders)} folder{'s' * (len(gone.folders) != 1)} of feedback pages"
+        console.print(f"deleted: {verdicts}, the student's keys, {pages}.")
+        if gone.stays:
+            console.print("not deleted, because nbgrader or you made it; while it is there, grading takes it up again:")
+        for what, remove in gone.stays:
+            console.print(f"  {escape(what)}\n    {escape(remove)}", soft_wrap=True)
+        console.print("not known here: exported tables, pages written with --names, the exchange, backups.")
 
 
 @main.command()
@@ -108,22 +171,12 @@ def show(assignment: str, course_dir: pathlib.Path, path: pathlib.Path | None) -
 @sandbox_option
 def demo(directory: pathlib.Path, mode: Mode) -> None:
     """Grade a small sample class and compare each score with the one written beside its answers."""
+    from shardlab_grader import live
     from shardlab_grader.demo import run
 
     with mended():
         sandbox.probe(mode)
-        sys.exit(run(directory, ROOT, mode, console, progress))
-
-
-@contextlib.contextmanager
-def progress(step: str, length: int) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal; one line when it is done elsewhere."""
-    started = time.monotonic()
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(step, total=length)
-        yield lambda: bar.advance(task)
-    console.print(f"{step}: {length} in {time.monotonic() - started:.1f} s")
+        sys.exit(run(directory, ROOT, mode, console, live.Board(console, names=True).progress))
 
 
 @contextlib.contextmanager
@@ -133,6 +186,9 @@ def mended() -> Iterator[None]:
         yield
     except ShardlabError as error:
         print(error, file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        print(faults.refused(error), file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         print("stopped; what was graded is kept, and the same command goes on from here.", file=sys.stderr)

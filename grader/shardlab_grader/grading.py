@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from shardlab_grader import jobs
+from nbformat import NotebookNode
+from shardlab_grader import jobs, roster
 from shardlab_grader.release import Release
 from shardlab_grader.restore import job_cells, owners, restore
 from shardlab_grader.sandbox import Mode
 from shardlab_grader.store import Record, Store, key
-from shardlab_grader.submissions import parse
+from shardlab_grader.submissions import Unreadable, parse
 
 ERRORS = 3
 """Exceptions told for one question."""
@@ -17,44 +18,75 @@ ERRORS = 3
 
 def recorded(content: bytes, release: Release, mode: Mode) -> tuple[str, Record]:
     """The key and the record of a notebook; graded now when the store has none."""
-    name, store = key(content, release.fingerprint), Store(release.course_dir)
-    if found := store.get(name):
+    name = key(content, release.fingerprint)
+    if found := Store(release.course_dir).get(name):
         return name, found
-    (job,) = _work({name: content}, release, mode)
-    return name, _kept(job, jobs.grade(job), store)
+    return name, Keeper(release).keep(name, graded(content, release, mode))
 
 
-def missing(contents: Mapping[str, bytes], release: Release, mode: Mode) -> dict[str, bytes]:
-    """The notebooks by key that must be graded: no record, a question ungraded, no walls."""
+def graded(content: bytes, release: Release, mode: Mode) -> Record:
+    """The record of a notebook, graded now and kept nowhere.
+
+    Raises:
+        Unreadable: these bytes are not a notebook.
+    """
+    job = _job("", content, release, release.notebook, mode)
+    return _record(job, jobs.grade(job))
+
+
+def missing(names: Iterable[str], release: Release, mode: Mode) -> list[str]:
+    """The keys of the notebooks that must be graded: no record, a question ungraded, no walls."""
     store = Store(release.course_dir)
-    strong = (mode, "bubblewrap")
-    records = {name: store.get(name) for name in contents}
-    kept = {name for name, found in records.items() if found and not found.ungraded and found.sandbox in strong}
-    return {name: content for name, content in contents.items() if name not in kept}
+    return [name for name in names if not _stands(store.get(name), mode)]
 
 
 def grade_all(contents: Mapping[str, bytes], release: Release, mode: Mode, workers: int) -> Iterator[tuple[str, Record]]:
     """Grade notebooks by key and keep each record as soon as it is there.
 
-    Raises:
-        Unreadable: one of them is not a notebook.
+    Args:
+        contents: read as they are needed; one that cannot be read any more is left out.
     """
-    store = Store(release.course_dir)
-    for job, graded in jobs.run_all(_work(contents, release, mode), workers):
-        yield job.key, _kept(job, graded, store)
+    keeper = Keeper(release)
+    for job, done in jobs.run_all(_work(contents, release, mode), workers):
+        yield job.key, keeper.keep(job.key, _record(job, done))
 
 
-def _work(contents: Mapping[str, bytes], release: Release, mode: Mode) -> list[jobs.Job]:
-    released, settings = release.notebook, release.settings(mode)
-    cells = {name: tuple(job_cells(restore(parse(content), released))) for name, content in contents.items()}
-    rest = (release.manifests, release.references, release.seed, settings)
-    return [jobs.Job(name, found, *rest) for name, found in cells.items()]
+class Keeper:
+    """Puts records into the store, without the names of those who handed in."""
+
+    def __init__(self, release: Release) -> None:
+        self._store, self._roster = Store(release.course_dir), roster.Roster(release.course_dir)
+        self._people = roster.people(release.course_dir)
+
+    def keep(self, name: str, record: Record) -> Record:
+        """The record as it was kept."""
+        students = self._roster.students(name)
+        kept = roster.nameless(record, [self._people.get(one, roster.Person(one)) for one in students])
+        self._store.put(name, kept)
+        return kept
 
 
-def _kept(job: jobs.Job, graded: jobs.Graded, store: Store) -> Record:
-    record = Record(graded.verdicts, graded.mode, _errors(job.cells, graded))
-    store.put(job.key, record)
-    return record
+def _stands(found: Record | None, mode: Mode) -> bool:
+    return found is not None and not found.ungraded and found.sandbox in (mode, "bubblewrap")
+
+
+def _work(contents: Mapping[str, bytes], release: Release, mode: Mode) -> Iterator[jobs.Job]:
+    released = release.notebook
+    for name in contents:
+        try:
+            job = _job(name, contents[name], release, released, mode)
+        except Unreadable:
+            continue
+        yield job
+
+
+def _job(name: str, content: bytes, release: Release, released: NotebookNode, mode: Mode) -> jobs.Job:
+    cells = tuple(job_cells(restore(parse(content), released)))
+    return jobs.Job(name, cells, release.manifests, release.references, release.seed, release.settings(mode))
+
+
+def _record(job: jobs.Job, done: jobs.Graded) -> Record:
+    return Record(done.verdicts, done.mode, _errors(job.cells, done), done.seconds, done.programs)
 
 
 def _errors(cells: Sequence[jobs.Cell], graded: jobs.Graded) -> dict[str, list[str]]:

@@ -1,4 +1,8 @@
-"""Verdicts by content: what was graded once, under the same release and versions, is not graded again."""
+"""Verdicts by content: what was graded once, under the same release and versions, is not graded again.
+
+The release's seed is part of each name and is nobody's but the instructor's: who has a notebook, but not the seed, cannot
+tell whether its verdict is in the store.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,16 @@ PACKAGES = ("shardlab", "jax", "jaxlib")
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """The verdicts on one notebook, the exceptions of its cells in words, and the sandbox in which it ran."""
+    """The verdicts on one notebook, the exceptions of its cells in words, and the sandbox in which it ran.
+
+    `seconds` has the wall time of its run and of its judge, `programs` by question a hash of the programs handed in.
+    """
 
     verdicts: Mapping[str, Verdict]
     sandbox: str
     errors: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+    seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    programs: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def points(self) -> float:
@@ -40,12 +49,14 @@ class Record:
         """Plain JSON, read back by `from_json`."""
         verdicts = {question: verdict.to_json() for question, verdict in self.verdicts.items()}
         errors = {question: list(lines) for question, lines in self.errors.items()}
-        return {"sandbox": self.sandbox, "verdicts": verdicts, "errors": errors}
+        measured = {"seconds": dict(self.seconds), "programs": dict(self.programs)}
+        return {"sandbox": self.sandbox, "verdicts": verdicts, "errors": errors, **measured}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Record:
         """The record that `to_json` wrote."""
-        return cls({q: Verdict.from_json(v) for q, v in raw["verdicts"].items()}, raw["sandbox"], raw["errors"])
+        verdicts = {question: Verdict.from_json(verdict) for question, verdict in raw["verdicts"].items()}
+        return cls(verdicts, raw["sandbox"], raw["errors"], raw.get("seconds", {}), raw.get("programs", {}))
 
 
 class Store:
@@ -64,6 +75,12 @@ class Store:
     def put(self, key: str, record: Record) -> None:
         """Keep a record; a reader sees the whole file or none."""
         write(self._path(key), json.dumps({"key": key, **record.to_json()}, indent=1, sort_keys=True) + "\n")
+
+    def forget(self, key: str) -> bool:
+        """Delete a record; whether there was one."""
+        there = self._path(key).exists()
+        self._path(key).unlink(missing_ok=True)
+        return there
 
     def _path(self, key: str) -> pathlib.Path:
         return self._folder / f"{key}.json"
@@ -104,7 +121,9 @@ def write(path: pathlib.Path, text: str, mode: int = 0o600) -> None:
     try:
         with os.fdopen(descriptor, "w") as file:
             file.write(text)
+            file.flush()
             os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
         os.replace(name, path)
     except BaseException:
         pathlib.Path(name).unlink(missing_ok=True)

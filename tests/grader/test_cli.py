@@ -8,7 +8,7 @@ import pathlib
 import nbgrader.api
 import pytest
 from click.testing import CliRunner, Result
-from shardlab_grader import cli, report, sampling, sandbox
+from shardlab_grader import cli, report, roster, sampling, sandbox
 from shardlab_grader.report import Row
 from shardlab_grader.sandbox import Mode
 from shardlab_grader.store import Record
@@ -52,7 +52,7 @@ def test_the_demonstration_compares_every_score(samples: pathlib.Path, tmp_path:
     assert ran.exit_code == 0, ran.output
     assert "every score is as expected." in ran.output
     assert "5 submissions: 4 graded, 1 ungraded; a person must look at the ungraded ones." in ran.output
-    lines = (tmp_path / "demo" / "grades.csv").read_text().splitlines()
+    lines = (tmp_path / "demo" / f"{NAME}.csv").read_text().splitlines()
     exported = {row["student_id"]: row["score"] for row in csv.DictReader(lines)}
     assert exported == {"perfect": "3.5", "half": "2.0", "mixed": "1.5", "untouched": "0.0", "broken": "0.0"}
     assert len(list((tmp_path / "demo" / "feedback").glob(f"*/{NAME}/{NAME}.html"))) == 4
@@ -80,7 +80,7 @@ def test_the_demonstration_spares_other_directories(samples: pathlib.Path, tmp_p
 
 
 def test_a_class_is_released_graded_and_reported(samples: pathlib.Path, tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """The three commands in a row, by the beginning of the assignment's name."""
+    """The three commands in a row, by the beginning of the assignment's name; keys for names unless asked."""
     course = tmp_path / "course"
     assert "released 90_tiny" in run("release", "90", "--course", course, "--repository", tiny).output
     for student, text in {"ann": (course / "release" / NAME / f"{NAME}.ipynb").read_text(), "=cmd": "no"}.items():
@@ -92,13 +92,50 @@ def test_a_class_is_released_graded_and_reported(samples: pathlib.Path, tiny: pa
     assert "sandbox: bubblewrap" in graded.output
     assert "running and judging: 1 in " in graded.output
     assert run("grade", "90", "--course", course, "--student", "ann").exit_code == 0
-    assert run("report", "90", "--course", course, "--csv", tmp_path / "class.csv").exit_code == 0
-    rows = list(csv.reader((tmp_path / "class.csv").read_text().splitlines()))
-    assert rows == [
+    assert "ann" not in graded.output.split("running", 1)[1]
+    shown = run("report", "90", "--course", course, "--names", "--scores", tmp_path / "class.csv")
+    assert (shown.exit_code, "=cmd" in shown.output) == (0, True)
+    assert scores(tmp_path / "class.csv") == [
         ["student", "state", "90.1", "90.2", "total", "of", "reason"],
         ["'=cmd", "ungraded", "", "", "", "3.5", "not a notebook: Expecting value: line 1 column 1 (char 0)."],
         ["ann", "graded", "0.0", "0.0", "0.0", "3.5", "90.1, 90.2: not attempted"],
     ]
+    run("report", "90", "--course", course, "--scores", tmp_path / "keys.csv")
+    keys = roster.Roster(course).enter(NAME, {"ann": "", "=cmd": ""})
+    assert [row[0] for row in scores(tmp_path / "keys.csv")] == ["submission", *sorted(keys.values())]
+
+
+def test_the_report_is_three_files(samples: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Figures of exercises as CSV and page, points of submissions as CSV; the page lists submissions when asked."""
+    run("demo", tmp_path / "demo")
+    files = {option: tmp_path / f"report{option}" for option in ("--csv", "--scores", "--html")}
+    options = [word for pair in files.items() for word in pair]
+    ran = run("report", "90", "--course", tmp_path / "demo", *options)
+    assert ran.exit_code == 0, ran.output
+    assert [line for line in ran.output.splitlines() if line.startswith("wrote")] == [f"wrote {p}" for p in files.values()]
+    assert [row[:8] for row in scores(files["--csv"])] == [
+        ["exercise", "title", "submissions", "passed", "partly", "failed", "unattempted", "ungraded"],
+        ["90.1", "Double", "4", "2", "0", "1", "1", "0"],
+        ["90.2", "Parts", "4", "2", "0", "0", "2", "0"],
+    ]
+    assert len(scores(files["--scores"])) == 6
+    assert "<h2>Submissions</h2>" not in files["--html"].read_text()
+    run("report", "90", "--course", tmp_path / "demo", "--names", *options)
+    assert "untouched" in files["--html"].read_text()
+
+
+def test_names_can_be_asked_for_once_for_all(samples: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """An instructor who always wants names sets an environment variable."""
+    run("demo", tmp_path / "demo")
+    arguments = ["report", "90", "--course", str(tmp_path / "demo")]
+    shown = CliRunner(env={"SHARDLAB_NAMES": "1"}).invoke(cli.main, arguments).output
+    assert "untouched" in shown
+    assert "untouched" not in CliRunner().invoke(cli.main, arguments).output
+
+
+def scores(path: pathlib.Path) -> list[list[str]]:
+    """The cells of a CSV file."""
+    return list(csv.reader(path.read_text().splitlines()))
 
 
 def test_a_sandbox_must_be_there(tiny: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
