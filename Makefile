@@ -13,14 +13,15 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab demo test test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium
+.PHONY: help lab demo test test-answers test-notebooks test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: $(INSTALLED) $(LAB_SETTINGS)  ## open JupyterLab on notebooks/
 	@echo "Starting JupyterLab on notebooks/ (Ctrl-C stops it)"
-	@$(VENV)/bin/jupyter lab $(ROOT_FLAG) --ServerApp.root_dir=notebooks $(LAB_ARGS)
+	@$(VENV)/bin/jupyter lab $(ROOT_FLAG) --ServerApp.root_dir=notebooks \
+		--LabApp.default_url=/lab/tree/00_first_light.ipynb $(LAB_ARGS)
 
 demo: $(INSTALLED) bubblewrap  ## grade a few sample submissions in the sandbox and show the report
 	@$(VENV)/bin/shardlab-grader demo
@@ -28,8 +29,18 @@ demo: $(INSTALLED) bubblewrap  ## grade a few sample submissions in the sandbox 
 test: $(INSTALLED) $(TPU) $(BOOK) $(LAB_SETTINGS) bubblewrap chromium  ## run the whole suite, notebooks and sandbox included
 	@echo "Executing the solution notebooks into build/solutions"
 	@$(PY) -m shardlab_grader.executed build/solutions
-	@echo "Running every cell of notebooks/ (kept in build/notebooks for the book), then the tests in tests/"
-	@PYTHONPATH=tests $(PY) -m pytest --durations=15 -p kept_outputs --nbval-lax --nbval-current-env notebooks tests
+	@echo "Running every cell of notebooks/, and the tests in tests/, in two processes; each is shown when it has ended"
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-answers test-notebooks
+
+# One half: what imports the helper and calls it. The other: what runs notebooks, sandboxes and browsers; it runs the student
+# editions first, whose outputs (kept in build/notebooks) the book then shows.
+NOTEBOOK_TESTS := tests/book tests/lab tests/grader tests/hostile tests/doors
+
+test-answers: $(INSTALLED) $(TPU)
+	@$(PY) -m pytest --durations=10 $(addprefix --ignore=,$(NOTEBOOK_TESTS)) tests
+
+test-notebooks: $(INSTALLED) $(BOOK) $(LAB_SETTINGS) bubblewrap chromium
+	@PYTHONPATH=tests $(PY) -m pytest --durations=10 -p kept_outputs --nbval-lax --nbval-current-env notebooks $(NOTEBOOK_TESTS)
 
 book: $(BOOK)  ## render the book into build/book/_build/html, running every chapter
 	@echo "Running the chapters and rendering the book (a minute or two the first time)"
@@ -43,11 +54,21 @@ book-serve: book  ## render the book and show it on this machine (PORT=8000)
 NEWEST_PYTHON ?= $(firstword $(shell command -v python3.14 python3.13 python3.12 python3.11 python3))
 NEWEST := .venv-newest
 
+test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty kills (an hour)
+	@echo "Running tests/hostile/ in full: every family through the real command, and 50 kills of a class run"
+	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=15 tests/hostile
+
 test-newest:  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13)
 	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), and the newest version of every package"
 	@$(NEWEST_PYTHON) -m venv $(NEWEST)
 	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade --upgrade-strategy eager --editable '.[grader,lab,dev]'
 	@$(NEWEST)/bin/python -m shardlab_grader.newest
+
+# On copies of hosted platforms (tests/doors/platforms.toml); DOOR=kaggle, CHAPTERS="0 4" for some of them.
+DOOR ?= colab
+
+test-doors: $(INSTALLED)  ## run all notebooks as on Colab (DOOR=kaggle, DOOR_PYTHON=python3.12 for others)
+	@$(PY) tests/doors/hosted.py --platform $(DOOR) $(if $(DOOR_PYTHON),--python "$(DOOR_PYTHON)") $(CHAPTERS)
 
 bench: $(INSTALLED) bubblewrap  ## measure speed as ratios in one run, for the book's status page (an hour)
 	@mkdir -p build

@@ -37,7 +37,8 @@ class Sample:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("SHARDLAB_RECORD", "1")
             predictions.GIVEN.clear()
-            with jax.numpy_rank_promotion("allow"):  # students run with JAX's own settings, not with the suite's
+            # Students run with JAX's own settings, not with the suite's.
+            with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
                 namespace = runpy.run_path(str(self.path))
                 return record(question.manifest(seed), namespace, predictions.GIVEN.get(question.id, {}))
 

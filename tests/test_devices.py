@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import jax
+import numpy
 import pytest
 
 import shardlab as sl
+from shardlab import devices
 from shardlab.devices import Devices
 
 FRESH = {
@@ -104,3 +107,75 @@ def test_one_device_is_written_in_the_singular() -> None:
     """No "1 devices"."""
     found = Devices("3.12.1", "0.10.2", 1, "TPU v5 lite", simulated=False)
     assert repr(found) == "Python 3.12.1, JAX 0.10.2: 1 real TPU v5 lite device"
+
+
+OLD_JAX = """\
+[jax-too-old] JAX 0.7.2 is installed; the course needs 0.10 or newer, and is measured with 0.10.2.
+  where: sl.setup(8)   Python 3
+  mend:  run  %pip install -q jax==0.10.2  in a cell, restart the kernel, and run the first cell again."""
+
+OLDER_KERNEL = """\
+[kernel-is-older] this kernel had imported jax 0.7.2, numpy 1.26.4 before jax 0.10.2, numpy 2.0.2 was installed.
+  where: sl.setup(8)   what it has imported does not fit the files that it would import next
+  mend:  restart the kernel (Colab: Runtime > Restart session; Kaggle: Run > Restart), then run the first cell again."""
+
+
+def test_an_old_jax_is_named_before_it_is_imported(tmp_path: Path) -> None:
+    """Colab's own JAX would fail somewhere inside; the message says which JAX there is and which to install."""
+    (tmp_path / "jax").mkdir()
+    (tmp_path / "jax" / "__init__.py").write_text("raise AttributeError('deep inside')")
+    (tmp_path / "jax-0.7.2.dist-info").mkdir()
+    (tmp_path / "jax-0.7.2.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: jax\nVersion: 0.7.2\n")
+    code = "import shardlab as sl\ntry: sl.setup(8)\nexcept sl.ShardlabError as error: print(error)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True
+    )
+    assert re.sub(r"Python 3\S+", "Python 3", done.stdout.strip()) == OLD_JAX, done.stderr
+
+
+def test_a_kernel_that_imported_other_versions_is_to_be_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every package whose imported version is not the installed one is named, and what to press."""
+    monkeypatch.setattr(jax, "__version__", "0.7.2")
+    monkeypatch.setattr(numpy, "__version__", "1.26.4")
+    monkeypatch.setattr(devices, "_installed", {"jax": "0.10.2", "numpy": "2.0.2", "jaxlib": "", "matplotlib": "3.10.0"}.get)
+    with pytest.raises(sl.ShardlabError) as raised:
+        sl.setup(8)
+    assert str(raised.value) == OLDER_KERNEL
+
+
+@pytest.mark.parametrize("version", ["0.10.2", "0.10.2.dev20260101+cafe", "0.10.2+local"])
+def test_a_build_of_the_same_release_is_the_same(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nightly and local builds name themselves otherwise than their metadata."""
+    monkeypatch.setattr(jax, "__version__", version)
+    monkeypatch.setattr(devices, "_installed", {"jax": "0.10.2"}.get)
+    assert sl.setup(8).count == 8
+
+
+@pytest.mark.parametrize(
+    ("nodes", "libtpu", "count"),
+    [
+        pytest.param({"/dev/accel[0-9]*": 8}, True, 8, id="v4-and-older"),
+        pytest.param({"/dev/vfio/[0-9]*": 1}, True, 1, id="v5e"),
+        pytest.param({"/dev/vfio/[0-9]*": 2}, False, 0, id="not-a-tpu"),
+        pytest.param({}, True, 0, id="compiler-only"),
+        pytest.param({"/dev/nvidia[0-9]*": 1}, False, 1, id="one-gpu"),
+    ],
+)
+def test_accelerators_are_counted_without_a_start(nodes: dict[str, int], libtpu: bool, count: int, monkeypatch) -> None:
+    """By the files that the system makes for them; without libtpu, a file of that name is something else."""
+    monkeypatch.setattr(devices.glob, "glob", lambda pattern: [pattern] * nodes.get(pattern, 0))
+    monkeypatch.setattr(devices.importlib.util, "find_spec", lambda name: object() if libtpu else None)
+    assert devices._accelerators() == count
+
+
+def test_one_chip_is_not_started() -> None:
+    """Where the chips are too few, JAX is told so before it looks for them: `tpu` would fail here, where there is none."""
+    code = "from shardlab import devices\ndevices._accelerators = lambda: 1\nprint(sl.setup(8), jax.default_backend())"
+    assert run(code, JAX_PLATFORMS="tpu,cpu").endswith(": 8 simulated CPU devices cpu")
+
+
+def test_a_backend_that_does_not_start_is_said() -> None:
+    """Eight chips whose library does not fit, or that another program holds: simulated devices, and what JAX says of it."""
+    code = "from shardlab import devices\ndevices._accelerators = lambda: 8\nprint(sl.setup(8))"
+    assert re.search(r": 8 simulated CPU devices \(Unable to initialize backend 'tpu'.*\)$", run(code, JAX_PLATFORMS="tpu"))
+    assert run(code).endswith(": 8 simulated CPU devices (JAX does not start the 8 accelerators that are here)")

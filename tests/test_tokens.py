@@ -31,7 +31,7 @@ def test_text_of_an_open_ring() -> None:
         "start   A         B         C         D\n"
         "step 1  0         A*        B*        C*\n"
         "step 2  0         0         A*        B*\n"
-        "* just arrived or added to. B: the block that device 1 had; an empty place: nobody sent anything, and ppermute "
+        "* just arrived or added to. B: the block that device 1 had; no letter: nobody sent anything, and ppermute "
         "fills in zeros."
     )
 

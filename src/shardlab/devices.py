@@ -9,7 +9,6 @@ import importlib.util
 import platform
 import re
 import sys
-import textwrap
 from typing import TYPE_CHECKING
 
 from shardlab.errors import ShardlabError
@@ -54,8 +53,8 @@ def setup(n: int = 8) -> Devices:
     _check_versions(n)
     import jax
 
-    started = not _set_cpu_devices(n)
-    if not started and 0 < _chips() < n:
+    started, accelerators = not _set_cpu_devices(n), _accelerators()
+    if not started and 0 < accelerators < n:
         jax.config.update("jax_platforms", "cpu")  # too few to be used: they are not even started
     found, unused = _found()
     if len(found) < n:
@@ -63,6 +62,8 @@ def setup(n: int = 8) -> Devices:
             raise _too_late(n, len(found), found[0].platform)
         found = _simulated(n)
     simulated = found[0].platform == "cpu"
+    if simulated and accelerators >= n and not started:
+        unused = unused or f"JAX does not start the {accelerators} accelerators that are here"
     kind = "CPU" if simulated else found[0].device_kind
     return Devices(platform.python_version(), jax.__version__, len(found), kind, simulated, unused)
 
@@ -75,14 +76,15 @@ def _found() -> tuple[list[jax.Device], str]:
         with host_settings():  # libtpu, where it is installed, is loaded here and would print
             return jax.devices(), ""
     except RuntimeError as error:
-        return [], textwrap.shorten(str(error), 160)
+        return [], str(error).splitlines()[0].partition(" (set JAX_PLATFORMS")[0]
 
 
-def _chips() -> int:
-    """TPU chips of this machine, counted without starting them; 0 where their library is not installed."""
-    if importlib.util.find_spec("libtpu") is None:
-        return 0
-    return len(glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*"))
+def _accelerators() -> int:
+    """TPU chips or NVIDIA GPUs of this machine, counted by their files, without starting them."""
+    chips = glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*")
+    if chips and importlib.util.find_spec("libtpu"):
+        return len(chips)
+    return len(glob.glob("/dev/nvidia[0-9]*"))
 
 
 def _check_versions(n: int) -> None:

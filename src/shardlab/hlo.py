@@ -17,6 +17,7 @@ _INSTRUCTION = re.compile(r"\s+(ROOT )?%?([^\s(){}=]+) = (.*)$")
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[][(){},]')
 _ARRAY = re.compile(r"([a-z][a-z0-9]*)\[([^]]*)\]")
 _OP_NAME = re.compile(r'op_name="((?:\\.|[^"\\])*)"')
+_ROW = re.compile(r"(\d+) (.*)$")
 _FRAME = re.compile(r"stack_frame_id=(\d+)")
 _DEVICES = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
 
@@ -128,6 +129,7 @@ class Module:
         return f"{PurePath(file[1]).name}:{line[1]}" if file and line else ""
 
 
+@functools.lru_cache(maxsize=2)
 def parse(text: str) -> Module:
     """The module that `compiled.as_text()` printed.
 
@@ -218,7 +220,7 @@ def _frames(lines: Sequence[str]) -> dict[str, str]:
     for line in lines:
         if line in ("FileNames", "FunctionNames", "FileLocations", "StackFrames"):
             rows = tables.setdefault(line, {})
-        elif row := re.match(r"(\d+) (.*)$", line):
+        elif row := _ROW.match(line):
             rows[row[1]] = row[2]
     frames = {}
     for frame, entry in tables.get("StackFrames", {}).items():

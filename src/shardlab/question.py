@@ -124,7 +124,7 @@ class ProgramItem(Item):
     Args:
         oracle: slow, plain NumPy on the global inputs; returns one array or a tuple of them.
         several: whether more than one output is right, as with random numbers. Then the oracle is given what was `Observed`,
-            and returns the right output that is nearest to it.
+            and returns the right output that is nearest to it; `Observed.again` tells what depends on a seed.
         cases: the public cases, on at least two mesh shapes.
         draw: one further case from a random generator.
         drawn: how many further cases the grader draws.

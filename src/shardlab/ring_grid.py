@@ -27,7 +27,7 @@ def label(schedule: Schedule, chunk: Chunk) -> str:
 def legend(schedule: Schedule) -> str:
     """What the labels mean, in one sentence."""
     if schedule.kind == PERMUTE:
-        return "B: the block that device 1 had; an empty place: nobody sent anything, and ppermute fills in zeros."
+        return "B: the block that device 1 had; no letter: nobody sent anything, and ppermute fills in zeros."
     if schedule.kind == "all-to-all":
         return "B3: of the part that device 1 had, the block for device 3."
     if schedule.kind == "all-gather":

@@ -116,7 +116,10 @@ def _captions(schedule: Schedule) -> Iterator[str]:
     for k, step in enumerate(schedule.steps[1:], start=1):
         last = " last" * (k == schedule.hops)
         count = max((sum((h.source, h.target) == (a, b) for h in step.hops) for a, b in _links(step)), default=0)
-        lines = [step.phase, f"step {k} of {schedule.hops}", f"{count} chunk{'s' * (count != 1)} a link"]
+        moved = f"{count} chunk{'s' * (count != 1)} a link"
+        if schedule.kind == PERMUTE:  # such a message may cross several links
+            moved = f"{len(step.hops)} message{'s' * (len(step.hops) != 1)}"
+        lines = [step.phase, f"step {k} of {schedule.hops}", moved]
         text = "".join(
             f'<text y="{18 * i - 14}" font-size="13" fill="currentColor">{line}</text>' for i, line in enumerate(lines)
         )

@@ -122,8 +122,13 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
     avals = tuple(jax.core.ShapedArray(shape, jax.numpy.dtype(dtype)) for shape, dtype in admitted.outputs)
     nothing = (None,) * len(avals)
     exported = dataclasses.replace(
-        _stub(specs),
+        _stub(specs[0].sharding.mesh),
         mlir_module_serialized=admitted.module,
+        in_avals=tuple(map(jax.typeof, specs)),
+        in_tree=jax.tree.structure((specs, {})),
+        _in_named_shardings=tuple(jax.NamedSharding(s.sharding.mesh.abstract_mesh, s.sharding.spec) for s in specs),
+        in_shardings_hlo=(None,) * len(specs),
+        module_kept_var_idx=tuple(range(len(specs))),
         out_avals=avals,
         out_tree=jax.tree.structure([0] * len(avals)),
         _out_named_shardings=nothing,
@@ -132,9 +137,11 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
     return exported.call
 
 
-@functools.lru_cache(maxsize=256)
-def _stub(specs: tuple[jax.ShapeDtypeStruct, ...]) -> export.Exported:
-    return export.export(jax.jit(lambda *arrays: list(arrays), keep_unused=True), platforms=["cpu"])(*specs)
+@functools.cache
+def _stub(mesh: jax.sharding.Mesh) -> export.Exported:
+    """An export of any program on this mesh: to export one for each signature takes longer than to lower it."""
+    spec = jax.ShapeDtypeStruct((), "float32", sharding=jax.NamedSharding(mesh, jax.P()))
+    return export.export(jax.jit(lambda x: [x]), platforms=["cpu"])(spec)
 
 
 def _parse(module: bytes) -> ir.Module:

@@ -177,3 +177,37 @@ def test_one_of_several_right_outputs_passes(sign: int, status: str) -> None:
     asked = question(item)
     answer = record(asked.manifest(SEED), {"same": lambda mesh, x: sign * x}, {})
     assert judge(asked, answer, References({}, {}), SEED).status == status
+
+
+@pytest.mark.parametrize(
+    ("operations", "moves", "manual"),
+    [
+        ({"sdy.manual_computation": 1}, False, True),
+        ({"sdy.manual_computation": 1, "stablehlo.all_reduce": 1}, True, True),
+        ({"sdy.manual_computation": 1, "stablehlo.dot_general": 1}, True, False),
+        ({"stablehlo.dot_general": 1}, False, False),
+    ],
+)
+def test_manual_programs_write_what_moves(operations: dict[str, int], moves: bool, manual: bool) -> None:
+    """A `shard_map` around a line that sends nothing, while the compiler moves the arrays at its border, is not manual."""
+    collectives = ("an all-reduce",) * moves
+    assert Observed(Case(axes(x=8), ()), operations=tuple(operations.items()), collectives=collectives).manual is manual
+
+
+def test_a_second_run_has_other_whole_numbers() -> None:
+    """Where more than one output is right, the oracle sees a second run, with another seed and the same floats."""
+
+    def keeps_seed(observed: Observed) -> np.ndarray:
+        again = observed.again
+        assert again is not None
+        assert observed.inputs[0] != again.inputs[0]
+        assert 0 <= again.inputs[0] < 100
+        np.testing.assert_array_equal(observed.inputs[1], again.inputs[1])
+        return again.shards[0][0][2]
+
+    cases = tuple(Case(mesh, (Input((), (), "int32"), Input((8, 6)))) for mesh in (axes(x=2, y=4), axes(x=4)))
+    item = ProgramItem("kept", {"V": 1}, oracle=keeps_seed, several=True, cases=cases)
+    asked = question(item)
+    for kept, status in ((lambda mesh, seed, x: x, "passed"), (lambda mesh, seed, x: x + seed.astype("float32"), "failed")):
+        answer = record(asked.manifest(SEED), {"kept": kept}, {})
+        assert judge(asked, answer, References({}, {}), SEED).status == status

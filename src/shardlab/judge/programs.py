@@ -12,7 +12,7 @@ import numpy as np
 from shardlab import stablehlo
 from shardlab.collectives import Collective
 from shardlab.judge.findings import Entry, Judged, asked, explained, raised
-from shardlab.judge.measuring import hidden_inputs, measure, run
+from shardlab.judge.measuring import hidden_inputs, measure, other_numbers, run
 from shardlab.judge.misses import find_miss, is_barred
 from shardlab.placement import place
 from shardlab.question import Case, Observed, ProgramItem
@@ -96,7 +96,10 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, costs: Costs | None
     Raises:
         stablehlo.Refused: the program is not allowed.
     """
-    observed = run(measure(module, case), hidden_inputs(case, seed))
+    measured, inputs = measure(module, case), hidden_inputs(case, seed)
+    observed = run(measured, inputs)
+    if item.several:
+        observed = dataclasses.replace(observed, again=run(measured, other_numbers(inputs, seed)))
     wanted = oracle_outputs(item, observed)
     findings = []
     for letter in item.points:
@@ -159,7 +162,7 @@ def _communication(item: ProgramItem, observed: Observed, budget: int) -> Iterat
 def _values(item: ProgramItem, observed: Observed, wanted: tuple[np.ndarray, ...]) -> Iterator[Finding]:
     if item.manual and not observed.manual:
         what = "Your program leaves to the compiler what you were to write."
-        yield Finding(item.name, "V", what, expected="a program written with jax.shard_map", got="none of it is manual")
+        yield Finding(item.name, "V", what, expected="jax.shard_map, and what moves sent inside", got="left to the compiler")
         return
     if len(observed.shards) != len(wanted):
         counts = f"{len(wanted)} array{'s' * (len(wanted) != 1)}", f"{len(observed.shards)}"
@@ -193,7 +196,7 @@ def _pattern(block: np.ndarray, right: np.ndarray) -> str:
     with np.errstate(all="ignore"):
         ratio = np.median(block / right)
     if np.isfinite(ratio) and not np.isclose(ratio, 1) and np.allclose(block, ratio * right, rtol=1e-3, atol=1e-5):
-        return f"; all are {ratio:.3g} times the right value"
+        return f"; all are {ratio:.4g} times the right value"
     return ""
 
 

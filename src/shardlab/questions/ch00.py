@@ -11,11 +11,11 @@ MESH_8, MESH_42, MESH_24 = of.MESHES
 ORDER = Question(
     "0.1", "Eight devices, in time", difficulty=1, minutes=4,
     items=(
-        ValueItem("outcomes", {"P": 1.5}, predicted=True, misses=wrong.OUTCOMES, key={
+        ValueItem("outcomes", {"P": 1.5}, predicted=True, spelling=of.spelt, misses=wrong.OUTCOMES, key={
             "a": "8", "b": "RuntimeError", "c": "RuntimeError", "d": "8", "e": "8", "f": "8",
         }),
         ValueItem("order", {"V": 0.5}, key=["import", "ask", "x", "print"], misses=wrong.ORDER),
-        ValueItem("why", {"V": 0.5}, key="q", misses=wrong.WHY),
+        ValueItem("why", {"V": 0.5}, key="q", spelling=str.lower, misses=wrong.WHY),
     ),
     hints=(
         "Ask of each line: does it need a place to put a number? If it does, JAX must start its devices there and then.",

@@ -168,9 +168,9 @@ SOFTMAX = Question(
                 "number a row. So each device reduces its block first, and two all-reduces of one number a row do the "
                 "rest, however wide the row is. pmax and psum return invarying values, so logsumexp may promise P(). "
                 "The maximum must be the same everywhere, or sums in different units are added. Without any maximum "
-                "float32 overflows at exp(89), as here. A local softmax makes every block add up to 1, and the row to "
-                "the number of devices. Vocabulary-parallel cross-entropy and attention over split sequences are made "
-                "of these two.",
+                "float32 overflows at exp(89), and exp(-104) is zero. A local softmax makes every block add up to 1, and "
+                "the row to the number of devices. Vocabulary-parallel cross-entropy and attention over split sequences are "
+                "made of these two.",
 )  # fmt: skip
 
 SOLVES = Question(

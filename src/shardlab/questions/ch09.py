@@ -179,7 +179,8 @@ BOTH = Question(
                   calls=((64, 32, 128, 8, 1), (64, 32, 128, 4, 2), (64, 32, 128, 2, 4), (64, 32, 128, 1, 8),
                          (16, 48, 96, 2, 3))),
         CallsItem("best_mesh", {"C": 1}, oracle=of.best_mesh, draw=of.draw_sizes, drawn=20, misses=wrong.BEST,
-                  calls=((64, 32, 128, 8), (65536, 1024, 4096, 8), (64, 8192, 32768, 8), (4096, 1024, 4096, 16))),
+                  calls=((64, 32, 128, 8), (65536, 1024, 4096, 8), (64, 8192, 32768, 8), (4096, 1024, 4096, 16),
+                         (192, 96, 240, 6), (96, 32, 264, 12))),
     ),
     hints=(
         "For each sum ask: what differs between the devices that take part? Hidden units lie along one axis, tokens along "

@@ -37,7 +37,7 @@ MANUAL = Question(
     items=(
         ProgramItem("gradients", {"V": 1, "S": 0.5, "H": 1}, oracle=of.unbiased, misses=wrong.GRADIENTS, tolerance=SUMS,
                     cases=(of.by_hand(LINE, 96, (6, 8, 3)), of.by_hand(PLANE, 88, (5, 7, 4))), draw=of.draw_by_hand,
-                    manual=True, slack=8, slack_reason="the loss may be reduced beside the gradients"),
+                    manual=True),
     ),
     hints=(
         "Print jax.typeof of a gradient inside the body. Does it say {V:data}? If not, what must have happened to it?",
@@ -58,7 +58,8 @@ MANUAL = Question(
 UNCHECKED = Question(
     "10.3", "The same five programs, unchecked", difficulty=4, minutes=15,
     items=(
-        ValueItem("unchecked", {"P": 2.5}, predicted=True, key=wrong.UNCHECKED, misses=wrong.WITHOUT_CHECK),
+        ValueItem("unchecked", {"P": 2.5}, predicted=True, key=wrong.UNCHECKED, misses=wrong.WITHOUT_CHECK,
+                  spelling=wrong.small_letters),
     ),
     hints=(
         "Without the check JAX does not track what varies. So nothing can tell it that a sum is owed.",
@@ -127,7 +128,7 @@ CLIPPING = Question(
     items=(
         ProgramItem("clip", {"V": 1, "S": 0.5, "H": 1}, oracle=of.clipped, misses=wrong.CLIP, most=1,
                     slack=8, slack_reason="each of the two arrays that are cut may have a sum of its own",
-                    cases=(of.clipping(MODEL_LINE, 32, 6, 5, 24, 70), of.clipping(PLANE, 8, 3, 2, 8, 5)),
+                    cases=(of.clipping(MODEL_LINE, 32, 6, 5, 24, 170), of.clipping(PLANE, 8, 3, 2, 8, 5)),
                     draw=of.draw_clipping),
     ),
     hints=(
@@ -179,7 +180,7 @@ RANDOM = Question(
         ProgramItem("noisy", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.noisy, misses=wrong.NOISY,
                     cases=(of.random_rows(LINE, 16, 6), of.random_rows(PLANE, 24, 5)), draw=of.draw_random_rows),
         ProgramItem("apart", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.apart, misses=wrong.APART,
-                    cases=(of.random_blocks(LINE, 3, 4), of.random_blocks(PLANE, 5, 7)), draw=of.draw_random_blocks),
+                    cases=(of.random_blocks(LINE, 6, 8), of.random_blocks(PLANE, 5, 7)), draw=of.draw_random_blocks),
     ),
     hints=(
         "A key is data. Same key and same shape give the same numbers, whoever asks.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shardlab.placement import place
 from shardlab.question import Miss, Observed
 from shardlab.questions import oracles00 as of
 
@@ -19,6 +20,8 @@ OUTCOMES = (
          like=lambda said: "RuntimeError" in (said["e"], said["f"])),
     Miss("import-starts-jax", "`import jax` alone starts no device: else nobody could ask for eight (a).", 1,
          like=lambda said: said["a"] == "RuntimeError"),
+    Miss("texts-wanted", "What a program says is a text, also where it looks like a number: \"8\", in quotation marks.", 1,
+         like=lambda said: 8 in said.values()),
 )  # fmt: skip
 
 ORDER = (
@@ -39,6 +42,8 @@ SHARE = (
          like=lambda said: said["B"] == 1 / 8),
     Miss("nothing-is-divided", "A is cut into rows, so each device has an eighth of A, and makes an eighth of C.", 1,
          like=lambda said: 1 in (said["A"], said["C"])),
+    Miss("devices-counted", "A share is a part of the whole. An eighth of it is 1/8; 8 would be eight times as much.", 2,
+         like=lambda said: 8 in said.values()),
     Miss("work-is-repeated", "A device multiplies the rows that it holds, and nobody else has them: an eighth of the FLOPs.",
          2, like=lambda said: said["flops"] == 1),
 )  # fmt: skip
@@ -51,6 +56,11 @@ TIME = (
 )  # fmt: skip
 
 
+def moved(observed: Observed, kind: str) -> int:
+    """Payload bytes of the collectives of this kind."""
+    return sum(c.payload_bytes for c in observed.collectives if c.kind == kind)
+
+
 def whole_work(observed: Observed) -> bool:
     """Whether every device does the FLOPs of the whole product."""
     a, b = observed.inputs
@@ -58,6 +68,12 @@ def whole_work(observed: Observed) -> bool:
 
 
 PRODUCT = (
+    Miss("cut-the-other-way", "C lies in columns over x, and rows were asked for: the first entry of a spec is for rows.", 3,
+         when=lambda o: o.placements[0].same_as(place(o.placements[0].shape, o.case.axes, (None, "x")))),
+    Miss("b-cut-and-gathered", "B lies whole on every device. It was cut, and brought together again.", 3,
+         when=lambda o: moved(o, "all-gather") == o.inputs[1].nbytes),
+    Miss("a-turned-into-columns", "A lies in rows, which is what rows of C are made of. To cut it into columns sends most "
+         "of it to other devices.", 3, when=lambda o: "all-to-all" in o.kinds),
     Miss("gathers-to-be-safe", "A constraint asks for all rows on every device, so all rows of A are sent to everyone, and "
          "everyone does all the work.", 2, when=lambda o: "all-gather" in o.kinds and whole_work(o)),
     Miss("gathers-and-cuts", "All rows of A are sent to everyone, and then each device uses only those that it had.", 3,
@@ -83,6 +99,8 @@ def without_two(m: int, k: int, n: int) -> int:
 RATE = (
     Miss("additions-forgotten", "Each of the m·k·n multiplications comes with an addition: two FLOPs.", 1,
          like=lambda m, k, n, s: without_two(m, k, n) / s),
+    Miss("last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same, by "
+         "XLA as well: see what sl.inspect says.", 3, like=lambda m, k, n, s: m * n * (2 * k - 1) / s),
     Miss("upside-down", "A rate is work divided by time; this is time divided by work.", 1,
          like=lambda m, k, n, s: s / of.operations(m, k, n)),
     Miss("output-elements", "Each of the m·n elements of C is a sum of k products.", 1,

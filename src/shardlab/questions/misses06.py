@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from shardlab.question import Miss
 from shardlab.questions import oracles06 as of
 
@@ -31,13 +33,14 @@ AMBIGUOUS = Miss("no-out-sharding",
                  "The dimension that is summed is sharded in both operands; whether the sum is to be whole, or cut and "
                  "how, JAX asks you.", 1, error="Contracting dimensions are sharded")
 GATHERED_TERMS = Miss("gathers-before-the-product",
-                      "The operands were made whole first, which moves more than the sum does and repeats the work.",
+                      "Operands were made whole first, which moves more than adding up the terms does.",
                       2, when=lambda o: "all-gather" in o.kinds)
 CONTRACTION = (
     AMBIGUOUS,
     Miss("sum-made-whole",
          "The error wants to know where the sum should lie; P() puts all of it on every device, also the rows that nobody "
-         "asked for.", 1, when=lambda o: of.lies(o, ())),
+         "asked for.", 1, when=lambda o: of.lies(o, ())
+         or of.moved(o, "all-gather") == o.inputs[0].shape[0] * o.inputs[1].shape[1] * 4),
     GATHERED_TERMS,
 )
 CLASH = (
@@ -46,10 +49,11 @@ CLASH = (
          1, error="illegally sharded result"),
     Miss("left-to-out-sharding",
          "out_sharding says where, not how: XLA moved blocks between devices first and then gathered over y. Reshard B "
-         "yourself, and it is one gather.", 2, when=lambda o: "collective-permute" in o.kinds),
+         "yourself, and it is one gather.", 2,
+         when=lambda o: "collective-permute" in o.kinds and of.moved(o, "all-gather") == o.inputs[1].nbytes),
     Miss("wrong-operand-gathered",
-         "A has the rows already that the product should have; gathered, the product comes out in columns.",
-         2, when=lambda o: of.moved(o, "all-gather") == o.inputs[0].nbytes),
+         "A has the rows already that the product should have: to gather it moves what lies right.", 2,
+         when=lambda o: of.moved(o, "all-gather") in (o.inputs[0].nbytes, o.inputs[0].nbytes + o.inputs[1].nbytes)),
 )
 ADDED = (
     Miss("clash-unresolved",
@@ -59,7 +63,8 @@ ADDED = (
          "To gather an operand brings every device all of it, and each keeps one part. An all-to-all brings only that part.",
          2, when=lambda o: "all-gather" in o.kinds),
     Miss("other-operand-moved",
-         "A lies right already; it is B that has to move.", 1, when=lambda o: of.lies(o, (None, "x"))),
+         "A lies right already; it is B that has to move.", 1,
+         when=lambda o: of.lies(o, (None, "x")) or of.moved(o, "all-to-all") > o.inputs[1].nbytes // dict(o.case.axes)["x"]),
 )
 MERGED = (
     Miss("reshape-unresolved",
@@ -77,8 +82,8 @@ PICKED = (
          "Any row may lie on any device, so JAX wants to know where the result should lie; indexing has no place for that, "
          "`.at[...].get` has.", 1, error=r"\.at\[\.\.\.\]\.get"),
     Miss("gathers-the-table",
-         "All of the table was brought to every device, to pick a few rows of it.",
-         2, when=lambda o: of.moved(o, "all-gather") >= o.inputs[0].nbytes),
+         "All of the table was moved, to pick a few rows of it.",
+         2, when=lambda o: of.moved(o, "all-gather") >= o.inputs[0].nbytes or "all-to-all" in o.kinds),
 )
 
 WHOLE_SUM = (AMBIGUOUS, Miss("sum-left-open",
@@ -100,14 +105,15 @@ TERMS = (
 LATE = (
     AMBIGUOUS,
     Miss("pays-three-times",
-         "Each product is added up over the devices by itself. Terms may be added to terms first, without communication.",
+         "Products are added up over the devices one by one. Terms may be added to terms first, without communication.",
          2, when=lambda o: of.right(o, of.summed_products)
-         and of.moved(o, "all-reduce") == 3 * of.summed_products(*o.inputs[:2]).size * 4),
+         and of.moved(o, "all-reduce") > of.summed_products(*o.inputs[:2]).size * 4),
     Miss("never-pays",
          "The sum of the three is still unreduced along x; jax.reshard adds it up.", 2, when=lambda o: "x" in o.terms[0]),
     Miss("joins-sharded-dimensions",
          "To put matrices side by side along a dimension that is sharded moves their blocks to other devices.",
          3, when=lambda o: "all-to-all" in o.kinds),
+    GATHERED_TERMS,
 )
 
 KINDS = (
@@ -115,7 +121,11 @@ KINDS = (
          "The type says where the result lies, not how it came there: nothing in it forbids to gather, compute everything "
          "everywhere, and slice.", 1, like=lambda got: not got["fft"]),
     Miss("all-suspected",
-         "A sort along a dimension that is whole on each device needs nobody else.", 1, like=lambda got: bool(got["sort"])),
+         "A sort along a dimension that is whole on each device needs nobody else.", 1,
+         like=lambda got: any("-" in kind for kind in got["sort"])),
+    Miss("softmax-stays-at-home",
+         "A softmax divides by a sum over the whole row, and each row lies on several devices.",
+         1, like=lambda got: not got["softmax"]),
 )
 AUDIT = (
     Miss("trusts-the-type",
@@ -130,6 +140,15 @@ AUDIT = (
     Miss("knows-gathers-only",
          "An all-gather is one way of moving; there are reductions, exchanges and permutes too.",
          1, like=of.mistaken(gathers=True)),
+    Miss("start-forgotten",
+         "An asynchronous collective is written with -start behind its name, and moves as much.",
+         2, like=of.mistaken(found=lambda hlo: re.search(rf" ({of.KINDS})\(", hlo))),
+    Miss("tuples-have-blanks",
+         "What stands between the equals sign and the operation may contain blanks: where several arrays come out, it is a "
+         "tuple.", 2, like=of.mistaken(found=lambda hlo: re.search(rf"= \S+ ({of.KINDS})(-start)?\(", hlo))),
+    Miss("dimensions-forgotten",
+         "Both types name the same axes, but of different dimensions: from rows to columns is a resharding.",
+         3, like=of.mistaken(anywhere=True)),
 )
 
 PORTED = (
@@ -143,6 +162,12 @@ PORTED = (
     Miss("resharded-at-the-end",
          "All rows were computed and added up on every device, and cut afterwards: X has to be cut first.",
          2, when=lambda o: of.right(o, of.mlp) and of.moved(o, "all-reduce") == o.inputs[0].nbytes),
+    Miss("weights-made-whole",
+         "The weights were brought to every device, and the hidden units are no longer divided. Leave them where they lie.",
+         2, when=lambda o: "all-gather" in o.kinds),
+    Miss("whole-batch-everywhere",
+         "X was cut too late, or never: every device worked on all rows, and threw most of them away.",
+         3, when=of.all_rows_worked_on),
 )
 
 GATHERS_WEIGHTS = Miss("gathers-the-weights",
@@ -151,10 +176,13 @@ GATHERS_WEIGHTS = Miss("gathers-the-weights",
 AUTO = (GATHERS_WEIGHTS,)
 EXPLICIT = (AMBIGUOUS, GATHERS_WEIGHTS)
 MANUAL = (
-    Miss("left-to-the-compiler", "This one is to be written with jax.shard_map.", 1, when=lambda o: not o.manual),
+    Miss("left-to-the-compiler", "This one is to be written with jax.shard_map, the sum over devices inside of it.",
+         1, when=lambda o: not o.manual),
     Miss("terms-returned",
          "Each device took its own term for the sum, and check_vma=False kept JAX from saying so.",
          2, local=of.local_layer, error="can't be statically inferred"),
+    Miss("mean-for-sum",
+         "pmean is the mean of the terms: the sum comes out divided by the number of devices.", 3, when=of.mean_of_terms),
     Miss("bias-added-n-times",
          "The bias is in every device's term, so the sum has it once for each device.", 3, when=of.bias_each_time),
     Miss("curved-before-the-sum",
@@ -171,6 +199,12 @@ COPIES = (
     Miss("parts-not-copies", "All eight hold something, but not all hold the same.", 1, like=8),
 )
 FULLY = (
+    Miss("rows-added-up-each",
+         "axis=0 is the dimension that the sum takes away: the rows are added to each other, and the columns stay.",
+         1, like=lambda x: x.sum(axis=1), when=lambda o: of.shape(o) == o.inputs[0].shape[:1]),
+    Miss("two-entries",
+         "The sum has one dimension, so its spec has one entry: both axes go into it, as a tuple.",
+         2, error=r"\(1, P\('\w', '\w'\)\)"),
     Miss("published-answer",
          "P('x') is the published answer: it cuts over x only, so along y all devices hold the same, and it moves the "
          "blocks besides.", 1, when=lambda o: of.lies(o, ("x",))),
@@ -180,7 +214,11 @@ FULLY = (
     Miss("other-order",
          "Each element has one device, but not one that held it after the sum: blocks have to be sent. Let y stay the "
          "slower of the two.", 2, when=lambda o: of.lies(o, (("x", "y"),))),
-    Miss("made-whole", "The sum was gathered on every device.", 1, when=lambda o: of.lies(o, ())),
+    Miss("made-whole", "The sum was gathered on every device.",
+         1, when=lambda o: of.lies(o, ()) or of.moved(o, "all-gather") == o.inputs[0].shape[1] * 4),
+    Miss("array-moved",
+         "The whole array was rearranged before its rows were added up. After the sum there is only one row to place.",
+         2, when=lambda o: "all-to-all" in o.kinds),
     Miss("constraint-is-an-assert",
          "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
          1, error="acts as an assert|can only refer to Auto axes"),

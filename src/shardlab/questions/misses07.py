@@ -17,7 +17,10 @@ LEFT = Miss("left-to-the-compiler",
             when=lambda o: not o.manual)
 GATHERS = Miss("gathers-everything",
                "A whole array is brought to every device; a few numbers from each would do.", 2,
-               when=lambda o: "all-gather" in o.kinds)
+               when=lambda o: of.gathers(o, whole=True))
+PARTS = Miss("results-gathered",
+             "What every device has found is sent to all of them, n numbers where a sum or a maximum is one; reduce it.", 2,
+             when=lambda o: of.gathers(o, whole=False))
 
 EMULATE = (
     Miss("unmentioned-axis-sums",
@@ -106,10 +109,16 @@ NORMALIZE = (
          when=lambda o: not of.same(o, of.normalized(o.inputs[0])) and any("x" in c.axes for c in o.collectives)),
     Miss("columns-reduced",
          "The mean over dimension 0 mixes the rows of a block; the columns of a row are dimension 1.", 2,
-         when=lambda o: not of.same(o, of.normalized(o.inputs[0])) and bool(o.collectives)),
-    LEFT, GATHERS,
+         when=of.by_columns),
+    Miss("mean-of-spreads",
+         "The standard deviation of a row is not the mean of its blocks' standard deviations: average the squared "
+         "deviations from the row's mean, and take the root once.", 2, when=of.mean_of_spreads),
+    Miss("sum-of-means",
+         "psum of the blocks' means is as many times too large as devices share a row; pmean divides by their number.", 2,
+         when=of.sums_as_means),
+    LEFT, GATHERS, PARTS,
     Miss("whole-blocks-summed",
-         "The values are right, and whole blocks were sent: reduce the block to one number a row first.", 2,
+         "Whole blocks were sent: reduce the block to one number a row first.", 2,
          when=of.whole_blocks),
 )
 TEST = (
@@ -139,11 +148,12 @@ MASKED = (
          local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),
     Miss("last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
          like=lambda losses, lengths: of.masked_mean(losses, lengths + 1)),
-    GATHERS,
+    GATHERS, PARTS,
 )
 
 OVERFLOW = Miss("no-maximum-subtracted",
-                "exp(100) is more than float32 holds. Subtract the maximum of the row first, the same on all devices.", 2,
+                "float32 holds neither exp(100) nor exp(-200). Subtract the maximum of the row first, the same on all "
+                "devices.", 2,
                 when=lambda o: not of.finite(o))
 SOFTMAX = (
     LEFT, OVERFLOW,
@@ -153,11 +163,17 @@ SOFTMAX = (
     Miss("own-maximum",
          "Each device subtracted its own maximum: the sums are in different units, and cannot be added.", 2,
          when=of.own_maximum),
+    Miss("devices-compared",
+         "pmax and psum go over devices, element by element; the block's own columns are still to be reduced.", 1,
+         when=of.softmax_over_devices),
+    Miss("everything-adds-up",
+         "All rows together add up to 1. Reduce over dimension 1 only.", 1,
+         like=lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum()),
     Miss("columns-add-up", "Softmax was taken over dimension 0: columns add up to 1 instead of rows.", 1,
          like=lambda x: of.softmax(x.T).T),
-    GATHERS,
+    GATHERS, PARTS,
     Miss("whole-blocks-summed",
-         "The values are right, and whole blocks were sent: first reduce to one number a row.", 2,
+         "Whole blocks were sent: reduce the block to one number a row first.", 2,
          when=of.whole_blocks),
 )
 LOGSUMEXP = (
@@ -170,7 +186,7 @@ LOGSUMEXP = (
     Miss("each-device-its-own",
          "Each device returned the logarithm of its own sum, and check_vma=False kept JAX from saying so.", 1,
          local=lambda at, x: of.logsumexp(x)),
-    GATHERS,
+    GATHERS, PARTS,
 )
 
 SOLVES = (
@@ -223,6 +239,15 @@ BY_COLUMN = (
     Miss("local-index-as-global",
          "The values are right. A column found in a block is counted from the block's start: add axis_index times the "
          "block's width.", 2, when=of.local_columns),
+    Miss("column-among-candidates",
+         "The values are right. top_k of the gathered candidates says which candidate it was, 0 to 2n - 1; fetch that one's "
+         "own column.", 2, when=of.places_of_candidates),
+    Miss("place-by-place",
+         "pmax compares all best with each other, and all second best. The best two of the row may be on one device.", 1,
+         when=of.place_by_place),
+    Miss("padded-and-summed",
+         "Candidates padded with zeros and summed: right, and an all-reduce costs twice a gather.", 2,
+         when=lambda o: "all-reduce" in o.kinds),
     Miss("best-of-each-device",
          "Each device returned the best of its own columns; the best of all are among them, and nobody compared.", 1,
          when=lambda o: not o.collectives),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from shardlab.question import Miss
 from shardlab.questions import oracles08 as of
 
 LEFT = Miss("left-to-the-compiler",
-            "Without shard_map the compiler chooses what moves. Here you write it.", 1, when=lambda o: not o.manual)
+            "The compiler chose what moves. Here you write it, inside shard_map.", 1, when=lambda o: not o.manual)
 READY_MADE = Miss("uses-a-finished-collective",
                   "Something other than ppermute moves data; here you build the collective out of ppermute alone.",
                   1, when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)
@@ -26,10 +28,20 @@ OPEN = Miss("ring-is-open",
             "The permutation does not close: the last device sends to nobody, so zeros come in at the first one and "
             "travel on.",
             1, when=lambda o: of.is_open(o) and not of.leaps(o))
+COPIES = Miss("copies-as-parts",
+              "Every device holds everything, and out_specs=P('x') set these copies one below another. P() says that they "
+              "are copies of one array, and with check_vma=False you vouch for it.",
+              2, when=lambda o: of.copies_as_parts(o, o.inputs[0]))
+SUMS = Miss("copies-as-parts",
+            "Every device holds a whole sum, and out_specs=P('x') set these one below another. P() says that they are "
+            "copies of one array.", 2, when=lambda o: of.copies_as_parts(o, o.inputs[0][0]))
+KEPT = Miss("dimension-of-devices-kept",
+            "A device's block of the terms has shape (1, I, J); its term is block[0], and the sum has no such dimension.",
+            1, when=lambda o: of.rank(o) == 3)
 
 GATHERING = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, OPEN)
 GATHER = (
-    *GATHERING,
+    *GATHERING, COPIES,
     Miss("arrival-order",
          "Each device laid the blocks down in the order in which they came, so each has another order; a block's place is "
          "that of the device it began on.", 2, when=lambda o: of.rotated(o, o.inputs[0])),
@@ -45,6 +57,9 @@ GATHER = (
     Miss("sends-all-it-has",
          "The buffer travels, with blocks that the next device has already; only the block that came last is news.",
          1, when=lambda o: of.only_permutes(o) and of.largest(o) > o.inputs[0].nbytes // of.devices(o)),
+    Miss("its-number-travels-too",
+         "Each block takes the number of its device along. That need not be sent: axis_index and the number of hops say it.",
+         2, when=lambda o: of.only_permutes(o) and any(c.payload_bytes == 4 for c in o.collectives)),
 )
 
 SUMMING = (
@@ -65,9 +80,9 @@ ROTATION = Miss("full-rotation-ring",
                 "do: cut the term, and let sums travel.",
                 1, when=lambda o: of.only_permutes(o) and of.largest(o) >= o.inputs[0][0].nbytes)
 
-SCATTER = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, ROTATION, OPEN, ENDS, *SUMMING)
+SCATTER = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, KEPT, ROTATION, OPEN, ENDS, *SUMMING)
 REDUCE = (
-    *GATHERING, ROTATION, ENDS,
+    *GATHERING, SUMS, KEPT, ROTATION, ENDS,
     Miss("arrival-order",
          "Each device laid the sums down in the order in which they came; a sum's place is the number of its chunk.",
          2, when=lambda o: of.rotated(o, of.summed(o.inputs[0]))),
@@ -77,9 +92,15 @@ REDUCE = (
     Miss("half-an-all-reduce",
          "Every device holds one finished chunk, and there it ends; the second half passes the sums round once more.",
          1, when=lambda o: of.scattered(o) or of.incomplete(o, of.summed(o.inputs[0]))),
+    Miss("finished-sums-added",
+         "Some sums have a term more than once. In the second half what arrives is finished: it replaces, and is not added.",
+         2, when=lambda o: bool(np.any(of.tally(o) > 1))),
+    Miss("unfinished-sum-passed-on",
+         "Some sums lack terms. What a device passes on in the second half is the chunk whose sum it has finished, not "
+         "the one it began with.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
 )
 BOTH_WAYS = (
-    *GATHERING, *GATHER[len(GATHERING) : len(GATHERING) + 3],
+    *GATHERING, *GATHER[len(GATHERING) + 1 : len(GATHERING) + 4],
     Miss("still-one-way",
          "All blocks still travel one way round: n - 1 hops, each of which waits for the one before.",
          1, when=lambda o: o.depth == of.hops(o) == of.devices(o) - 1),
@@ -94,8 +115,11 @@ BOTH_WAYS = (
 
 HALO = (
     LEFT,
+    Miss("edges-for-everybody",
+         "The edges of all blocks go to all devices, and each needs two of those rows; that grows with every device.",
+         2, when=lambda o: of.brings_together(o) and of.largest(o) < o.inputs[0].nbytes),
     Miss("gathers-everything",
-         "The array is gathered, and each device needs two rows of it.", 1, when=lambda o: "all-gather" in o.kinds),
+         "The array is gathered, and each device needs two rows of it.", 1, when=of.brings_together),
     Miss("wraps-around",
          "The first row got the last one as its neighbour: the permutation closes the ring, and this line has ends.",
          1, like=lambda x: of.filtered(x, x[-1], x[0])),
@@ -110,7 +134,7 @@ HALO = (
          "anyway.",
          2, like=lambda x: of.filtered(x, x[0], x[-1])),
     Miss("sends-whole-blocks",
-         "Whole blocks are sent, and one row of each is used; slice before you send.",
+         "More than one row is sent to each side, and one of them is used; slice before you send.",
          1, when=lambda o: of.only_permutes(o) and of.largest(o) > o.inputs[0][0].nbytes),
 )
 
@@ -162,7 +186,7 @@ SUM_ITSELF = Miss("sums-in-one-go",
                   "That is the finished all-reduce; here it is to be made of a reduce-scatter and an all-gather.",
                   1, when=lambda o: "all-reduce" in o.kinds, barred=True)
 COMPOSE = (
-    LEFT, SUM_ITSELF,
+    LEFT, SUM_ITSELF, SUMS,
     Miss("promise-not-proved",
          "A gathered block counts as varying unless you say to='invarying'.", 2, error="can't be statically inferred"),
     Miss("gathers-all-terms",
@@ -173,6 +197,9 @@ COMPOSE = (
     Miss("scatter-not-tiled",
          "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
          2, error="must match shard count"),
+    Miss("gather-not-tiled",
+         "Without tiled=True the gather stacks the devices' parts along a new dimension.",
+         2, when=lambda o: of.rank(o) == 3),
     Miss("gathers-another-dimension",
          "Scattered along one dimension and gathered along another: the parts do not come together again.",
          2, when=lambda o: o.placements[0].shape != o.inputs[0].shape[1:]),

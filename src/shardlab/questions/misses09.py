@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from shardlab.question import Miss
 from shardlab.questions import oracles09 as of
 
 LEFT = Miss("left-to-the-compiler",
-            "There is no shard_map: what moves is left to the compiler. Here you write it.", 1,
+            "What moves here is left to the compiler: by a program without shard_map, or by its in_specs. Here you write it.", 1,
             when=lambda o: not o.manual)  # fmt: skip
 PROMISE = Miss(
     "promise-not-proved",
@@ -57,21 +59,24 @@ GATED = (
 )  # fmt: skip
 
 MLP = (
-    LEFT, SPREAD,
-    Miss("term-returned", "Each device returns the term of its own hidden units; nobody adds the terms up, and "
-         "check_vma=False keeps JAX from saying so.", 1, local=lambda at, X, W1, W2: of.mlp(X, W1, W2)),
-    Miss("adds-finished-columns", "The sum stands after W1. There each device has other columns of the hidden layer, all "
-         "finished; added up, they are nothing.", 2, when=of.columns_summed),
-    Miss("mean-instead-of-sum", "pmean divides by the number of devices; the terms of a product are added.", 1,
-         when=of.averaged),
     Miss("weights-gathered", "Whole weights travel here. An in_spec without `model` asks for all of a weight, so does an "
          "all-gather; leave weights where they lie.", 2, when=of.moves_weights),
+    LEFT, SPREAD,
+    Miss("term-returned", "Each device returns the term of its own hidden units, and nobody adds the terms up. "
+         "JAX says so of out_specs=P(), as long as its check is on.", 1, local=lambda at, X, W1, W2: of.mlp(X, W1, W2)),
+    Miss("adds-finished-columns", "The sum stands after W1. There each device has other columns of the hidden layer, all "
+         "finished; added up, they are nothing.", 2, when=of.columns_summed),
+    Miss("relu-forgotten", "There is no relu between the two products.", 1, like=lambda X, W1, W2: X @ W1 @ W2),
+    Miss("mean-instead-of-sum", "pmean divides by the number of devices; the terms of a product are added.", 1,
+         when=of.averaged),
     PROMISE,
 )  # fmt: skip
 THREE = (
     LEFT,
     Miss("relu-before-sum", "relu was applied to terms. What is negative in one term and positive in the sum is lost: add "
          "up first.", 1, when=of.relu_on_terms),
+    Miss("relu-forgotten", "There is a relu after the second product too, once its terms are added up.", 1,
+         like=lambda X, W1, W2, W3: of.mlp(X, W1, W2) @ W3),
     Miss("goes-on-with-terms", "The second layer's products were never added up; each device went on with columns of its "
          "own term.", 1, when=of.never_summed),
     Miss("reduces-all-columns", "An all-reduce after W2 gives every device all columns, and W3 by rows needs only its own: "
@@ -91,6 +96,10 @@ BIASED = (
     Miss("bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 1,
          when=of.second_bias_each),
     Miss("bias-forgotten", "A bias is missing: b1 goes inside the relu, b2 to the output.", 1, when=of.bias_forgotten),
+    Miss("bias-after-relu", "b1 is added after the relu; it belongs inside.", 1, like=of.bias_after),
+    Miss("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
+    Miss("parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Each "
+         "device needs only its own part.", 2, when=lambda o: "all-gather" in o.kinds),
     Miss("whole-bias-on-a-slice", "The hidden layer is cut by columns, b1 with it: give both the same axis in in_specs.", 2,
          error="(?i)incompatible shapes for broadcasting"),
     PROMISE,
@@ -116,10 +125,20 @@ BLOCK = (
     Miss("residual-on-every-device", "X is added before the sum, on every device: the residual comes out n times. Add your "
          "own tokens after it.", 2, when=of.residual_each),
     Miss("residual-forgotten", "The output is the MLP's alone: X is to be added to it.", 1, when=of.residual_forgotten),
+    Miss("norm-forgotten", "The products take norm(X, scale), and only the residual takes X as it is.", 1,
+         like=of.block_without_norm),
+    Miss("residual-of-the-norm", "The residual is X itself, not norm(X, scale).", 1, like=of.block_on_norm),
+    Miss("tokens-not-gathered", "Each device put its own tokens through its own hidden units only. Every token needs all "
+         "hidden units: gather the tokens before the first product.", 2,
+         local=lambda at, *blocks: of.block(*blocks), when=of.own_tokens_added),
+    Miss("weights-gathered", "Whole weights travel here. Leave them where they lie, and move tokens.", 2,
+         when=of.moves_weights),
     Miss("reduces-then-slices", "The all-reduce brings every device all tokens, and it keeps its own: one half too many.",
          2, when=lambda o: of.right_block(o) and "all-reduce" in o.kinds),
     Miss("all-tokens-everywhere", "Every device ends with all tokens. The next norm needs only a device's own.", 1,
          when=lambda o: of.right_block(o) and o.placements[0].shard_shape == o.placements[0].shape),
+    Miss("wrong-dimension", "Tokens are dimension 0. Gathered or scattered along the other dimension, parts do not fit your "
+         "own tokens.", 3, error="(?i)incompatible shapes for broadcasting"),
     Miss("scatter-not-tiled", "Without tiled=True the scattered dimension must be as long as the axis has devices, and it "
          "disappears.", 3, error="must match shard count"),
 )  # fmt: skip
@@ -135,7 +154,10 @@ DROPPED = (
          "stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
     Miss("same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key.", 1,
          when=of.repeats),
-    Miss("not-scaled", "What stays must be divided by KEEP, so that its mean does not change.", 1, when=of.unscaled),
+    Miss("seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
+         when=of.seed_ignored),
+    Miss("not-scaled", "What stays must be divided by KEEP, the share that stays: then its mean does not change.", 1,
+         when=of.scaled_otherwise),
 )  # fmt: skip
 
 HEADS = (
@@ -145,6 +167,10 @@ HEADS = (
          like=of.heads_with(keys="all")),
     Miss("kv-heads-dealt-out", "With fewer kv heads than devices some devices get none; but their query heads read one: it "
          "is held more than once.", 2, like=of.heads_with(keys="even")),
+    Miss("one-head-each", "With fewer devices than kv heads a device has several groups of query heads, and reads a kv head "
+         "for each.", 2, like=of.heads_with(keys="first")),
+    Miss("listed-more-than-once", "A device holds a kv head once, however many of its query heads read it.", 1,
+         like=of.heads_with(keys="each")),
 )  # fmt: skip
 LAYOUT = (
     Miss("axes-in-wrong-order", "`rep` comes first, so neighbouring query heads lie on different kv heads, and what they "
@@ -158,6 +184,8 @@ LAYOUT = (
     Miss("queries-over-kv-only", "The query heads are cut over `kv` alone: the devices along `rep` all do the same work.", 2,
          when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
     INPUT_CUT,
+    Miss("output-weight-not-by-heads", "Wo is not cut over its heads as Wq is: a device needs the rows of its own query "
+         "heads, and no others.", 3, when=lambda o: not of.cut(o, 4, 0)),
 )  # fmt: skip
 
 STEP = (
@@ -169,6 +197,10 @@ STEP = (
          like=of.step_with(reductions=1)),
     Miss("forward-only", "X's gradient is a sum over `model` too: there is an all-reduce on the way back.", 1,
          like=of.step_with(passes=1)),
+    Miss("one-device-is-not-free", "With one device along an axis there is nobody to add up with: that costs nothing.", 3,
+         like=of.step_with(free=False)),
+    Miss("axes-swapped", "Hidden units lie along `model`: outputs are added up over it. Tokens lie along `data`: gradients "
+         "of weights are added up over that.", 2, like=of.step_swapped),
 )  # fmt: skip
 BEST = (
     Miss(
@@ -178,6 +210,10 @@ BEST = (
         like=lambda t, d, f, n: [n, 1],
     ),
     Miss("always-model", "Not always: where tokens are many, cutting them saves more.", 1, like=lambda t, d, f, n: [1, n]),
+    Miss("larger-of-equal-ones", "Of two meshes that cost the same take the one with the smaller `model`.", 1,
+         like=partial(of.best_mesh, larger=True)),
+    Miss("powers-of-two-only", "Not every size is a power of two: 6 devices may be 2 by 3.", 1,
+         like=partial(of.best_mesh, powers=True)),
 )
 BOTH_AXES = (
     LEFT,

@@ -54,6 +54,14 @@ STEP = (
     Miss("uphill", "The weights moved along the gradient, which makes the loss larger; subtract it.",
          1, like=of.descended(rate=-of.RATE)),
     Miss("gradient-returned", "These are the gradients; the weights after one step are asked for.", 1, like=of.slopes),
+    Miss("sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
+         1, like=of.descended(outputs=True)),
+    Miss("half-the-error", "The loss is the mean squared error itself, not half of it.",
+         1, like=of.descended(rate=of.RATE / 2)),
+    Miss("pmap-habit",
+         "In shard_map the gradient of a weight that does not vary is summed already; pmean then changes nothing, and the "
+         "step is n times too long.",
+         3, when=of.steps_too_long),
     gathers("Every device gathered the batch and did all of the work; the samples may stay, since only terms of the "
             "gradients have to be added."),
 )  # fmt: skip
@@ -74,6 +82,8 @@ GRADIENTS = (
          1, when=lambda o: _times(o, lambda n: n * n)),
     Miss("averaged-twice", "The mean over devices was taken twice: in the loss, and once more outside.",
          2, when=lambda o: _times(o, lambda n: 1 / n)),
+    Miss("sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
+         1, when=lambda o: _times(o, lambda n: o.inputs[1].shape[1])),
     Miss("never-reduced",
          "Each device returned the gradient of its own samples; with check_vma=False nobody sums for you, and nobody "
          "notices.",
@@ -82,6 +92,10 @@ GRADIENTS = (
          "The values are right, and each gradient is reduced twice: the second pmean averages copies that are equal "
          "already.",
          3, when=lambda o: _times(o, lambda n: 1) and of.reduced(o) > 1.5),
+    Miss("a-number-beside",
+         "The values are right, and a single number is reduced beside the gradients, as when check_vma=False hides from JAX "
+         "that it need not be. Keep the check on.",
+         1, when=lambda o: _times(o, lambda n: 1) and of.scalars_reduced(o)),
     gathers("Every device gathered the batch and did all of the work; terms of the gradients are all that has to move."),
 )  # fmt: skip
 
@@ -92,6 +106,13 @@ def _times(o: Any, factor: Callable[[int], float]) -> bool:
 
 CHECKED = {"a": "8 times", "b": "right", "c": "8 times", "d": "right", "e": "64 times"}
 UNCHECKED = {"a": "right", "b": "own", "c": "own", "d": "right", "e": "8 times"}
+
+
+
+def small_letters(answer: str) -> str:
+    """The answer as the page spells it."""
+    return answer.strip().lower()
+
 
 WITHOUT_CHECK = (
     Miss("as-with-the-check",
@@ -137,8 +158,15 @@ MICRO = (
     promise("Each device's sum is over its own samples, so it varies, and out_specs promises equal copies: reduce it once, "
             "after the loop."),
     Miss("mean-instead-of-sum", "The loss is a sum, so terms of the gradient are added, not averaged.",
-         1, when=lambda o: of.times(o, of.stacked, lambda n: 1 / n)),
+         1, when=lambda o: of.times(o, of.stacked, lambda n: 1 / n) or _averaged_over_microbatches(o)),
+    Miss("summed-after-the-reduction",
+         "Every microbatch's gradient is kept and reduced, and they are added up after it. Add first: terms may be added.",
+         2, when=lambda o: any(c.payload_bytes == len(o.inputs[1]) * o.inputs[0].nbytes for c in o.collectives)),
 )  # fmt: skip
+
+
+def _averaged_over_microbatches(o: Any) -> bool:
+    return of.times(o, of.stacked, lambda n: 1 / len(o.inputs[1]))
 
 
 def _stacked(o: Any) -> bool:
@@ -163,6 +191,15 @@ STATISTICS = (
          1, when=of.mean_summed),
     Miss("wrong-dimension", "Each row was normalised; a batch norm takes its statistics over the batch, for each column.",
          1, like=of.normalised_rows),
+    Miss("own-mean", "Each device subtracted the mean of its own rows; deviations are from the mean of the whole batch.",
+         1, when=of.own_mean),
+    Miss("divided-by-the-variance", "That divides by the variance; its root is the standard deviation.", 1,
+         like=of.without_root),
+    Miss("unbiased-variance", "The variance here is the mean of the squared deviations: divide by the number of rows.", 1,
+         like=of.unbiased_variance),
+    Miss("statistics-gathered",
+         "Every device gets every device's statistics, and needs only their mean: pmean moves one number for each.",
+         2, when=lambda o: "all-gather" in o.kinds and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
     gathers("The whole batch is gathered; two numbers for each column are all that the devices need from one another."),
 )  # fmt: skip
 
@@ -179,6 +216,12 @@ CLIP = (
     Miss("array-by-array",
          "Each array was clipped by its own norm; global-norm clipping has one norm and one factor for all.",
          1, like=of.clipped_apart),
+    Miss("not-clipped",
+         "The arrays came back as they were, though their norm is above the limit; jnp.clip limits single elements.",
+         1, like=lambda *arrays: arrays),
+    Miss("root-forgotten", "The norm is the root of the sum of squares.", 1, like=of.clipped_by_square),
+    Miss("squares-averaged", "Squares of parts are added: psum. pmean divides their sum by the number of devices.",
+         2, when=of.squares_averaged),
     Miss("always-scaled", "Gradients whose norm is below the limit stay as they are; the factor is at most 1.",
          1, like=of.always_scaled),
     Miss("whole-array-forgotten", "The gradient that is not cut belongs to the norm too.", 1, like=of.clipped_without_last),
@@ -267,4 +310,13 @@ APART = (
          1, like=of.noisy),
     promise("The noise varies over an axis that out_specs does not name: fold in the index along data, and of no other "
             "axis."),
+    Miss("noise-travels",
+         "The values are right, and noise is made on other devices than those that need it, and sent: say where it is made, "
+         "with shard_map or vmap over the blocks.",
+         3, when=lambda o: o.price > 0 and _is_apart(o)),
 )  # fmt: skip
+
+
+def _is_apart(o: Any) -> bool:
+    key, x = o.inputs
+    return of.agrees(o, (of.apart(key, x.astype(np.float64)),))

@@ -14,6 +14,11 @@ MESHES: tuple[Axes, ...] = ((("x", 8),), (("x", 4), ("y", 2)), (("x", 2), ("y", 
 PEAKS = (4.59e14, 1.97e14, 1e12, 2e11)
 
 
+def spelt(text: str) -> str:
+    """What a program says in the end; of an error its name, however it is written."""
+    return "RuntimeError" if "error" in text.lower() else text.strip()
+
+
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The matrix product in float64."""
     return a.astype(np.float64) @ b.astype(np.float64)

@@ -12,9 +12,11 @@ from shardlab.collectives import read_collectives
 from shardlab.placement import Axes, Spec, place
 from shardlab.question import Case, Input, Observed
 from shardlab.questions.oracles03 import draw_text
-from shardlab.questions.oracles04 import product, same, shape
+from shardlab.questions.oracles04 import product, same
+from shardlab.questions.oracles04 import shape as shape
 
 Sizes = tuple[int, ...]
+KINDS = "all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute"
 FFT = """HloModule jit_fft, is_scheduled=true, num_partitions=8
 
 %wrapped_convert_computation (param_0: f32[4,16]) -> c64[4,16] {
@@ -74,17 +76,23 @@ def _entries(kind: str) -> list[str]:
     return [entry.partition("@")[2] for entry in entries]
 
 
-def mistaken(*, types: bool = False, words: bool = False, text: bool = False, gathers: bool = False) -> Callable[..., str]:
-    """An audit that trusts types alone, searches for words, compares texts whole, or knows of all-gathers only."""
+def mistaken(*, types: bool = False, words: bool = False, text: bool = False, gathers: bool = False, anywhere: bool = False,
+             found: Callable[[str], object] | None = None) -> Callable[..., str]:  # fmt: skip
+    """An audit that trusts types alone, searches for words, compares texts whole, or knows of all-gathers only.
+
+    Or it does not care which dimension an axis belongs to, or takes `found` for the search.
+    """
 
     def audit(before: str, after: str, hlo: str) -> str:
         equal = before == after if text else _entries(before) == _entries(after)
+        if anywhere:
+            equal = sorted(filter(None, _entries(before))) == sorted(filter(None, _entries(after)))
         if types:
             return "quiet" if equal else "announced"
-        found = {c.kind for c in read_collectives(hlo)}
-        moved = bool(found & {"all-gather"}) if gathers else bool(found)
-        if words:
-            moved = bool(re.search(r"all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute", hlo))
+        kinds = {c.kind for c in read_collectives(hlo)}
+        moved = bool(kinds & {"all-gather"}) if gathers else bool(kinds)
+        if words or found:
+            moved = bool(found(hlo) if found else re.search(KINDS, hlo))
         return "quiet" if not moved else "hidden" if equal else "announced"
 
     return audit
@@ -172,6 +180,18 @@ def bias_each_time(o: Observed) -> bool:
     """Whether the bias was in every term of the sum."""
     x, w, b = o.inputs
     return same(o, 1 / (1 + np.exp(-(x @ w + dict(o.case.axes)["x"] * b))))
+
+
+def mean_of_terms(o: Observed) -> bool:
+    """Whether the sum over devices was divided by their number."""
+    x, w, b = o.inputs
+    return same(o, 1 / (1 + np.exp(-(x @ w / dict(o.case.axes)["x"] + b))))
+
+
+def all_rows_worked_on(o: Observed) -> bool:
+    """Whether each device multiplied more than its own rows by its part of the weights."""
+    (rows, width), units = o.inputs[0].shape, o.inputs[1].shape[1]
+    return o.flops > 1.25 * 4 * rows * width * units / 8
 
 
 def curved_terms(o: Observed) -> bool:

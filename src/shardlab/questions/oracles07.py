@@ -176,17 +176,15 @@ def masked_mean(losses: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def mean_of_means(o: Observed) -> bool:
-    """Whether the result is the mean of the devices' own means, or of the rows'."""
+    """Whether the result is the mean of the devices' own means, or of the rows'; or the sum of the devices' means."""
     losses, lengths = o.inputs
     n = dict(o.case.axes)["x"]
-    return any(
-        same(o, np.mean([masked_mean(a, b) for a, b in zip(np.split(losses, parts), np.split(lengths, parts))]))
-        for parts in {n, len(losses)}
-    )
+    means = {k: [masked_mean(*pair) for pair in zip(np.split(losses, k), np.split(lengths, k))] for k in (n, len(losses))}
+    return any(same(o, np.mean(of_parts)) for of_parts in means.values()) or same(o, np.sum(means[n]))
 
 
 def softmax(x: np.ndarray) -> np.ndarray:
-    """Softmax of each row."""
+    """Softmax over dimension 1."""
     e = np.exp(x - x.max(1, keepdims=True))
     return e / e.sum(1, keepdims=True)
 
@@ -230,6 +228,22 @@ def local_columns(o: Observed) -> bool:
     return same(o, values) and same(o, columns % width, 1)
 
 
+def candidates(o: Observed) -> list[np.ndarray]:
+    """The best of each device's columns, best first."""
+    return [best(block)[0] for block in np.split(o.inputs[0], dict(o.case.axes)["x"], axis=1)]
+
+
+def places_of_candidates(o: Observed) -> bool:
+    """Whether the values are right, and columns are counted among all devices' candidates."""
+    values, places = best(np.concatenate(candidates(o), 1))
+    return same(o, values) and same(o, places, 1)
+
+
+def place_by_place(o: Observed) -> bool:
+    """Whether all devices' best were compared with each other, and all second best."""
+    return same(o, np.max(candidates(o), axis=0))
+
+
 def same(o: Observed, wanted: Any, output: int = 0) -> bool:
     """Whether every device holds its slice of `wanted`."""
     right = np.asarray(wanted)
@@ -242,6 +256,41 @@ def same(o: Observed, wanted: Any, output: int = 0) -> bool:
 def shape(o: Observed) -> tuple[int, ...]:
     """Shape of the first output."""
     return o.placements[0].shape
+
+
+def by_columns(o: Observed) -> bool:
+    """Whether each block was reduced over its rows, and then over y."""
+    x = o.inputs[0].astype(np.float64)
+    rows, columns = dict(o.case.axes)["x"], dict(o.case.axes)["y"]
+    blocks = x.reshape(rows, len(x) // rows, columns, -1)
+    centred = blocks - blocks.mean((1, 2), keepdims=True)
+    return same(o, (centred / np.sqrt((centred**2).mean((1, 2), keepdims=True))).reshape(x.shape))
+
+
+def mean_of_spreads(o: Observed) -> bool:
+    """Whether rows were divided by the mean of their blocks' own standard deviations."""
+    x = o.inputs[0].astype(np.float64)
+    spread = x.reshape(len(x), dict(o.case.axes)["y"], -1).std(2).mean(1, keepdims=True)
+    return same(o, (x - x.mean(1, keepdims=True)) / spread)
+
+
+def sums_as_means(o: Observed) -> bool:
+    """Whether means over a row were sums of the blocks' means."""
+    x, n = o.inputs[0].astype(np.float64), dict(o.case.axes)["y"]
+    centred = x - n * x.mean(1, keepdims=True)
+    return same(o, centred / np.sqrt(n * (centred**2).mean(1, keepdims=True)))
+
+
+def softmax_over_devices(o: Observed) -> bool:
+    """Whether each place of a block was set against the same place of the other devices' blocks."""
+    x = o.inputs[0].astype(np.float64)
+    return same(o, softmax(x.reshape(len(x), dict(o.case.axes)["x"], -1)).reshape(x.shape))
+
+
+def gathers(o: Observed, whole: bool) -> bool:
+    """Whether something is gathered: as much as a block has, or only what blocks were reduced to."""
+    block = o.inputs[0].nbytes // math.prod(size for _, size in o.case.axes)
+    return any(c.kind == "all-gather" and (c.payload_bytes > block) == whole for c in o.collectives)
 
 
 def whole_blocks(o: Observed) -> bool:
@@ -277,8 +326,9 @@ def losses_case(mesh: Axes, rows: int) -> Case:
 
 
 def logits_case(mesh: Axes, rows: int, columns: int, out: Spec) -> Case:
-    """Logits around 100, whose exponentials float32 does not hold, columns over x."""
-    return case(mesh, Input((rows, columns), (None, "x"), shift=100.0), outputs=[out])
+    """Logits around 100, or -100, whose exponentials float32 does not hold, columns over x."""
+    shift = 100.0 if mesh == LINE else -100.0
+    return case(mesh, Input((rows, columns), (None, "x"), shift=shift), outputs=[out])
 
 
 def systems_case(mesh: Axes, size: int) -> Case:

@@ -174,6 +174,11 @@ def only_permutes(o: Observed) -> bool:
     return o.kinds == {"collective-permute"}
 
 
+def brings_together(o: Observed) -> bool:
+    """Whether something is gathered or summed over all devices."""
+    return bool(o.kinds & {"all-gather", "all-reduce"})
+
+
 def leaps(o: Observed) -> bool:
     """Whether a permute sends anything further than to the next device along x."""
     names, sizes = zip(*o.case.axes)
@@ -280,6 +285,32 @@ def lonely(o: Observed) -> bool:
     """Whether every block was filtered as if it were the whole array."""
     parts = np.split(o.inputs[0], devices(o))
     return each(o, lambda d: stencil(parts[d]))
+
+
+def tally(o: Observed) -> np.ndarray:
+    """How often each device's term is in each chunk that a device holds; empty where nobody can tell."""
+    n, counts = devices(o), []
+    parts = [np.stack(np.split(term, n)).reshape(n, -1) for term in o.inputs[0]]
+    for _, _, block in o.shards[0]:
+        for chunk, held in enumerate(np.split(block, n)):
+            terms = np.stack([part[chunk] for part in parts], axis=1)
+            if len(terms) <= n or held.size != len(terms):
+                return np.empty(0)
+            found = np.round(np.linalg.lstsq(terms, held.ravel())[0])
+            if not np.allclose(terms @ found, held.ravel(), atol=1e-4):
+                return np.empty(0)
+            counts.append(found)
+    return np.array(counts)
+
+
+def copies_as_parts(o: Observed, wanted: np.ndarray) -> bool:
+    """Whether all devices' copies lie one below another in the output."""
+    return o.placements[0].shape == (devices(o) * len(wanted), *wanted.shape[1:])
+
+
+def rank(o: Observed) -> int:
+    """Dimensions of the output."""
+    return len(o.placements[0].shape)
 
 
 def scattered(o: Observed) -> bool:

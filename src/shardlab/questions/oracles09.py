@@ -40,10 +40,34 @@ def biased(X: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray, b2: np
     return np.maximum(X @ W1 + b1, 0) @ W2 + b2
 
 
+def straight(X: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> np.ndarray:
+    """The same without a relu."""
+    return np.asarray((X @ W1 + b1) @ W2 + b2)
+
+
+def bias_after(X: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> np.ndarray:
+    """The same with the first bias after the relu."""
+    return np.asarray((np.maximum(X @ W1, 0) + b1) @ W2 + b2)
+
+
 def block(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> np.ndarray:
     """Norm, block, bias and residual, token by token."""
-    normed = np.array([x / np.sqrt((x @ x) / len(x) + EPSILON) * scale for x in X])
-    return X + mlp(normed, W1, W2) + b2
+    return X + mlp(normed(X, scale), W1, W2) + b2
+
+
+def normed(X: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Every token divided by the root of its mean square."""
+    return np.array([x / np.sqrt((x @ x) / len(x) + EPSILON) * scale for x in X])
+
+
+def block_without_norm(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> np.ndarray:
+    """`block` with the tokens as they come."""
+    return X + mlp(X, W1, W2) + b2
+
+
+def block_on_norm(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> np.ndarray:
+    """`block` with the residual taken after the norm."""
+    return block(X, scale, W1, W2, b2) - X + normed(X, scale)
 
 
 def mlp_case(mesh: Axes, t: int, d: int, f: int) -> Case:
@@ -163,15 +187,16 @@ def heads(q: int, kv: int, n: int) -> list[list[list[int]]]:
 
 
 def heads_with(*, reads: str = "group", keys: str = "read") -> Callable[[int, int, int], list[list[list[int]]]]:
-    """`heads` with a mistake: query heads read kv heads in turn, or a device has all kv heads, or an even share of them."""
+    """`heads` with a mistake: query heads read kv heads in turn, or `keys` are all, an even share, the first, repeated."""
 
     def wrong(q: int, kv: int, n: int) -> list[list[list[int]]]:
         found = []
         for device in range(n):
             own = list(range(device * q // n, (device + 1) * q // n))
-            read = sorted({head % kv if reads == "turn" else head * kv // q for head in own})
+            each = [head % kv if reads == "turn" else head * kv // q for head in own]
+            read = sorted(set(each))
             even = list(range(device * kv // n, (device + 1) * kv // n))
-            found.append([own, {"read": read, "all": list(range(kv)), "even": even}[keys]])
+            found.append([own, {"read": read, "all": list(range(kv)), "even": even, "first": read[:1], "each": each}[keys]])
         return found
 
     return wrong
@@ -193,21 +218,34 @@ def step_bytes(t: int, d: int, f: int, data: int, model: int) -> dict[str, int]:
     }
 
 
-def step_with(*, reductions: int = 2, passes: int = 2, tokens: bool = True, weights: bool = True) -> Callable[..., Any]:
-    """`step_bytes` with one of its factors wrong."""
+def step_with(
+    *, reductions: int = 2, passes: int = 2, tokens: bool = True, weights: bool = True, free: bool = True
+) -> Callable[..., Any]:
+    """`step_bytes` with one of its factors wrong; `free`: whether an axis of size 1 costs nothing."""
 
     def wrong(t: int, d: int, f: int, data: int, model: int) -> dict[str, float]:
         moved = 4 * t * d / (data if tokens else 1)
         held = 8 * d * f / (model if weights else 1)
-        return {"data": reductions * held * (data > 1), "model": reductions * passes * moved * (model > 1)}
+        paid = {"data": data > 1 or not free, "model": model > 1 or not free}
+        return {"data": reductions * held * paid["data"], "model": reductions * passes * moved * paid["model"]}
 
     return wrong
 
 
-def best_mesh(t: int, d: int, f: int, n: int) -> list[int]:
-    """The [data, model] of n devices that moves least, by trying all; of equal ones the one with the smaller `model`."""
-    meshes = [(n // model, model) for model in range(1, n + 1) if n % model == 0]
-    data, model = min(meshes, key=lambda mesh: (sum(step_bytes(t, d, f, *mesh).values()), mesh[1]))
+def step_swapped(t: int, d: int, f: int, data: int, model: int) -> dict[str, float]:
+    """Each axis with the other's bill."""
+    right = step_bytes(t, d, f, data, model)
+    return {"data": right["model"], "model": right["data"]}
+
+
+def best_mesh(t: int, d: int, f: int, n: int, larger: bool = False, powers: bool = False) -> list[int]:
+    """The [data, model] of n devices that moves least, by trying all; of equal ones the one with the smaller `model`.
+
+    With a mistake: the `larger` of equal ones; only `powers` of two tried.
+    """
+    sizes = [m for m in range(1, n + 1) if n % m == 0 and not (powers and m & (m - 1))]
+    meshes = [(n // model, model) for model in (reversed(sizes) if larger else sizes)]
+    data, model = min(meshes, key=lambda mesh: sum(step_bytes(t, d, f, *mesh).values()))
     return [data, model]
 
 
@@ -338,6 +376,14 @@ def residual_each(o: Observed) -> bool:
     return off_by(o, right, X) or off_by(o, right, X + b2)
 
 
+def own_tokens_added(o: Observed) -> bool:
+    """Whether terms of different tokens were added: each device's own tokens, through its own hidden units."""
+    X, scale, W1, W2, b2 = wide(o)
+    n = size(o)
+    parts = zip(slices(normed(X, scale), n, 0), slices(W1, n, 1), slices(W2, n, 0))
+    return same(o, X + b2 + np.concatenate([sum(mlp(*part) for part in parts)] * n))
+
+
 def residual_forgotten(o: Observed) -> bool:
     """Whether X is not added at all."""
     return same(o, block(*wide(o)) - wide(o)[0])
@@ -378,14 +424,14 @@ def masks(o: Observed) -> list[np.ndarray]:
 def dropped(o: Observed) -> np.ndarray:
     """The right output nearest to the observed one: its own mask, if every slice has one of its own, of the right share.
 
-    Else a mask that no program has.
+    And if every mask is another one for another seed. Else a mask that no program has.
     """
     array = o.inputs[1].astype(np.float64) / KEEP
     if len(o.shards) != 1 or o.placements[0].shape != array.shape:
         return array
     found = masks(o)
     fair = all(abs(mask.mean() - KEEP) < MASK for mask in found)
-    if fair and distinct(o) == len(found):
+    if fair and distinct(o) == len(found) and not seed_ignored(o):
         return np.where(assembled(o) != 0, array, 0)
     return np.where(np.random.default_rng(9).random(array.shape) < KEEP, array, 0)
 
@@ -393,6 +439,11 @@ def dropped(o: Observed) -> np.ndarray:
 def distinct(o: Observed) -> int:
     """How many different masks there are."""
     return len({mask.tobytes() for mask in masks(o)})
+
+
+def seed_ignored(o: Observed) -> bool:
+    """Whether a slice has the same mask for another seed."""
+    return o.again is not None and any(np.array_equal(a, b) for a, b in zip(masks(o), masks(o.again), strict=True))
 
 
 def repeats(o: Observed) -> bool:
@@ -411,7 +462,8 @@ def kept_share(o: Observed, share: float) -> bool:
     return abs(float(np.mean(assembled(o) != 0)) - share) < MASK / 2
 
 
-def unscaled(o: Observed) -> bool:
-    """Whether kept elements have their old values."""
+def scaled_otherwise(o: Observed) -> bool:
+    """Whether all kept elements are the old values times some number, and another one than 1 / KEEP."""
     whole = assembled(o)
-    return bool(np.allclose(whole, np.where(whole != 0, o.inputs[1], 0)))
+    ratios = (whole / o.inputs[1])[whole != 0]
+    return bool(np.allclose(ratios, ratios[0], rtol=1e-4) and not np.isclose(ratios[0], 1 / KEEP, rtol=1e-4))

@@ -32,13 +32,19 @@ def slopes(x: np.ndarray, y: np.ndarray, w1: np.ndarray, b1: np.ndarray, w2: np.
     return totals
 
 
-def descended(*, rate: float = RATE, steps: int = 1, summed: bool = False) -> Callable[..., Arrays]:
-    """A function that returns the weights after some steps of gradient descent; `summed`: on the sum of squares."""
+def descended(
+    *, rate: float = RATE, steps: int = 1, summed: bool = False, outputs: bool = False
+) -> Callable[..., Arrays]:
+    """A function that returns the weights after some steps of gradient descent.
+
+    With a mistake: on the sum of squares, over samples and outputs (`summed`) or over `outputs` only.
+    """
 
     def descend(x: np.ndarray, y: np.ndarray, *weights: np.ndarray) -> Arrays:
         for _ in range(steps):
             found = slopes(x, y, *weights)
-            weights = tuple(w - rate * g * (y.size if summed else 1) for w, g in zip(weights, found))
+            factor = y.size if summed else y.shape[1] if outputs else 1
+            weights = tuple(w - rate * g * factor for w, g in zip(weights, found))
         return weights
 
     return descend
@@ -97,6 +103,25 @@ def normalised_rows(x: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> np.n
     return normalised(x, scale, shift, 1)
 
 
+def without_root(x: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Divided by the variance instead of its root."""
+    return np.asarray((x - x.mean(0)) / (x.var(0) + TINY) * scale + shift)
+
+
+def unbiased_variance(x: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """With the squares' sum divided by one less than the number of rows."""
+    return np.asarray((x - x.mean(0)) / np.sqrt(x.var(0, ddof=1) + TINY) * scale + shift)
+
+
+def own_mean(o: Observed) -> bool:
+    """Whether each device subtracts the mean of its own rows, and divides by what it takes for everybody's deviation."""
+    x, scale, shift = wide(o)
+    blocks = np.split(x, dict(o.case.axes)["data"])
+    centred = np.concatenate([b - b.mean(0) for b in blocks])
+    spreads = (centred.var(0), x.var(0))
+    return any(agrees(o, (centred / np.sqrt(v + TINY) * scale + shift,), 1e-3) for v in spreads)
+
+
 def mean_of_variances(o: Observed, root: bool = False) -> bool:
     """Whether the variance is the mean of the devices' own variances; with `root` their standard deviations' mean."""
     x, scale, shift = (a.astype(np.float64) for a in o.inputs)
@@ -132,6 +157,19 @@ def clipped_apart(*arrays: np.ndarray) -> Arrays:
 def clipped_without_last(*arrays: np.ndarray) -> Arrays:
     """All arrays clipped by the norm of those that are cut."""
     return clipped_by(np.sqrt(sum((a**2).sum() for a in arrays[:-1])), arrays)
+
+
+def clipped_by_square(*arrays: np.ndarray) -> Arrays:
+    """All arrays clipped by the square of their norm."""
+    return clipped_by(float(sum((a**2).sum() for a in arrays)), arrays)
+
+
+def squares_averaged(o: Observed) -> bool:
+    """Whether squares of the cut arrays are averaged over the devices."""
+    arrays = wide(o)
+    cut, whole = sum((a**2).sum() for a in arrays[:-1]), (arrays[-1] ** 2).sum()
+    n = dict(o.case.axes)["model"]
+    return any(agrees(o, clipped_by(np.sqrt(s), arrays)) for s in (cut / n + whole, (cut / n + whole) / n))
 
 
 def always_scaled(*arrays: np.ndarray) -> Arrays:
@@ -272,9 +310,9 @@ def clipping(mesh: Axes, rows: int, width: int, height: int, wide: int, whole: i
 
 
 def draw_clipping(rng: random.Random) -> Case:
-    """So many elements that the first array's norm alone is above the limit."""
+    """So many elements that the first array's norm alone is above the limit, and that of what one device holds."""
     mesh = rng.choice((MODEL_LINE, PLANE))
-    return clipping(mesh, 32, rng.randint(6, 9), rng.randint(5, 8), 24, 8 * rng.randint(7, 9))
+    return clipping(mesh, 32, rng.randint(6, 9), rng.randint(5, 8), 24, 8 * rng.randint(21, 24))
 
 
 def random_rows(mesh: Axes, rows: int, width: int) -> Case:
@@ -320,11 +358,21 @@ def times(o: Observed, oracle: Callable[..., Any], factor: Callable[[int], float
     return agrees(o, tuple(most * a for a in found), 1e-4 * max(1.0, most))
 
 
+def steps_too_long(o: Observed) -> bool:
+    """Whether the weights moved n times as far as one step, for n devices along data."""
+    return agrees(o, descended(rate=RATE * dict(o.case.axes)["data"])(*wide(o)))
+
+
 def reduced(o: Observed) -> float:
     """How often the bytes of the two weights are reduced."""
     sizes = sum(w.nbytes for w in o.inputs[2:])
     moved = sum(c.payload_bytes * (c.executions or 0) for c in o.collectives if c.kind == "all-reduce")
     return float(moved / sizes)
+
+
+def scalars_reduced(o: Observed) -> bool:
+    """Whether an all-reduce carries a single number, alone or with others."""
+    return any(shape == () for c in o.collectives if c.kind == "all-reduce" for _, shape in c.arrays)
 
 
 def runs(o: Observed) -> int:

@@ -1,4 +1,5 @@
-# passed
+# failed: a-number-beside
+# points: 1.5
 import jax
 import jax.numpy as jnp
 

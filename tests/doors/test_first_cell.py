@@ -1,0 +1,114 @@
+"""The first cell of a notebook where Shardlab is missing, and what it pins."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tomllib
+
+import nbformat
+import pytest
+from shardlab_grader import header
+
+from shardlab.devices import OLDEST_JAX, PINNED_JAX
+
+ROOT = pathlib.Path(__file__).parents[2]
+GIVEN = header.syllabus(ROOT)
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PLATFORMS = tomllib.loads(pathlib.Path(__file__).with_name("platforms.toml").read_text())
+PINS = re.compile(r"([\w.-]+)==([\w.]+)")
+# A shell in which a package cannot be imported until %pip has run; %pip says what it was asked for.
+MISSING = """
+import importlib.util, sys
+from IPython.core.interactiveshell import InteractiveShell
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name == PACKAGE:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+def pip(line):
+    print("asked:", line)
+    sys.meta_path.remove(missing)
+
+missing = Missing()
+sys.meta_path.insert(0, missing)
+libtpu, find_spec = LIBTPU, importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: libtpu if name == "libtpu" else find_spec(name, *rest)
+shell = InteractiveShell.instance()
+shell.register_magic_function(pip, "line", "pip")
+assert shell.run_cell(CELL).success
+assert {"jax", PACKAGE} <= {*sys.modules}
+"""
+
+
+def first_cell(path: pathlib.Path) -> str:
+    """A notebook's first code cell."""
+    return next(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+
+
+def typed(cell: str, package: str, libtpu: bool = False) -> list[str]:
+    """The lines that the cell shows in a new process without the package."""
+    values = {"LIBTPU": True if libtpu else None, "CELL": cell, "PACKAGE": package}
+    code = re.sub("|".join(values), lambda match: repr(values[match[0]]), MISSING)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**kept, "JAX_PLATFORMS": "cpu"}, capture_output=True, text=True, timeout=120
+    )
+    assert not done.returncode, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("libtpu", [False, True], ids=["no-tpu", "tpu"])
+def test_where_the_course_is_missing_it_is_installed(libtpu: bool) -> None:
+    """pip gets the address and the pinned JAX, with the TPU's compiler where one is; then the cell goes on, in one line."""
+    asked, found = typed(header.first_cell((), GIVEN), "shardlab", libtpu)
+    assert asked == f'asked: install -q "shardlab{"[tpu]" * libtpu} @ git+{GIVEN.address}" jax=={GIVEN.pins["jax"]}'
+    assert found.startswith("Out[0]: Python 3.") and found.endswith(f"JAX {PINNED_JAX}: 8 simulated CPU devices")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_notebook_begins_with_it(path: pathlib.Path) -> None:
+    """The generated cell, with the other packages that the chapter imports."""
+    others = ("flax",) if "from flax import" in path.read_text() else ()
+    assert first_cell(path) == header.first_cell(others, GIVEN)
+
+
+def test_flax_comes_with_the_cell_that_needs_it() -> None:
+    """Where the course was installed without it, chapter 10 still runs to its bottom."""
+    path = next(path for path in NOTEBOOKS if path.stem.startswith("10"))
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if "from flax import" in cell.source]
+    install, *_ = cells[0].split("\n\n")
+    assert typed(install, "flax") == [f"asked: install -q flax=={GIVEN.pins['flax']}"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_cells_pin_is_what_the_course_pins(path: pathlib.Path) -> None:
+    """No version in a notebook but that of constraints.txt."""
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    lines = [line for cell in cells for line in cell.splitlines() if "%pip" in line]
+    assert lines and {pin for line in lines for pin in PINS.findall(line)} <= {*GIVEN.pins.items()}
+
+
+def test_the_pin_is_one() -> None:
+    """What the cell installs, what the messages name and what the package needs agree."""
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert f"jax>={OLDEST_JAX}" in needed
+    assert GIVEN.pins["jax"] == PINNED_JAX
+
+
+def test_a_chapter_names_the_packages_that_it_needs_besides() -> None:
+    """The mark's further words become pinned packages; one without a pin is left open."""
+    cell = header.first_cell(("flax", "unknown"), GIVEN)
+    assert f'jax=={PINNED_JAX} flax=={GIVEN.pins["flax"]} unknown\n' in cell
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_platforms_are_cited(name: str) -> None:
+    """Each copy of a platform says where its list comes from, and when it was read."""
+    platform = PLATFORMS[name]
+    assert platform["sources"] and platform["read"] and platform["state"]
+    assert all(source.startswith("https://github.com/") for source in platform["sources"])
