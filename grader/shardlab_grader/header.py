@@ -6,19 +6,23 @@ import dataclasses
 import pathlib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shardlab.errors import ShardlabError
 from shardlab.question import LETTERS, Question
 
-MARK = re.compile(r"^<!-- (?P<name>badges|first cell|exercise) ?(?P<question>[\d.]*) ?-->[ \t]*$", re.MULTILINE)
+MARK = re.compile(r"^<!-- (?P<name>badges|first cell|exercise) ?(?P<what>[\w. -]*?) ?-->[ \t]*$", re.MULTILINE)
+PIN = re.compile(r"^([\w.-]+)==([\w.]+)$", re.MULTILINE)
 GITHUB = "https://github.com/"
+# `%pip` fills in {{tpu}}: a machine that has the TPU's compiler gets the one that fits this JAX, and another gets none.
 FIRST_CELL = """\
-# Installs the course where it is missing (Colab, Kaggle), then asks for 8 devices.
+# Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for.
 try:
     import shardlab as sl
 except ImportError:
-    %pip install -q "shardlab @ git+{address}"
+    from importlib.util import find_spec
+    tpu = "[tpu]" if find_spec("libtpu") else ""
+    %pip install -q "shardlab{{tpu}} @ git+{address}" {pins}
     import shardlab as sl
 
 sl.setup(8)"""
@@ -26,14 +30,18 @@ sl.setup(8)"""
 
 @dataclasses.dataclass(frozen=True)
 class Syllabus:
-    """What every chapter is generated from besides its own source: the questions by id, and the repository's address."""
+    """What every chapter is generated from besides its own source.
+
+    Questions by id, the repository's address, and packages' pinned versions by name.
+    """
 
     questions: Mapping[str, Question]
     address: str
+    pins: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def syllabus(root: pathlib.Path) -> Syllabus:
-    """The declared questions, and the address in `pyproject.toml`.
+    """The declared questions, the address in `pyproject.toml`, and the versions in `constraints.txt`.
 
     Raises:
         ShardlabError: `root` has no `pyproject.toml` with a `[project.urls]` entry.
@@ -45,7 +53,9 @@ def syllabus(root: pathlib.Path) -> Syllabus:
         raise ShardlabError("no-course-here", "the address of the course is not known.", where=str(path), mend=mend)
     from shardlab.questions import QUESTIONS
 
-    return Syllabus(QUESTIONS, str(next(iter(urls.values()))).rstrip("/"))
+    constraints = root / "constraints.txt"
+    pins = dict(PIN.findall(constraints.read_text())) if constraints.exists() else {}
+    return Syllabus(QUESTIONS, str(next(iter(urls.values()))).rstrip("/"), pins)
 
 
 def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:
@@ -56,10 +66,16 @@ def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:
             case "badges":
                 return badges(chapter, given.address)
             case "first cell":
-                return f"```{{code-cell}} ipython3\n{FIRST_CELL.format(address=given.address)}\n```"
-        return exercise(known(match["question"], given.questions, f"{where}: {match[0]}"))
+                return f"```{{code-cell}} ipython3\n{first_cell(match['what'].split(), given)}\n```"
+        return exercise(known(match["what"], given.questions, f"{where}: {match[0]}"))
 
     return MARK.sub(replacement, text)
+
+
+def first_cell(packages: Sequence[str], given: Syllabus) -> str:
+    """The cell that gets the course and 8 devices anywhere, and more `packages` where the chapter's source names them."""
+    pins = [f"{name}=={given.pins[name]}" if name in given.pins else name for name in ("jax", *packages)]
+    return FIRST_CELL.format(address=given.address, pins=" ".join(pins))
 
 
 def known(question: str, questions: Mapping[str, Question], where: str) -> Question:
