@@ -70,12 +70,13 @@ DOOR ?= colab
 test-doors: $(INSTALLED)  ## run all notebooks as on Colab (DOOR=kaggle, DOOR_PYTHON=python3.12 for others)
 	@$(PY) tests/doors/hosted.py --platform $(DOOR) $(if $(DOOR_PYTHON),--python "$(DOOR_PYTHON)") $(CHAPTERS)
 
-bench: $(INSTALLED) bubblewrap  ## measure speed as ratios in one run, for the book's status page (an hour)
+bench: $(INSTALLED) bubblewrap  ## measure speed as ratios, for the status page (20 quiet minutes; less with SMALL=1)
 	@mkdir -p build
-	@$(PY) bench/einshard.py --write build/bench.json
-	@$(PY) bench/laboratory.py --write build/bench.json
-	@PYTHONPATH=. $(PY) bench/grading.py
-	@PYTHONPATH=. $(PY) bench/growth.py
+	@$(PY) bench/einshard.py --write build/bench.json $(if $(SMALL),--repeats 40)
+	@$(PY) bench/laboratory.py --write build/bench.json $(if $(SMALL),--repeats 12)
+	@$(PY) bench/checking.py --write build/bench.json $(if $(SMALL),--repeats 7)
+	@PYTHONPATH=. $(PY) bench/grading.py $(if $(SMALL),--small)
+	@PYTHONPATH=. $(PY) bench/growth.py $(if $(SMALL),--small)
 	@cp build/bench.json jupyter_book/bench.json
 
 lint: $(INSTALLED)  ## check the style with ruff, and the types with mypy

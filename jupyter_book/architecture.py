@@ -15,7 +15,21 @@ from collections.abc import Iterator, Mapping
 
 ROOT = pathlib.Path(__file__).parent.parent
 PACKAGES = {"shardlab": ROOT / "src" / "shardlab", "shardlab_grader": ROOT / "grader" / "shardlab_grader"}
-BASE, VERBS = "shardlab: ground", "shardlab: commands"
+PARTS = {
+    "ground": "errors placement recording tables",
+    "expressions": "arrays counts inverse meshes misfits parsing pattern quote resolution rules sharding",
+    "programs": "alphabeta calls chips collectives comparison cost depth groups hlo lapack program stablehlo "
+    "targets terms topology",
+    "planner": "chain compiler contraction layouts operands partitioner planning plans routes search textbook "
+    "verification work",
+    "drawing": "blocks chart draw exchange facts lattice markup memory_bars picture product ring ring_grid ring_motion "
+    "ring_picture roofline svg terminal timeline tokens",
+    "question": "answer cases expression_items question verdict",
+    "exercises": "__main__ command devices exercise feedback predictions progress_file records",
+    "judge": "judge references",
+    "questions": "listings questions",
+}
+"""The parts of `shardlab`, and the modules and packages of each."""
 WIDTH, ROW, BOX = 960, 118, 52
 CHARACTER = 7.4
 
@@ -58,16 +72,15 @@ def _for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
-def grouped(ours: Mapping[str, pathlib.Path], needs: Mapping[str, set[str]]) -> dict[str, str]:
-    """The box of each module: its package. Modules directly in `shardlab` are ground, or commands if built on a package."""
-    boxes = {name: ".".join(name.split(".")[:2]) for name in ours if name.count(".") == 2}
-    boxes |= {name: name for name, path in ours.items() if path.stem == "__init__" and name.count(".") == 1}
-    boxes |= {name: "shardlab_grader" for name in ours if name.startswith("shardlab_grader")}
-    plain = [name for name in ours if name not in boxes and name != "shardlab"]
-    upper = {name for name in plain if any(other in boxes for other in needs[name])}
-    while more := {name for name in plain if name not in upper and needs[name] & upper}:
-        upper |= more
-    return boxes | {name: VERBS if name in upper else BASE for name in plain}
+def grouped(ours: Mapping[str, pathlib.Path]) -> dict[str, str]:
+    """The part of each module, but for `shardlab` itself, which only says where its names are.
+
+    Raises:
+        KeyError: a module of `shardlab` is in no part.
+    """
+    part = {module: name for name, inside in PARTS.items() for module in inside.split()}
+    helper = {name: part[name.split(".")[1]] for name in ours if name.startswith("shardlab.")}
+    return helper | {name: "shardlab_grader" for name in ours if name.startswith("shardlab_grader")}
 
 
 def edges(needs: Mapping[str, set[str]], boxes: Mapping[str, str]) -> dict[tuple[str, str], int]:
@@ -106,7 +119,7 @@ def svg() -> str:
     """The drawing: boxes in rows, each above what it is built on, with a line for every pair that imports."""
     ours = modules()
     needs = imports(ours)
-    boxes = grouped(ours, needs)
+    boxes = grouped(ours)
     drawn = edges(needs, boxes)
     rows = levels(set(boxes.values()), drawn)
     groups = [_group(name, ours, boxes) for name in rows]
@@ -118,6 +131,11 @@ def svg() -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" font-family="inherit" '
         f'aria-label="{html.escape(words(drawn))}" style="max-width:{WIDTH}px;width:100%">{"".join(parts)}</svg>'
     )
+
+
+def framed() -> str:
+    """The drawing as a block of a page."""
+    return f"```{{raw}} html\n<figure>{svg()}</figure>\n```\n"
 
 
 def _group(name: str, ours: Mapping[str, pathlib.Path], boxes: Mapping[str, str]) -> Group:

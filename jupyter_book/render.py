@@ -16,10 +16,12 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+import architecture
 import chapters
 import cover
 import exercises
 import nbformat
+import status
 import yaml
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -47,6 +49,9 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
         shutil.copyfile(path, pages / "notebooks" / path.name)
     expand(pages / "exercises.md", "exercises", exercises.tables(root, solutions))
     expand(pages / "intro.md", "cover", cover.framed())
+    expand(pages / "architecture.md", "architecture", architecture.framed())
+    for name, text in status.parts(HERE).items():
+        expand(pages / "status.md", name, text)
     (pages / "_static" / "mark.svg").write_text(cover.mark())
     (pages / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False))
     toc = contents(yaml.safe_load((HERE / "_toc.yml").read_text()), solutions)

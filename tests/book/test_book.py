@@ -28,6 +28,8 @@ import render  # noqa: E402
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NAMES = [path.stem for path in sorted((ROOT / "notebooks").glob("[0-9]*.md"))]
+RUNNING = [path.stem for path in HERE.glob("*.md") if path.read_text().startswith("---\njupytext:")]
+"""Our own pages with code."""
 RAISED = ("ShardlabError", "ShardingError", "Fault")
 REFERENCE = re.compile(r"[a-z]+(-[a-z]+)+")
 JUPYTER_BOOK_KEYS = {
@@ -220,7 +222,7 @@ def test_status_names_every_run(book: Path) -> None:
     """The status page says of each page with code that it ran to its bottom, and on which Python and JAX."""
     text = (book / "status.html").read_text()
     assert f"All pages ran on Python {platform.python_version()}, JAX {jax.__version__}," in text
-    assert text.count("<p>to its bottom</p>") == 2 * len(NAMES)
+    assert text.count("<p>to its bottom</p>") == 2 * len(NAMES) + len(RUNNING)
 
 
 @pytest.mark.notebook

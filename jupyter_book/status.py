@@ -1,0 +1,98 @@
+"""The tables of the status page that are made from files: doors, the newest versions, and speed.
+
+`doors.json` is written by hand, when somebody has seen a door work; `newest.json` by `make test-newest`; `bench.json` by
+`make bench`. A file that is not there is said to be not there.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+DOORS = "| door | what works | seen |\n|:--|:--|:--|"
+BENCH = "| compared | ratio | interval | measured |\n|:--|--:|:--|:--|"
+SHOWN = 12
+"""Differing numbers of one chapter that are listed one by one."""
+
+
+def parts(folder: pathlib.Path) -> dict[str, str]:
+    """What stands in each marked place of the status page, by the name in the mark."""
+    made = {"doors": doors, "newest": newest, "bench": bench}
+    return {name: make(_read(folder / f"{name}.json")) + "\n" for name, make in made.items()}
+
+
+def doors(given: Sequence[Mapping[str, Any]] | None) -> str:
+    """One row a door, as Markdown."""
+    return "\n".join([DOORS, *(_row(door["door"], door["works"], _seen(door)) for door in given or ())])
+
+
+def newest(found: Mapping[str, Any] | None) -> str:
+    """What ran on the newest versions, and what came out otherwise, as Markdown."""
+    if found is None:
+        return "Not run for this copy of the book: `make test-newest`."
+    failed, chapters = found["failed"], found["chapters"]
+    lines = [f"{_versions(found['versions'])}, on {found['date']}: {_counts(found['tests'])} of the helper's tests."]
+    lines += ["", *(f"- failed: `{name}`" for name in failed)] if failed else []
+    lines += ["", *(line for chapter in chapters for line in _chapter(chapter))]
+    return "\n".join(lines)
+
+
+def bench(entries: Sequence[Mapping[str, Any]] | None) -> str:
+    """The ratios, one row each, as Markdown."""
+    if not entries:
+        return "Not measured for this copy of the book: `make bench`."
+    return "\n".join([BENCH, *map(_ratio, entries)])
+
+
+def _read(path: pathlib.Path) -> Any:
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _seen(door: Mapping[str, Any]) -> str:
+    seen = door["seen"]
+    if seen:
+        return f"*seen* on {seen['date']}: {_versions(seen['versions'])}; {seen['how']}"
+    return "*not yet seen*" + (f"; {door['how']}" if door.get("how") else "")
+
+
+def _versions(versions: Mapping[str, str]) -> str:
+    names = {"python": "Python", "jax": "JAX", "numpy": "NumPy"}
+    return ", ".join(f"{names.get(name, name)} {version}" for name, version in versions.items())
+
+
+def _counts(tests: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in tests.items()) or "none"
+
+
+def _chapter(chapter: Mapping[str, Any]) -> list[str]:
+    name, error, numbers = chapter["name"], chapter["error"], chapter["numbers"]
+    if error:
+        return [f"- `{name}` stopped: {_code(error)}"]
+    if not numbers:
+        return [f"- `{name}` ran, and its prose has the same numbers"]
+    more = [f"  - and {len(numbers) - SHOWN} more"] if len(numbers) > SHOWN else []
+    listed = [f"  - {_code(number)}" for number in numbers[:SHOWN]]
+    return [f"- `{name}` ran; numbers in its prose that differ: {len(numbers)}", *listed, *more]
+
+
+def _ratio(entry: Mapping[str, Any]) -> str:
+    low, high = entry["interval"]
+    compared = f"{entry['name']}: {_code(entry['compared'])}"
+    measured = ", ".join(filter(None, (entry.get("date"), _versions(entry.get("versions", {})), entry.get("load"))))
+    spread = entry.get("interval_is", "95 %")
+    count = entry.get("repeats", entry.get("rounds"))
+    repeated = {None: "", 1: ", once"}.get(count, f", {count} times")
+    return _row(compared, f"{entry['ratio']:.3g}", f"{low:.3g} to {high:.3g} ({spread}{repeated})", measured)
+
+
+def _code(text: str) -> str:
+    """The text as a piece of code, with backticks of its own if it has some."""
+    fence = "``" if "`" in text else "`"
+    pad = " " if "`" in text else ""
+    return f"{fence}{pad}{text}{pad}{fence}"

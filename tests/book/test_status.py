@@ -1,0 +1,127 @@
+"""What the status page is made from: doors, the newest versions, and speed."""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HERE = ROOT / "jupyter_book"
+sys.path.insert(0, str(HERE))
+
+import status  # noqa: E402
+
+DOORS = json.loads((HERE / "doors.json").read_text())
+EXPECTED = {
+    "a laptop with Linux", "a laptop with macOS", "a laptop with Windows", "JupyterLab", "VS Code", "Colab, CPU",
+    "Colab, one TPU chip", "Kaggle", "JupyterHub", "the book on a phone", "a terminal",
+}  # fmt: skip
+NEWEST = {
+    "date": "2027-01-02",
+    "versions": {"python": "3.13.1", "jax": "0.12.0", "numpy": "2.5"},
+    "tests": {"failed": 1, "passed": 900},
+    "failed": ["tests/test_a.py::test_b"],
+    "chapters": [
+        {"name": "01_a", "error": "", "numbers": []},
+        {"name": "02_b", "error": "TypeError: `x` | y", "numbers": []},
+        {"name": "03_c", "error": "", "numbers": [f"{{{{ n }}}} is {i} instead of 0" for i in range(14)]},
+    ],
+}
+ENTRY = {
+    "name": "import-both", "ratio": 1.0412, "interval": [0.98, 1.1], "compared": "a : b | c", "repeats": 40,
+    "date": "2027-01-02", "versions": {"python": "3.11.7", "jax": "0.10.2"},
+}  # fmt: skip
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row; a bar in a cell is written with a backslash."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+
+
+def test_every_door_is_there() -> None:
+    """The doors that people come in by, each with what works behind it."""
+    assert {door["door"] for door in DOORS} >= EXPECTED
+    assert [door["door"] for door in DOORS if not door["works"]] == []
+
+
+def test_seen_means_when_with_what_and_how() -> None:
+    """A door is seen on a date, with versions, in a way that names a file; or it is not yet seen."""
+    for door in DOORS:
+        assert set(door) <= {"door", "works", "seen", "how"}
+        if seen := door["seen"]:
+            assert set(seen) == {"date", "versions", "how"} and seen["versions"] and "how" not in door
+            assert re.fullmatch(r"20\d\d-\d\d-\d\d", seen["date"])
+            assert re.search(r"`tests/", seen["how"])
+
+
+def test_what_doors_name_is_there() -> None:
+    """The files by which doors were seen exist."""
+    named = re.findall(r"`([\w/]+[/.][\w/.]*)`", json.dumps(DOORS))
+    assert named and [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_doors_are_rows() -> None:
+    """Seen or not yet seen, three cells a row."""
+    seen = {"date": "2027-01-02", "versions": {"JAX": "0.12"}, "how": "by `tests/a.py`"}
+    table = status.doors([
+        {"door": "a", "works": "all", "seen": seen},
+        {"door": "b", "works": "some", "seen": None},
+        {"door": "c", "works": "x|y", "seen": None, "how": "a copy only"},
+    ])  # fmt: skip
+    assert [cells(row) for row in table.splitlines()[2:]] == [
+        ["a", "all", "*seen* on 2027-01-02: JAX 0.12; by `tests/a.py`"],
+        ["b", "some", "*not yet seen*"],
+        ["c", r"x\|y", "*not yet seen*; a copy only"],
+    ]
+
+
+def test_newest_says_what_differs() -> None:
+    """Versions, counts, the tests that failed, the chapters that stopped, and the numbers that differ, up to a dozen."""
+    assert status.newest(NEWEST).splitlines() == [
+        "Python 3.13.1, JAX 0.12.0, NumPy 2.5, on 2027-01-02: 1 failed, 900 passed of the helper's tests.",
+        "",
+        "- failed: `tests/test_a.py::test_b`",
+        "",
+        "- `01_a` ran, and its prose has the same numbers",
+        "- `02_b` stopped: `` TypeError: `x` | y ``",
+        "- `03_c` ran; numbers in its prose that differ: 14",
+        *(f"  - `{{{{ n }}}} is {i} instead of 0`" for i in range(12)),
+        "  - and 2 more",
+    ]
+
+
+def test_newest_takes_what_the_lane_writes() -> None:
+    """The fields are those of `shardlab_grader.newest`."""
+    source = (ROOT / "grader" / "shardlab_grader" / "newest.py").read_text()
+    assert [name for name in NEWEST if f'"{name}":' not in source] == []
+    assert [name for name in NEWEST["chapters"][0] if not re.search(rf"^    {name}: ", source, re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize(
+    ("more", "interval", "measured"),
+    [
+        ({}, "0.98 to 1.1 (95 %, 40 times)", "2027-01-02, Python 3.11.7, JAX 0.10.2"),
+        ({"interval_is": "range"}, "0.98 to 1.1 (range, 40 times)", "2027-01-02, Python 3.11.7, JAX 0.10.2"),
+        ({"date": None, "versions": {}}, "0.98 to 1.1 (95 %, 40 times)", ""),
+    ],
+    ids=["plain", "range", "undated"],
+)
+def test_bench_is_rows(more: dict[str, Any], interval: str, measured: str) -> None:
+    """What was compared, the ratio with its interval, when and on what."""
+    (row,) = status.bench([ENTRY | more]).splitlines()[2:]
+    assert cells(row) == [r"import-both: `a : b \| c`", "1.04", interval, measured]
+
+
+def test_missing_files_are_told(tmp_path: Path) -> None:
+    """Without the files the page says which command makes them."""
+    made = status.parts(tmp_path)
+    assert "`make test-newest`" in made["newest"] and "`make bench`" in made["bench"]
+
+
+def test_page_has_every_place() -> None:
+    """Each made part has its mark on the page."""
+    text = (HERE / "status.md").read_text()
+    assert [name for name in status.parts(HERE) if text.count(f"<!-- {name} -->\n") != 1] == []
