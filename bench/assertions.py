@@ -21,7 +21,7 @@ from shardlab.judge.values import matches
 from shardlab.placement import place, placement_of
 from shardlab.predictions import GIVEN
 from shardlab.program import Program, read_program
-from shardlab.question import CallsItem, Case, ProgramItem, ValueItem, calls_of, cases_of
+from shardlab.question import CallsItem, Case, Observed, ProgramItem, ValueItem, calls_of, cases_of
 from shardlab.questions import QUESTIONS
 from shardlab.references import References
 
@@ -54,7 +54,8 @@ def _check_program(item: ProgramItem, case: Case, answer: Any, costs: Any, seed:
     _check_costs(item, read_program(compiled, case.axes), costs)
     inputs = hidden_inputs(case, seed)
     outputs = compiled(*(jax.device_put(x, spec.sharding) for x, spec in zip(inputs, specs)))
-    for output, right, spec in zip(outputs, oracle_outputs(item, inputs), case.outputs, strict=True):
+    wanted = oracle_outputs(item, Observed(case, inputs=inputs))
+    for output, right, spec in zip(outputs, wanted, case.outputs, strict=True):
         for shard in output.addressable_shards:
             np.testing.assert_allclose(np.asarray(shard.data), right[shard.index], rtol=item.rtol, atol=item.atol)
         if "S" in item.points and spec is not None:

@@ -1,6 +1,6 @@
 """How grading grows with the class: seconds a submission, and the grader's memory, for classes of several sizes.
 
-    python bench/growth.py [--sizes 30 100 300] [--rounds 1] [--chapter 04]
+    python bench/growth.py [--sizes 30 100 300] [--rounds 1] [--chapter 04] [--small]
 
 Each class is graded from `submitted/` to gradebook and feedback pages by a Python of its own; its submissions are all
 different. A ratio is one class's figure over the smallest one's in the same round: 1 means that nothing grows. The memory is
@@ -92,7 +92,8 @@ def _class(released: Release, students: int, scratch: pathlib.Path) -> Measured:
 
 def _entry(name: str, ratios: list[float], compared: str) -> dict[str, Any]:
     interval = [round(min(ratios), 3), round(max(ratios), 3)]
-    said = {"compared": compared, "rounds": len(ratios), "interval_is": "smallest and largest of the rounds"}
+    spread = "smallest and largest of the rounds" if len(ratios) > 1 else "one round, no interval"
+    said = {"compared": compared, "rounds": len(ratios), "interval_is": spread}
     return {"name": name, "ratio": round(statistics.median(ratios), 3), "interval": interval, **said}
 
 
@@ -101,7 +102,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sizes", type=int, nargs="+", default=[30, 100, 300])
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--chapter", default="04")
-    return parser.parse_args()
+    parser.add_argument("--small", action="store_true", help="classes of 6 and 18")
+    given = parser.parse_args()
+    if given.small:
+        given.sizes = [6, 18]
+    return given
 
 
 if __name__ == "__main__":

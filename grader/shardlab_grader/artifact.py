@@ -15,7 +15,9 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
-from shardlab_grader.entries import Entry, Refused, entry, error_of, refused, said
+from shardlab_grader.entries import Entry, entry, error_of, refused
+from shardlab_grader.entries import Refused as Refused
+from shardlab_grader.entries import said as said
 
 Manifests = Mapping[str, Mapping[str, Any]]
 FILE, LINE, LINES = 16 * 2**20, 4 * 2**20, 10_000

@@ -188,9 +188,12 @@ def _last(course: Course, assignment: str, student: str) -> str:
 def _on_record(one: Submission, name: str, assignment: str, store: Store, course: Course) -> Row:
     if one.problem:
         return Row(one.student, "ungraded", reason=one.problem)
-    if record := store.get(name):
-        return report.row(one.student, record, course.score(assignment, one.student))
+    total = course.score(assignment, one.student)
+    if (record := store.get(name)) and total is None:
+        return Row(one.student, "ungraded", reason="judged, but not in the gradebook: run the same command again.")
+    if record:
+        return report.row(one.student, record, total)
     if record := store.get(_last(course, assignment, one.student)):
-        row = report.row(one.student, record, course.score(assignment, one.student))
+        row = report.row(one.student, record, total)
         return dataclasses.replace(row, reason="; ".join(filter(None, ["graded before a change", row.reason])))
     return Row(one.student, "ungraded", reason="not graded yet.")

@@ -8,6 +8,7 @@ import io
 import logging
 import os
 import pathlib
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins.export import CsvExportPlugin
+from shardlab_grader.submissions import Unreadable, stage
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 from traitlets.log import get_logger
@@ -25,6 +27,8 @@ from traitlets.log import get_logger
 from shardlab.errors import ShardlabError
 
 CONFIG = "nbgrader_config.py"
+STAGED = ".shardlab-staged"
+"""What nbgrader is shown in place of `submitted/`, while it is shown it. It names the student, so not below `shardlab/`."""
 
 
 class Course:
@@ -42,12 +46,25 @@ class Course:
         return self._run(GenerateAssignment, assignment)
 
     def autograde(self, assignment: str, student: str) -> str:
-        """Write the verdicts on one submission into the gradebook and `autograded/`."""
-        return self._run(Autograde, assignment, student)
+        """Write the verdicts on one submission into the gradebook and `autograded/`.
+
+        nbgrader copies all that lies beside a notebook, and what a link there leads to, so it is shown the notebook alone.
+        """
+        place = self.root / STAGED / student
+        shutil.rmtree(place, ignore_errors=True)
+        try:
+            stage(self.root, assignment, student, place / assignment)
+            return self._run(_one(Autograde), assignment, student, submitted_directory=STAGED)
+        except Unreadable as error:
+            return str(error)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+            with contextlib.suppress(OSError):  # another grading run has something there
+                place.parent.rmdir()
 
     def feedback(self, assignment: str, student: str) -> str:
         """Make one student's feedback page."""
-        return self._run(GenerateFeedback, assignment, student)
+        return self._run(_one(GenerateFeedback), assignment, student)
 
     def export(self, assignment: str, path: pathlib.Path) -> None:
         """Write nbgrader's own table of grades as CSV."""
@@ -82,8 +99,8 @@ class Course:
     def _directory(self, **traits: str) -> CourseDirectory:
         return CourseDirectory(config=self._config, root=str(self.root), **traits)
 
-    def _run(self, step: type[BaseConverter], assignment: str, student: str = "*") -> str:
-        names = {"assignment_id": assignment, "student_id": student if student == "*" else glob.escape(student)}
+    def _run(self, step: type[BaseConverter], assignment: str, student: str = "*", **traits: str) -> str:
+        names = traits | {"assignment_id": assignment, "student_id": student}
         converter = step(coursedir=self._directory(**names), config=self._config, force=True)
         with quiet() as log:
             try:
@@ -93,10 +110,24 @@ class Course:
         return ""
 
 
+def _one(step: type[BaseConverter]) -> type[BaseConverter]:
+    """The step for the one student of this name, which nbgrader takes for a pattern, and cannot escape in all places."""
+
+    class One(step):  # type: ignore[misc, valid-type, unused-ignore]
+        def init_notebooks(self) -> None:
+            place = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+            found = glob.glob(os.path.join(glob.escape(place), "*.ipynb"))
+            self.assignments = {place: found} if found else {}
+            self.notebooks: list[str] = []
+
+    return One
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[io.StringIO]:
     """Keep nbgrader's log and all warnings off the screen; what is logged as an error can be read in the buffer."""
     log = get_logger()
+    assert isinstance(log, logging.Logger)
     buffer = io.StringIO()
     kept = logging.StreamHandler(buffer)
     kept.setLevel(logging.ERROR)

@@ -10,7 +10,7 @@ import pathlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from shardlab_grader import artifact, judging
+from shardlab_grader import artifact, faults, judging
 from shardlab_grader.artifact import CellError, Recording
 from shardlab_grader.entries import refused
 from shardlab_grader.notebook import Cell as Cell
@@ -20,6 +20,7 @@ from shardlab_grader.notebook import record as record
 from shardlab_grader.notebook import record_ours as record_ours
 from shardlab_grader.sandbox import Mode, Outcome, Road, cold
 from shardlab_grader.servers import Servers
+from shardlab_grader.streams import flow
 from shardlab_grader.watch import INTERRUPT
 
 from shardlab.errors import ShardlabError
@@ -31,7 +32,7 @@ class Graded:
     """A notebook's verdicts by question id.
 
     `errors` are the exceptions of its cells. `limits_hit` names each limit that ended something. `seconds` has the wall time
-    of the stages `notebook` and `judge`. `mode` is the sandbox's.
+    of the stages `notebook` and `judge`. `mode` is the sandbox's. `programs` has a hash of each question's programs.
     """
 
     verdicts: dict[str, Verdict]
@@ -39,6 +40,7 @@ class Graded:
     limits_hit: tuple[str, ...] = ()
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     mode: Mode = "bubblewrap"
+    programs: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,27 +63,23 @@ class Job:
     settings: Settings
 
 
-def run_all(
-    jobs: Iterable[Job], workers: int, executor: concurrent.futures.Executor | None = None
-) -> Iterator[tuple[Job, Graded]]:
+def run_all(jobs: Iterable[Job], workers: int) -> Iterator[tuple[Job, Graded]]:
     """Every job with its verdicts, as each is done; none is dropped.
 
     Args:
+        jobs: taken as they are needed.
         workers: how many notebooks run at once.
-        executor: where they run, for instance on a cluster; `workers` threads here unless given.
     """
-    own, servers = executor or concurrent.futures.ThreadPoolExecutor(workers), Servers()
-    start = grade if executor else functools.partial(grade, shared=Shared(servers.run))
+    own, servers = concurrent.futures.ThreadPoolExecutor(workers), Servers(workers)
+    start = functools.partial(grade, shared=Shared(servers.run))
     try:
-        waiting = {own.submit(start, job): job for job in jobs}
-        for done in concurrent.futures.as_completed(waiting):
-            yield waiting[done], _collected(done, waiting[done])
+        for job, done in flow(functools.partial(own.submit, start), jobs, 2 * workers):
+            yield job, _collected(done, job)
     except BaseException:
         INTERRUPT.set()
         raise
     finally:
-        if executor is None:
-            own.shutdown(wait=True, cancel_futures=True)
+        own.shutdown(wait=True, cancel_futures=True)
         servers.close()
         INTERRUPT.clear()
 
@@ -122,16 +120,19 @@ def grade_notebook(
     try:
         outcome, recording = record(cells, manifests, settings, shared.road)
     except (OSError, ShardlabError) as error:
+        faults.stop_when_full(error)
         return _ungraded(manifests, f"The sandbox did not start: {error}", settings.mode)
     seconds = {"notebook": round(outcome.seconds, 3)}
     hit = _limits_hit(outcome, recording, settings)
-    if recording is None or (recording.cell is None and not recording.ended):
+    begun = recording is not None and (recording.cell is not None or recording.ended)
+    if not begun and not outcome.stdout:
         return dataclasses.replace(_ungraded(manifests, _unstarted(outcome), settings.mode), seconds=seconds, limits_hit=hit)
+    recording = recording or Recording({})
     answers, lost = _complete(manifests, recording, outcome)
     bench = judging.Bench(references, seed, settings.package, settings.mode, settings.judge, settings.question_seconds)
     verdicts, seconds["judge"], more = judging.judge_all(answers, lost, bench, shared.known, shared.road)
     ordered = {question: verdicts[question] for question in manifests}
-    return Graded(ordered, recording.errors, hit + more, seconds, settings.mode)
+    return Graded(ordered, recording.errors, hit + more, seconds, settings.mode, judging.identities(answers))
 
 
 def _complete(
@@ -154,8 +155,9 @@ def _unfinished(recording: Recording, outcome: Outcome) -> str:
     if recording.ended:
         said = f" ({recording.faults[0]})" if recording.faults else ""
         return f"Your notebook ran to its end, but no answer to this question could be read{said}."
-    where = f" at cell {recording.cell + 1}" if recording.cell is not None else ""
-    return f"Your notebook did not finish: {outcome.ending}{where}."
+    if recording.cell is None:
+        return f"Your notebook's run left nothing to read ({outcome.ending})."
+    return f"Your notebook did not finish: {outcome.ending} at cell {recording.cell + 1}."
 
 
 def _limits_hit(outcome: Outcome, recording: Recording | None, settings: Settings) -> tuple[str, ...]:
@@ -181,5 +183,7 @@ def _ungraded(manifests: Mapping[str, Manifest], reason: str, mode: Mode) -> Gra
 def _collected(done: concurrent.futures.Future[Graded], job: Job) -> Graded:
     try:
         return done.result()
+    except ShardlabError:
+        raise
     except Exception as error:
         return _ungraded(job.manifests, f"The grader failed: {type(error).__name__}: {error}", job.settings.mode)

@@ -38,9 +38,13 @@ def warm() -> None:
     """What judging needs initialised once, before a server forks; no backend of JAX is started."""
     if "jax" in sys.modules:
         import jax._src.lax.linalg
+        import jax.experimental.multihost_utils
+        import jaxlib.mlir.dialects.builtin  # noqa: F401
         from jax.interpreters import mlir
 
         jax._src.lax.linalg.initialize_lapack()
+        jax._src.xla_bridge.discover_pjrt_plugins()
+        jax._src.xla_bridge.discover_pjrt_plugins = lambda: None
         # One MLIR context for all that JAX lowers; `stablehlo.admit`, which reads what students sent, makes its own.
         one = mlir.make_ir_context()
         jax._src.interpreters.mlir.make_ir_context = lambda: one
@@ -57,7 +61,7 @@ def main(job: str, output: str) -> None:
             file.flush()
 
         for id, reason in read["refused"].items():
-            _attempt(id, say, lambda id=id, reason=reason: refuse(QUESTIONS[id], reason))
+            _attempt(id, say, partial(refuse, QUESTIONS[id], reason))
         for id, answer in read["answers"].items():
             one = _remembering(id, read["known"].get(id, {}), say)
             signal.setitimer(signal.ITIMER_REAL, read["question_seconds"])

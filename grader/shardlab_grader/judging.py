@@ -10,13 +10,14 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from shardlab_grader import artifact
+from shardlab_grader import artifact, faults
 from shardlab_grader.sandbox import ONE_THREAD, Limits, Mode, Mount, Outcome, Road, Sandbox, interpreter
 
 from shardlab.errors import ShardlabError
 from shardlab.verdict import Verdict
 
 CHILD = pathlib.Path(__file__).with_name("judge_child.py")
+TEXT = 20_000
 TOO_MUCH = "The program was too large, or did not end, while it was judged"
 
 
@@ -100,8 +101,16 @@ def judge_all(
         try:
             _sit(docket, bench, known, road)
         except (OSError, ShardlabError, artifact.Refused) as error:
+            faults.stop_when_full(error)
             docket.give_up(f"The judge did not start: {error}")
     return docket.verdicts, round(docket.seconds, 3), tuple(docket.hit)
+
+
+def identities(answers: Mapping[str, Any]) -> dict[str, str]:
+    """By question a hash of its programs in all cases: equal ones were the same operations in the same order."""
+    programs = {question: _programs(answer) for question, answer in answers.items()}
+    texts = {question: json.dumps(asked, sort_keys=True) for question, asked in programs.items() if _whole(asked)}
+    return {question: hashlib.sha256(text.encode()).hexdigest()[:16] for question, text in texts.items()}
 
 
 def _sit(docket: _Docket, bench: Bench, known: Known, road: Road) -> None:
@@ -122,7 +131,7 @@ def _sit(docket: _Docket, bench: Bench, known: Known, road: Road) -> None:
     if outcome.status == 0:
         docket.give_up("The judge ended early.")
     elif open_question is None:
-        docket.give_up(f"The judge did not start ({outcome.ending}): {outcome.stderr.strip()[-300:]}")
+        docket.give_up(f"The judge did not start ({outcome.ending}): {_printable(outcome.stderr.strip()[-300:])}")
     else:
         _blame(docket, open_question, outcome, bench)
 
@@ -132,7 +141,7 @@ def _settle(docket: _Docket, lines: list[bytes], bench: Bench, known: Known) -> 
     current: str | None = None
     for line in lines:
         try:
-            match artifact.parse(line):
+            match _printable(artifact.parse(line)):
                 case {"question": str(question)} if question in docket.answers or question in docket.refused:
                     current = question
                 case {"item": str(item), "case": int(n), "findings": list(found)} if current in docket.answers:
@@ -149,6 +158,18 @@ def _settle(docket: _Docket, lines: list[bytes], bench: Bench, known: Known) -> 
     return current
 
 
+def _printable(raw: Any) -> Any:
+    """The same without control characters and halves of characters, which a program's names may hold."""
+    match raw:
+        case str():
+            return artifact.said(raw, TEXT)
+        case list():
+            return [_printable(one) for one in raw]
+        case dict():
+            return {key: _printable(one) for key, one in raw.items()}
+    return raw
+
+
 def _blame(docket: _Docket, question: str, outcome: Outcome, bench: Bench) -> None:
     ending = outcome.ending if outcome.status - 128 != 14 else f"limit of {bench.question_seconds:g} s"
     docket.hit.append(f"judge of {question}: {ending}")
@@ -161,6 +182,10 @@ def _blame(docket: _Docket, question: str, outcome: Outcome, bench: Bench) -> No
 
 def _programs(answer: Mapping[str, Any]) -> dict[str, list[Any]]:
     return {name: entry["programs"] for name, entry in answer["items"].items() if "programs" in entry}
+
+
+def _whole(programs: Mapping[str, list[Any]]) -> bool:
+    return bool(programs) and all("module" in entry for entries in programs.values() for entry in entries)
 
 
 def _digest(question: str, item: str, n: int, entry: Any, bench: Bench) -> str:

@@ -7,7 +7,7 @@ import math
 import pathlib
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import nbformat
 from nbconvert.exporters.exporter import ResourcesDict
@@ -15,10 +15,14 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
-from shardlab_grader import edition, grading
+from nbgrader.server_extensions import formgrader
+from shardlab_grader import edition, grading, pages
 from shardlab_grader.release import Release
 from shardlab_grader.restore import restore
-from shardlab_grader.store import Record
+from shardlab_grader.roster import Roster
+from shardlab_grader.sandbox import Mode
+from shardlab_grader.store import Record, key
+from shardlab_grader.submissions import handed_in
 from traitlets import Unicode
 from traitlets.config import Config
 
@@ -46,6 +50,14 @@ def configure(c: Config) -> None:
     c.Autograde.autograde_preprocessors = [f"{OURS}SaveVerdicts", late, check]
     # nbgrader copies every other file of source/ to students.
     c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md"]
+    # A feedback page holds all that it shows, and runs no script: see `shardlab_grader.pages`.
+    theirs = pathlib.Path(formgrader.__file__).with_name("templates")
+    c.HTMLExporter.extra_template_basedirs = [str(pages.TEMPLATES), str(theirs)]
+    c.HTMLExporter.filters = {
+        "markdown2html": "shardlab_grader.pages.markdown",
+        "highlight_code": "shardlab_grader.pages.highlighted",
+    }
+    c.GenerateFeedback.exporter_class = pages.Page
     warnings.filterwarnings("ignore", category=_advice())
 
 
@@ -62,7 +74,8 @@ class RestoreCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Converted:
         names = resources["nbgrader"]
         path = _folder(self, "release", names["assignment"]) / f"{names['notebook']}.ipynb"
-        return restore(nb, nbformat.read(path, as_version=4)), resources
+        released = nbformat.read(path, as_version=4)
+        return pages.inert(restore(nb, released), released), resources
 
 
 class SaveVerdicts(NbGraderPreprocessor):
@@ -93,10 +106,13 @@ class SaveVerdicts(NbGraderPreprocessor):
     def _record(self, assignment: str, student: str) -> tuple[str, Record]:
         try:
             root = _folder(self, "release", assignment).parents[1]
-            path = _folder(self, "submitted", assignment, student) / f"{assignment}.ipynb"
-            return grading.recorded(path.read_bytes(), Release.load(root, assignment), self.sandbox)
+            content = handed_in((_folder(self, "submitted", assignment, student) / f"{assignment}.ipynb").read_bytes())
+            made = Release.load(root, assignment)
+            # So that what is kept of this student can be found and forgotten, and holds no name.
+            Roster(root).enter(assignment, {student: key(content, made.fingerprint)})
+            return grading.recorded(content, made, cast(Mode, self.sandbox))
         except Exception as error:
-            self.log.error("%s of %s is not graded: %s", assignment, student, error)
+            self.log.error("a submission of %s is not graded: %s", assignment, error)
             return "", Record({}, "", {"": [f"{type(error).__name__}: {error}"]})
 
 

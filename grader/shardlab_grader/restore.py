@@ -18,8 +18,9 @@ from shardlab_grader.jobs import Cell
 def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
     """The student's cells in the student's order, without outputs, with the release's grade cells and metadata.
 
-    Only a cell's type and source are believed. Of a duplicated answer or grade cell the last counts; a missing grade cell is
-    put back after the cells that it followed in the release; a grade cell that lost its metadata is known by its source.
+    Only a cell's type, text and ids are believed. Of a duplicated answer or grade cell the last counts. A grade cell that
+    lost its metadata is known by its source; what else stands in one becomes a cell before it. Grade cells and given code
+    cells that are missing are put back where they were.
     """
     ours = {grade_id: cell for cell in released.cells if (grade_id := _grade_id(cell))}
     cells = [cell for cell in submitted.get("cells", []) if _is_cell(cell)]
@@ -27,11 +28,11 @@ def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
     found = set(named)
     named = [name or _by_source(cell, ours, found) for name, cell in zip(named, cells)]
     last = {name: position for position, name in enumerate(named) if name}
-    counted = [ours[name] if name and last[name] == i else None for i, name in enumerate(named)]
-    rebuilt = [_cell(cell, known, i) for i, (cell, known) in enumerate(zip(cells, counted))]
-    for grade_id, cell in ours.items():
-        if _is_grade(cell) and grade_id not in last:
-            rebuilt.insert(_place(grade_id, list(ours), rebuilt), copy.deepcopy(cell))
+    rebuilt: list[NotebookNode] = []
+    for position, (cell, name) in enumerate(zip(cells, named)):
+        known = ours[name] if name and last[name] == position else None
+        rebuilt += _cells(cell, known, position)
+    _put_back(rebuilt, released, cells)
     return nbformat.v4.new_notebook(metadata=copy.deepcopy(released.metadata), cells=rebuilt)
 
 
@@ -84,18 +85,49 @@ def _by_source(cell: NotebookNode, ours: dict[str, NotebookNode], found: set[str
     return grade_id if grade_id in ours and grade_id not in found else None
 
 
-def _cell(cell: NotebookNode, known: NotebookNode | None, position: int) -> NotebookNode:
+def _cells(cell: NotebookNode, known: NotebookNode | None, position: int) -> list[NotebookNode]:
+    """What becomes of one cell, given the release's cell that it stands for, if any."""
+    v4: Any = nbformat.v4
+    new = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell, "raw": v4.new_raw_cell}
+    own = new[cell["cell_type"]](cell["source"], id=f"cell-{position}")
     if known is None:
-        new = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell, "raw": nbformat.v4.new_raw_cell}
-        return new[cell["cell_type"]](cell["source"], id=f"cell-{position}")
+        return [own]
     rebuilt = copy.deepcopy(known)
     if not _is_grade(known):
         rebuilt.source = cell["source"]
-    return rebuilt
+        return [rebuilt]
+    own.source = cell["source"].replace(known.source.strip(), "").strip()
+    return [own, rebuilt] if own.source else [rebuilt]
 
 
-def _place(grade_id: str, order: list[str], cells: list[NotebookNode]) -> int:
-    """Where a missing cell goes: after the nearest cell that came before it in the release, else at the end."""
-    positions = {_grade_id(cell): i for i, cell in enumerate(cells)}
-    before = reversed(order[: order.index(grade_id)])
-    return next((positions[name] + 1 for name in before if name in positions), len(cells))
+def _put_back(cells: list[NotebookNode], released: NotebookNode, submitted: Sequence[Any]) -> None:
+    """Insert what is missing, each after the nearest cell that came before it in the release.
+
+    Where there is none, given cells go to the beginning, and grade cells to the end.
+    """
+    texts = {cell["source"].strip() for cell in submitted}
+    ids = {cell.get("id") for cell in submitted}
+    before: NotebookNode | None = None
+    theirs: NotebookNode | None = None
+    for cell in released.cells:
+        there = next((c for c in cells if _stands_for(c, cell)), None)
+        given = cell.cell_type == "code" and not _grade_id(cell)
+        if there is None and given and cell.source.strip() not in texts and cell.id not in ids:
+            there = copy.deepcopy(cell)
+            cells.insert(_after(before, cells, 0), there)
+            before = there
+            continue
+        if there is None and _is_grade(cell):
+            there = copy.deepcopy(cell)
+            cells.insert(_after(theirs, cells, len(cells)), there)
+        before, theirs = (before, theirs) if there is None else (there, there)
+
+
+def _stands_for(cell: NotebookNode, released: NotebookNode) -> bool:
+    if name := _grade_id(released):
+        return _grade_id(cell) == name
+    return cell.source.strip() == released.source.strip()
+
+
+def _after(before: NotebookNode | None, cells: Sequence[NotebookNode], otherwise: int) -> int:
+    return next((i + 1 for i, cell in enumerate(cells) if cell is before), otherwise)

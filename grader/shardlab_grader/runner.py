@@ -10,9 +10,12 @@ JOB is JSON: `cells`, a list of `{"source": text, "question": null or id}`; `man
 may take.
 
 A cell with a question is a grade cell: its source is not executed, and the question's answer is recorded there from the
-variables of that moment. Questions without a grade cell are recorded after the last cell. All other cells are executed as
-in a notebook, with one namespace, magics and shell commands; what they display is thrown away, and after an exception the
-next cell runs.
+variables of that moment. Questions without a grade cell, and items whose variable is not there yet, are recorded after the
+last cell. All other cells are executed as in a notebook, with one namespace, magics and shell commands; what they display
+is thrown away, and after an exception the next cell runs.
+
+`started` on standard output, which is closed then, says that all was well on our side; whatever happens after it is the
+notebook's own doing.
 
 OUTPUT is JSON lines, each written whole before the next step starts, so that a death loses nothing that was written before:
 
@@ -42,11 +45,15 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 MESSAGE = 500
+STARTED = b"started\n"
+MISSING = {"missing": True}
 ENVIRONMENT = {
     "JAX_PLATFORMS": "cpu",
     "JAX_NUM_CPU_DEVICES": "8",
     "MPLBACKEND": "agg",
     "SHARDLAB_RECORD": "1",
+    # Tracebacks are thrown away here, and to shorten each takes longer than to raise it.
+    "JAX_TRACEBACK_FILTERING": "off",
     "PIP_NO_INDEX": "1",
     "PIP_RETRIES": "0",
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -74,7 +81,7 @@ class SilentHook(DisplayHook):
 class SilentPublisher(DisplayPublisher):
     """Throws displayed objects away; `%%capture` still gets them."""
 
-    def publish(self, data: dict[str, Any], metadata: dict[str, Any] | None = None, **rest: Any) -> None: ...
+    def publish(self, data: Any, metadata: Any = None, *args: Any, **rest: Any) -> None: ...
 
 
 class Shell(InteractiveShell):
@@ -85,7 +92,8 @@ class Shell(InteractiveShell):
 
     def system(self, command: str) -> None:
         nowhere = subprocess.DEVNULL
-        quiet = subprocess.run(self.var_expand(command, depth=1), shell=True, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        words = self.var_expand(command, depth=1)  # type: ignore[no-untyped-call]
+        quiet = subprocess.run(words, shell=True, stdin=nowhere, stdout=nowhere, stderr=nowhere)
         self.user_ns["_exit_code"] = quiet.returncode
 
     def enable_gui(self, gui: str | None = None) -> None: ...
@@ -104,7 +112,7 @@ class Runner:
 
     def __init__(self, job: dict[str, Any], output: TextIO) -> None:
         self._job, self._output = job, output
-        self._recorded: set[str] = set()
+        self._recorded: set[tuple[str, str]] = set()
         # Before any cell: when this fails the fault is ours, and nothing has been written.
         from shardlab import answer, predictions
 
@@ -112,7 +120,7 @@ class Runner:
         self._shell = _shell()
 
     def run(self) -> None:
-        """Run all cells, then record what no grade cell has asked for."""
+        """Run all cells, then record what no grade cell has asked for, or found."""
         for index, cell in enumerate(self._job["cells"]):
             self._say({"cell": index})
             if cell["question"] is None:
@@ -120,30 +128,32 @@ class Runner:
             else:
                 self._record(cell["question"])
         for question in self._job["manifests"]:
-            self._record(question)
+            self._record(question, last=True)
         self._say({"end": True})
 
     def _execute(self, index: int, source: str) -> None:
         try:
             with _limit(self._job["cell_seconds"]):
-                ran = self._shell.run_cell(source, store_history=True)
+                ran = self._shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
             error = ran.error_before_exec or ran.error_in_exec
         except BaseException as raised:
             error = raised
         if error is not None:
             self._say({"error": {"cell": index, **_error(error)}})
 
-    def _record(self, question: str) -> None:
-        manifest = self._job["manifests"].get(question)
-        if manifest is None or question in self._recorded:
-            return
-        self._recorded.add(question)
+    def _record(self, question: str, last: bool = False) -> None:
+        manifest = self._job["manifests"].get(question, {"items": []})
         for item in manifest["items"]:
+            if (question, item["name"]) in self._recorded:
+                continue
             try:
                 entry = self._entry({**manifest, "items": [item]})
             except BaseException as raised:
                 entry = {"error": _error(raised)}
-            self._say({"question": question, "item": item["name"], "entry": entry})
+            # A grade cell that was moved stands before the cells that it asks about.
+            if last or entry != MISSING:
+                self._recorded.add((question, item["name"]))
+                self._say({"question": question, "item": item["name"], "entry": entry})
 
     def _entry(self, manifest: dict[str, Any]) -> dict[str, Any]:
         with _limit(self._job["cell_seconds"]):
@@ -184,7 +194,7 @@ def _shell() -> Shell:
     config.InteractiveShell.xmode = "Minimal"
     shell = Shell.instance(config=config)
     for name in INSTALLERS:
-        shell.register_magic_function(lambda line: None, magic_name=name)
+        shell.register_magic_function(lambda line: None, magic_name=name)  # type: ignore[call-arg, arg-type]
     return shell
 
 
@@ -207,16 +217,25 @@ def _hush() -> None:
 def warm() -> None:
     """What every notebook needs, imported and initialised once, before a server forks; no backend of JAX is started."""
     os.environ |= ENVIRONMENT
+    import IPython.core.completer
+    import IPython.core.magics  # noqa: F401
     import matplotlib.pyplot
 
+    import shardlab
     from shardlab import answer, predictions  # noqa: F401
 
+    for name in dir(shardlab):
+        getattr(shardlab, name)
     matplotlib.pyplot.close("all")
     if "jax" in sys.modules:
         import jax._src.lax.linalg
+        import jax.experimental.multihost_utils
+        import jaxlib.mlir.dialects.builtin  # noqa: F401
         from jax.interpreters import mlir
 
         jax._src.lax.linalg.initialize_lapack()
+        jax._src.xla_bridge.discover_pjrt_plugins()
+        jax._src.xla_bridge.discover_pjrt_plugins = lambda: None
         # JAX makes an MLIR context for each program that it lowers, and of a small one that is most of the cost.
         one = mlir.make_ir_context()
         jax._src.interpreters.mlir.make_ir_context = mlir.make_ir_context = lambda: one
@@ -230,6 +249,7 @@ def main(job: str, output: str) -> None:
     sys.argv = [sys.argv[0]]
     with open(output, "a", encoding="utf-8", errors="replace") as written:
         runner = Runner(read, written)
+        os.write(1, STARTED)
         _hush()
         runner.run()
     os._exit(0)

@@ -36,18 +36,27 @@ class Limits:
     """What one command may use. Times are in seconds, sizes in bytes.
 
     `memory` is address space of each process; JAX on eight devices takes 1.6 GB of it on two cores and more on more, as it
-    starts threads for each core. `processes` counts threads too. `file_size` bounds each file, so also the output file.
-    `printed` is what may be written to stdout and stderr together before the command is killed.
+    starts threads for each core. `together` is what all its processes may hold of the machine's memory; one alone meets its
+    own limit first, as a MemoryError that its notebook survives. `processes` counts threads too. `file_size` bounds each
+    file, so also the output file. `inodes` bounds the files in each scratch space. `printed` is what may be written to
+    stdout and stderr together before the command is killed.
     """
 
     wall: float = 120.0
     cpu: int = 240
     memory: int = (4096 + 64 * CORES) * MiB
+    together: int = (4096 + 64 * CORES) * MiB
     processes: int = 128 + 16 * CORES
     files: int = 256
     file_size: int = 16 * MiB
     scratch: int = 64 * MiB
+    inodes: int = 20_000
     printed: int = 64 * MiB
+
+    @property
+    def watched(self) -> tuple[float, int, int]:
+        """What is enforced from outside: seconds, and bytes printed and held."""
+        return self.wall, self.printed, self.together
 
     @property
     def table(self) -> dict[str, tuple[int, int]]:
@@ -109,6 +118,8 @@ class Outcome:
                 return f"time limit of {self.limits.wall:g} s"
             case "interrupt", _:
                 return "interrupted by the grader"
+            case "memory", _:
+                return f"more than {self.limits.together // MiB} MB of memory in all its processes"
             case "output", _:
                 return f"more than {self.limits.printed // MiB} MB printed"
             case _, signal.SIGXCPU | signal.SIGKILL:
@@ -145,7 +156,7 @@ def run(command: Sequence[str], sandbox: Sandbox, box: pathlib.Path, job: bytes 
     limited = [*prlimit, "--", *map(sandbox.seen, command), *files]
     null, pipe = subprocess.DEVNULL, subprocess.PIPE
     child = start(limited, sandbox, box, stdin=null, stdout=pipe, stderr=pipe)
-    stopped, stdout, stderr = watch(Command(child), sandbox.limits.wall, sandbox.limits.printed)
+    stopped, stdout, stderr = watch(Command(child), *sandbox.limits.watched)
     status = child.returncode if child.returncode >= 0 else 128 - child.returncode
     return Outcome(status, stopped, stdout, stderr, time.monotonic() - started, sandbox.limits)
 
@@ -187,9 +198,10 @@ def start(
     if walls:
         binds = [*_binds(sandbox.mounts, box), *more]
         line = walled(line, binds, sandbox.limits.scratch, environment, capabilities)
-    return subprocess.Popen(
+    started: subprocess.Popen[bytes] = subprocess.Popen(  # type: ignore[call-overload]
         line, env={} if walls else environment, cwd="/" if walls else box, start_new_session=True, **streams
     )
+    return started
 
 
 def interpreter() -> tuple[Mount, ...]:
@@ -225,6 +237,7 @@ def limits_in_force(sandbox: Sandbox) -> str:
         ("wall time", f"{limits.wall:g} s", "killed from outside"),
         ("CPU time of a process", f"{limits.cpu} s", "RLIMIT_CPU"),
         ("memory of a process", f"{limits.memory // MiB} MB", "RLIMIT_AS"),
+        ("memory of all", f"{limits.together // MiB} MB", "killed from outside"),
         ("processes and threads", str(limits.processes), "RLIMIT_NPROC" if walls or os.getuid() else "not in force: root"),
         ("open files of a process", str(limits.files), "RLIMIT_NOFILE"),
         ("size of a file", f"{limits.file_size // MiB} MB", "RLIMIT_FSIZE"),

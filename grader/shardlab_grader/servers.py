@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import IO
 
@@ -40,9 +41,13 @@ class Doubt(Exception):
 
 
 class Servers:
-    """Servers by script and sandbox, started when they are needed; for several threads, and closed when those have ended."""
+    """Servers by script and sandbox, started when they are needed; for several threads, and closed when those have ended.
 
-    def __init__(self) -> None:
+    With `workers` threads each job has its share of the cores: what a hundred busy processes of one take, no other misses.
+    """
+
+    def __init__(self, workers: int = 1) -> None:
+        self._shares = shares(sorted(os.sched_getaffinity(0)), workers)
         self._idle: dict[tuple[str, Sandbox], list[Server]] = {}
         self._failing: set[tuple[str, Sandbox]] = set()
         self._lock = threading.Lock()
@@ -76,11 +81,16 @@ class Servers:
         # Limits are each child's own.
         kind = (script, dataclasses.replace(sandbox, limits=Limits()))
         server = self._take(kind)
+        with self._lock:
+            cores = self._shares.pop() if self._shares else []
         try:
-            outcome = server.run(box, job, sandbox.limits)
+            outcome = server.run(box, job, sandbox.limits, cores)
         except BaseException:
             server.stop()
             raise
+        finally:
+            with self._lock:
+                self._shares += [cores] * bool(cores)
         if server.alive:
             with self._lock:
                 self._idle.setdefault(kind, []).append(server)
@@ -99,6 +109,13 @@ class Servers:
         except Doubt:
             self._failing.add(kind)
             raise
+
+
+def shares(cores: Sequence[int], workers: int) -> list[list[int]]:
+    """The cores dealt out to so many workers; a core serves several where there are too few."""
+    if workers <= 1:
+        return []
+    return [list(cores[n % len(cores) :: workers]) for n in range(workers)]
 
 
 class Server:
@@ -120,6 +137,7 @@ class Server:
             self._line.close()
             self._folder.cleanup()
             raise
+        self.pid = self._child.pid
         until = time.monotonic() + START_SECONDS
         while not self.waits(POLL) and time.monotonic() < until and not INTERRUPT.is_set():
             pass
@@ -140,9 +158,11 @@ class Server:
         command = [sys.executable, "-P", INSIDE, script]
         return start(command, inside, root, (boxes,), CAPABILITIES, stdin=line, stdout=null, stderr=null)
 
-    def run(self, box: pathlib.Path, job: bytes, limits: Limits) -> Outcome:
+    def run(self, box: pathlib.Path, job: bytes, limits: Limits, cores: Sequence[int] = ()) -> Outcome:
         """Run the server's script on a job, as `sandbox.run` does.
 
+        Args:
+            cores: where it may run; anywhere unless given.
         Raises:
             Doubt: the job must be done again.
         """
@@ -151,12 +171,14 @@ class Server:
         mine.mkdir(mode=0o700)
         give(mine)
         fill(mine, job)
-        request = {"box": mine.name, "limits": limits.table, "scratch": limits.scratch, "kept": self._kept}
+        request = {"box": mine.name, "limits": limits.table, "scratch": limits.scratch, "inodes": limits.inodes}
+        request |= {"kept": self._kept, "cores": cores}
         started = time.monotonic()
         turn = _Turn(self, json.dumps(request).encode())
-        stopped, stdout, stderr = watch(turn, limits.wall, limits.printed)
+        stopped, stdout, stderr = watch(turn, *limits.watched)
         status, cpu = turn.reply(stopped)
         seconds = time.monotonic() - started
+        os.chmod(mine / OUTPUT, 0o600)  # the child may have closed it to its owner
         shutil.move(mine / OUTPUT, box / OUTPUT)
         shutil.rmtree(mine)
         return Outcome(status, stopped, stdout, stderr, seconds, limits, cpu)
@@ -192,7 +214,7 @@ class _Turn:
     """A child of a server, as `watch` waits for it."""
 
     def __init__(self, server: Server, request: bytes) -> None:
-        self._server, self._said = server, b""
+        self._server, self._said, self.pid = server, b"", server.pid
         (out, its_out), (err, its_err) = os.pipe(), os.pipe()
         self.pipes: tuple[IO[bytes], IO[bytes]] = (open(out, "rb", buffering=0), open(err, "rb", buffering=0))
         try:

@@ -123,7 +123,7 @@ def _statement(node: ast.stmt, region: str) -> list[str]:
 def _signature(node: ast.FunctionDef, region: str) -> list[str]:
     """A function of the region: its signature and docstring."""
     documented = ast.get_docstring(node) is not None
-    first = node.body[1 if documented else 0].lineno if len(node.body) > documented else node.body[0].end_lineno + 1
+    first = node.body[1 if documented else 0].lineno if len(node.body) > documented else (node.body[0].end_lineno or 0) + 1
     lines = region.split("\n")[node.lineno - 1 : first - 1]
     return [*lines, f"    return ...{TODO}"]
 

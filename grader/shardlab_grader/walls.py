@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import pathlib
 import shutil
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from shardlab.errors import ShardlabError
 
 NOBODY = 65534
+OUTER = pathlib.Path(__file__).with_name("outer.py")
 TOOLS = ("bwrap", "prlimit", "choom", "setpriv")
 
 
@@ -38,12 +41,12 @@ def walled(
         environment: all that the command finds there.
         capabilities: what it may do in its own namespaces, where no further user namespace can be made.
     """
-    outer: list[str] = []
+    outer = _bound([])
     if os.getuid() == 0:
         # RLIMIT_NPROC does not bind root, so root becomes nobody. Nobody cannot look into root's home: what is needed
         # goes to /mnt first.
         neutral = [Bind(bind.kind, f"/mnt/{i}", bind.target) for i, bind in enumerate(binds)]
-        outer = _as_nobody([Bind(bind.kind, bind.source, f"/mnt/{i}") for i, bind in enumerate(binds)])
+        outer = [*_bound([Bind(bind.kind, bind.source, f"/mnt/{i}") for i, bind in enumerate(binds)]), *_as_nobody()]
         binds = neutral
     inner = [tool("bwrap"), *"--unshare-all --unshare-user --disable-userns --die-with-parent --new-session".split()]
     inner += ["--cap-drop", "ALL", *(word for name in capabilities for word in ("--cap-add", name))]
@@ -75,10 +78,14 @@ def tool(name: str) -> str:
     return path
 
 
-def _as_nobody(binds: Iterable[Bind]) -> list[str]:
+def _bound(binds: Sequence[Bind]) -> list[str]:
+    return [sys.executable, "-I", "-S", str(OUTER), str(os.getpid()), json.dumps(binds)]
+
+
+def _as_nobody() -> list[str]:
     drop = f"--reuid={NOBODY} --regid={NOBODY} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all"
-    outer = [tool("bwrap"), *"--dev-bind / / --tmpfs /mnt".split(), *_words(binds), "--die-with-parent", "--"]
-    return [*outer, tool("setpriv"), *drop.split(), "--"]
+    # The kernel forgets that signal when a process becomes another user.
+    return [tool("setpriv"), *drop.split(), "--pdeathsig", "KILL", "--"]
 
 
 def _system() -> list[str]:

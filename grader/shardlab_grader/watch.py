@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pathlib
+import re
 import selectors
 import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from typing import IO, Literal, Protocol
 
-Stopped = Literal["", "time", "output", "interrupt"]
+Stopped = Literal["", "time", "output", "memory", "interrupt"]
 TAIL = 4000
 GRACE = 2.0
 POLL = 0.2
@@ -20,6 +24,11 @@ INTERRUPT = threading.Event()
 
 class Watched(Protocol):
     """What is waited for; both pipes are read here, and closed."""
+
+    @property
+    def pid(self) -> int:
+        """The process whose descendants are all that was started."""
+        ...
 
     @property
     def pipes(self) -> tuple[IO[bytes], IO[bytes]]:
@@ -40,7 +49,7 @@ class Command:
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
         assert child.stdout is not None and child.stderr is not None
-        self._child, self.pipes = child, (child.stdout, child.stderr)
+        self._child, self.pid, self.pipes = child, child.pid, (child.stdout, child.stderr)
 
     def ended(self, seconds: float) -> bool:
         try:
@@ -63,7 +72,7 @@ def end(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def watch(child: Watched, wall: float, printed: int) -> tuple[Stopped, str, str]:
+def watch(child: Watched, wall: float, printed: int, together: int) -> tuple[Stopped, str, str]:
     """Read a child's pipes until it ends or must be killed: the limit that it broke, and the tails of stdout and stderr.
 
     Memory stays bounded whatever is printed. On return the child and all that it started have ended.
@@ -71,10 +80,11 @@ def watch(child: Watched, wall: float, printed: int) -> tuple[Stopped, str, str]
     Args:
         wall: seconds from now.
         printed: bytes on both pipes together.
+        together: bytes of memory in all its processes.
     """
     pipes = _Pipes(child.pipes)
     try:
-        stopped = _wait(child, pipes, time.monotonic() + wall, printed)
+        stopped = _wait(child, pipes, time.monotonic() + wall, printed, together)
     finally:
         child.kill()
         # The last holder of a pipe is gone when it ends; without walls a child that left the group may hold it for ever.
@@ -119,9 +129,46 @@ class _Pipes:
         return first, second
 
 
-def _wait(child: Watched, pipes: _Pipes, until: float, printed: int) -> Stopped:
+def takes_more(pid: int, most: int) -> bool:
+    """Whether a process and its descendants hold more than `most` bytes of memory."""
+    tasks = list(_family(pid))
+    # Quick, and too much where forked processes share pages; only then the other is asked, which is slow.
+    return sum(map(_resident, tasks)) > most and sum(map(_share, tasks)) > most
+
+
+def _family(pid: int) -> Iterator[int]:
+    waiting = [pid]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        for children in pathlib.Path("/proc", str(one), "task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                waiting += map(int, children.read_bytes().split())
+
+
+def _resident(pid: int) -> int:
+    return _kilobytes(f"/proc/{pid}/status", rb"^(?:RssAnon|RssShmem|VmSwap):\s+(\d+)")
+
+
+def _share(pid: int) -> int:
+    return _kilobytes(f"/proc/{pid}/smaps_rollup", rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)") or _resident(pid)
+
+
+def _kilobytes(path: str, rows: bytes) -> int:
+    try:
+        return 1024 * sum(map(int, re.findall(rows, pathlib.Path(path).read_bytes(), re.MULTILINE)))
+    except OSError:  # it has ended
+        return 0
+
+
+def _wait(child: Watched, pipes: _Pipes, until: float, printed: int, together: int) -> Stopped:
+    looked = time.monotonic()
     while not child.ended(0.0):
         left = until - time.monotonic()
+        if time.monotonic() - looked > POLL:
+            looked = time.monotonic()
+            if takes_more(child.pid, together):
+                return "memory"
         if INTERRUPT.is_set():
             return "interrupt"
         if left <= 0:

@@ -6,10 +6,11 @@ SCRIPT is loaded as a module; it has `main(job, output)`, what a child does, and
 for all of them. Nothing here is the grader's; this file imports the standard library only.
 
 Standard input is a socket of whole messages. The zygote says `ready` and its seconds of CPU time. A request is JSON with
-`box`, a folder below `/tmp/boxes`, `limits`, from the name of a resource to its soft and hard limit, `scratch`, the bytes of
-`/tmp`, and `kept`, read-only folders below `/tmp` that a child sees too, with two descriptors for stdout and stderr. The
-reply, when all that the child started is gone, is its exit status and the seconds of CPU time that they took, or `failed`
-when its walls could not be made, in which case nothing of the job was run.
+`box`, a folder below `/tmp/boxes`, `limits`, from the name of a resource to its soft and hard limit, `scratch` and `inodes`,
+the bytes and files of `/tmp`, `cores`, where the child may run (anywhere, if empty), and `kept`, read-only folders below
+`/tmp` that a child sees too, with two descriptors for stdout and stderr. The reply, when all that the child started is gone,
+is its exit status and the seconds of CPU time that they took, or `failed` when its walls could not be made, in which case
+nothing of the job was run.
 
 The zygote holds CAP_SYS_ADMIN, CAP_NET_ADMIN and CAP_SETPCAP of its own user namespace, where no further one can be made.
 A child has its own processes, mounts, network and System V objects; `/tmp`, `/dev/shm`, `/proc` and the two files in `/box`
@@ -39,8 +40,12 @@ READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, REMOUNT, BIND, ALL_BELOW, PRIVATE = 1, 
 NOT_TO_BE_LOST = NO_SUID | NO_DEVICES | NO_EXEC | 1024 | 2048
 DROP_BOUNDING, NO_NEW_PRIVILEGES, AMBIENT, CLEAR_AMBIENT, SECCOMP, FILTER = 24, 38, 47, 4, 22, 2
 GET_FLAGS, SET_FLAGS, UP = 0x8913, 0x8914, 1
-KEYRINGS = {"x86_64": (0xC000003E, 248), "aarch64": (0xC00000B7, 217)}
-"""The audit number of an architecture, and the first of its system calls add_key, request_key, keyctl."""
+REFUSED = {
+    "x86_64": (0xC000003E, (248, 249, 250, 29, 319, 447, 425, 203)),
+    "aarch64": (0xC00000B7, (217, 218, 219, 194, 279, 447, 425, 122)),
+}
+"""By architecture its audit number, and the calls that fail in a child: add_key, request_key, keyctl; shmget, memfd_create
+and memfd_secret, whose memory counts for no process; io_uring_setup; sched_setaffinity."""
 HIGHEST = 1 << 16
 
 
@@ -111,11 +116,13 @@ def _first(module: ModuleType, request: dict[str, Any], pipes: list[int], told: 
         for target, source in enumerate((os.open(os.devnull, os.O_RDONLY), *pipes)):
             os.dup2(source, target)
         _loopback()
-        _mounts(f"/tmp/boxes/{request['box']}".encode(), request["scratch"], request["kept"])
+        _mounts(f"/tmp/boxes/{request['box']}".encode(), request["scratch"], request["inodes"], request["kept"])
         for name, limits in request["limits"].items():
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), tuple(limits))
+        if request["cores"]:
+            os.sched_setaffinity(0, request["cores"])
         _drop_privileges()
-        _forbid_keyrings()
+        _forbid_calls()
         os.write(told, b"1")
         os.closerange(3, HIGHEST)
         child = os.fork()
@@ -147,7 +154,7 @@ def _run(module: ModuleType) -> NoReturn:
             os._exit(status & 0xFF)
 
 
-def _mounts(box: bytes, scratch: int, kept_folders: list[str]) -> None:
+def _mounts(box: bytes, scratch: int, inodes: int, kept_folders: list[str]) -> None:
     quiet = NO_SUID | NO_DEVICES
     _call("mount", b"proc", b"/proc", b"proc", quiet | NO_EXEC, None)
     _call("mount", box + b"/output", b"/box/output", None, BIND, None)
@@ -156,7 +163,7 @@ def _mounts(box: bytes, scratch: int, kept_folders: list[str]) -> None:
     _call("mount", None, b"/box/job.json", None, REMOUNT | BIND | READ_ONLY | quiet | kept, None)
     hidden = [(folder, os.open(folder, os.O_PATH | os.O_DIRECTORY)) for folder in kept_folders]
     for place in (b"/dev/shm", b"/tmp"):  # /tmp last: it hides /tmp/boxes
-        _call("mount", b"tmpfs", place, b"tmpfs", quiet, f"size={scratch},mode=0755".encode())
+        _call("mount", b"tmpfs", place, b"tmpfs", quiet, f"size={scratch},nr_inodes={inodes},mode=0755".encode())
     for folder, descriptor in hidden:
         os.makedirs(folder)
         _call("mount", f"/proc/self/fd/{descriptor}".encode(), folder.encode(), None, BIND | ALL_BELOW, None)
@@ -181,21 +188,21 @@ def _drop_privileges() -> None:
     _call("prctl", NO_NEW_PRIVILEGES, 1, 0, 0, 0)
 
 
-def _forbid_keyrings() -> None:
-    """A filter of system calls: the three of keyrings fail, and calls of another architecture kill."""
-    audit, first = KEYRINGS[os.uname().machine]
+def _forbid_calls() -> None:
+    """A filter of system calls: the refused ones fail, and those of another architecture kill."""
+    audit, refused = REFUSED[os.uname().machine]
     load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06
     program = [
         (load, 0, 0, 4),  # the architecture
         (equal, 1, 0, audit),
         (answer, 0, 0, 0x80000000),
         (load, 0, 0, 0),  # the number of the call
-        (at_least, 0, 3, first),
-        (at_least, 0, 1, first + 3),
         (at_least, 0, 1, 0x40000000),  # x32 has the same calls under other numbers
         (answer, 0, 0, 0x00050001),
-        (answer, 0, 0, 0x7FFF0000),
     ]
+    for number in refused:
+        program += [(equal, 0, 1, number), (answer, 0, 0, 0x00050001)]
+    program.append((answer, 0, 0, 0x7FFF0000))
     rows = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in program))
     whole = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program), ctypes.addressof(rows)))
     _call("prctl", SECCOMP, FILTER, whole, 0, 0)

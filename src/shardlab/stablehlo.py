@@ -121,12 +121,13 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
         raise Refused(f"it takes {_types(admitted.inputs)} instead of {_types(expected)}")
     avals = tuple(jax.core.ShapedArray(shape, jax.numpy.dtype(dtype)) for shape, dtype in admitted.outputs)
     nothing = (None,) * len(avals)
+    shardings: Any = tuple(jax.NamedSharding(s.sharding.mesh.abstract_mesh, s.sharding.spec) for s in specs)
     exported = dataclasses.replace(
         _stub(specs[0].sharding.mesh),
         mlir_module_serialized=admitted.module,
         in_avals=tuple(map(jax.typeof, specs)),
         in_tree=jax.tree.structure((specs, {})),
-        _in_named_shardings=tuple(jax.NamedSharding(s.sharding.mesh.abstract_mesh, s.sharding.spec) for s in specs),
+        _in_named_shardings=shardings,
         in_shardings_hlo=(None,) * len(specs),
         module_kept_var_idx=tuple(range(len(specs))),
         out_avals=avals,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import pathlib
 import shutil
 import time
@@ -18,6 +19,7 @@ from shardlab_grader.student_package import student_package
 from where import names_in_tmp
 
 import shardlab
+from shardlab.errors import ShardlabError
 
 pytestmark = pytest.mark.sandbox
 
@@ -209,11 +211,36 @@ def test_refused_answer(grade: Grade) -> None:
     assert (graded.verdicts["1.1"].status, graded.verdicts["1.1"].reason) == ("failed", "None")
 
 
-def test_emptied_output(grade: Grade) -> None:
-    """A notebook that wipes out its own recording is left for a person to look at."""
-    graded = grade(Cell("import os; os.truncate('/box/output', 0); os._exit(0)"), *NUMBERS)
-    assert statuses(graded) == ["ungraded"] * 3
-    assert graded.verdicts["1.1"].reason == "The notebook's run left nothing to read (exit status 0): it said nothing"
+EMPTIED = {
+    "exit": ("os._exit(0)", "exit status 0"),
+    "imitation": ("os.write(2, b'ImportError: broken'); os._exit(1)", "exit status 1"),
+    "crash": ("os.kill(os.getpid(), 11)", "SIGSEGV: Segmentation fault"),
+}
+
+
+@pytest.mark.parametrize(("end", "ending"), EMPTIED.values(), ids=EMPTIED)
+def test_emptied_output(grade: Grade, end: str, ending: str) -> None:
+    """A notebook that wipes out its own recording fails: the fault was not on our side, whatever it pretends."""
+    graded = grade(Cell(f"import os; os.truncate('/box/output', 0); {end}"), *NUMBERS)
+    assert statuses(graded) == ["failed"] * 3
+    assert graded.verdicts["1.1"].findings[0].what == f"Your notebook's run left nothing to read ({ending})."
+
+
+def test_what_the_judge_says_is_printable(grade: Grade) -> None:
+    """No control character of a student's passes from the judge to a page or a terminal."""
+    graded = grade(Cell("a = 'red \\x1b[31m and \\u202e back'"), Cell("", "1.1"))
+    assert graded.verdicts["1.1"].reason == "red \ufffd[31m and \ufffd back"
+
+
+def test_full_disk_stops_the_class(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is called ungraded because the grader had no room."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/box")
+
+    monkeypatch.setattr(notebook.tempfile, "TemporaryDirectory", full)
+    with pytest.raises(ShardlabError, match="disk-full"):
+        list(run_all([Job("1", tuple(NUMBERS), MANIFESTS, None, 7, settings)], workers=1))
 
 
 def test_a_class(settings: Settings) -> None:

@@ -192,10 +192,65 @@ print(run([sys.executable, "-I", "-c", source], inside, box).stdout, end="")
 """
 
 
+GRADER = """
+import pathlib, sys, threading
+from shardlab_grader.sandbox import Mount, Sandbox, cold, interpreter
+from shardlab_grader.servers import Servers
+script, road = pathlib.Path(sys.argv[1], "script.py"), {"cold": cold, "warm": Servers().run}[sys.argv[2]]
+script.write_text("import time\\ndef main(*_): time.sleep(60)\\nif __name__ == '__main__': main()")
+box = script.with_name("box")
+box.mkdir()
+print("started", flush=True)
+mounts = (*interpreter(), Mount(script, "/script.py"))
+road("/script.py", Sandbox(mounts=mounts, environment=(("MARK", sys.argv[1]),)), box, b"")
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.05, 0.1, 0.3, 1.0])
+@pytest.mark.parametrize("road", ["cold", "warm"])
+def test_a_killed_grader_leaves_nothing(road: str, seconds: float, tmp_path: pathlib.Path) -> None:
+    """Whenever the grader is killed, its sandboxes end with it."""
+    started = subprocess.Popen([sys.executable, "-c", GRADER, str(tmp_path), road], stdout=subprocess.PIPE)
+    assert started.stdout is not None
+    with started, started.stdout:
+        assert started.stdout.readline() == b"started\n"
+        time.sleep(seconds)
+        assert seconds < 1 or len(running(str(tmp_path))) > 1
+        started.kill()
+    until = time.monotonic() + 10
+    while (left := running(str(tmp_path))) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not left
+
+
 def test_memory_is_bounded(boxed: Any) -> None:
     """An allocation above the limit fails inside, and the host never sees it."""
     outcome = boxed("bytearray(600 * 2**20)", memory=512 * MiB)
     assert outcome.status == 1 and outcome.stderr.endswith("MemoryError\n")
+
+
+HOGS = """
+import os, time
+for _ in range({count}):
+    if os.fork() == 0:
+        x = bytearray({size})
+        time.sleep({seconds})
+        os._exit(0)
+for _ in range({count}): os.wait()
+"""
+
+
+def test_memory_of_all_is_bounded(boxed: Any) -> None:
+    """Processes that are each within their limit are killed when together they hold too much."""
+    outcome = boxed(HOGS.format(count=8, size=60 * MiB, seconds=63.5), together=256 * MiB)
+    assert (outcome.stopped, outcome.ending) == ("memory", "more than 256 MB of memory in all its processes")
+    assert outcome.seconds < 20 and not running("63.5")
+
+
+def test_shared_pages_count_once(boxed: Any) -> None:
+    """What forked processes only look at is not counted for each."""
+    source = f"x = bytearray({100 * MiB})\n" + HOGS.format(count=8, size=0, seconds=1.5)
+    assert boxed(source, together=300 * MiB).ending == "exit status 0"
 
 
 def test_scratch_is_bounded(boxed: Any) -> None:

@@ -93,6 +93,9 @@ def test_nothing_is_left_for_the_next(run: Run, servers: Servers, first: str, se
 
 DENIED = {
     "keyring": "import ctypes; print(ctypes.CDLL(None, use_errno=True).syscall({add_key}, b'user', b'k', b'v', 1, -4))",
+    "shared-memory": "import ctypes; print(ctypes.CDLL(None).shmget(0, 4096, 0o1600))",
+    "memory-file": "import ctypes; print(ctypes.CDLL(None).memfd_create(b'x', 0))",
+    "cores": "import ctypes; print(ctypes.CDLL(None).sched_setaffinity(0, 8, ctypes.byref(ctypes.c_ulong(1))))",
     "user-namespace": "import ctypes; print(ctypes.CDLL(None).unshare(0x10000000))",
     "mounts": "import ctypes; print(ctypes.CDLL(None).unshare(0x20000))",
     "unmount-boxes": "import ctypes; print(ctypes.CDLL(None).umount2(b'/tmp', 2))",
@@ -125,6 +128,49 @@ def test_server_is_out_of_reach(run: Run, servers: Servers, source: str) -> None
     run(source)
     assert run("print(1)").stdout == "1\n"
     assert started(servers) == server and servers.cold == 0
+
+
+def test_files_are_counted(run: Run) -> None:
+    """Empty files take the kernel's memory too; a scratch space holds only so many."""
+    source = """
+        import os
+        try:
+            for n in range(1000): os.close(os.open(f"/tmp/{n}", os.O_CREAT))
+        except OSError as error:
+            print(90 < n <= 100, error.strerror)
+    """
+    assert run(source, inodes=100).stdout == "True No space left on device\n"
+
+
+def test_output_closed_to_its_owner(run: Run, tmp_path: pathlib.Path) -> None:
+    """A child that takes away its own permission to read the output has not taken ours."""
+    run("import os; open('/box/output', 'w').write('1'); os.chmod('/box/output', 0)")
+    assert (tmp_path / "boxes" / "0" / "output").read_text() == "1"
+
+
+SHARES = {
+    (2, 1): [],
+    (2, 2): [[0], [1]],
+    (8, 3): [[0, 3, 6], [1, 4, 7], [2, 5]],
+    (2, 3): [[0], [1], [0]],
+    (1, 2): [[0], [0]],
+}
+
+
+@pytest.mark.parametrize(("given", "dealt"), SHARES.items())
+def test_cores_are_dealt_out(given: tuple[int, int], dealt: list[list[int]]) -> None:
+    """Each worker has cores of its own where there are enough."""
+    assert module.shares(range(given[0]), given[1]) == dealt
+
+
+def test_a_job_keeps_to_its_cores(tmp_path: pathlib.Path) -> None:
+    """A job of one of two workers sees its share, and has no call to leave it."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    source = b"import os; print(len(os.sched_getaffinity(0)))"
+    with Servers(workers=len(os.sched_getaffinity(0))) as servers:
+        outcome = servers.run("/script.py", Sandbox(mounts=(*interpreter(), Mount(script, "/script.py"))), tmp_path, source)
+    assert outcome.stdout == "1\n"
 
 
 def test_descriptors(run: Run) -> None:

@@ -17,10 +17,9 @@ from shardlab.program import read_program
 from shardlab.question import Case, Input, Observed
 from shardlab.terms import placed_of
 
-
-QUICK = {"xla_backend_optimization_level": 0}
-"""LLVM's level, which comes after all of XLA's own passes: the HLO and its costs are the same at each, compiling costs a third
-less, and what runs here is small."""
+QUICK: dict[str, str | bool] = {"xla_backend_optimization_level": "0"}
+"""LLVM's level, which comes after all of XLA's own passes: the HLO and its costs are the same at each, compiling costs a
+third less, and what runs here is small."""
 
 
 @dataclasses.dataclass(frozen=True)

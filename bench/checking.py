@@ -1,0 +1,107 @@
+"""What `sl.check` costs beside compiling and running the answer itself: ratios of CPU time, paired and interleaved.
+
+    python bench/checking.py [--repeats 15] [--write build/bench.json]
+
+The answer is the question's `tests/answers/<question>/reference.py`, executed again for each side of each pair, so that JAX
+knows none of its functions. One side calls `sl.check` and renders the feedback, with nothing judged before; the other
+lowers, compiles and runs each of the answer's programs in each public case. Both begin with warm imports and devices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import gc
+import os
+import pathlib
+import runpy
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from entries import keep
+from laboratory import Ratio, ratio
+
+ANSWERS = pathlib.Path(__file__).parents[1] / "tests" / "answers"
+QUESTIONS = ("4.2", "8.2", "9.2")
+MOST = 1.2
+WARM = 2
+
+
+def check(question: str, answer: dict[str, Any]) -> None:
+    """What a student's cell does: `sl.check`, and its feedback shown."""
+    from shardlab.exercise import check
+    from shardlab.judge.measuring import measure
+    from shardlab.questions import QUESTIONS
+
+    measure.cache_clear()
+    feedback = check(question, **{name: answer[name] for name in QUESTIONS[question].variables})
+    feedback._repr_html_()
+    if feedback.verdict.status != "passed":
+        raise RuntimeError(f"{question}: {feedback}")
+
+
+def compile_and_run(question: str, answer: dict[str, Any]) -> None:
+    """The same programs in the same cases, by JAX alone."""
+    from shardlab.answer import situation
+    from shardlab.judge.measuring import hidden_inputs
+    from shardlab.question import ProgramItem, cases_of
+    from shardlab.questions import QUESTIONS
+
+    for item in QUESTIONS[question].items:
+        for case in cases_of(item, question, None) if isinstance(item, ProgramItem) else ():
+            mesh, specs = situation(case.to_json())
+            explicit = jax.set_mesh(mesh) if case.explicit else contextlib.nullcontext()
+            with explicit:
+                program = jax.jit(lambda *arrays, f=answer[item.name], mesh=mesh: f(mesh, *arrays), keep_unused=True)
+                compiled = program.lower(*specs).compile()
+            given = [jax.device_put(x, spec.sharding) for x, spec in zip(hidden_inputs(case, None), specs)]
+            jax.block_until_ready(compiled(*given))
+
+
+def compare(question: str, repeats: int) -> Ratio:
+    """The ratio for one question."""
+    pairs = []
+    for i in range(repeats + WARM):
+        sides = (check, compile_and_run) if i % 2 else (compile_and_run, check)
+        taken = {side: seconds(side, question) for side in sides}
+        pairs.append((taken[check], taken[compile_and_run]))
+    compared = f"sl.check({question!r}, ...) and its feedback : compiling and running the answer, all public cases, CPU time"
+    return ratio(f"check-{question}", compared, MOST, pairs[WARM:])
+
+
+def seconds(side: Callable[[str, dict[str, Any]], None], question: str) -> float:
+    """CPU seconds of one side, all threads together, with an answer that is new to JAX."""
+    answer = runpy.run_path(str(ANSWERS / question / "reference.py"))
+    started = time.process_time()
+    side(question, answer)
+    return time.process_time() - started
+
+
+def main() -> None:
+    """Run the comparisons on eight simulated devices and print one line each."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--repeats", type=int, default=15)
+    arguments.add_argument("--write", type=pathlib.Path)
+    options = arguments.parse_args()
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_num_cpu_devices", 8)
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["SHARDLAB_PROGRESS"] = str(pathlib.Path(scratch, "progress.json"))
+        gc.disable()
+        ratios = [compare(question, options.repeats) for question in QUESTIONS]
+    for r in ratios:
+        low, high = r.interval
+        ours, theirs = r.microseconds
+        mark = "ok" if r.ratio <= r.most else f"above {r.most}"
+        times = f"{ours / 1e3:7.0f} : {theirs / 1e3:7.0f} ms"
+        print(f"{r.name:12} {r.ratio:6.3f}  [{low:.3f}, {high:.3f}]  {times}  n={r.repeats} {mark}")
+    if options.write:
+        keep([dataclasses.asdict(each) for each in ratios], options.write)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""What the machine can refuse: room, permission to write, the gradebook. Said in a sentence, before anything is changed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import pathlib
+import shutil
+import sqlite3
+import tempfile
+
+from shardlab.errors import ShardlabError
+
+ROOM = 32 * 2**20
+"""Bytes that must be free for a run to start: a submission's boxes, its pages, and the gradebook's journal."""
+WRITTEN = (".", "shardlab", "shardlab/verdicts", "shardlab/cache", "autograded", "feedback", "gradebook.db")
+LOCK_SECONDS = 5.0
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def check(course_dir: pathlib.Path) -> None:
+    """Look whether grading could write all that it has to.
+
+    Raises:
+        ShardlabError: a folder is read-only, there is no room, or another program holds the gradebook.
+    """
+    places = [course_dir / name for name in WRITTEN]
+    closed = [str(place.resolve()) for place in places if place.exists() and not os.access(place, os.W_OK)]
+    if closed:
+        what = f"{len(closed)} of the course's files and folders cannot be written; nothing was changed."
+        mend = "mount the disk for writing, or: chmod u+rwX them as their owner. Then run the same command again."
+        raise ShardlabError("read-only", what, where="\n".join(closed), mend=mend)
+    for place in (course_dir, pathlib.Path(tempfile.gettempdir())):
+        if (free := shutil.disk_usage(place).free) < ROOM:
+            said = f"{free / 2**20:.1f} MB are free, and a run takes {ROOM // 2**20} MB; nothing was changed."
+            raise full(str(place), said)
+    if (course_dir / "gradebook.db").exists():
+        _check_gradebook(course_dir / "gradebook.db")
+
+
+def full(place: str, said: str = "what was graded before is kept.") -> ShardlabError:
+    """The error for a disk without room."""
+    mend = "free some space, then run the same command again: it goes on where it was."
+    return ShardlabError("disk-full", f"the disk is full: {said}", where=place, mend=mend)
+
+
+def refused(error: OSError) -> ShardlabError:
+    """The error for what the system refused in the middle of a run."""
+    where = str(error.filename or tempfile.gettempdir())
+    if error.errno in FULL:
+        return full(where)
+    said = error.strerror or type(error).__name__
+    what = f"the system refused: {said}; what was graded before is kept."
+    mend = "see that this can be read and written, then run the same command again: it goes on where it was."
+    return ShardlabError("system-refuses", what, where=where, mend=mend)
+
+
+def stop_when_full(error: Exception) -> None:
+    """Do nothing, unless the disk is full: then no submission is to be called ungraded.
+
+    Raises:
+        ShardlabError: it is.
+    """
+    if isinstance(error, OSError) and error.errno in FULL:
+        raise refused(error) from None
+
+
+def _check_gradebook(path: pathlib.Path) -> None:
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)) as gradebook:
+            gradebook.execute("begin immediate")
+            gradebook.execute("rollback")
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            mend = "close the program that holds it (Formgrader, another grading run), then run the same command again."
+            what = f"another program has held the gradebook for {LOCK_SECONDS:g} s; nothing was changed."
+            raise ShardlabError("gradebook-locked", what, where=str(path), mend=mend) from None
+        raise _damaged(path, error) from None
+    except sqlite3.DatabaseError as error:
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: pathlib.Path, error: Exception) -> ShardlabError:
+    mend = "take it from a backup; the verdicts are kept apart, and the same command writes their points into it again."
+    return ShardlabError("gradebook-damaged", f"the gradebook cannot be opened ({error}).", where=str(path), mend=mend)

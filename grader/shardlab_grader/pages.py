@@ -1,0 +1,144 @@
+"""What a student wrote, on pages that others open: nothing in it runs, and nothing is asked for from elsewhere."""
+
+from __future__ import annotations
+
+import functools
+import html
+import pathlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import bleach
+import jinja2
+import latex2mathml.converter
+import nbformat
+from jinja2.bccache import Bucket
+from nbconvert.exporters import HTMLExporter, TemplateExporter
+from nbconvert.filters.highlight import Highlight2HTML
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
+from nbformat import NotebookNode
+
+TEMPLATES = pathlib.Path(__file__).with_name("templates")
+MATH = """
+    math menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt
+    mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics
+    """.split()
+TEXT = """
+    a abbr b blockquote br caption code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li
+    mark ol p pre q s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var
+    """.split()
+MATH_ATTRIBUTES = """
+    accent accentunder columnalign columnlines columnspacing depth display displaystyle fence form height linethickness
+    lspace mathcolor mathsize mathvariant maxsize minsize movablelimits notation rowlines rowspacing rspace scriptlevel
+    separator stretchy symmetric voffset width xmlns
+    """.split()
+TEXT_ATTRIBUTES = ["align", "alt", "class", "colspan", "id", "rowspan", "start", "title"]
+PAGES = 500
+"""How many rendered cells are kept: most cells of a class are the chapter's own."""
+PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*")
+
+
+class Templates(jinja2.BytecodeCache):
+    """Templates compiled once in a process; nbconvert compiles them again for each page."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[str, Any]] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        checksum, code = self._kept.get(bucket.key, ("", None))
+        if checksum == bucket.checksum:
+            bucket.code = code
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._kept[bucket.key] = bucket.checksum, bucket.code
+
+
+COMPILED = Templates()
+
+
+class Page(HTMLExporter):
+    """A feedback page. nbconvert's own exporter parses what it has made to look for pictures without a text and for the
+    cells of JupyterLab's theme, which takes longer than to make it; these pages have neither."""
+
+    def _create_environment(self) -> jinja2.Environment:
+        environment: jinja2.Environment = super()._create_environment()  # type: ignore[no-untyped-call]
+        environment.bytecode_cache = COMPILED
+        return environment
+
+    def from_notebook_node(  # type: ignore[override]
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **rest: Any
+    ) -> tuple[str, dict[str, Any]]:
+        given = self._init_resources(resources)  # type: ignore[no-untyped-call]
+        kinds = WidgetsDataTypeFilter(notebook_metadata=self._nb_metadata, parent=self, resources=given)
+        self.register_filter("filter_data_type", kinds)  # type: ignore[no-untyped-call]
+        made: tuple[str, dict[str, Any]] = TemplateExporter.from_notebook_node(self, nb, given, **rest)
+        return made
+
+
+class Renderer(IPythonRenderer):
+    """nbconvert's, with formulas as MathML, which browsers show without a script."""
+
+    def block_math(self, body: str) -> str:
+        return _formula(body, "block")
+
+    def inline_math(self, body: str) -> str:
+        return _formula(body, "inline")
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return _formula(f"\\begin{{{name}}}{body}\\end{{{name}}}", "block")
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        return str(super().image(text, url if PICTURE.fullmatch(url) else "", title))
+
+
+def highlighted(source: str, language: str | None = None, metadata: Mapping[str, Any] | None = None) -> str:
+    """Python code in colours; in place of nbconvert's filter `highlight_code`."""
+    return _highlighted(source, str((metadata or {}).get("magics_language") or language or "ipython3"))
+
+
+@functools.lru_cache(PAGES)
+def _highlighted(source: str, language: str) -> str:
+    return str(Highlight2HTML(pygments_lexer=language)(source))
+
+
+@functools.lru_cache(PAGES)
+def markdown(source: str) -> str:
+    """Markdown as HTML of known elements; in place of nbconvert's filter `markdown2html`."""
+    rendered = MarkdownWithMath(renderer=Renderer(escape=False, allow_harmful_protocols=False)).render(source)
+    return bleach.clean(
+        rendered, tags={*TEXT, *MATH}, attributes=_allowed, protocols={"http", "https", "mailto", "data"}, strip=True
+    )
+
+
+def inert(notebook: NotebookNode, released: NotebookNode) -> NotebookNode:
+    """The notebook with the student's prose as plain text.
+
+    nbgrader's own pages render Markdown as it stands, scripts and all, in the session of whoever grades.
+    """
+    ours = {cell.source for cell in released.cells if cell.cell_type == "markdown"}
+    cells = [cell if cell.cell_type == "code" or cell.source in ours else _plain(cell) for cell in notebook.cells]
+    return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
+
+
+def _plain(cell: NotebookNode) -> NotebookNode:
+    runs = [len(run) for run in re.findall("`+", cell.source)]
+    fence = "`" * max(3, 1 + max(runs, default=0))
+    return nbformat.v4.new_markdown_cell(f"{fence}text\n{cell.source}\n{fence}", id=cell.id, metadata=cell.metadata)
+
+
+def _formula(body: str, display: str) -> str:
+    try:
+        return latex2mathml.converter.convert(body, display=display)
+    except Exception:  # its own errors, and plain ones for what TeX would not take either
+        return f"<code>{html.escape(body)}</code>"
+
+
+def _allowed(tag: str, name: str, value: str) -> bool:
+    match tag, name:
+        case "img", "src":
+            return bool(PICTURE.fullmatch(value))
+        case "a", "href":
+            return not value.strip().lower().startswith("data:")
+    return name in (MATH_ATTRIBUTES if tag in MATH else TEXT_ATTRIBUTES)

@@ -1,0 +1,140 @@
+"""The border of notebooks without a sandbox: what is found in each damaged one, and what becomes of the rest."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import pathlib
+import time
+
+import nbformat
+import pytest
+from shardlab_grader import edition, pages
+from shardlab_grader.header import Syllabus
+from shardlab_grader.restore import job_cells, restore
+from shardlab_grader.submissions import Unreadable, each, handed_in, parse, stage
+
+from . import notebooks
+from .cases import NAME, RIGHT, Case, Notebook, answered
+from .harness import HERE
+from .names import MARKDOWN
+from .pages import dangers
+
+DAMAGED = {case.name: case for case in notebooks.CASES}
+FOUND = {name: case for name, case in DAMAGED.items() if case.points == notebooks.POINTS}
+LOST = {name: case for name, case in DAMAGED.items() if case.status == "ungraded"}
+
+
+@pytest.fixture(scope="module")
+def released() -> Notebook:
+    """The small chapter as students get it."""
+    spec = importlib.util.spec_from_file_location("declared", HERE / "course" / "declared.py")
+    assert spec is not None and spec.loader is not None
+    declared = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(declared)
+    source = edition.source(HERE / "course" / f"{NAME}.md", Syllabus(declared.QUESTIONS, "https://github.com/shardlab/shardlab"))
+    return json.loads(json.dumps(edition.student(source)))
+
+
+@pytest.fixture
+def course(tmp_path: pathlib.Path, released: Notebook) -> pathlib.Path:
+    """A course directory with one honest submission."""
+    for student in ("aaa-honest", "eve"):
+        (tmp_path / "course" / "submitted" / student / NAME).mkdir(parents=True)
+    path = tmp_path / "course" / "submitted" / "aaa-honest" / NAME / f"{NAME}.ipynb"
+    path.write_text(json.dumps(answered(released, "all")))
+    return tmp_path / "course"
+
+
+def hand_in(course: pathlib.Path, case: Case, released: Notebook) -> None:
+    """Put a case's files where eve's are."""
+    case.hand_in(course / "submitted" / "eve" / NAME, released)
+
+
+def sources(content: bytes, released: Notebook) -> list[str]:
+    """The code that would run, with the grade cells as their questions' ids."""
+    restored = restore(parse(content), nbformat.from_dict(released))
+    nbformat.validate(restored)
+    return [cell.question or cell.source for cell in job_cells(restored)]
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_cells_are_found(name: str, course: pathlib.Path, released: Notebook) -> None:
+    """Every answer is there once the notebook is restored, and each question is asked once."""
+    hand_in(course, FOUND[name], released)
+    (found,) = each(course, NAME, "eve")
+    assert not found.problem
+    run = sources(found.content, released)
+    for answer in RIGHT.values():
+        assert any(answer in source for source in run), f"{answer} is lost"
+    assert sorted(source for source in run if source.startswith("90.")) == ["90.1", "90.2", "90.3", "90.4"]
+    assert handed_in(found.content) == found.content
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_the_rest_has_a_reason(name: str, course: pathlib.Path, released: Notebook) -> None:
+    """What cannot be graded says why, in a sentence, within seconds; and nothing of it is staged."""
+    hand_in(course, LOST[name], released)
+    started = time.monotonic()
+    (found,) = each(course, NAME, "eve")
+    assert LOST[name].reason in found.problem and found.problem.endswith(".")
+    with pytest.raises(Unreadable):
+        stage(course, NAME, "eve", course / "staged")
+    assert time.monotonic() - started < 20
+    assert not (course / "staged").exists()
+
+
+@pytest.mark.parametrize("name", ["links-beside", "pipe-beside", "sparse-beside"])
+def test_only_the_notebook_is_staged(name: str, course: pathlib.Path, released: Notebook) -> None:
+    """nbgrader is shown nothing that lies beside it, and nothing that a link leads to."""
+    hand_in(course, DAMAGED[name], released)
+    stage(course, NAME, "eve", course / "staged")
+    assert os.listdir(course / "staged") == [f"{NAME}.ipynb"]
+
+
+def test_the_time_is_staged(course: pathlib.Path, released: Notebook) -> None:
+    """For late penalties."""
+    hand_in(course, FOUND["utf-16"], released)
+    (course / "submitted" / "eve" / NAME / "timestamp.txt").write_text("2026-11-21 12:00:00 UTC\n")
+    stage(course, NAME, "eve", course / "staged")
+    assert (course / "staged" / "timestamp.txt").read_text() == "2026-11-21 12:00:00 UTC"
+
+
+def test_outputs_do_not_change_the_key(released: Notebook) -> None:
+    """Two notebooks with the same words are one, whatever they printed and who wrote them."""
+    plain, printed = answered(released, "all"), answered(released, "all")
+    notebooks.hostile_outputs(printed)
+    printed["metadata"] = {"authors": ["eve"]}
+    assert handed_in(json.dumps(plain).encode()) == handed_in(json.dumps(printed, indent=3).encode())
+
+
+def test_looking_for_cells_ends() -> None:
+    """A file that was made to be slow to look through is not."""
+    started = time.monotonic()
+    for text in ('{"source": ' * 10_000, '{"id": [' + "1," * 10**6, '{"cells": {' * 300 + '"' * 10**6):
+        with pytest.raises(Unreadable):
+            handed_in(text.encode())
+    assert time.monotonic() - started < 20
+
+
+def test_prose_is_plain_text_to_nbgrader(released: Notebook) -> None:
+    """On nbgrader's own pages a student's Markdown is a block of text; the release's is Markdown."""
+    notebook = answered(released, "all")
+    notebook["cells"].insert(1, {"cell_type": "markdown", "id": "m", "metadata": {}, "source": f"{MARKDOWN}\n````\n</pre>"})
+    notebook["cells"].insert(1, {"cell_type": "raw", "id": "r", "metadata": {}, "source": MARKDOWN})
+    ours = nbformat.from_dict(released)
+    restored = pages.inert(restore(parse(json.dumps(notebook).encode()), ours), ours)
+    nbformat.validate(restored)
+    for cell in restored.cells[1:3]:
+        fence = "`" * (5 if "````" in cell.source.strip("`") else 3)
+        assert cell.cell_type == "markdown" and cell.source.startswith(f"{fence}text\n") and cell.source.endswith(f"\n{fence}")
+        assert pages.markdown(cell.source).count("<pre>") == 1
+    assert restored.cells[0].source == ours.cells[0].source
+
+
+def test_rendered_prose_is_harmless() -> None:
+    """What is Markdown all the same keeps its words and its formulas, and loses what runs or fetches."""
+    shown = pages.markdown(f"{MARKDOWN}\n\nA **word**, `a < b`, a sum $\\sum_i x_i < 3$:\n\n$$\\frac{{a}}{{b}}$$\n\n$\\unknown{{$ and a | b |\n")
+    assert dangers(shown) == []
+    assert "<strong>word</strong>" in shown and "<code>a &lt; b</code>" in shown and "<mfrac>" in shown
