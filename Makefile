@@ -36,7 +36,7 @@ test: $(INSTALLED) $(TPU) $(BOOK) $(LAB_SETTINGS) bubblewrap chromium  ## run th
 # editions first, whose outputs (kept in build/notebooks) the book then shows.
 NOTEBOOK_TESTS := tests/book tests/lab tests/grader tests/hostile tests/doors
 
-test-answers: $(INSTALLED) $(TPU)
+test-answers: $(INSTALLED) $(TPU) lint
 	@$(PY) -m pytest --durations=10 $(addprefix --ignore=,$(NOTEBOOK_TESTS)) tests
 
 test-notebooks: $(INSTALLED) $(BOOK) $(LAB_SETTINGS) bubblewrap chromium

@@ -8,7 +8,7 @@ from shardlab.question import Miss
 from shardlab.questions import oracles09 as of
 
 LEFT = Miss("left-to-the-compiler",
-            "What moves here is left to the compiler: by a program without shard_map, or by its in_specs. Here you write it.",
+            "What moves here is left to the compiler: by a program without shard_map, or by its in_specs. Write it here.",
             1, when=lambda o: not o.manual)  # fmt: skip
 PROMISE = Miss(
     "promise-not-proved",
