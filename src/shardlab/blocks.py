@@ -117,7 +117,7 @@ def _picture(inside: Sequence[Blocks], axes: Axes, order: Sequence[int]) -> Pict
     wide = f"display:grid;grid-template-columns:repeat({_across(rows)},max-content);gap:.7em 1.2em;margin:.4em 0"
     said = "".join(f'<div style="font-size:13px">{escape(note)}</div>' for note in notes)
     title = f'<div style="font:13px {MONO}">{escape(head)}</div>'
-    inner = f'<div role="img" aria-label="{escape(text)}" style="{wide};overflow-x:auto">{cards}</div>'
+    inner = f'<div role="img" tabindex="0" aria-label="{escape(text)}" style="{wide};overflow-x:auto">{cards}</div>'
     return Picture(text, markup.framed(title + inner + said))
 
 
