@@ -23,7 +23,7 @@ from shardlab_grader import edition, executed, header, numbers
 KEPT = pathlib.Path("jupyter_book", "newest.json")
 FOLDER = pathlib.Path("build", "newest")
 # Of the repository rather than of the helper: the grader, the book, the browser, and what compares committed files.
-NOT_THE_HELPER = ("book", "grader", "hostile", "lab", "test_course.py", "test_packaging.py", "test_prose.py")
+NOT_THE_HELPER = ("book", "doors", "grader", "hostile", "lab", "test_course.py", "test_packaging.py", "test_prose.py")
 COUNTED = re.compile(r"(\d+) (passed|failed|skipped|error)")
 
 

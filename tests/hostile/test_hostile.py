@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -76,9 +76,13 @@ def unfair(case: Case, row: Row | None, score: float | None) -> list[str]:
         found.append(f"{case.name!r}: {case.status} {wanted} wanted, {row.state} {dict(row.points)} given ({row.reason})")
     if case.reason not in row.reason:
         found.append(f"{case.name!r}: {case.reason!r} is not in {row.reason!r}")
-    if (score or 0.0) != sum(wanted.values()):
-        found.append(f"{case.name!r}: the gradebook has {score}, not {sum(wanted.values())}")
-    return found
+    return found + unfair_total(case.name, sum(wanted.values()), {case.name: score})
+
+
+def unfair_total(student: str, wanted: float, scores: Mapping[str, float | None]) -> list[str]:
+    """What the gradebook has wrong of a student."""
+    found = scores.get(student) or 0.0
+    return [] if found == wanted else [f"{student!r}: the gradebook has {found}, not {wanted}"]
 
 
 def told(course: Course, cases: Sequence[Case]) -> list[str]:

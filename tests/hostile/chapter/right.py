@@ -1,0 +1,3 @@
+# points: 24
+# Everything right: the honest neighbour.
+# %% * = solution
