@@ -15,7 +15,7 @@ from shardlab_grader.release import Release
 from shardlab_grader.report import Row
 from shardlab_grader.roster import Person, Roster
 from shardlab_grader.sandbox import Mode
-from shardlab_grader.store import Record, Store, key
+from shardlab_grader.store import Record, Store, key, sweep
 from shardlab_grader.submissions import Submission, Unreadable, each
 
 from shardlab.question import Question
@@ -48,6 +48,7 @@ def grade(
             cannot be written.
     """
     faults.check(course_dir)
+    sweep(course_dir)
     release = Release.load(course_dir, assignment)
     found, names = _read(release, student)
     keys = Roster(course_dir).enter(assignment, names)

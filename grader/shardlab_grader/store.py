@@ -13,6 +13,7 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -117,7 +118,7 @@ def versions() -> dict[str, str]:
 def write(path: pathlib.Path, text: str, mode: int = 0o600) -> None:
     """Write a file at once or not at all, in a directory that only its owner can enter when it is new."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.")
     try:
         with os.fdopen(descriptor, "w") as file:
             file.write(text)
@@ -128,3 +129,21 @@ def write(path: pathlib.Path, text: str, mode: int = 0o600) -> None:
     except BaseException:
         pathlib.Path(name).unlink(missing_ok=True)
         raise
+
+
+def sweep(course_dir: pathlib.Path) -> None:
+    """Remove the unfinished files of writers that were killed."""
+    for path in [*course_dir.glob(".*"), *(course_dir / "shardlab").rglob(".*")]:
+        match = re.fullmatch(r"\..+\.(\d+)\.\w+", path.name)
+        if match and path.is_file() and not _runs(int(match[1])):
+            path.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

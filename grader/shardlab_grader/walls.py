@@ -15,7 +15,7 @@ from shardlab.errors import ShardlabError
 
 NOBODY = 65534
 OUTER = pathlib.Path(__file__).with_name("outer.py")
-TOOLS = ("bwrap", "prlimit", "choom", "setpriv")
+TOOLS = ("bwrap", "prlimit", "choom")
 
 
 class Bind(NamedTuple):
@@ -46,7 +46,7 @@ def walled(
         # RLIMIT_NPROC does not bind root, so root becomes nobody. Nobody cannot look into root's home: what is needed
         # goes to /mnt first.
         neutral = [Bind(bind.kind, f"/mnt/{i}", bind.target) for i, bind in enumerate(binds)]
-        outer = [*_bound([Bind(bind.kind, bind.source, f"/mnt/{i}") for i, bind in enumerate(binds)]), *_as_nobody()]
+        outer = _bound([Bind(bind.kind, bind.source, f"/mnt/{i}") for i, bind in enumerate(binds)])
         binds = neutral
     inner = [tool("bwrap"), *"--unshare-all --unshare-user --disable-userns --die-with-parent --new-session".split()]
     inner += ["--cap-drop", "ALL", *(word for name in capabilities for word in ("--cap-add", name))]
@@ -80,12 +80,6 @@ def tool(name: str) -> str:
 
 def _bound(binds: Sequence[Bind]) -> list[str]:
     return [sys.executable, "-I", "-S", str(OUTER), str(os.getpid()), json.dumps(binds)]
-
-
-def _as_nobody() -> list[str]:
-    drop = f"--reuid={NOBODY} --regid={NOBODY} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all"
-    # The kernel forgets that signal when a process becomes another user.
-    return [tool("setpriv"), *drop.split(), "--pdeathsig", "KILL", "--"]
 
 
 def _system() -> list[str]:

@@ -217,6 +217,7 @@ def test_a_killed_grader_leaves_nothing(road: str, seconds: float, tmp_path: pat
         time.sleep(seconds)
         assert seconds < 1 or len(running(str(tmp_path))) > 1
         started.kill()
+    time.sleep(1.0)  # a process that is ending may hand another one on
     until = time.monotonic() + 10
     while (left := running(str(tmp_path))) and time.monotonic() < until:
         time.sleep(0.05)
@@ -322,7 +323,7 @@ def test_probe_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
         probe.__wrapped__()
     assert str(caught.value) == (
         "[sandbox-unavailable] prlimit is not installed.\n"
-        "  where: the sandbox is made of bwrap, prlimit, choom, setpriv\n"
+        "  where: the sandbox is made of bwrap, prlimit, choom\n"
         "  mend:  apt-get install bubblewrap util-linux (bubblewrap 0.8 or newer), and allow unprivileged user namespaces;\n"
         "         or, for submissions that you trust as your own code, ask for no sandbox: --sandbox none"
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
 from shardlab_grader import store
@@ -59,3 +62,18 @@ def test_a_key_changes_with_what_it_stands_for(monkeypatch: pytest.MonkeyPatch) 
     assert store.key(b"notebook", "release") == first
     monkeypatch.setattr(store, "judgement", lambda: "another jax")
     assert len({first, *others, store.key(b"notebook", "release")}) == 4
+
+
+def test_unfinished_files_are_swept(tmp_path: pathlib.Path) -> None:
+    """What a killed writer left goes; what is being written stays, and so does everything else."""
+    folder = tmp_path / "shardlab" / "verdicts"
+    folder.mkdir(parents=True)
+    ended = subprocess.Popen([sys.executable, "-c", "pass"])
+    ended.wait()
+    dead, alive, other = f".a.json.{ended.pid}.x1_y", f".a.json.{os.getpid()}.x1_y", ".hidden.json"
+    for place_ in (tmp_path, folder):
+        for name in (dead, alive, other, "a.json"):
+            (place_ / name).touch()
+    store.sweep(tmp_path)
+    assert {path.name for path in folder.iterdir()} == {alive, other, "a.json"}
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {alive, other, "a.json"}

@@ -2,7 +2,7 @@
 
     python launcher.py SECONDS COMMAND...
 
-The command is killed by SIGKILL when it has not ended within SECONDS; what it started has two seconds more to end. Whatever
+The command is killed by SIGKILL when it has not ended within SECONDS; what it started has some seconds more to end. Whatever
 it starts and abandons becomes this process's child, whatever session or group it moved to.
 """
 
@@ -19,7 +19,7 @@ import sys
 import time
 
 SUBREAPER = 36
-GRACE = 2.0
+GRACE, QUIET = 5.0, 0.3
 
 
 def main(seconds: str, *command: str) -> None:
@@ -32,8 +32,9 @@ def main(seconds: str, *command: str) -> None:
     except subprocess.TimeoutExpired:
         child.kill()
         said = child.communicate()[0] + b"\nthe command was killed"
-    until = time.monotonic() + GRACE
-    while children() and time.monotonic() < until:
+    started_waiting = seen = time.monotonic()
+    while time.monotonic() - seen < QUIET and time.monotonic() - started_waiting < GRACE:
+        seen = time.monotonic() if children() else seen  # a parent that is dying hands its children on
         time.sleep(0.05)
     left = [line for pid in children() if (line := command_line(pid))]
     for pid in children():

@@ -58,7 +58,7 @@ def check_end(course: Course, ended: Ended, expected: dict[str, list[tuple[objec
     for path in (course.root / "shardlab").rglob("*.json"):
         json.loads(path.read_text())
     assert not list(course.root.glob("**/*staged*"))
-    assert not [path.name for path in (course.root / "shardlab").rglob(".*.json.*")], "an unfinished file is left"
+    assert not [path.name for path in course.root.rglob(".*.json.*")], "an unfinished file is left"
 
 
 def test_a_killed_run_goes_on(released: Course, tmp_path: pathlib.Path) -> None:
@@ -71,20 +71,21 @@ def test_a_killed_run_goes_on(released: Course, tmp_path: pathlib.Path) -> None:
     check_end(straight, whole, expected)
     assert {row.state for row in straight.rows().values()} == {"graded", "ungraded"} and isinstance(Row, type)
     moments, killed, number = random.Random(2026), 0, 0
+    paces = [whole.seconds]  # of undisturbed runs: a machine that is busy at one time is not at another
     while killed < KILLS:
         number += 1
-        killed += one_class(released.copy(tmp_path / str(number)), whole, expected, moments, KILLS - killed)
+        killed += one_class(released.copy(tmp_path / str(number)), paces, expected, moments, KILLS - killed)
 
 
 def one_class(
-    course: Course, whole: Ended, expected: dict[str, list[tuple[object, ...]]], moments: random.Random, most: int
+    course: Course, paces: list[float], expected: dict[str, list[tuple[object, ...]]], moments: random.Random, most: int
 ) -> int:
     """Grade a class that is killed again and again, at most so often; how often it was."""
     for case in STUDENTS:
         case.hand_in(course.place(case.name), course.released)
     kept: dict[str, int] = {}
     for count in range(most + 1):
-        seconds = moments.uniform(0.0, whole.seconds) if count < most else 900.0
+        seconds = moments.uniform(0.0, min(paces)) if count < most else 900.0
         ended = course.run("grade", "90", seconds=seconds)
         assert ended.left == []
         now = verdicts(course)
@@ -92,5 +93,6 @@ def one_class(
         kept = now
         if "was killed" not in ended.said:
             check_end(course, ended, expected)
+            paces += [ended.seconds] * (count == 0)
             return count
     raise AssertionError("the last run did not end")
