@@ -13,17 +13,17 @@ from typing import Any
 import jax
 import numpy as np
 
-from shardlab.answer import plain, situation
-from shardlab.collectives import price
+from shardlab.exercises.answer import plain, situation
+from shardlab.exercises.predictions import GIVEN
 from shardlab.judge.measuring import hidden_inputs
 from shardlab.judge.programs import oracle_outputs
+from shardlab.judge.references import References
 from shardlab.judge.values import matches
 from shardlab.placement import place, placement_of
-from shardlab.predictions import GIVEN
-from shardlab.program import Program, read_program
+from shardlab.programs.collectives import price
+from shardlab.programs.program import Program, read_program
 from shardlab.question import CallsItem, Case, Observed, ProgramItem, ValueItem, calls_of, cases_of
 from shardlab.questions import QUESTIONS
-from shardlab.references import References
 
 
 def check(question: str, namespace: Mapping[str, Any], seed: int, references: str) -> None:

@@ -33,7 +33,7 @@ WARM = 2
 
 def check(question: str, answer: dict[str, Any]) -> None:
     """What a student's cell does: `sl.check`, and its feedback shown."""
-    from shardlab.exercise import check
+    from shardlab.exercises.exercise import check
     from shardlab.judge.measuring import measure
     from shardlab.questions import QUESTIONS
 
@@ -46,7 +46,7 @@ def check(question: str, answer: dict[str, Any]) -> None:
 
 def compile_and_run(question: str, answer: dict[str, Any]) -> None:
     """The same programs in the same cases, by JAX alone."""
-    from shardlab.answer import situation
+    from shardlab.exercises.answer import situation
     from shardlab.judge.measuring import hidden_inputs
     from shardlab.question import ProgramItem, cases_of
     from shardlab.questions import QUESTIONS

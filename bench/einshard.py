@@ -70,7 +70,7 @@ def bounds(n: int) -> tuple[int, int]:
 
 def placements(repeats: int) -> list[Ratio]:
     """`einshard(x, expr)` against `jax.device_put(x, ready_sharding)`, for NumPy and JAX arrays."""
-    from shardlab.sharding import einshard, make_sharding
+    from shardlab.expressions.sharding import einshard, make_sharding
 
     found = []
     for shape, text in CASES.items():
@@ -87,7 +87,7 @@ def placements(repeats: int) -> list[Ratio]:
 
 def first_uses(repeats: int) -> list[Ratio]:
     """An expression never seen before against one `device_put`."""
-    from shardlab.sharding import einshard, make_sharding
+    from shardlab.expressions.sharding import einshard, make_sharding
 
     ready, fresh = make_sharding("a -> a*", 1), ("".join(word) for word in itertools.product("abcdefghij", repeat=7))
     found = []

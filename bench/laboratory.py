@@ -103,7 +103,7 @@ def layers(n: int) -> tuple[Callable[[], Callable[..., Any]], tuple[Any, ...]]:
 
 def inspections(repeats: int) -> list[Ratio]:
     """`inspect` against lowering and compiling the same function."""
-    from shardlab.program import inspect
+    from shardlab.programs.program import inspect
 
     found = []
     product = (lambda: lambda a, b: a @ b), (array((64, 128), "x", "y"), array((128, 256), "y"))
@@ -118,7 +118,7 @@ def inspections(repeats: int) -> list[Ratio]:
 
 def reading(repeats: int) -> list[Ratio]:
     """Reading an HLO text of about a megabyte against compiling it."""
-    from shardlab.collectives import read_collectives
+    from shardlab.programs.collectives import read_collectives
 
     new, args = layers(11)
     texts: list[str] = []

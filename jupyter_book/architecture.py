@@ -17,19 +17,11 @@ ROOT = pathlib.Path(__file__).parent.parent
 PACKAGES = {"shardlab": ROOT / "src" / "shardlab", "shardlab_grader": ROOT / "grader" / "shardlab_grader"}
 PARTS = {
     "ground": "errors placement recording tables",
-    "expressions": "arrays counts inverse meshes misfits parsing pattern quote resolution rules sharding",
-    "programs": "alphabeta calls chips collectives comparison cost depth groups hlo lapack program stablehlo "
-    "targets terms topology",
-    "planner": "chain compiler contraction layouts operands partitioner planning plans routes search textbook "
-    "verification work",
-    "drawing": "blocks chart draw exchange facts lattice markup memory_bars picture product ring ring_grid ring_motion "
-    "ring_picture roofline svg terminal timeline tokens",
-    "question": "answer cases expression_items question verdict",
-    "exercises": "__main__ command devices exercise feedback predictions progress_file records",
-    "judge": "judge references",
-    "questions": "listings questions",
+    "question": "cases expression_items question situation verdict",
+    "exercises": "__main__ command devices records",
+    "questions": "listings",
 }
-"""The parts of `shardlab`, and the modules and packages of each."""
+"""The parts of `shardlab` that hold modules of its first level; each package is a part of its own name."""
 WIDTH, ROW, BOX = 960, 118, 52
 CHARACTER = 7.4
 
@@ -79,6 +71,8 @@ def grouped(ours: Mapping[str, pathlib.Path]) -> dict[str, str]:
         KeyError: a module of `shardlab` is in no part.
     """
     part = {module: name for name, inside in PARTS.items() for module in inside.split()}
+    packages = {name.split(".")[1] for name in ours if name.startswith("shardlab.") and name.count(".") > 1}
+    part = {name: name for name in packages} | part
     helper = {name: part[name.split(".")[1]] for name in ours if name.startswith("shardlab.")}
     return helper | {name: "shardlab_grader" for name in ours if name.startswith("shardlab_grader")}
 

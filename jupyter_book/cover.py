@@ -9,8 +9,8 @@ import dataclasses
 import pathlib
 import sys
 
+from shardlab.drawing.svg import fill
 from shardlab.placement import Placement, place
-from shardlab.svg import fill
 
 MESH = {"x": 2, "y": 4}
 ROWS, COLUMNS, INNER = 8, 16, 12

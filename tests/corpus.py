@@ -11,8 +11,8 @@ from typing import Any
 import jax
 import pytest
 
-from shardlab import predictions
-from shardlab.answer import record
+from shardlab.exercises import predictions
+from shardlab.exercises.answer import record
 from shardlab.question import Question
 
 FOLDER = pathlib.Path(__file__).parent / "answers"

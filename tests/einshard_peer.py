@@ -25,8 +25,8 @@ def check() -> None:
     """Place host copies and global arrays, and compare every shard that this process holds with the oracle."""
     from einshard_oracle import index_map
 
-    from shardlab.inverse import expression
-    from shardlab.sharding import einshard
+    from shardlab.expressions.inverse import expression
+    from shardlab.expressions.sharding import einshard
 
     host = np.arange(64, dtype="float32").reshape(8, 8)
     order = {device.id: place for place, device in enumerate(jax.devices())}

@@ -17,7 +17,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 import jax
 import jax.numpy as jnp
 
-from shardlab.hlo import _closing
+from shardlab.programs.hlo import _closing
 
 FOLDER = Path(__file__).parent / "hlo"
 P = jax.P
@@ -276,7 +276,7 @@ LARGE = {"wide": "v5e:16x16", "cube": "v5p:4x4x4"}
 
 def compiled(name: str, where: str) -> str:
     """The text of a program compiled for "cpu" or for one of the chips."""
-    from shardlab.topology import target_mesh
+    from shardlab.programs.topology import target_mesh
 
     axes, build = PROGRAMS[name]
     if where == "cpu":

@@ -7,10 +7,10 @@ import functools
 import pytest
 from corpus import SAMPLES, Sample
 
-from shardlab.feedback import html, text
+from shardlab.exercises.feedback import html, text
 from shardlab.judge import judge
+from shardlab.judge.references import References, build
 from shardlab.questions import QUESTIONS
-from shardlab.references import References, build
 
 SEED = 20
 

@@ -5,8 +5,17 @@ from pathlib import Path
 import hlo_texts
 import pytest
 
-from shardlab.collectives import Collective, axes_of, device_groups, group_size, parse, price, read_collectives, total_bytes
 from shardlab.errors import ShardlabError
+from shardlab.programs.collectives import (
+    Collective,
+    axes_of,
+    device_groups,
+    group_size,
+    parse,
+    price,
+    read_collectives,
+    total_bytes,
+)
 
 HLO = Path(__file__).parent / "hlo"
 X4, X8, XY, X8Y1 = (("x", 4),), (("x", 8),), (("x", 2), ("y", 4)), (("x", 8), ("y", 1))

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from shardlab import alphabeta
-from shardlab.alphabeta import all_gather, all_reduce, all_to_all, collective_permute, link_load, reduce_scatter
-from shardlab.chips import CHIPS, Chip, chip, chips_table
-from shardlab.collectives import Collective
-from shardlab.cost import cost
 from shardlab.errors import ShardlabError
 from shardlab.placement import place
-from shardlab.program import Memory, Program, inspect
+from shardlab.programs import alphabeta
+from shardlab.programs.alphabeta import all_gather, all_reduce, all_to_all, collective_permute, link_load, reduce_scatter
+from shardlab.programs.chips import CHIPS, Chip, chip, chips_table
+from shardlab.programs.collectives import Collective
+from shardlab.programs.cost import cost
+from shardlab.programs.program import Memory, Program, inspect
 from shardlab.tables import Table
 
 P = jax.P
@@ -290,7 +290,7 @@ def test_chip_names() -> None:
         chip("v9")
     assert str(error.value) == (
         "[unknown-chip] there are no numbers for a chip 'v9'.\n  where: chip('v9')\n"
-        "  mend:  name one of v4p, v5e, v5p, v6e, H100; or make a shardlab.chips.Chip with your own numbers."
+        "  mend:  name one of v4p, v5e, v5p, v6e, H100; or make a shardlab.Chip with your own numbers."
     )
 
 

@@ -16,10 +16,10 @@ from shardlab_grader.release import release
 from shardlab_grader.report import Row
 from shardlab_grader.store import Record, Store, key
 
-from shardlab.feedback import text
+from shardlab.exercises.feedback import text
+from shardlab.judge.references import PACKAGED
 from shardlab.question import ProgramItem
 from shardlab.questions import CHAPTERS, QUESTIONS
-from shardlab.references import PACKAGED
 
 ROOT = pathlib.Path(__file__).parent.parent
 SOURCES = {int(path.stem[:2]): path for path in edition.chapters(ROOT)}

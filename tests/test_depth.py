@@ -9,15 +9,15 @@ import pytest
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 
-from shardlab.answer import record
 from shardlab.cases import Case, Input, Observed
-from shardlab.collectives import read_collectives
-from shardlab.depth import depth
-from shardlab.feedback import text
+from shardlab.exercises.answer import record
+from shardlab.exercises.feedback import text
 from shardlab.judge import judge
-from shardlab.program import inspect
+from shardlab.judge.references import build
+from shardlab.programs.collectives import read_collectives
+from shardlab.programs.depth import depth
+from shardlab.programs.program import inspect
 from shardlab.question import Miss, ProgramItem, Question, axes
-from shardlab.references import build
 
 P = jax.P
 N = 8

@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shardlab.errors import ShardingError
-from shardlab.inverse import letter_names, write_axes, write_counts
-from shardlab.parsing import parse
+from shardlab.expressions.inverse import letter_names, write_axes, write_counts
+from shardlab.expressions.parsing import parse
+from shardlab.expressions.resolution import axis_spec, resolve, resolve_on
+from shardlab.expressions.sharding import make_sharding
 from shardlab.placement import place
-from shardlab.resolution import axis_spec, resolve, resolve_on
-from shardlab.sharding import make_sharding
 
 COUNT = int(os.environ.get("SHARDLAB_FUZZ", "2000"))
 BATCH = 10

@@ -9,12 +9,13 @@ import pytest
 from sample_questions import CALLED, PLACED, PROGRAM, product, question
 
 import shardlab as sl
-from shardlab import predictions, progress_file, questions
-from shardlab.answer import plain, record
+from shardlab import questions
 from shardlab.errors import ShardlabError
+from shardlab.exercises import predictions, progress_file
+from shardlab.exercises.answer import plain, record
 from shardlab.judge import elsewhere, local
+from shardlab.judge.references import build
 from shardlab.question import ValueItem
-from shardlab.references import build
 
 GUESS = question(ValueItem("kinds", {"P": 1}, key=frozenset({"all-reduce"}), predicted=True), *CALLED.items, id="0.2")
 

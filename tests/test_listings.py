@@ -5,7 +5,7 @@ import random
 import pytest
 
 from shardlab import listings
-from shardlab.collectives import UNKNOWN, read_collectives
+from shardlab.programs.collectives import UNKNOWN, read_collectives
 from shardlab.questions import question
 from shardlab.questions.oracles03 import bytes_by_kind, counted, draw_text
 

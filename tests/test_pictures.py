@@ -6,16 +6,16 @@ import hlo_texts
 import jax
 import pytest
 
-from shardlab.chips import CHIPS
-from shardlab.collectives import Collective, read_collectives
-from shardlab.draw import Picture
+from shardlab.drawing.draw import Picture
+from shardlab.drawing.exchange import show_collective
+from shardlab.drawing.lattice import show_mesh
+from shardlab.drawing.memory_bars import show_memory
+from shardlab.drawing.roofline import INT8, Work, matmul, show_roofline
+from shardlab.drawing.timeline import show_schedule, timelines
 from shardlab.errors import ShardlabError
-from shardlab.exchange import show_collective
-from shardlab.lattice import show_mesh
-from shardlab.memory_bars import show_memory
-from shardlab.program import Memory, Program
-from shardlab.roofline import INT8, Work, matmul, show_roofline
-from shardlab.timeline import show_schedule, timelines
+from shardlab.programs.chips import CHIPS
+from shardlab.programs.collectives import Collective, read_collectives
+from shardlab.programs.program import Memory, Program
 
 AUTO = jax.sharding.AxisType.Auto
 

@@ -10,11 +10,11 @@ import jax
 import pytest
 
 import shardlab as sl
-from shardlab.contraction import contraction
-from shardlab.operands import Place, layouts
-from shardlab.partitioner import RULES
-from shardlab.planning import plan
-from shardlab.plans import UNKNOWN, Plan
+from shardlab.planner.contraction import contraction
+from shardlab.planner.operands import Place, layouts
+from shardlab.planner.partitioner import RULES
+from shardlab.planner.planning import plan
+from shardlab.planner.plans import UNKNOWN, Plan
 
 MATMUL = "i j, j k -> i k"
 MLP = "b x, x y, y z -> b z"

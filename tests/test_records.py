@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from shardlab import records, topology
+from shardlab import records
 from shardlab.errors import ShardlabError
-from shardlab.program import inspect
+from shardlab.programs import topology
+from shardlab.programs.program import inspect
 from shardlab.records import Recorded, recorded, written
 
 needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")

@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from shardlab import alphabeta
+from shardlab.drawing.ring import KINDS, Chunk, schedule
+from shardlab.drawing.ring_picture import show_ring
 from shardlab.errors import ShardlabError
-from shardlab.ring import KINDS, Chunk, schedule
-from shardlab.ring_picture import show_ring
+from shardlab.programs import alphabeta
 
 CASES = list(itertools.product(KINDS, (2, 3, 4, 5, 8), (False, True)))
 

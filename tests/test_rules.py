@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from shardlab.errors import ShardingError
-from shardlab.inverse import expression
-from shardlab.rules import dry_run
-from shardlab.sharding import einshard
+from shardlab.expressions.inverse import expression
+from shardlab.expressions.rules import dry_run
+from shardlab.expressions.sharding import einshard
 
 COPIES = "... -> * ..."
 RULES = [("w1$", "x y -> x y*"), ("w2$", "y z -> y* z"), ("layers/0/b", "y -> y8"), (".*", COPIES)]

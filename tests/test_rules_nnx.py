@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from shardlab.program import inspect
-from shardlab.rules import dry_run
-from shardlab.sharding import einshard
+from shardlab.expressions.rules import dry_run
+from shardlab.expressions.sharding import einshard
+from shardlab.programs.program import inspect
 
 nnx = pytest.importorskip("flax.nnx")
 

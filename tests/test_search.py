@@ -12,10 +12,10 @@ from collections.abc import Iterator
 import pytest
 
 import shardlab as sl
-from shardlab.planning import plan, planned
-from shardlab.plans import Plan
-from shardlab.search import Search
-from shardlab.verification import sent
+from shardlab.planner.planning import plan, planned
+from shardlab.planner.plans import Plan
+from shardlab.planner.search import Search
+from shardlab.planner.verification import sent
 
 MESH = {"x": 4, "y": 2}
 TEXT = "a b, b c, c d, d e -> a e"

@@ -13,10 +13,10 @@ from einshard_oracle import index_map
 from jax.sharding import AxisType, Mesh, NamedSharding
 
 from shardlab.errors import ShardingError
-from shardlab.inverse import expression
+from shardlab.expressions.inverse import expression
+from shardlab.expressions.sharding import einshard, make_sharding, spec
 from shardlab.placement import placement_of
-from shardlab.program import inspect
-from shardlab.sharding import einshard, make_sharding, spec
+from shardlab.programs.program import inspect
 
 P = jax.P
 NAMES = ("data", "model")

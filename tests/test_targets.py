@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from shardlab import topology
-from shardlab.comparison import compare
-from shardlab.cost import cost
 from shardlab.errors import ShardlabError
-from shardlab.program import Program, read_program
-from shardlab.targets import compile_for
-from shardlab.topology import devices, parse_target, target_mesh
+from shardlab.programs import topology
+from shardlab.programs.comparison import compare
+from shardlab.programs.cost import cost
+from shardlab.programs.program import Program, read_program
+from shardlab.programs.targets import compile_for
+from shardlab.programs.topology import devices, parse_target, target_mesh
 
 P = jax.P
 Entry = str | tuple[str, ...] | None
@@ -241,7 +241,7 @@ def test_the_compiler_knows_similar_chips(target: str) -> None:
 QUIET = """
 import os
 import jax, jax.numpy as jnp
-from shardlab.targets import compile_for
+from shardlab.programs.targets import compile_for
 x, before = jnp.ones((8, 8)), dict(os.environ)
 compile_for(lambda x: x @ x, (x,), "v5e:2x4")
 assert dict(os.environ) == before

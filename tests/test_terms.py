@@ -9,8 +9,8 @@ import pytest
 from jax.sharding import AxisType, NamedSharding
 
 from shardlab.placement import place, placement_of
-from shardlab.program import inspect
-from shardlab.terms import placed_of, terms_of
+from shardlab.programs.program import inspect
+from shardlab.programs.terms import placed_of, terms_of
 
 P = jax.P
 SIZES = ((2, 4), (4, 2), (2, 2, 2))

@@ -25,9 +25,9 @@ from typing import Any
 
 from shardlab.judge import judge
 from shardlab.judge.programs import JudgeProgram, judge_program
+from shardlab.judge.references import References
 from shardlab.question import Question, cases_of
 from shardlab.questions import QUESTIONS
-from shardlab.references import References
 from shardlab.verdict import Finding, Part, Verdict
 
 Say = Callable[[dict[str, Any]], None]

@@ -26,7 +26,7 @@ from shardlab_grader.submissions import handed_in
 from traitlets import Unicode
 from traitlets.config import Config
 
-from shardlab import feedback
+from shardlab.exercises import feedback
 from shardlab.question import Question
 from shardlab.verdict import Verdict
 

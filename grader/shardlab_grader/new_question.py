@@ -14,7 +14,7 @@ from shardlab_grader import edition
 
 from shardlab.errors import ShardlabError
 
-DECLARATION = '''\
+DECLARATION = """\
 {name} = Question(
     "{id}", "Twice as much", difficulty=1, minutes=5,
     items=(
@@ -40,8 +40,8 @@ DECLARATION = '''\
                 "and what the wrong ones would have cost. Here each device doubles the rows that it holds: nothing is "
                 "summed, so no device needs anything from another, and the output lies as the input did.",
 )  # fmt: skip
-'''
-EXERCISE = '''
+"""
+EXERCISE = """
 <!-- exercise {id} -->
 
 Write `twice(mesh, x)`: the double of `x`, whose rows lie over the mesh axis `x`. Nothing needs to move.
@@ -56,7 +56,7 @@ def twice(mesh, x):
 ```{{code-cell}} ipython3
 sl.check("{id}", twice)
 ```
-'''
+"""
 ANSWERS = {
     "reference": "# passed\n\n\ndef twice(mesh, x):\n    return 2 * x\n",
     "adds_itself": "# passed\n\n\ndef twice(mesh, x):\n    return x + x\n",

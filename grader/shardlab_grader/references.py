@@ -60,7 +60,7 @@ def _eight_devices() -> None:
 
 
 def _measure(questions: tuple[str, ...], answers: Answers, seed: int | None) -> str:
-    from shardlab import references
+    from shardlab.judge import references
     from shardlab.questions import question
 
     with tempfile.TemporaryDirectory() as directory:

@@ -21,7 +21,7 @@ OUTPUT is JSON lines, each written whole before the next step starts, so that a 
 
     {"cell": 3}                                             the cell with this index, from 0, is reached
     {"error": {"cell": 3, "type": text, "message": text}}   it raised; or it did not end in time: type `CellTimeout`
-    {"question": "4.2", "item": name, "entry": {...}}       one item's answer, as `shardlab.answer.record` makes it
+    {"question": "4.2", "item": name, "entry": {...}}       one item's answer, as `shardlab.exercises.answer.record` makes it
     {"end": true}                                           everything was run and recorded
 
 Environment: XLA shows 8 CPU devices, `SHARDLAB_RECORD=1`, matplotlib draws nothing, pip finds no index.
@@ -114,7 +114,7 @@ class Runner:
         self._job, self._output = job, output
         self._recorded: set[tuple[str, str]] = set()
         # Before any cell: when this fails the fault is ours, and nothing has been written.
-        from shardlab import answer, predictions
+        from shardlab.exercises import answer, predictions
 
         self._recorder, self._predictions = answer.record, predictions.GIVEN
         self._shell = _shell()
@@ -222,7 +222,7 @@ def warm() -> None:
     import matplotlib.pyplot
 
     import shardlab
-    from shardlab import answer, predictions  # noqa: F401
+    from shardlab.exercises import answer, predictions  # noqa: F401
 
     for name in dir(shardlab):
         getattr(shardlab, name)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from shardlab.errors import ShardlabError
 
-WITHHELD = ("questions", "judge", "references.py")
+WITHHELD = ("questions", "judge")
 
 
 def installed() -> pathlib.Path:

@@ -11,72 +11,75 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shardlab.blocks import show_blocks as show_blocks
-    from shardlab.chips import Chip as Chip
-    from shardlab.chips import chip as chip
-    from shardlab.collectives import Collective as Collective
-    from shardlab.comparison import Comparison as Comparison
-    from shardlab.comparison import compare as compare
-    from shardlab.cost import Cost as Cost
     from shardlab.devices import setup as setup
-    from shardlab.draw import show as show
+    from shardlab.drawing.blocks import show_blocks as show_blocks
+    from shardlab.drawing.draw import show as show
+    from shardlab.drawing.exchange import show_collective as show_collective
+    from shardlab.drawing.lattice import show_mesh as show_mesh
+    from shardlab.drawing.memory_bars import show_memory as show_memory
+    from shardlab.drawing.product import show_product as show_product
+    from shardlab.drawing.ring_picture import show_ring as show_ring
+    from shardlab.drawing.roofline import show_roofline as show_roofline
+    from shardlab.drawing.timeline import show_schedule as show_schedule
+    from shardlab.drawing.tokens import show_tokens as show_tokens
     from shardlab.errors import ShardingError as ShardingError
     from shardlab.errors import ShardlabError as ShardlabError
-    from shardlab.exchange import show_collective as show_collective
-    from shardlab.exercise import check as check
-    from shardlab.exercise import explain as explain
-    from shardlab.exercise import hint as hint
-    from shardlab.exercise import target as target
-    from shardlab.inverse import expression as expression
-    from shardlab.lattice import show_mesh as show_mesh
-    from shardlab.memory_bars import show_memory as show_memory
+    from shardlab.exercises.exercise import check as check
+    from shardlab.exercises.exercise import explain as explain
+    from shardlab.exercises.exercise import hint as hint
+    from shardlab.exercises.exercise import target as target
+    from shardlab.exercises.predictions import predict as predict
+    from shardlab.exercises.progress_file import progress as progress
+    from shardlab.expressions.inverse import expression as expression
+    from shardlab.expressions.rules import dry_run as dry_run
+    from shardlab.expressions.sharding import einshard as einshard
+    from shardlab.expressions.sharding import make_sharding as make_sharding
+    from shardlab.expressions.sharding import spec as spec
     from shardlab.placement import Placement as Placement
     from shardlab.placement import placement_of as placement_of
-    from shardlab.planning import plan as plan
-    from shardlab.predictions import predict as predict
-    from shardlab.product import show_product as show_product
-    from shardlab.program import Program as Program
-    from shardlab.program import inspect as inspect
-    from shardlab.progress_file import progress as progress
+    from shardlab.planner.planning import plan as plan
+    from shardlab.processes.launching import Launched as Launched
+    from shardlab.processes.launching import launch as launch
+    from shardlab.programs.chips import Chip as Chip
+    from shardlab.programs.chips import chip as chip
+    from shardlab.programs.collectives import Collective as Collective
+    from shardlab.programs.comparison import Comparison as Comparison
+    from shardlab.programs.comparison import compare as compare
+    from shardlab.programs.cost import Cost as Cost
+    from shardlab.programs.program import Program as Program
+    from shardlab.programs.program import inspect as inspect
     from shardlab.records import recorded as recorded
-    from shardlab.ring_picture import show_ring as show_ring
-    from shardlab.roofline import show_roofline as show_roofline
-    from shardlab.rules import dry_run as dry_run
-    from shardlab.sharding import einshard as einshard
-    from shardlab.sharding import make_sharding as make_sharding
-    from shardlab.sharding import spec as spec
-    from shardlab.timeline import show_schedule as show_schedule
-    from shardlab.tokens import show_tokens as show_tokens
 
 __version__ = "0.1.0"
 
 _NAMES = {
-    "blocks": "show_blocks",
-    "chips": "Chip chip",
-    "collectives": "Collective",
-    "comparison": "Comparison compare",
-    "cost": "Cost",
+    "drawing.blocks": "show_blocks",
+    "programs.chips": "Chip chip",
+    "programs.collectives": "Collective",
+    "programs.comparison": "Comparison compare",
+    "programs.cost": "Cost",
     "devices": "setup",
-    "draw": "show",
+    "drawing.draw": "show",
     "errors": "ShardingError ShardlabError",
-    "exchange": "show_collective",
-    "exercise": "check explain hint target",
-    "inverse": "expression",
-    "lattice": "show_mesh",
-    "memory_bars": "show_memory",
+    "drawing.exchange": "show_collective",
+    "exercises.exercise": "check explain hint target",
+    "expressions.inverse": "expression",
+    "drawing.lattice": "show_mesh",
+    "drawing.memory_bars": "show_memory",
     "placement": "Placement placement_of",
-    "planning": "plan",
-    "predictions": "predict",
-    "product": "show_product",
-    "program": "Program inspect",
-    "progress_file": "progress",
+    "planner.planning": "plan",
+    "exercises.predictions": "predict",
+    "processes.launching": "Launched launch",
+    "drawing.product": "show_product",
+    "programs.program": "Program inspect",
+    "exercises.progress_file": "progress",
     "records": "recorded",
-    "ring_picture": "show_ring",
-    "roofline": "show_roofline",
-    "rules": "dry_run",
-    "sharding": "einshard make_sharding spec",
-    "timeline": "show_schedule",
-    "tokens": "show_tokens",
+    "drawing.ring_picture": "show_ring",
+    "drawing.roofline": "show_roofline",
+    "expressions.rules": "dry_run",
+    "expressions.sharding": "einshard make_sharding spec",
+    "drawing.timeline": "show_schedule",
+    "drawing.tokens": "show_tokens",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

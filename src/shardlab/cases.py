@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 from typing import Any
@@ -23,6 +24,7 @@ class Input:
     """One array argument of a program: its global shape, dtype and spec on the case's mesh.
 
     With `copy_of` it has the values of an earlier argument, of the same shape. `shift` is added to the drawn values.
+    With `definite` it is a square matrix that is symmetric and positive definite, with eigenvalues between 1 and about 5.
     """
 
     shape: tuple[int, ...]
@@ -30,6 +32,7 @@ class Input:
     dtype: str = "float32"
     copy_of: int | None = None
     shift: float = 0.0
+    definite: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +45,8 @@ class Case:
         outputs: the spec that each output must have; `None` where any placement is right.
         explicit: whether the mesh axes are Explicit instead of Auto.
         terms: for each output the mesh axes over which it must be left unreduced; nowhere unless given.
-        lapack: whether programs may call LAPACK, as `jnp.linalg.solve` does: see `shardlab.lapack`.
+        lapack: whether programs may call LAPACK, as `jnp.linalg.solve` does: see `shardlab.programs.lapack`.
+        slow: the mesh axis whose wires are slow: what is sent along it has a budget of its own.
     """
 
     axes: Axes
@@ -51,6 +55,7 @@ class Case:
     explicit: bool = False
     terms: tuple[tuple[str, ...], ...] = ()
     lapack: bool = False
+    slow: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """What the student's process needs to export a program; no values."""
@@ -83,7 +88,10 @@ class Observed:
     `shards` holds for each output the (device id, index, block) that each device has after the run;
     `terms` the mesh axes over which these blocks have yet to be summed;
     `operations` counts the exported program's StableHLO operations by name, before XLA;
-    `collectives` are `shardlab.collectives.Collective`s, after it, and `depth` says how many of them wait for one another.
+    `collectives` are `shardlab.programs.collectives.Collective`s, after it, and `depth` says how many of them wait for one
+    another.
+    `largest` is the number of bytes of the largest array that the compiled program makes on a device on its way.
+    `hlo` is the compiled program's text.
     `again` is a second run where more than one output is right: other whole numbers as inputs, the same floats.
     """
 
@@ -97,14 +105,30 @@ class Observed:
     flops: float = 0.0
     memory: int = 0
     depth: int | None = 0
+    largest: int = 0
     again: Observed | None = None
 
     @property
     def price(self) -> int:
-        """Payload bytes per device that the program moves: see `shardlab.collectives.price`."""
-        from shardlab.collectives import price
+        """Payload bytes per device that the program moves: see `shardlab.programs.collectives.price`."""
+        from shardlab.programs.collectives import price
 
         return price(self.collectives)
+
+    @property
+    def slow(self) -> int:
+        """The part of the price that collectives have which cross the case's slow axis; 0 where no axis is slow."""
+        from shardlab.programs.collectives import crossing, price
+
+        return price(crossing(self.collectives, self.case.axes, self.case.slow)) if self.case.slow else 0
+
+    @functools.cached_property
+    def beside(self) -> int | None:
+        """FLOPs of matrix products that every collective has beside it, neither before nor after; `None`: nobody knows."""
+        from shardlab.programs.overlap import overlaps
+
+        found = overlaps(self.hlo, {c.name for c in self.collectives}) if self.collectives else ()
+        return None if found is None else min((o.beside for o in found), default=0)
 
     @property
     def values(self) -> tuple[tuple[tuple[int, tuple[slice, ...], np.ndarray], ...], ...]:

@@ -36,8 +36,8 @@ def inspect_command(options: argparse.Namespace) -> None:
     """Prints the program that a function becomes."""
     from rich.console import Console
 
-    from shardlab.cost import cost
-    from shardlab.program import inspect
+    from shardlab.programs.cost import cost
+    from shardlab.programs.program import inspect
 
     axes = mesh_axes(options.mesh)
     _start(math.prod(axes.values()))

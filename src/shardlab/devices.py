@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from shardlab.errors import ShardlabError
-from shardlab.topology import host_settings
+from shardlab.programs.topology import host_settings
 
 if TYPE_CHECKING:
     import jax
@@ -21,6 +21,7 @@ OLDEST_JAX = "0.10"
 PINNED_JAX = "0.10.2"
 # What the notebooks compute and draw with, and what an installation in a running kernel may replace.
 WATCHED = ("jax", "jaxlib", "matplotlib", "numpy")
+
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Devices:

@@ -133,6 +133,8 @@ class ProgramItem(Item):
         most: how many collectives may run, all executions counted; unless given, only their bytes matter.
         deepest: in a case, how many collectives may wait for one another; unless given, any number.
         manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
+        widest: in a case, how many bytes the largest array inside the program may have on a device; unless given, M looks at
+            arguments and outputs alone.
     """
 
     oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
@@ -148,6 +150,7 @@ class ProgramItem(Item):
     most: int | None = dataclasses.field(default=None, kw_only=True)
     deepest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
     manual: bool = dataclasses.field(default=False, kw_only=True)
+    widest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
     kind = "program"
 
 

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shardlab.collectives import read_collectives
 from shardlab.errors import ShardlabError
 from shardlab.placement import Placement
-from shardlab.program import Memory, Program, inspect
+from shardlab.programs.collectives import read_collectives
+from shardlab.programs.program import Memory, Program, inspect
 from shardlab.recording import recording
 
 FOLDER = Path(__file__).parent / "records"

@@ -11,12 +11,12 @@ import pytest
 from corpus import SAMPLES, Sample
 
 import shardlab as sl
-from shardlab import predictions
-from shardlab.answer import record
+from shardlab.exercises import predictions
+from shardlab.exercises.answer import record
 from shardlab.judge import elsewhere
+from shardlab.programs.topology import devices
 from shardlab.question import ProgramItem
 from shardlab.questions import QUESTIONS
-from shardlab.topology import devices
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 

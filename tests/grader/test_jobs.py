@@ -26,8 +26,9 @@ pytestmark = pytest.mark.sandbox
 SOURCE = pathlib.Path(shardlab.__file__).parent
 STAND_IN = {
     "__init__.py": "",
-    "predictions.py": "GIVEN = {}",
-    "answer.py": """
+    "exercises/__init__.py": "",
+    "exercises/predictions.py": "GIVEN = {}",
+    "exercises/answer.py": """
 def record(manifest, namespace, predictions):
     name = manifest["items"][0]["name"]
     return {"items": {name: {"value": namespace[name]} if name in namespace else {"missing": True}}}
@@ -48,7 +49,7 @@ def judge(question, answer, references, seed, judge_one):
     right = value == question.items[0].key
     return Verdict(question.id, "passed" if right else "failed", (Part("a", "V", 2.0 * right, 2.0),), reason=str(value))
 """,
-    "references.py": """
+    "judge/references.py": """
 class References:
     @staticmethod
     def load(path=None):
@@ -173,7 +174,7 @@ def test_runner_that_does_not_start(grade: Grade, stand_in: pathlib.Path, tmp_pa
     """When the student package cannot be imported nobody fails."""
     broken = tmp_path / "broken" / "shardlab"
     shutil.copytree(stand_in, broken)
-    (broken / "answer.py").write_text("raise ImportError('broken')")
+    (broken / "exercises" / "answer.py").write_text("raise ImportError('broken')")
     graded = grade(*NUMBERS, shardlab=broken)
     assert statuses(graded) == ["ungraded"] * 3
     assert graded.verdicts["1.1"].reason.endswith("ImportError: broken")
@@ -271,7 +272,7 @@ def test_student_package_holds_no_keys(tmp_path: pathlib.Path) -> None:
     """Neither questions nor judge nor references are in it, by name or by import of the rest."""
     package = student_package(tmp_path)
     names = {path.stem for path in package.rglob("*")}
-    assert names.isdisjoint({"questions", "judge", "references", "ch01", "programs"})
+    assert names.isdisjoint({"questions", "judge", "references", "ch01", "measuring"})
     assert {"answer", "predictions", "exercise", "placement"} <= names
 
 
@@ -282,7 +283,7 @@ def test_student_package_is_made_once(tmp_path: pathlib.Path, stand_in: pathlib.
     first = student_package(tmp_path / "cache", source)
     (source / "judge" / "__init__.py").write_text("changed, but withheld")
     assert student_package(tmp_path / "cache", source) == first
-    (source / "answer.py").write_text("changed = 1")
+    (source / "exercises" / "answer.py").write_text("changed = 1")
     assert student_package(tmp_path / "cache", source) != first
     assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == sorted(
         [first.name, student_package(tmp_path / "cache", source).name]

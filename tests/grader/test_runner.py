@@ -42,8 +42,11 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     package = tmp_path_factory.mktemp("package") / "shardlab"
     package.mkdir()
     (package / "__init__.py").touch()
-    (package / "answer.py").write_text(ANSWER)
-    (package / "predictions.py").write_text(PREDICTIONS)
+    exercises = package / "exercises"
+    exercises.mkdir()
+    (exercises / "__init__.py").touch()
+    (exercises / "answer.py").write_text(ANSWER)
+    (exercises / "predictions.py").write_text(PREDICTIONS)
     return package
 
 
@@ -165,7 +168,7 @@ def test_endless_answer(ran: Run) -> None:
 def test_predictions(ran: Run) -> None:
     """What was predicted is recorded, under its item."""
     item = {"name": "p", "kind": "value", "predicted": True}
-    cells = ["from shardlab.predictions import predict", "predict('1.1', p=3)"]
+    cells = ["from shardlab.exercises.predictions import predict", "predict('1.1', p=3)"]
     _, recording = ran(*cells, manifests={"1.1": {"id": "1.1", "variable": None, "items": [item]}})
     assert values(recording) == {"p": 3}
 
@@ -234,7 +237,7 @@ def test_compiled_programs_are_ours(stand_in: pathlib.Path, tmp_path: pathlib.Pa
 def test_without_walls(ran: Run, stand_in: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Mode `none` records the same."""
     settings = Settings(tmp_path / "cache", shardlab=stand_in, mode="none")
-    _, recording = record([Cell("a = 1"), Cell("import shardlab.answer")], MANIFESTS, settings)
+    _, recording = record([Cell("a = 1"), Cell("import shardlab.exercises.answer")], MANIFESTS, settings)
     assert values(dataclasses.replace(recording)) == {"a": 1, "b": {"missing": True}}
 
 

@@ -48,7 +48,7 @@ CASES = (
             sqlite3.connect(path).execute("update grade set manual_score = 100")
         """),
     cells("questions", "import shardlab.questions as q; raise RuntimeError(str(q.QUESTIONS))"),
-    cells("references", "import shardlab.references as r; raise RuntimeError(str(r.References.load()))"),
+    cells("references", "import shardlab.judge.references as r; raise RuntimeError(str(r.References.load()))"),
     cells("grader", "import shardlab_grader.store, shardlab_grader.classroom; raise RuntimeError(shardlab_grader.__path__)"),
     cells("boxes-of-others", """
         import ctypes, os

@@ -6,13 +6,13 @@ import jax
 import numpy as np
 import pytest
 
-from shardlab.answer import plain, record
+from shardlab.exercises.answer import plain, record
+from shardlab.exercises.feedback import text
 from shardlab.expression_items import LayoutItem, Situation
-from shardlab.feedback import text
 from shardlab.judge import judge
 from shardlab.judge.measuring import hidden_inputs
+from shardlab.judge.references import References, build
 from shardlab.question import Case, Input, Miss, ProgramItem, Question, axes
-from shardlab.references import References, build
 from shardlab.verdict import Verdict
 
 P = jax.P

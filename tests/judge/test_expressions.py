@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from sample_questions import question
 
-from shardlab.answer import record
+from shardlab.exercises.answer import record
+from shardlab.exercises.feedback import html, text
 from shardlab.expression_items import ExpressionItem, LayoutItem, RulesItem, Situation, Tree
-from shardlab.feedback import html, text
 from shardlab.judge import judge
+from shardlab.judge.references import References
 from shardlab.placement import place
 from shardlab.question import Miss, Question, axes
-from shardlab.references import References
 from shardlab.verdict import Verdict
 
 MESH = axes(data=2, model=4)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from sample_questions import CALLED, CHOSEN, PLACED, P
 
-from shardlab.answer import record
-from shardlab.feedback import html, text
+from shardlab.exercises.answer import record
+from shardlab.exercises.feedback import html, text
 from shardlab.judge import judge
+from shardlab.judge.references import References
 from shardlab.question import Question
-from shardlab.references import References
 from shardlab.verdict import Verdict
 
 NONE = References({}, {})

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sample_questions import PROGRAM, P, product, question
 
-from shardlab.answer import record
+from shardlab.exercises.answer import record
 from shardlab.judge import judge
+from shardlab.judge.references import References, build
 from shardlab.question import Case, Input, Observed, ProgramItem, axes
-from shardlab.references import References, build
 from shardlab.verdict import Verdict
 
 SEED = 5

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import pytest
 from sample_questions import P, question
 
-from shardlab.answer import record
 from shardlab.cases import Case, Input
+from shardlab.exercises.answer import record
 from shardlab.judge import judge
+from shardlab.judge.references import References, build
 from shardlab.question import ProgramItem, ValueItem, axes
-from shardlab.references import References, build
 from shardlab.verdict import Verdict
 
 SEED = 3

@@ -36,7 +36,7 @@ def judge(
 
     Args:
         question: what was asked.
-        answer: what `shardlab.answer.record` made, for the manifest with the same `seed`.
+        answer: what `shardlab.exercises.answer.record` made, for the manifest with the same `seed`.
         references: costs of the reference in each case.
         seed: the release's seed: with it the drawn cases are judged too, and inputs are other ones than in the notebook.
         judge_one: judges one program in one case; a class that holds equal programs need not measure each again.

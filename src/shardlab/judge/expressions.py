@@ -14,14 +14,14 @@ from jax.sharding import AxisType, Mesh, NamedSharding
 
 from shardlab.errors import ShardlabError
 from shardlab.expression_items import ExpressionItem, LayoutItem, RulesItem, Shape, Situation, Tree
+from shardlab.expressions.parsing import parse
+from shardlab.expressions.resolution import Resolution, resolve, resolve_on
 from shardlab.judge.findings import Entry, Judged, asked, explained, raised, short
 from shardlab.judge.placements import judge_placement
 from shardlab.judge.programs import describe
-from shardlab.parsing import parse
 from shardlab.placement import Axes, Placement, place
-from shardlab.program import read_program
+from shardlab.programs.program import read_program
 from shardlab.question import Case, Input, Item, Miss, Observed
-from shardlab.resolution import Resolution, resolve, resolve_on
 from shardlab.verdict import Finding
 
 LONGEST = 200

@@ -6,8 +6,8 @@ import functools
 from typing import Any
 
 from shardlab.judge import judge
+from shardlab.judge.references import References
 from shardlab.questions import question as find
-from shardlab.references import References
 from shardlab.verdict import Verdict
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from shardlab import lapack, stablehlo
-from shardlab.answer import situation
 from shardlab.placement import Placement
-from shardlab.program import read_program
+from shardlab.programs import lapack, stablehlo
+from shardlab.programs.program import read_program
+from shardlab.programs.terms import placed_of
 from shardlab.question import Case, Input, Observed
-from shardlab.terms import placed_of
+from shardlab.situation import situation
 
 QUICK: dict[str, str | bool] = {"xla_backend_optimization_level": "0"}
 """LLVM's level, which comes after all of XLA's own passes: the HLO and its costs are the same at each, compiling costs a
@@ -48,8 +48,14 @@ def measure(module: bytes, case: Case) -> Measured:
     program = read_program(compiled, case.axes)
     memory = program.memory.argument + program.memory.output
     observed = Observed(
-        case, operations=admitted.operations, collectives=program.collectives, flops=program.flops, memory=memory,
+        case,
+        operations=admitted.operations,
+        collectives=program.collectives,
+        flops=program.flops,
+        memory=memory,
         depth=program.depth,
+        hlo=program.hlo,
+        largest=program.largest,
     )
     return Measured(compiled, specs, observed)
 
@@ -74,7 +80,7 @@ def _blocks(x: jax.Array, where: Placement) -> tuple[tuple[int, tuple[slice, ...
 
 
 def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
-    """Random arrays for a case: normal floats, or whole numbers below 100; the same for the same seed."""
+    """Random arrays for a case, normal or whole numbers below 100; the same for the same seed."""
     rng = np.random.default_rng(random.Random(f"{seed}/{case.key}").getrandbits(64))
     arrays: list[np.ndarray] = []
     for given in case.inputs:
@@ -88,7 +94,18 @@ def other_numbers(inputs: tuple[np.ndarray, ...], seed: int | None) -> tuple[np.
     return tuple((x + shift) % 100 if np.issubdtype(x.dtype, np.integer) else x for x in inputs)
 
 
+def wide(x: np.ndarray) -> np.ndarray:
+    """The same in double precision where it has floats or complex numbers."""
+    return x.astype(np.result_type(x.dtype, np.float64)) if np.issubdtype(x.dtype, np.inexact) else x
+
+
 def _drawn(rng: np.random.Generator, given: Input) -> np.ndarray:
+    if given.definite:
+        root = rng.standard_normal(given.shape)
+        return (root @ root.T / len(root) + np.eye(len(root))).astype(given.dtype)
+    if np.issubdtype(np.dtype(given.dtype), np.complexfloating):
+        real, imaginary = rng.standard_normal((2, *given.shape))
+        return (real + 1j * imaginary + given.shift).astype(given.dtype)
     if np.issubdtype(np.dtype(given.dtype), np.floating):
         return (rng.standard_normal(given.shape) + given.shift).astype(given.dtype)
     return (rng.integers(0, 100, given.shape) + int(given.shift)).astype(given.dtype)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shardlab.judge.measuring import wide
 from shardlab.placement import place
 from shardlab.question import Miss, Observed, ProgramItem
 
@@ -37,7 +38,7 @@ def _holds(when: Callable[[Observed], bool], observed: Observed) -> bool:
 
 def _equals(item: ProgramItem, observed: Observed, wrong: Any) -> bool:
     try:
-        outputs = wrong(*(x.astype(np.float64) if x.dtype.kind == "f" else x for x in observed.inputs))
+        outputs = wrong(*map(wide, observed.inputs))
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         return all(
             np.shape(o[index]) == block.shape and np.allclose(block, o[index], rtol=1e-4, atol=1e-4)
@@ -55,7 +56,7 @@ def _acts_like(item: ProgramItem, observed: Observed, local: Any) -> bool:
     try:
         for device, _, block in observed.shards[0]:
             coordinates = dict(zip(names, map(int, np.unravel_index(device, sizes))))
-            blocks = [x[tuple(slice(*s) for s in m[device])].astype(np.float64) for x, m in zip(inputs, maps)]
+            blocks = [wide(x[tuple(slice(*s) for s in m[device])]) for x, m in zip(inputs, maps)]
             wrong = np.asarray(local(coordinates, *blocks))
             if wrong.shape != block.shape or not np.allclose(block, wrong, rtol=1e-4, atol=1e-4):
                 return False

@@ -9,12 +9,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from shardlab import stablehlo
-from shardlab.collectives import Collective
 from shardlab.judge.findings import Entry, Judged, asked, explained, raised
-from shardlab.judge.measuring import hidden_inputs, measure, other_numbers, run
+from shardlab.judge.measuring import hidden_inputs, measure, other_numbers, run, wide
 from shardlab.judge.misses import find_miss, is_barred
 from shardlab.placement import place
+from shardlab.programs import stablehlo
+from shardlab.programs.collectives import Collective
 from shardlab.question import Case, Observed, ProgramItem
 from shardlab.verdict import Finding
 
@@ -35,6 +35,11 @@ class Costs(Protocol):
     @property
     def flops(self) -> float:
         """Floating point operations."""
+        ...
+
+    @property
+    def slow(self) -> int:
+        """Payload bytes that cross the case's slow axis."""
         ...
 
 
@@ -112,8 +117,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, costs: Costs | None
 
 def oracle_outputs(item: ProgramItem, observed: Observed) -> tuple[np.ndarray, ...]:
     """What the oracle returns, as a tuple, computed in double precision where the inputs are floats."""
-    wide = [x.astype(np.float64) if np.issubdtype(x.dtype, np.floating) else x for x in observed.inputs]
-    outputs = item.oracle(observed) if item.several else item.oracle(*wide)
+    outputs = item.oracle(observed) if item.several else item.oracle(*map(wide, observed.inputs))
     return tuple(map(np.asarray, outputs if isinstance(outputs, tuple) else (outputs,)))
 
 
@@ -126,11 +130,16 @@ def _differences(
         case "S":
             yield from _shardings(item, observed)
         case "H" if costs is not None:
-            yield from _communication(item, observed, costs.price + item.slack)
+            yield from _communication(item, observed, costs.price + item.slack, costs.slow)
         case "M" if costs is not None and observed.memory > costs.memory:
             yield Finding(
                 item.name, "M", "Arguments and outputs take more memory than they need to.",
                 expected=f"at most {costs.memory} B a device", got=f"{observed.memory} B a device",
+            )  # fmt: skip
+        case "M" if item.widest is not None and observed.largest > item.widest(observed.case):
+            yield Finding(
+                item.name, "M", "On its way your program holds an array that is too large for one device.",
+                expected=f"no array above {item.widest(observed.case)} B on a device", got=f"one of {observed.largest} B",
             )  # fmt: skip
         case "F" if costs is not None and observed.flops > 1.01 * costs.flops:
             yield Finding(
@@ -139,11 +148,15 @@ def _differences(
             )  # fmt: skip
 
 
-def _communication(item: ProgramItem, observed: Observed, budget: int) -> Iterator[Finding]:
+def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:
     expected, moved = f"at most {budget} B a device", describe(observed.collectives)
     if any(c.executions is None for c in observed.collectives):
         what = "It cannot be told how often your program communicates: a loop's number of rounds depends on values."
         yield Finding(item.name, "H", what, expected=expected, got=moved)
+    elif observed.slow > slow:
+        what = f"Your program sends more bytes along {observed.case.slow} than it needs to."
+        along = f"B a device along {observed.case.slow}"
+        yield Finding(item.name, "H", what, expected=f"at most {slow} {along}", got=f"{observed.slow} {along}: {moved}")
     elif observed.price > budget:
         what = "Your program moves more bytes than it needs to."
         yield Finding(item.name, "H", what, expected=expected, got=f"{observed.price} B a device: {moved}")

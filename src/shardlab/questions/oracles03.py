@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.collectives import KINDS, read_collectives
 from shardlab.expression_items import Situation
-from shardlab.hlo import Array, Instruction, Module, leaves, parse
 from shardlab.placement import Axes, Spec
+from shardlab.programs.collectives import KINDS, read_collectives
+from shardlab.programs.hlo import Array, Instruction, Module, leaves, parse
 from shardlab.question import Case, Input, Observed, axes
 
 LINE, WIDE = axes(x=8), axes(x=4, y=2)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shardlab.collectives import read_collectives
 from shardlab.placement import Axes, Spec, place
+from shardlab.programs.collectives import read_collectives
 from shardlab.question import Case, Input, Observed
 from shardlab.questions.oracles03 import draw_text
 from shardlab.questions.oracles04 import product, same

@@ -32,9 +32,7 @@ def slopes(x: np.ndarray, y: np.ndarray, w1: np.ndarray, b1: np.ndarray, w2: np.
     return totals
 
 
-def descended(
-    *, rate: float = RATE, steps: int = 1, summed: bool = False, outputs: bool = False
-) -> Callable[..., Arrays]:
+def descended(*, rate: float = RATE, steps: int = 1, summed: bool = False, outputs: bool = False) -> Callable[..., Arrays]:
     """A function that returns the weights after some steps of gradient descent.
 
     With a mistake: on the sum of squares, over samples and outputs (`summed`) or over `outputs` only.

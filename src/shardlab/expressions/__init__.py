@@ -1,0 +1,1 @@
+"""The language of sharding expressions: text, what it parses to, and the shardings that it means."""

@@ -1,0 +1,1 @@
+"""Plans for contractions: what each way of doing one moves, foretold without compiling."""

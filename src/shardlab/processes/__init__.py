@@ -1,0 +1,1 @@
+"""Several JAX processes on one machine: how they are started, watched and ended, and what they tell."""

@@ -1,0 +1,24 @@
+"""The mesh and the arguments of a case, as JAX has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+
+def situation(case: Mapping[str, Any]) -> tuple[jax.sharding.Mesh, tuple[jax.ShapeDtypeStruct, ...]]:
+    """The mesh of a manifest's case, on the first devices in order, and its inputs without values."""
+    names, sizes = zip(*case["axes"])
+    kind = jax.sharding.AxisType.Explicit if case["explicit"] else jax.sharding.AxisType.Auto
+    devices = np.array(jax.devices()[: math.prod(sizes)]).reshape(sizes)
+    mesh = jax.sharding.Mesh(devices, names, axis_types=(kind,) * len(names))
+    specs = []
+    for given in case["inputs"]:
+        entries = (tuple(e) if isinstance(e, list) else e for e in given["spec"])
+        sharding = jax.sharding.NamedSharding(mesh, jax.P(*entries))
+        specs.append(jax.ShapeDtypeStruct(tuple(given["shape"]), given["dtype"], sharding=sharding))
+    return mesh, tuple(specs)
