@@ -32,6 +32,8 @@ BYTES = Question(
                      like=oracle.divided_by_all),
                 Miss("tuple-cuts-once", "Every axis of a tuple cuts: the parts are the product of their sizes.", 2,
                      like=oracle.first_of_tuple_bytes),
+                Miss("four-bytes-always", "Not every element takes four bytes: ask the dtype, jnp.dtype(dtype).itemsize.", 3,
+                     like=oracle.four_bytes),
                 Miss("elements-for-bytes", "These are elements; an element of this dtype takes more than one byte.", 1,
                      like=oracle.elements),
                 LIST_AS_AXIS,
@@ -69,6 +71,7 @@ BYTES = Question(
 
 HOSTS = axes(host=2, chip=4)
 SAME = "The two specs cut the same blocks, but deal them out in another order: the first axis of a tuple is the slowest."
+STOP = "Two rows lie in a block, and a stop is the first row that is not held any more, as in range."
 
 ORDER = Question(
     id="1.3",
@@ -77,12 +80,14 @@ ORDER = Question(
         ValueItem("rows_xy", {"P": 0.5}, key=[2, 4], predicted=True, misses=(
             Miss("last-axis-slowest", SAME, 2, like=[8, 10]),
             Miss("one-axis-for-tuple", "Both axes cut: eight blocks of two rows, not four blocks of four.", 1,
-                 like=lambda rows: rows[1] - rows[0] != 2),
+                 like=lambda rows: rows[1] - rows[0] in (4, 8)),
+            Miss("stop-included", STOP, 1, like=[2, 3]),
         )),
         ValueItem("rows_yx", {"P": 0.5}, key=[8, 10], predicted=True, misses=(
             Miss("order-does-not-matter", SAME, 2, like=[2, 4]),
             Miss("wrong-size-first", "With y slowest, a step along y skips as many blocks as x has devices: 4, not 2.", 3,
                  like=[4, 6]),
+            Miss("stop-included", STOP, 1, like=[8, 9]),
         )),
         ValueItem("moved", {"P": 0.5}, key=6, predicted=True, misses=(
             Miss("order-does-not-matter", SAME, 2, like=0),
@@ -94,6 +99,8 @@ ORDER = Question(
                  "host 1 the rest.", 2, like=place((16, 4), HOSTS, (("host", "chip"),))),
             Miss("tuple-unpacked", "Two entries cut two dimensions; a row stays whole when both axes stand in one tuple.", 2,
                  like=place((16, 4), HOSTS, ("chip", "host"))),
+            Miss("spec-without-mesh", "A spec has no devices: put it on the mesh, NamedSharding(mesh, spec).", 1,
+                 error="P has no sharding"),
             Miss("axis-forgotten", "'host' is not in the spec, so both hosts hold the same rows.", 1,
                  like=place((16, 4), HOSTS, ("chip",))),
         )),
@@ -137,10 +144,13 @@ LEGAL_OR_NOT = Question(
                  like=lambda said: isinstance(said["i"], list)),
             Miss("empty-spec-refused", "P() is legal: it cuts nothing, and every device holds the whole array (j).", 1,
                  like=lambda said: isinstance(said["j"], str)),
-            Miss("global-for-local", "That is the global shape; the question asks for the shape of one shard (a).", 1,
-                 like=lambda said: said["a"] == [8, 12]),
+            Miss("global-for-local", "That is the global shape; asked is the shape of one shard (a, d, g, l).", 1,
+                 like=lambda said: [8, 12] in (said["a"], said["d"]) or said["g"] == [10, 12] or said["l"] == [4, 6, 8]),
             Miss("base-class-named", "An IndivisibleError is a ValueError; asked is its own name (b, c, f).", 3,
                  like=lambda said: "ValueError" in [said[k] for k in "bcf"]),
+            Miss("lookup-error-named", "They are refused before anything is looked up, with a plain ValueError (h, i).", 3,
+                 like=lambda said: any(isinstance(said[k], str) and said[k] != "ValueError" for k in "hi")),
+            Miss("class-for-name", "Write an error's name as a text, in quotes.", 3, error="type is not a number"),
         )),
     ),  # fmt: skip
     difficulty=2,
@@ -186,6 +196,12 @@ SLICE = Question(
                      like=oracle.parts_for_block),
                 Miss("tuple-cuts-once", "Every axis of a tuple cuts: the parts are the product of their sizes.", 2,
                      like=oracle.first_of_tuple),
+                Miss("length-for-stop", "The second number is where the block ends, start + size, not how long it is.", 1,
+                     like=oracle.lengths),
+                Miss("device-number-for-block", "A dimension asks for the coordinates on its own axes only, not for the "
+                     "device's place in the mesh.", 1, like=oracle.by_device_number),
+                Miss("none-for-whole", "A dimension that no axis cuts is held whole: [0, size].", 1,
+                     like=oracle.none_when_whole),
                 Miss("stop-included", "A stop is the first position that is not held any more, as in range.", 1,
                      like=oracle.last_included),
                 Miss("slice-objects", "Return two numbers for each dimension, [start, stop], instead of a slice object.", 1,

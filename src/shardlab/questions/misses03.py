@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shardlab.placement import Spec
 from shardlab.question import Miss, Observed
 from shardlab.questions import oracles03 as of
 
@@ -66,17 +67,22 @@ COUNTS = (
 BLOCK = (
     Miss("more-constraints", "The constraint on H is still there; the others only repeat where the weights lie. A "
          "constraint can be taken away, too.", 2, when=lambda o: of.gathers(o, of=1) and of.constraints(o) > 2),
-    Miss("batch-over-everything", "H is to have its rows over both axes, but the weights use `model` for the hidden "
-         "dimension: to compute such rows a device needs both weights whole, and they are gathered.", 1,
-         when=lambda o: of.gathers(o, of=1) and of.gathers(o, of=2)),
+    Miss("relu-forgotten", "Between the two products stands a relu: negative hidden values become zero.", 1,
+         like=lambda x, up, down: x @ up @ down),
+    Miss("batch-over-everything", "H is asked to lie elsewhere than `X @ W1` leaves it, with rows over data and hidden "
+         "units over model: to compute it there a device needs weights that it does not hold, and they are gathered.", 1,
+         when=lambda o: of.gathers(o, of=1)),
     Miss("none-means-whole", "None in a constraint does not leave a dimension open: it asks for the whole of it on every "
          "device, so H is gathered over `model`.", 2,
-         when=lambda o: "all-gather" in o.kinds and not of.gathers(o, of=1) and "model" in _axes(o)),
+         when=lambda o: any(c.kind == "all-gather" and c.payload_bytes == _hidden(o) for c in o.collectives)),
+    Miss("scattered-and-gathered", "The sum over model leaves the output where it belongs; cut over model too, its rows "
+         "have to be gathered again.", 1, when=lambda o: {"all-gather", "all-reduce"} <= o.kinds),
 )
 
 
-def _axes(o: Observed) -> set[str]:
-    return {axis for c in o.collectives for axis in c.axes}
+def _hidden(o: Observed) -> int:
+    """Bytes of H with this device's rows, and all hidden units."""
+    return o.inputs[0].itemsize * len(o.inputs[0]) * o.inputs[1].shape[1] // dict(o.case.axes)["data"]
 
 
 def _rows(o: Observed) -> bool:
@@ -106,6 +112,10 @@ ROLLED = (
     Miss("rows-of-all-devices", "One device receives one row; bytes are counted for one device.", 2, like=4096 * 8),
 )
 TOTALS = (
+    Miss("other-dimension", "The total runs down the rows, axis=0; along the columns nothing is cut.", 1,
+         like=lambda x: x.cumsum(1)),
+    Miss("own-row-left-out", "A running total includes its own row: the first row stays as it is.", 1,
+         like=lambda x: of.running_total(x) - x),
     Miss("gathers-everything", "All rows were brought to every device; it is enough to know each shard's total, one row.", 1,
          when=lambda o: of.gathers(o, of=0)),
     Miss("blocks-not-offset", "Each device's rows are added up alone: the totals of the devices before it are missing.", 1,
@@ -123,6 +133,17 @@ def _own_included(o: Observed) -> bool:
     return all(abs(block - wrong[index]).max() < 1e-3 for _, index, block in o.shards[0])
 
 
+def _inner_cut(o: Observed) -> bool:
+    """Whether the dimension between B and C is cut over all axes in both."""
+    _, b, c, _ = of.specs(o)
+    return _axes_of(b, 1) == _axes_of(c, 0) == {axis for axis, _ in o.case.axes}
+
+
+def _axes_of(spec: Spec, dimension: int) -> set[str]:
+    entry = spec[dimension] if dimension < len(spec) else None
+    return {entry} if isinstance(entry, str) else set(entry or ())
+
+
 FREE = (
     Miss("rows-everywhere", "With P('x') on all four, every contracted dimension is cut on one side: three gathers.", 1,
          when=_rows),
@@ -136,6 +157,9 @@ ONE = (
          when=_rows),
     Miss("weights-stay-whole", "Then nothing moves, and every device holds B and C whole: the price was moved into memory.",
          1, when=lambda o: not o.collectives),
+    Miss("another-dimension-cut", "One sum is enough to have both B and C cut by 8: the one over the dimension that they "
+         "share, cut over both axes.", 2,
+         when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1 and not _inner_cut(o)),
     Miss("d-could-be-cut", "The all-reduce leaves A·B·C whole on every device, so columns of D can be cut for nothing, and "
          "the output with them.", 3, when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1),
     Miss("b-and-c-do-not-fit", "B·C is a sum over their common dimension: cut B's columns and C's rows in the same way, and "
@@ -144,7 +168,11 @@ ONE = (
 
 STEPS = (
     Miss("rows-only", "Rows make finished rows, so every step has to gather x first: six collectives. Who takes x as it "
-         "lies?", 1, when=lambda o: o.kinds == {"all-gather"}),
+         "lies?", 1, when=lambda o: o.kinds == {"all-gather"} and of.runs(o) >= of.STEPS),
+    Miss("matrix-brought", "x has few columns and W has many: the matrix was brought to the vectors. Leave it where it "
+         "lies, and move x.", 1, when=lambda o: of.gathers(o, of=1)),
+    Miss("meets-in-every-step", "A reduce-scatter in every step moves no more, but all devices meet six times. Rows and "
+         "columns in turn meet three times.", 1, when=lambda o: o.kinds == {"reduce-scatter"}),
     Miss("columns-only", "Columns make terms, so every step ends in a sum over all devices: six collectives, each twice the "
          "price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
     Miss("rows-before-columns", "x arrives cut. Rows want it whole, and leave it cut: gather. Columns want it cut. Begin "

@@ -12,12 +12,14 @@ PROMISE = Miss("promise-not-proved",
                "to='invarying', or reduce the partial sums.", 2, error="can't be statically inferred")
 PARTIAL = Miss("partial-sum-returned",
                "Each device returns the product of the columns and rows that it holds, one term of the sum; nothing adds "
-               "the terms up, and check_vma=False keeps JAX from saying so.", 1, local=of.partial)
+               "the terms up. Only check_vma=True makes JAX look, and only where out_specs promises copies.", 1,
+               local=of.partial)
 DIAGONAL = Miss("diagonal-blocks",
                 "Device i multiplied its rows of A with its columns of B: that is block (i, i) of C, and no device "
                 "computed the others.", 1, when=of.diagonal, error="DuplicateSpecError")
 LEFT = Miss("left-to-the-compiler",
-            "`A @ B` alone, or with constraints, lets the compiler choose what moves. Here you are the compiler.", 1,
+            "`A @ B` alone, constraints, and in_specs other than where the operands lie let the compiler choose what moves. "
+            "Here you are the compiler.", 1,
             when=lambda o: not o.manual)
 NEEDLESS = Miss("communicates-for-nothing",
                 "Every device already holds all it needs for its block of C, so no byte has to move.",
@@ -29,8 +31,8 @@ TWICE = Miss("reduces-whole-products",
              "The product was whole already when it was summed over the axis, so it came out n times too large.",
              2, when=lambda o: of.times(o, lambda n: n))
 BLOCKS = Miss("blocks-do-not-fit",
-              "The block of A has too few columns for all rows of B: gather A first (with tiled=True, else blocks are "
-              "stacked in a new dimension), or take fewer rows of B.", 1, error="contracting dim")
+              "The block of A has too few columns for all rows of B: gather A's columns first (axis=1, and tiled=True, "
+              "else blocks are stacked in a new dimension), or take fewer rows of B.", 1, error="contracting dim")
 FIRST_ROWS = Miss("same-rows-everywhere",
                   "Every device multiplied with the first rows of B; device d needs the rows that go with its columns of "
                   "A.", 2, local=lambda at, a, b: a @ b[: a.shape[1]], when=of.first_rows)
@@ -68,8 +70,12 @@ DETOUR = Miss("compiler-detour",
               2, when=lambda o: "collective-permute" in o.kinds)
 CASE_4 = (DIAGONAL, BOTH)
 
+WRONG_WAY = Miss("gathered-along-the-other-dimension",
+                 "The blocks were put together along the dimension that is summed over; gather along the one that x cuts: "
+                 "columns of B are axis=1, rows of A axis=0.", 3, error="contracting dim")
+
 TOWARDS_ROWS = (
-    DIAGONAL, DETOUR, BOTH,
+    DIAGONAL, DETOUR, BOTH, WRONG_WAY,
     Miss("other-side-scattered",
          "C lies in columns, because A was gathered and B stayed; for rows, gather B.",
          1, when=lambda o: of.scattered(o, 1)),
@@ -78,7 +84,7 @@ TOWARDS_ROWS = (
          "must move.", 2, when=lambda o: of.gathers(o, 0)),
 )
 TOWARDS_COLUMNS = (
-    DIAGONAL, DETOUR, BOTH,
+    DIAGONAL, DETOUR, BOTH, WRONG_WAY,
     Miss("other-side-scattered",
          "C lies in rows, because B was gathered and A stayed; for columns, gather A.",
          1, when=lambda o: of.scattered(o, 0)),
@@ -97,6 +103,10 @@ COSTS = (
     Miss("all-reduce-counted-once",
          "An all-reduce is a reduce-scatter and an all-gather: it moves its array twice.",
          1, like=of.costs_with(reductions=1)),
+    Miss("counts-all-devices", "Payload bytes are counted for one device, as FLOPs are.", 1,
+         like=of.costs_with(devices=True)),
+    Miss("multiplications-only", "Each element of C takes J multiplications and J additions: 2·I·J·K FLOPs.", 1,
+         like=of.costs_with(flops=1)),
     Miss("gather-divides-the-work",
          "After the gather every device holds all of A and all of B: each does the whole product.",
          2, like=of.costs_with(split=True)),
@@ -128,7 +138,7 @@ SCATTERED = (
          "An all-reduce gives every device all of C, and all but its own part is thrown away: twice the price.",
          2, when=lambda o: of.right(o) and "all-reduce" in o.kinds),
     Miss("gathers-operands",
-         "The operands are gathered whole before the product; their partial products are smaller.",
+         "Operands are moved before the product; the partial products are smaller.",
          2, when=lambda o: of.right(o) and "all-gather" in o.kinds),
     Miss("scattered-the-other-way",
          "The sum is right but split by columns; scatter_dimension=0 splits rows.", 1, when=lambda o: of.scattered(o, 1)),

@@ -82,6 +82,11 @@ def elements(shape: list[int], dtype: str, mesh: Mesh, spec: ListedSpec) -> int:
     return bytes_per_device(shape, "int8", mesh, spec)
 
 
+def four_bytes(shape: list[int], dtype: str, mesh: Mesh, spec: ListedSpec) -> int:
+    """Wrong for one device: every element is taken for a float32."""
+    return bytes_per_device(shape, "float32", mesh, spec)
+
+
 def last_axis_slowest(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: ListedSpec) -> list[list[int]]:
     """Wrong slice: the last axis of a tuple is taken as the slowest."""
     return local_slice(coordinates, mesh, shape, [axes_of(spec, d)[::-1] for d in range(len(spec))])
@@ -108,6 +113,26 @@ def first_of_tuple(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: Listed
 def last_included(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: ListedSpec) -> list[list[int]]:
     """Wrong slice: the stop is the last position that is held."""
     return [[start, stop - 1] for start, stop in local_slice(coordinates, mesh, shape, spec)]
+
+
+def lengths(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: ListedSpec) -> list[list[int]]:
+    """Wrong slice: the block's size where its stop belongs."""
+    return [[start, stop - start] for start, stop in local_slice(coordinates, mesh, shape, spec)]
+
+
+def by_device_number(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: ListedSpec) -> list[list[int]]:
+    """Wrong slice: blocks are dealt out by the device's place in the mesh, whichever axes cut the dimension."""
+    device = 0
+    for axis, size in mesh.items():
+        device = device * size + coordinates[axis]
+    parts = [math.prod(mesh[axis] for axis in axes_of(spec, d)) for d in range(len(shape))]
+    return [[device % p * (size // p), (device % p + 1) * (size // p)] for p, size in zip(parts, shape)]
+
+
+def none_when_whole(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: ListedSpec) -> list[list[int] | None]:
+    """Wrong slice: nothing is said of a dimension that no axis cuts."""
+    right = local_slice(coordinates, mesh, shape, spec)
+    return [found if axes_of(spec, d) else None for d, found in enumerate(right)]
 
 
 def draw_bytes(rng: random.Random) -> tuple[Any, ...]:

@@ -157,13 +157,21 @@ def seconds(i: int, j: int, k: int, n: int, peak: float, bandwidth: float,
     return {way: join((moved / bandwidth, work / peak)) for way, (moved, work) in costs(i, j, k, n).items()}
 
 
-def costs_with(*, bytes: int = 4, reductions: int = 2, split: bool = False, shard: bool = False) -> Callable[..., Any]:
-    """The formulas with one of them wrong: bytes an element, passes of an all-reduce, the gather's work or bytes divided."""
+def costs_with(*, bytes: int = 4, reductions: int = 2, flops: int = 2, split: bool = False, shard: bool = False,
+               devices: bool = False) -> Callable[..., Any]:  # fmt: skip
+    """The formulas with one of them wrong.
+
+    Args:
+        bytes: an element's.
+        reductions: how often an all-reduce moves its array.
+        flops: of one term of the product.
+        split: whether the gather's work is divided by the devices; `shard`: its bytes; `devices`: all bytes multiplied.
+    """
 
     def costs(i: int, j: int, k: int, n: int) -> dict[str, list[float]]:
-        work = 2 * i * j * k
-        gather = [bytes * i * j / (n if shard else 1), work / (n if split else 1)]
-        return {"gather": gather, "reduce": [bytes * reductions * i * k, work / n]}
+        work, moved = flops * i * j * k, bytes * (n if devices else 1)
+        gather = [moved * i * j / (n if shard else 1), work / (n if split else 1)]
+        return {"gather": gather, "reduce": [moved * reductions * i * k, work / n]}
 
     return costs
 
