@@ -8,12 +8,14 @@ their start took, so that `cpu` holds it too.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 STARTED = time.monotonic()
@@ -22,12 +24,9 @@ if TYPE_CHECKING:
 
 
 def main(course_dir: str, assignment: str) -> None:
-    """Grade what lies in `submitted/` and say how long it took."""
-    from shardlab_grader import grading, jobs, servers
+    """Grade what lies in `submitted/`, as the command does but for the feedback pages, and say how long it took."""
+    from shardlab_grader import classroom, jobs, servers
     from shardlab_grader.course import Course
-    from shardlab_grader.release import Release
-    from shardlab_grader.store import key
-    from shardlab_grader.submissions import submissions
 
     used: dict[str, float] = {}
 
@@ -42,23 +41,31 @@ def main(course_dir: str, assignment: str) -> None:
             used[script] = used.get(script, 0.0) + outcome.cpu
             return outcome
 
-    servers.Server, jobs.Servers = Noted, Noting  # type: ignore[misc]
+    class Timed(Course):
+        def autograde(self, assignment: str, student: str) -> str:
+            before = time.thread_time()
+            error = super().autograde(assignment, student)
+            used["nbgrader's own part"] = used.get("nbgrader's own part", 0.0) + time.thread_time() - before
+            return error
+
+        def feedback(self, assignment: str, student: str) -> str:
+            return ""
+
+    @contextlib.contextmanager
+    def progress(step: str, length: int) -> Iterator[Callable[[], None]]:
+        stages[f"before {step}"] = _since(stages)
+        yield lambda: None
+        stages[step] = _since(stages)
+
+    servers.Server, jobs.Servers, classroom.Course = Noted, Noting, Timed  # type: ignore[misc]
     stages = {"imports": time.monotonic() - STARTED}
-    made = Release.load(pathlib.Path(course_dir), assignment)
-    found = submissions(made.course_dir, assignment)
-    contents = {key(one.content, made.fingerprint): one.content for one in found}
-    stages |= {"reading submissions": _since(stages)}
-    for _ in grading.grade_all(contents, made, "bubblewrap", os.cpu_count() or 1):
-        pass
-    stages |= {"running and judging, on all cores": _since(stages)}
-    course = Course(made.course_dir)
-    for one in found:
-        if error := course.autograde(assignment, one.student):
-            raise RuntimeError(error)
-    stages |= {"nbgrader's own part, to gradebook.db": _since(stages)}
+    rows = classroom.grade(pathlib.Path(course_dir), assignment, "bubblewrap", os.cpu_count() or 1, progress)
     wall = time.monotonic() - STARTED
-    stages |= {f"CPU of {script}": cpu for script, cpu in used.items()}
-    cpu = time.process_time() + sum(used.values())
+    if lost := [row.reason for row in rows if row.status == "ungraded"]:
+        raise RuntimeError(lost[0])
+    cpu = time.process_time() + sum(seconds for what, seconds in used.items() if "/" in what)
+    stages |= {f"CPU of {what}": seconds for what, seconds in used.items()}
+    stages |= {"CPU of the grader's own process": time.process_time()}
     print(json.dumps({"wall": wall, "cpu": cpu, "stages": stages, "run_cpu": used.get("/grader/runner.py", 0.0)}))
 
 

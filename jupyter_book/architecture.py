@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping
 ROOT = pathlib.Path(__file__).parent.parent
 PACKAGES = {"shardlab": ROOT / "src" / "shardlab", "shardlab_grader": ROOT / "grader" / "shardlab_grader"}
 PARTS = {
-    "ground": "errors placement recording tables",
-    "question": "cases expression_items question situation verdict",
-    "exercises": "__main__ command devices records",
+    "ground": "errors placement plain recording situation tables",
+    "question": "cases design_items expression_items processes_item question verdict",
+    "exercises": "__main__ command devices launch records",
     "questions": "listings",
 }
 """The parts of `shardlab` that hold modules of its first level; each package is a part of its own name."""

@@ -34,7 +34,7 @@ def _table(root: pathlib.Path, name: str, questions: Sequence[Question], solutio
 def _row(question: Question) -> str:
     dots = "●" * question.difficulty + "○" * (5 - question.difficulty)
     letters = dict.fromkeys(letter for item in question.items for letter in item.points)
-    judged = ", ".join(LETTERS[letter] for letter in letters)
+    judged = ", ".join(LETTERS[letter] for letter in letters) + " (observed)" * question.observed
     title = f"[{question.id} {chapters.plain(question.title)}](#{chapters.label(question.id)})"
     difficulty = f"{{abbr}}`{dots} ({question.difficulty} of 5)`"
     return f"| {title} | {difficulty} | {question.minutes} | {question.points:g} | {judged} |"

@@ -10,9 +10,11 @@ from typing import Any
 
 import jax
 import pytest
+import together
 
 from shardlab.exercises import predictions
 from shardlab.exercises.answer import record
+from shardlab.processes import recorded
 from shardlab.question import Question
 
 FOLDER = pathlib.Path(__file__).parent / "answers"
@@ -40,6 +42,8 @@ class Sample:
             # Students run with JAX's own settings, not with the suite's.
             with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
                 namespace = runpy.run_path(str(self.path))
+                if question.observed:
+                    patch.setattr(recorded, "launches", together.launches(self.path, recorded.launches))
                 return record(question.manifest(seed), namespace, predictions.GIVEN.get(question.id, {}))
 
 

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 
 from shardlab.placement import place
+from shardlab.processes_item import Launch, ProcessesItem
 from shardlab.question import CallsItem, Case, Input, Miss, PlacementItem, ProgramItem, Question, ValueItem, axes
 
 P = jax.P
@@ -58,3 +59,44 @@ def product(mesh: jax.sharding.Mesh, a: jax.Array, b: jax.Array) -> jax.Array:
     """The reference of `PROGRAM`."""
     specs = dict(mesh=mesh, in_specs=(P(None, "x"), P("x")), out_specs=P())
     return jax.shard_map(lambda a, b: jax.lax.psum(a @ b, "x"), **specs)(a, b)
+
+
+def rows(process: int, length: int) -> dict:
+    """The oracle of `LAUNCHED`: each process has rows of its own, which differ by nothing but their place."""
+    whole = np.arange(8 * length, dtype="float32")
+    return {"x": whole, "sum": float(whole.sum()), "mine": [process, length]}
+
+
+def gathered(length: int, **given: int) -> Launch:
+    """A vector of 8 times this length, wanted over both mesh axes."""
+    return Launch((length,), axes(dcn=2, ici=4), ((("dcn", "ici"),),), **given)
+
+
+LAUNCHED = question(
+    ProcessesItem(
+        "batches", {"V": 2, "S": 1}, oracle=rows, cases=(gathered(2), gathered(3)),
+        draw=lambda rng: gathered(rng.randint(4, 6)),
+        misses=(
+            Miss("hangs", "Only one process gets to the collective.", 3, when=lambda seen: seen.hung),
+            Miss("swapped", "Each process took the rows of the other.", 2, when=lambda seen: seen.arrays()[0].whole[0] > 0),
+            Miss("halves", "You summed one process's rows.", like=lambda p, n: {**rows(p, n), "sum": _half(p, n)}),
+            Miss("fetched", "A process cannot fetch what others hold.", error="spans non-addressable"),
+        ),
+    )
+)  # fmt: skip
+
+
+def _half(process: int, length: int) -> float:
+    return float(np.arange(8 * length).reshape(2, -1)[process].sum())
+
+
+def batches(length):  # noqa: ANN001, ANN201
+    """The reference of `LAUNCHED`."""
+    import jax
+    import numpy as np
+
+    mesh = jax.make_mesh((2, 4), ("dcn", "ici"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+    process, part = jax.process_index(), 4 * length
+    mine = np.arange(part, dtype="float32") + part * process
+    x = jax.make_array_from_process_local_data(jax.NamedSharding(mesh, jax.P(("dcn", "ici"))), mine)
+    return {"x": x, "sum": float(jax.jit(lambda x: x.sum())(x)), "mine": [process, length]}

@@ -9,6 +9,7 @@ from shardlab.errors import ShardlabError
 from shardlab.programs.collectives import (
     Collective,
     axes_of,
+    crossing,
     device_groups,
     group_size,
     parse,
@@ -344,3 +345,21 @@ def test_not_hlo() -> None:
         "  where: 'module @jit_f {}'\n"
         "  mend:  pass the text of a compiled program: jax.jit(f).lower(x).compile().as_text()."
     )
+
+
+CROSSINGS = {
+    "rows stay": (((0, 1, 2, 3), (4, 5, 6, 7)), {"y"}),
+    "columns cross": (((0, 4), (1, 5), (2, 6), (3, 7)), {"x"}),
+    "everybody": ((tuple(range(8)),), {"x", "y"}),
+    "one hop over the edge": (((2, 3), (3, 4)), {"x", "y"}),
+    "hops within": (((0, 1), (1, 2), (2, 3)), {"y"}),
+    "groups unknown": ((), {"x", "y"}),
+}
+
+
+@pytest.mark.parametrize("case", CROSSINGS)
+def test_crossing(case: str) -> None:
+    """A collective crosses an axis where devices of one group differ in their place along it."""
+    groups, over = CROSSINGS[case]
+    one = Collective("all-reduce", (4,), "f32", 16, 16, groups=groups)
+    assert {axis for axis in ("x", "y") if crossing([one], XY, axis)} == over

@@ -97,9 +97,9 @@ def test_committed_notebooks_hold_no_outputs_and_no_markers(chapter: int) -> Non
 
 @each_chapter
 def test_points_in_the_notebook_are_the_questions(chapter: int) -> None:
-    """nbgrader's points of a grade cell are those of the declaration."""
-    points = {c.metadata.nbgrader.grade_id: c.metadata.nbgrader.points for c in source(chapter).cells
-              if c.metadata.get("nbgrader", {}).get("grade")}  # fmt: skip
+    """nbgrader's points of a grade cell are those of the declaration; prose, that a person grades, has points of its own."""
+    marks = [c.metadata.get("nbgrader", {}) for c in source(chapter).cells]
+    points = {mark.grade_id: mark.points for mark in marks if mark.get("grade") and not mark.solution}
     assert points == {q.grade_id: q.points for q in CHAPTERS[chapter]}
 
 

@@ -26,7 +26,8 @@ CONDA = [entry for entry in ENVIRONMENT["dependencies"] if isinstance(entry, str
 (PIP,) = (entry["pip"] for entry in ENVIRONMENT["dependencies"] if isinstance(entry, dict))
 
 HEAVY = {"click", "IPython", "ipykernel", "jupytext", "nbclient", "nbconvert", "nbformat", "nbgrader", "shardlab_grader"}
-LIGHT = {"jax", "matplotlib", "numpy", "rich", "shardlab"} | sys.stdlib_module_names
+COMES_WITH_JAX = {"jaxlib"}
+LIGHT = {"jax", "matplotlib", "numpy", "rich", "shardlab"} | COMES_WITH_JAX | sys.stdlib_module_names
 
 # Where an address of a course repository can hide: a clone, an install, a Colab or Binder link, or any owner's shardlab.
 ADDRESS = re.compile(
@@ -86,7 +87,7 @@ def test_shardlab_imports_only_its_dependencies(path: Path) -> None:
 def test_dependencies_are_what_shardlab_imports() -> None:
     """The packages that students install are the ones that shardlab may import, with no upper bound."""
     dependencies = wanted(PROJECT["dependencies"])
-    assert {requirement.name for requirement in dependencies} == LIGHT - sys.stdlib_module_names - {"shardlab"}
+    assert {requirement.name for requirement in dependencies} == LIGHT - COMES_WITH_JAX - sys.stdlib_module_names - {"shardlab"}
     assert all(clause.operator == ">=" for requirement in dependencies for clause in requirement.specifier)
 
 

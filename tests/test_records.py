@@ -100,3 +100,17 @@ def test_every_record_of_the_pages_can_be_read() -> None:
     kept = sorted(records.FOLDER.glob("*.json"))
     assert kept
     assert all("stored record: compiled for v5e:2x4" in str(records.read(path, "v5e:2x4")) for path in kept)
+
+
+def test_a_slow_program_is_read_where_there_is_a_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes minutes to compile is compiled where there is no record, and where records are made."""
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    made: list[str] = []
+    monkeypatch.setattr(records, "inspect", lambda f, *args, **named: made.append("made") or inspect(f, *args))
+    recorded("sum", total, argument(), target="v5e:2x4", slow=True)
+    keep(tmp_path, "sum")
+    assert isinstance(recorded("sum", total, argument(), target="v5e:2x4", slow=True), Recorded)
+    assert made == ["made"]
+    monkeypatch.setenv(records.KEEP, "1")
+    recorded("sum", total, argument(), target="v5e:2x4", slow=True)
+    assert made == ["made"] * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import glob
 import json
@@ -18,6 +19,8 @@ from shardlab_grader.sandbox import Mode
 from shardlab_grader.store import Record, Store, key, sweep
 from shardlab_grader.submissions import Submission, Unreadable, each
 
+from shardlab.errors import ShardlabError
+from shardlab.processes_item import ProcessesItem
 from shardlab.question import Question
 
 Advance = Callable[[], None]
@@ -54,19 +57,22 @@ def grade(
     keys = Roster(course_dir).enter(assignment, names)
     handed = Handed(release, {name: who for who, name in names.items() if name})
     new = handed.only(grading.missing(sorted(handed), release, mode))
-    sharing = {name: [who for who in names if names[who] == name] for name in new}
+    sharing = {name: [one for one in found if names[one.student] == name] for name in new}
+    writer, rows = _Writer(release, names, frozenset(new)), dict[str, Row]()
     if new:
         with progress("running and judging", len(new)) as advance:
             for name, record in _graded(new, release, mode, workers, scheduler):
-                for who in sharing[name]:
-                    told(who, keys[who], record)
+                for one in sharing[name]:
+                    told(one.student, keys[one.student], record)
+                    # While the next ones run. What cannot be written now is tried once more when all have been judged.
+                    with contextlib.suppress(ShardlabError):
+                        rows[one.student] = writer.row(one)
                 advance()
     with progress("writing the gradebook and feedback", len(found)) as advance:
-        rows = []
-        for row in _rows(found, release, names, frozenset(new)):
-            rows.append(dataclasses.replace(row, key=keys[row.student]))
+        for one in found:
+            rows[one.student] = dataclasses.replace(rows.get(one.student) or writer.row(one), key=keys[one.student])
             advance()
-    return rows
+    return [rows[one.student] for one in found]
 
 
 def rows(course_dir: pathlib.Path, assignment: str) -> list[Row]:
@@ -103,6 +109,12 @@ def points(release: Release) -> dict[str, float]:
     return {question: given["q" + question.replace(".", "-")] for question in release.manifests}
 
 
+def observed(release: Release) -> frozenset[str]:
+    """The questions that are judged by what running processes said."""
+    kinds = {question: {item["kind"] for item in manifest["items"]} for question, manifest in release.manifests.items()}
+    return frozenset(question for question, found in kinds.items() if ProcessesItem.kind in found)
+
+
 def questions(release: Release) -> list[Question]:
     """The declarations of the release's questions, in order."""
     from shardlab.questions import QUESTIONS
@@ -118,12 +130,12 @@ class Handed(Mapping[str, bytes]):
     """
 
     def __init__(self, release: Release, students: Mapping[str, str]) -> None:
-        self._release, self._students = release, students
+        self._release, self._students, self._fingerprint = release, students, release.fingerprint
 
     def __getitem__(self, name: str) -> bytes:
         student = glob.escape(self._students[name])
         for one in each(self._release.course_dir, self._release.assignment, student):
-            if not one.problem and key(one.content, self._release.fingerprint) == name:
+            if not one.problem and key(one.content, self._fingerprint) == name:
                 return one.content
         raise Unreadable("changed while the class was graded.")
 
@@ -155,19 +167,24 @@ def _graded(
     return cluster.grade_all(new, release, mode, scheduler)
 
 
-def _rows(found: Sequence[Submission], release: Release, names: Mapping[str, str], new: frozenset[str]) -> Iterator[Row]:
-    course, store = Course(release.course_dir), Store(release.course_dir)
-    for one in found:
-        error, name = "", names[one.student]
+class _Writer:
+    """Has nbgrader write its gradebook and the feedback pages."""
+
+    def __init__(self, release: Release, names: Mapping[str, str], new: frozenset[str]) -> None:
+        self._release, self._names, self._new = release, names, new
+        self._course, self._store = Course(release.course_dir), Store(release.course_dir)
+
+    def row(self, one: Submission) -> Row:
+        """Write a submission's points and page, if that was not done, and say what is on record."""
+        error, name, course, assignment = "", self._names[one.student], self._course, self._release.assignment
         if one.problem:
             course.add_student(one.student)
-        elif name in new or not _written(course, release.assignment, one.student, name):
-            error = course.autograde(release.assignment, one.student) or course.feedback(release.assignment, one.student)
+        elif name in self._new or not _written(course, assignment, one.student, name):
+            error = course.autograde(assignment, one.student) or course.feedback(assignment, one.student)
         if error:
-            faults.check(release.course_dir)  # before it is taken for a fault of this submission
-            yield Row(one.student, "ungraded", reason=f"nbgrader: {error}")
-        else:
-            yield _on_record(one, name, release.assignment, store, course)
+            faults.check(self._release.course_dir)  # before it is taken for a fault of this submission
+            return Row(one.student, "ungraded", reason=f"nbgrader: {error}")
+        return _on_record(one, name, assignment, self._store, course)
 
 
 def _written(course: Course, assignment: str, student: str, name: str) -> bool:

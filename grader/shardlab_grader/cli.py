@@ -97,7 +97,8 @@ def grade(
             course_dir, name, mode, workers, board.progress, student, told=board.told, scheduler=scheduler
         )
         shown = rows if names else classroom.nameless(rows, course_dir)
-        console.print(report.table(shown, classroom.points(Release.load(course_dir, name)), HEADS[names]))
+        release = Release.load(course_dir, name)
+        console.print(report.table(shown, classroom.points(release), HEADS[names], classroom.observed(release)))
         console.print(report.summary(rows))
         if not names:
             console.print(f"keys, not names; who is who: shardlab-grader report {name} --names", soft_wrap=True)
@@ -133,14 +134,15 @@ def show(
         rows = rows if names else classroom.nameless(rows, course_dir)
         listed = rows if names or submissions else [row for row in rows if row.status == "ungraded"]
         found = figures.figures(classroom.records(course_dir, name), classroom.questions(release))
-        for part in (report.table(listed, points, HEADS[names]),) * bool(listed) + report.tables(found):
+        observed = classroom.observed(release)
+        for part in (report.table(listed, points, HEADS[names], observed),) * bool(listed) + report.tables(found):
             console.print(part, "")
         for line in (*report.sentences(found), report.summary(rows)):
             console.print(line)
         if table:
             report.write_csv(found, table)
         if scores:
-            report.write_scores(rows, points, scores, HEADS[names])
+            report.write_scores(rows, points, scores, HEADS[names], observed)
         if html:
             html.write_text(report_page.page(name, found, rows if names or submissions else (), points))
         for path in filter(None, (table, scores, html)):

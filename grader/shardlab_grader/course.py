@@ -12,14 +12,17 @@ import shutil
 import sys
 import warnings
 from collections.abc import Iterator
+from typing import Any
 from unittest import mock
 
+import nbgrader.api
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins.export import CsvExportPlugin
 from shardlab_grader.submissions import Unreadable, stage
+from sqlalchemy import Engine, create_engine
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 from traitlets.log import get_logger
@@ -40,6 +43,8 @@ class Course:
     def __init__(self, root: pathlib.Path) -> None:
         self.root = root.resolve()
         self._config = _config(self.root)
+        self._engines: dict[str, Engine] = {}
+        self._whole = set[tuple[str, int]]()
 
     def generate(self, assignment: str) -> str:
         """Make `release/` from `source/`, and the assignment's rows in the gradebook."""
@@ -89,7 +94,8 @@ class Course:
     def gradebook(self) -> Gradebook:
         """nbgrader's database; a context manager."""
         directory = self._directory()
-        return Gradebook(directory.db_url, directory.course_id)
+        with self._opening():
+            return Gradebook(directory.db_url, directory.course_id)
 
     def folder(self, step: str, assignment: str, student: str = ".") -> pathlib.Path:
         """Where nbgrader keeps the files of a step: `release`, `submitted`, `autograded`, `feedback`."""
@@ -102,12 +108,39 @@ class Course:
     def _run(self, step: type[BaseConverter], assignment: str, student: str = "*", **traits: str) -> str:
         names = traits | {"assignment_id": assignment, "student_id": student}
         converter = step(coursedir=self._directory(**names), config=self._config, force=True)
-        with quiet() as log:
+        with quiet() as log, self._opening():
             try:
                 converter.start()
             except Exception as error:
                 return _last_error(log.getvalue()) or f"{type(error).__name__}: {error}"
         return ""
+
+    @contextlib.contextmanager
+    def _opening(self) -> Iterator[None]:
+        """nbgrader opens its gradebook eight times a submission: it need not look for every table and prepare all anew."""
+        create_all = nbgrader.api.Base.metadata.create_all
+
+        def once(bind: Engine) -> None:
+            if _file_of(bind) not in self._whole:
+                create_all(bind=bind)
+                self._whole = {_file_of(bind)}
+
+        with (
+            mock.patch.object(nbgrader.api, "create_engine", self._engine),
+            mock.patch.object(nbgrader.api.Base.metadata, "create_all", once),
+        ):
+            yield
+
+    def _engine(self, url: str, **options: Any) -> Engine:
+        if url not in self._engines:
+            self._engines[url] = create_engine(url, **options)
+        return self._engines[url]
+
+
+def _file_of(engine: Engine) -> tuple[str, int]:
+    """The database's file, and which one of this name it is: 0 while there is none."""
+    path = pathlib.Path(engine.url.database or "")
+    return str(path), path.stat().st_ino if path.exists() else 0
 
 
 def _one(step: type[BaseConverter]) -> type[BaseConverter]:

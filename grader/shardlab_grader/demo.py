@@ -51,7 +51,7 @@ def _graded(
     sample_class = sampling.read(assignment)
     hand_in(sample_class, made, root)
     rows = classroom.grade(course_dir, assignment, mode, os.cpu_count() or 1, progress)
-    console.print(report.table(rows, classroom.points(made)))
+    console.print(report.table(rows, classroom.points(made), observed=classroom.observed(made)))
     console.print(report.summary(rows))
     console.print(_compared(sample_class, rows))
     Course(course_dir).export(assignment, course_dir / f"{assignment}.csv")

@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Callable, Collection
 
-import jupytext
 import nbformat
 from nbformat import NotebookNode
 from shardlab_grader import header, numbers
@@ -51,6 +50,8 @@ def unfilled(path: pathlib.Path, given: header.Syllabus) -> NotebookNode:
     Raises:
         ShardlabError: a marker, a region, a grade cell or a question does not fit the others.
     """
+    import jupytext  # it brings a notebook server, and grading needs none of it
+
     text = header.expand(path.read_text(), path.stem, given, path.name)
     read = jupytext.reads(text, fmt=MYST)
     notebook = nbformat.v4.new_notebook(metadata=copy.deepcopy(METADATA), cells=read.cells)
@@ -79,6 +80,8 @@ def questions(notebook: NotebookNode) -> tuple[str, ...]:
 
 def to_md(notebook: NotebookNode) -> str:
     """The notebook as MyST text."""
+    import jupytext
+
     text = jupytext.writes(notebook, fmt=MYST)
     return HEADER + re.sub(r"\A---\n.*?\n---\n+", "", text, flags=re.DOTALL)
 

@@ -29,12 +29,70 @@ def entry(item: Mapping[str, Any], raw: Any) -> Entry:
     Raises:
         Refused: a field, type, count or size is not as the manifest says.
     """
+    if item["kind"] == "design":
+        return _design(raw, len(item["cases"]))
+    if item["kind"] == "processes":
+        cases = item["cases"]
+        return _single(raw, "launches", lambda given: list(map(_launch, cases, _list(given, len(cases), exactly=True))))
     several = {"calls": _call, "rules": _call, "program": _program}
     if item["kind"] not in several:
         return _single(raw, item["kind"], _placement if item["kind"] == "placement" else _value)
     field, asked = ("programs", "cases") if item["kind"] == "program" else ("calls", "calls")
     most = len(item[asked])
     return _single(raw, field, lambda entries: [several[item["kind"]](e) for e in _list(entries, most, exactly=True)])
+
+
+def _design(raw: Any, most: int) -> Entry:
+    match raw:
+        case {"layout": layout, "programs": programs, **rest} if not rest:
+            return {"layout": _value(layout), "programs": [_program(e) for e in _list(programs, most, exactly=True)]}
+    return _single(raw, "programs", lambda _: _fail("a design should have the fields layout and programs"))
+
+
+def _launch(case: Mapping[str, Any], raw: Any) -> Entry:
+    """What the processes of one launch said."""
+    devices = case["processes"] * case["devices"]
+    several = case["processes"]
+    return _single(raw, "processes", lambda given: [_process(e, devices) for e in _list(given, several, exactly=True)])
+
+
+def _process(raw: Any, devices: int) -> Entry:
+    match raw:
+        case {"stopped": "time" | "peer" as why, "where": str(where), **rest} if not rest:
+            return {"stopped": why, "where": said(where, MESSAGE)}
+        case {"skipped": True, **rest} if not rest:
+            return {"skipped": True}
+    return _single(raw, "value", lambda value: _returned(_value(value), devices))
+
+
+def _returned(raw: Any, devices: int) -> Any:
+    """A value of limited size, in which the descriptions of arrays are looked at too."""
+    match raw:
+        case {"array": {"placement": placement, "held": held, **more}, **rest} if not more and not rest:
+            placed = _placement(placement, devices)
+            if math.prod(placed["shape"]) > PARTS:
+                raise Refused(f"an array has more than {PARTS} elements")
+            return {"array": {"placement": placed, "held": [_shard(shard, devices) for shard in _list(held, devices)]}}
+        case dict():
+            if "array" in raw:
+                raise Refused("an array should have the fields placement and held")
+            return {key: _returned(part, devices) for key, part in raw.items()}
+        case list():
+            return [_returned(part, devices) for part in raw]
+    return raw
+
+
+def _shard(raw: Any, devices: int) -> list[Any]:
+    device, values = _list(raw, 2, exactly=True)
+    if type(device) is not int or not 0 <= device < devices:
+        raise Refused("a shard is on a device that is not there")
+    return [device, _numbers(values)]
+
+
+def _numbers(raw: Any) -> Any:
+    if isinstance(raw, list):
+        return [_numbers(part) for part in raw]
+    return raw if isinstance(raw, int | float) else _fail("a shard holds something else than numbers")
 
 
 def refused(reason: str) -> Entry:
@@ -73,9 +131,9 @@ def error_of(raw: Any) -> Entry:
     raise Refused("an error should have the texts type and message")
 
 
-def _placement(raw: Any) -> Any:
+def _placement(raw: Any, devices: int = 4096) -> Any:
     try:
-        return Placement.from_json(raw).to_json()
+        return Placement.from_json(raw, devices=devices).to_json()
     except ValueError as error:
         raise Refused(f"the placement is malformed: {said(str(error), 200)}") from error
 

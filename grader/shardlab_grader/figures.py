@@ -45,7 +45,10 @@ class Group:
 
 @dataclasses.dataclass(frozen=True)
 class Exercise:
-    """One exercise in a class. `points` has those of the graded submissions; `other` counts mistakes without a name."""
+    """One exercise in a class. `points` has those of the graded submissions; `other` counts mistakes without a name.
+
+    `observed` says that it is judged by what a run in the sandbox said, and not by data that is checked elsewhere.
+    """
 
     question: str
     title: str
@@ -55,6 +58,7 @@ class Exercise:
     misconceptions: tuple[Misconception, ...]
     other: int
     groups: tuple[Group, ...]
+    observed: bool = False
 
     @property
     def mean(self) -> float | None:
@@ -153,6 +157,7 @@ def _exercise(question: Question, records: Sequence[Record]) -> Exercise:
         _misconceptions(wrong, {miss.id: miss.cause for item in question.items for miss in item.misses}),
         sum(not any(finding.miss for finding in verdict.findings) for verdict in wrong),
         _groups(question, met),
+        question.observed,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import math
 import pathlib
@@ -16,6 +17,7 @@ from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.server_extensions import formgrader
+from nbgrader.utils import determine_grade, is_grade, is_solution
 from shardlab_grader import edition, grading, pages
 from shardlab_grader.release import Release
 from shardlab_grader.restore import restore
@@ -46,8 +48,8 @@ def configure(c: Config) -> None:
         f"{THEIRS}SaveCells",
     ]
     c.Autograde.sanitize_preprocessors = [f"{OURS}RestoreCells", f"{THEIRS}CheckCellMetadata"]
-    late, check = f"{THEIRS}AssignLatePenalties", f"{THEIRS}CheckCellMetadata"
-    c.Autograde.autograde_preprocessors = [f"{OURS}SaveVerdicts", late, check]
+    # The cells' metadata are the release's and were checked before.
+    c.Autograde.autograde_preprocessors = [f"{OURS}SaveVerdicts", f"{THEIRS}AssignLatePenalties"]
     # nbgrader copies every other file of source/ to students.
     c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md"]
     # A feedback page holds all that it shows, and runs no script: see `shardlab_grader.pages`.
@@ -91,6 +93,7 @@ class SaveVerdicts(NbGraderPreprocessor):
         key, record = self._record(names["assignment"], names["student"])
         declared = _declared()
         verdicts = {cell.metadata.nbgrader.grade_id: _verdict(cell, record) for cell in nb.cells if _is_grade(cell)}
+        prose = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in nb.cells if _is_manual(cell)}
         for cell in nb.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
@@ -98,7 +101,8 @@ class SaveVerdicts(NbGraderPreprocessor):
                 verdict = verdicts[cell.metadata.nbgrader.grade_id]
                 cell.outputs = [_output(verdict, declared.get(verdict.question), record, cell.metadata.nbgrader.points)]
         with Gradebook(names["db_url"]) as gradebook:
-            _save(gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"]), verdicts)
+            theirs = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
+            _save(theirs, verdicts, prose)
             gradebook.db.commit()
         nb.metadata["shardlab"] = {"verdict": key, "sandbox": record.sandbox}
         return nb, resources
@@ -107,23 +111,33 @@ class SaveVerdicts(NbGraderPreprocessor):
         try:
             root = _folder(self, "release", assignment).parents[1]
             content = handed_in((_folder(self, "submitted", assignment, student) / f"{assignment}.ipynb").read_bytes())
-            made = Release.load(root, assignment)
+            made, fingerprint = _release(root, assignment)
             # So that what is kept of this student can be found and forgotten, and holds no name.
-            Roster(root).enter(assignment, {student: key(content, made.fingerprint)})
+            Roster(root).enter(assignment, {student: key(content, fingerprint)})
             return grading.recorded(content, made, cast(Mode, self.sandbox))
         except Exception as error:
             self.log.error("a submission of %s is not graded: %s", assignment, error)
             return "", Record({}, "", {"": [f"{type(error).__name__}: {error}"]})
 
 
-def _save(notebook: SubmittedNotebook, verdicts: Mapping[str, Verdict]) -> None:
-    """Scores go to every grade of the gradebook, not only to those whose cells the student left in."""
+def _save(notebook: SubmittedNotebook, verdicts: Mapping[str, Verdict], prose: Mapping[str, float | None]) -> None:
+    """Scores go to every grade of the gradebook, not only to those whose cells the student left in.
+
+    What is written for a person waits for one, unless the cell is as it was released.
+    """
     lost = Verdict("", "ungraded", reason="The release does not have this cell any more.")
     for grade in notebook.grades:
+        if grade.cell.name in prose:
+            grade.auto_score = prose[grade.cell.name]
+            grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
+            continue
         verdict = verdicts.get(grade.cell.name, lost)
         grade.auto_score = _points(verdict, grade.cell.max_score)
         grade.needs_manual_grade = grade.manual_score is not None or verdict.status == "ungraded"
     for comment in notebook.comments:
+        if comment.cell.name in prose:
+            comment.auto_comment = NO_RESPONSE if prose[comment.cell.name] == 0 else None
+            continue
         verdict = verdicts.get(comment.cell.name.partition("-answer")[0], lost)
         said = {"unattempted": NO_RESPONSE, "ungraded": html.escape(verdict.reason)}
         comment.auto_comment = said.get(verdict.status)
@@ -153,7 +167,23 @@ def _output(verdict: Verdict, question: Question | None, record: Record, most: f
 
 
 def _is_grade(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
+    return bool(cell.metadata.get("nbgrader", {}).get("grade")) and not _is_manual(cell)
+
+
+def _is_manual(cell: NotebookNode) -> bool:
+    return is_grade(cell) and is_solution(cell)
+
+
+def _release(root: pathlib.Path, assignment: str) -> tuple[Release, str]:
+    """The release and its fingerprint, read again when its files have changed."""
+    paths = [*sorted((root / "shardlab").glob(f"{assignment}*.json")), *(root / "release" / assignment).glob("*.ipynb")]
+    return _loaded(root, assignment, tuple((path, path.stat().st_mtime_ns, path.stat().st_ino) for path in paths))
+
+
+@functools.lru_cache(maxsize=1)
+def _loaded(root: pathlib.Path, assignment: str, states: tuple[tuple[pathlib.Path, int, int], ...]) -> tuple[Release, str]:
+    made = Release.load(root, assignment)
+    return made, made.fingerprint
 
 
 def _declared() -> Mapping[str, Question]:

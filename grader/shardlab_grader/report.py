@@ -18,6 +18,7 @@ from shardlab.question import LETTERS
 from shardlab.verdict import Verdict
 
 Cell = str | float
+NONE: frozenset[str] = frozenset()
 STYLES = {"graded": "", "ungraded": "bold"}
 MOST = 4
 """Exercises, or pairs of them, that a sentence names."""
@@ -49,14 +50,20 @@ def row(student: str, record: Record, total: float | None) -> Row:
     return Row(student, "ungraded" if record.ungraded else "graded", points, total, told)
 
 
-def table(rows: Sequence[Row], questions: Mapping[str, float], head: str = "student") -> Table:
-    """The rows for a terminal; `questions` gives each column its points, `head` says what the first column holds."""
+def table(
+    rows: Sequence[Row], questions: Mapping[str, float], head: str = "student", observed: frozenset[str] = NONE
+) -> Table:
+    """The rows for a terminal; `questions` gives each column its points, `head` says what the first column holds.
+
+    The `observed` questions are marked: what running processes said was judged, and not what they had compiled.
+    """
     most = sum(questions.values())
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in (head, "state"):
         shown.add_column(name, no_wrap=True)
     for question, points in questions.items():
-        shown.add_column(f"{question}\n/{points:g}", justify="right")
+        mark = "\nobserved" if question in observed else ""
+        shown.add_column(f"{question}\n/{points:g}{mark}", justify="right")
     shown.add_column(f"total\n/{most:g}", justify="right")
     shown.add_column("reason", overflow="fold")
     for one in rows:
@@ -65,9 +72,16 @@ def table(rows: Sequence[Row], questions: Mapping[str, float], head: str = "stud
     return shown
 
 
-def write_scores(rows: Sequence[Row], questions: Mapping[str, float], path: pathlib.Path, head: str = "student") -> None:
+def write_scores(
+    rows: Sequence[Row],
+    questions: Mapping[str, float],
+    path: pathlib.Path,
+    head: str = "student",
+    observed: frozenset[str] = NONE,
+) -> None:
     """The same table as CSV."""
-    lines: list[list[Cell]] = [[head, "state", *questions, "total", "of", "reason"]]
+    heads = [f"{question} (observed)" if question in observed else question for question in questions]
+    lines: list[list[Cell]] = [[head, "state", *heads, "total", "of", "reason"]]
     for one in rows:
         points = [one.points.get(question, "") for question in questions]
         total = "" if one.total is None else one.total
@@ -92,7 +106,8 @@ def exercise_table(found: Figures) -> Table:
     for one in found.exercises:
         counts = [str(one.counts[name] or "-") for name in STATES]
         mean = "-" if one.mean is None else f"{one.mean:.1f}"
-        shown.add_row(f"{one.question} {escape(one.title)}", *counts, mean, f"{one.of:g}", groups(one))
+        mark = " (observed)" if one.observed else ""
+        shown.add_row(f"{one.question} {escape(one.title)}{mark}", *counts, mean, f"{one.of:g}", groups(one))
     return shown
 
 
@@ -124,12 +139,13 @@ def groups(exercise: Exercise) -> str:
 def write_csv(found: Figures, path: pathlib.Path) -> None:
     """The figures of each exercise as CSV."""
     heads = ["exercise", "title", "submissions", *STATES, "mean", "of", "misconceptions", "other mistakes", "equal programs"]
-    lines: list[list[Cell]] = [list(heads)]
+    lines: list[list[Cell]] = [[*heads, "observed"]]
     for one in found.exercises:
         misses = "; ".join(f"{miss.name}: {miss.count}" for miss in one.misconceptions)
         mean = "" if one.mean is None else round(one.mean, 2)
         counts = [one.counts[name] for name in STATES]
         lines.append([one.question, one.title, sum(counts), *counts, mean, one.of, misses, one.other, groups(one)])
+        lines[-1].append("observed" if one.observed else "")
     _write(lines, path)
 
 

@@ -73,7 +73,8 @@ def page(title: str, found: Figures, rows: Sequence[Row] = (), points: Mapping[s
         points: of each question, for the table of `rows`.
     """
     body = [_head(title, found), _exercises(found), _misconceptions(found), _lost(found), _equal(found), _spread(found)]
-    body += [_submissions(rows, points or {})] * bool(rows)
+    observed = {one.question for one in found.exercises if one.observed}
+    body += [_submissions(rows, points or {}, observed)] * bool(rows)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
@@ -139,6 +140,8 @@ def _head(title: str, found: Figures) -> str:
 def _exercises(found: Figures) -> str:
     key = "".join(f'<span><i style="background:{COLOURS[name]}"></i>{name}</span>' for name in STATES)
     words = "<em>Partly</em>: wrong, with points for what was right. <em>Ungraded</em>: a person must look."
+    if any(one.observed for one in found.exercises):
+        words += " <em>Observed</em>: judged by what running processes said, and not by a program that is run again here."
     rows = "".join(_exercise(one) for one in found.exercises)
     return f'<h2>Exercises</h2><div class="key soft">{key}</div><p class="soft">{words}</p>{rows}'
 
@@ -149,7 +152,8 @@ def _exercise(one: Exercise) -> str:
     parts = [Segment(count, COLOURS[name]) for name, count in counts]
     drawn = bar(parts, sum(one.counts.values()), f"{one.question}: {told}")
     mean = "-" if one.mean is None else f"{one.mean:.1f}"
-    return _row(f"<b>{escape(one.question)}</b> {escape(one.title)}", f"mean {mean} of {one.of:g}", drawn, told)
+    title = f"<b>{escape(one.question)}</b> {escape(one.title)}" + " <em>observed</em>" * one.observed
+    return _row(title, f"mean {mean} of {one.of:g}", drawn, told)
 
 
 def _row(left: str, right: str, drawn: str, below: str) -> str:
@@ -233,8 +237,9 @@ def _round(value: float) -> float:
     return next(step * scale for step in (1, 2, 5, 10) if step * scale >= value)
 
 
-def _submissions(rows: Sequence[Row], points: Mapping[str, float]) -> str:
-    head = ["submission", "state", *(f"{question} /{of:g}" for question, of in points.items()), "total", "reason"]
+def _submissions(rows: Sequence[Row], points: Mapping[str, float], observed: set[str]) -> str:
+    asked = (f"{question} /{of:g}" + " observed" * (question in observed) for question, of in points.items())
+    head = ["submission", "state", *asked, "total", "reason"]
     lines = [_line((escape(word) for word in head), "th")]
     for one in rows:
         marks = [_number(one.points.get(question)) for question in points]

@@ -65,6 +65,11 @@ def _is_grade(cell: NotebookNode) -> bool:
     return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 
+def _is_manual(cell: NotebookNode) -> bool:
+    """Whether a person grades what the student writes in it."""
+    return _is_grade(cell) and bool(cell.metadata.nbgrader.get("solution"))
+
+
 def _is_cell(cell: Any) -> bool:
     kinds = ("code", "markdown", "raw")
     return isinstance(cell, dict) and cell.get("cell_type") in kinds and isinstance(cell.get("source"), str)
@@ -87,17 +92,23 @@ def _by_source(cell: NotebookNode, ours: dict[str, NotebookNode], found: set[str
 
 def _cells(cell: NotebookNode, known: NotebookNode | None, position: int) -> list[NotebookNode]:
     """What becomes of one cell, given the release's cell that it stands for, if any."""
-    v4: Any = nbformat.v4
-    new = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell, "raw": v4.new_raw_cell}
-    own = new[cell["cell_type"]](cell["source"], id=f"cell-{position}")
+    own = _new(cell["cell_type"], cell["source"], f"cell-{position}")
     if known is None:
         return [own]
     rebuilt = copy.deepcopy(known)
-    if not _is_grade(known):
+    if not _is_grade(known) or _is_manual(known):
         rebuilt.source = cell["source"]
         return [rebuilt]
     own.source = cell["source"].replace(known.source.strip(), "").strip()
     return [own, rebuilt] if own.source else [rebuilt]
+
+
+def _new(kind: str, source: str, id: str) -> NotebookNode:
+    # nbformat's own makers check each cell against the whole schema.
+    cell = NotebookNode(cell_type=kind, source=source, id=id, metadata=NotebookNode())
+    if kind == "code":
+        cell.update(outputs=[], execution_count=None)
+    return cell
 
 
 def _put_back(cells: list[NotebookNode], released: NotebookNode, submitted: Sequence[Any]) -> None:
@@ -107,26 +118,37 @@ def _put_back(cells: list[NotebookNode], released: NotebookNode, submitted: Sequ
     """
     texts = {cell["source"].strip() for cell in submitted}
     ids = {cell.get("id") for cell in submitted}
+    places: dict[tuple[str, str], NotebookNode] = {}
+    for cell in cells:
+        _enter(places, cell)
     before: NotebookNode | None = None
     theirs: NotebookNode | None = None
     for cell in released.cells:
-        there = next((c for c in cells if _stands_for(c, cell)), None)
+        there = places.get(_marks(cell)[0])
         given = cell.cell_type == "code" and not _grade_id(cell)
         if there is None and given and cell.source.strip() not in texts and cell.id not in ids:
             there = copy.deepcopy(cell)
             cells.insert(_after(before, cells, 0), there)
+            _enter(places, there)
             before = there
             continue
         if there is None and _is_grade(cell):
             there = copy.deepcopy(cell)
             cells.insert(_after(theirs, cells, len(cells)), there)
+            _enter(places, there)
         before, theirs = (before, theirs) if there is None else (there, there)
 
 
-def _stands_for(cell: NotebookNode, released: NotebookNode) -> bool:
-    if name := _grade_id(released):
-        return _grade_id(cell) == name
-    return cell.source.strip() == released.source.strip()
+def _enter(places: dict[tuple[str, str], NotebookNode], cell: NotebookNode) -> None:
+    for mark in _marks(cell):
+        places.setdefault(mark, cell)
+
+
+def _marks(cell: NotebookNode) -> list[tuple[str, str]]:
+    """By what a cell of the release is known: by its grade id if it has one, or else by its text."""
+    name = _grade_id(cell)
+    text = ("text", cell.source.strip())
+    return [("id", name), text] if name else [text]
 
 
 def _after(before: NotebookNode | None, cells: Sequence[NotebookNode], otherwise: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import compileall
+import functools
 import hashlib
 import os
 import pathlib
@@ -38,7 +39,8 @@ def student_package(cache: pathlib.Path, source: pathlib.Path | None = None) -> 
         raise ShardlabError(
             "no-package", "there is no shardlab to give to students.", where=str(source), mend="pip install -e ."
         )
-    made = cache / f"student-{_digest(source, files)}"
+    states = tuple((state.st_mtime_ns, state.st_size) for file in files for state in [(source / file).stat()])
+    made = cache / f"student-{_digest(source, tuple(files), states)}"
     if not made.is_dir():
         cache.mkdir(parents=True, exist_ok=True)
         _make(source, files, made)
@@ -57,7 +59,8 @@ def _files(source: pathlib.Path) -> Iterator[pathlib.Path]:
             yield inside
 
 
-def _digest(source: pathlib.Path, files: list[pathlib.Path]) -> str:
+@functools.lru_cache(maxsize=8)
+def _digest(source: pathlib.Path, files: tuple[pathlib.Path, ...], states: tuple[tuple[int, int], ...]) -> str:
     digest = hashlib.sha256()
     for file in files:
         content = (source / file).read_bytes()

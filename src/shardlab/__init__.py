@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shardlab.drawing.draw import show as show
     from shardlab.drawing.exchange import show_collective as show_collective
     from shardlab.drawing.lattice import show_mesh as show_mesh
+    from shardlab.drawing.ledger_bars import show_ledger as show_ledger
     from shardlab.drawing.memory_bars import show_memory as show_memory
     from shardlab.drawing.product import show_product as show_product
     from shardlab.drawing.ring_picture import show_ring as show_ring
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from shardlab.exercises.exercise import explain as explain
     from shardlab.exercises.exercise import hint as hint
     from shardlab.exercises.exercise import target as target
+    from shardlab.exercises.fronts import show_front as show_front
     from shardlab.exercises.predictions import predict as predict
     from shardlab.exercises.progress_file import progress as progress
     from shardlab.expressions.inverse import expression as expression
@@ -65,11 +67,13 @@ _NAMES = {
     "exercises.exercise": "check explain hint target",
     "expressions.inverse": "expression",
     "drawing.lattice": "show_mesh",
+    "drawing.ledger_bars": "show_ledger",
     "drawing.memory_bars": "show_memory",
     "placement": "Placement placement_of",
     "planner.planning": "plan",
     "exercises.predictions": "predict",
     "processes.launching": "Launched launch",
+    "exercises.fronts": "show_front",
     "drawing.product": "show_product",
     "programs.program": "Program inspect",
     "exercises.progress_file": "progress",

@@ -87,10 +87,11 @@ class Observed:
 
     `shards` holds for each output the (device id, index, block) that each device has after the run;
     `terms` the mesh axes over which these blocks have yet to be summed;
-    `operations` counts the exported program's StableHLO operations by name, before XLA;
+    `operations` counts the exported program's StableHLO operations by name, before XLA, a loop's body once;
+    `donated` are positions of arrays that the caller gives away;
+    `memory` is that of arguments and outputs, where an output that takes a donated array's place does not count;
     `collectives` are `shardlab.programs.collectives.Collective`s, after it, and `depth` says how many of them wait for one
     another.
-    `largest` is the number of bytes of the largest array that the compiled program makes on a device on its way.
     `hlo` is the compiled program's text.
     `again` is a second run where more than one output is right: other whole numbers as inputs, the same floats.
     """
@@ -104,8 +105,9 @@ class Observed:
     collectives: tuple[Any, ...] = ()
     flops: float = 0.0
     memory: int = 0
+    donated: frozenset[int] = frozenset()
     depth: int | None = 0
-    largest: int = 0
+    hlo: str = ""
     again: Observed | None = None
 
     @property
@@ -121,6 +123,13 @@ class Observed:
         from shardlab.programs.collectives import crossing, price
 
         return price(crossing(self.collectives, self.case.axes, self.case.slow)) if self.case.slow else 0
+
+    @functools.cached_property
+    def largest(self) -> int:
+        """Bytes of the largest array that the compiled program makes, or is given, on a device."""
+        from shardlab.programs.calls import largest
+
+        return largest(self.hlo)
 
     @functools.cached_property
     def beside(self) -> int | None:

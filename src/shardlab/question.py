@@ -17,8 +17,10 @@ LETTERS: Mapping[Letter, str] = {
     "H": "communication",
     "M": "memory per device",
     "F": "FLOPs per device",
+    "J": "operations before XLA",
     "C": "formula",
     "P": "prediction",
+    "D": "distance to the front",
 }
 
 
@@ -33,7 +35,7 @@ class Miss:
         like: the wrong answer itself: a `Placement`; a value, or a predicate over it; the wrong function for calls;
             for a program a NumPy function of the global inputs with the wrong output.
         local: for a program: what each device computes, `local(coordinates, *blocks)` with its mesh coordinates.
-        when: for a program: a predicate over what was `Observed`.
+        when: for a program: a predicate over what was `Observed`; for processes: over `shardlab.processes_item.Seen`.
         error: for any answer: a regular expression found in the exception that the answer raised.
         barred: for a program: whether it earns no H even where it is right and cheap, because another way is asked for.
     """
@@ -43,7 +45,7 @@ class Miss:
     hint: int = 1
     like: Any = None
     local: Callable[..., Any] | None = None
-    when: Callable[[Observed], bool] | None = None
+    when: Callable[[Any], bool] | None = None
     error: str | None = None
     barred: bool = False
 
@@ -60,6 +62,8 @@ class Item:
     misses: tuple[Miss, ...] = dataclasses.field(default=(), kw_only=True)
 
     kind = ""
+    observed = False
+    """Whether it is judged by what a run in the student's own sandbox said, and not by data that is checked elsewhere."""
 
     @property
     def total(self) -> float:
@@ -133,6 +137,9 @@ class ProgramItem(Item):
         most: how many collectives may run, all executions counted; unless given, only their bytes matter.
         deepest: in a case, how many collectives may wait for one another; unless given, any number.
         manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
+        written: in a case, how often StableHLO operations, by their names without the dialect, may stand in the exported
+            program, at least and at most: what the letter J checks, before XLA merges what is equal.
+        donated: positions of the arrays that must be donated, and no others: checked with M.
         widest: in a case, how many bytes the largest array inside the program may have on a device; unless given, M looks at
             arguments and outputs alone.
     """
@@ -150,6 +157,8 @@ class ProgramItem(Item):
     most: int | None = dataclasses.field(default=None, kw_only=True)
     deepest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
     manual: bool = dataclasses.field(default=False, kw_only=True)
+    written: Callable[[Case], Mapping[str, tuple[int, int]]] | None = dataclasses.field(default=None, kw_only=True)
+    donated: frozenset[int] | None = dataclasses.field(default=None, kw_only=True)
     widest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
     kind = "program"
 
@@ -185,6 +194,11 @@ class Question:
     def points(self) -> float:
         """Points of all items."""
         return sum(item.total for item in self.items)
+
+    @property
+    def observed(self) -> bool:
+        """Whether some item is judged by what a run in the student's own sandbox said."""
+        return any(item.observed for item in self.items)
 
     @property
     def variables(self) -> tuple[str, ...]:

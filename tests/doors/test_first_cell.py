@@ -73,7 +73,8 @@ def test_where_the_course_is_missing_it_is_installed(libtpu: bool) -> None:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_notebook_begins_with_it(path: pathlib.Path) -> None:
     """The generated cell, with the other packages that the chapter imports."""
-    others = ("flax",) if "from flax import" in path.read_text() else ()
+    imports = {"flax": "from flax import", "orbax-checkpoint": "import orbax.checkpoint"}
+    others = tuple(package for package, words in imports.items() if words in path.read_text())
     assert first_cell(path) == header.first_cell(others, GIVEN)
 
 

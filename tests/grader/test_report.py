@@ -11,8 +11,9 @@ import shutil
 from html.parser import HTMLParser
 
 import pytest
+import sample_questions
 from rich.console import Console
-from shardlab_grader import report, report_page
+from shardlab_grader import header, report, report_page
 from shardlab_grader.figures import Exercise, Figures, Group, Loss, Misconception, Pair
 from shardlab_grader.live import Board, remaining
 from shardlab_grader.report import Row, row, summary
@@ -124,7 +125,7 @@ def test_csv_of_the_exercises(tmp_path: pathlib.Path) -> None:
     assert rows[1] == {
         "exercise": "4.2", "title": "You compile", "submissions": "30", "passed": "12", "partly": "9", "failed": "5",
         "unattempted": "3", "ungraded": "1", "mean": "3.21", "of": "5.5", "misconceptions": "gathers-both: 9; =cmd: 1",
-        "other mistakes": "0", "equal programs": "passed 9 + 2; partly 4",
+        "other mistakes": "0", "equal programs": "passed 9 + 2; partly 4", "observed": "",
     }  # fmt: skip
 
 
@@ -266,3 +267,22 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None
         re.fullmatch(r"running: [123] of 4, (about \d+ (s|min) left|time left: not known yet)", line) for line in lines[:-1]
     )
     assert 1 <= len(lines[:-1]) <= 3
+
+
+def test_observed_questions_are_marked(tmp_path: pathlib.Path) -> None:
+    """In the tables of exercises and of submissions, in both files, on the page, and in the heading of an exercise."""
+    exercises = tuple(dataclasses.replace(one, observed=one.question == "4.2") for one in FOUND.exercises)
+    found, rows = dataclasses.replace(FOUND, exercises=exercises), [Row("k2m4n6p8", "graded", {"4.2": 2.0}, 2.0)]
+    points, observed = {"4.1": 2.0, "4.2": 5.5}, frozenset({"4.2"})
+    assert [line.split("  ")[0] for line in printed(report.exercise_table(found))][1:] == [
+        "4.1 Which <case>?", "4.2 You compile (observed)",
+    ]  # fmt: skip
+    assert any("observed" in line for line in printed(report.table(rows, points, observed=observed)))
+    report.write_csv(found, tmp_path / "a.csv")
+    assert [row["observed"] for row in csv.DictReader((tmp_path / "a.csv").read_text().splitlines())] == ["", "observed"]
+    report.write_scores(rows, points, tmp_path / "b.csv", observed=observed)
+    assert "4.2 (observed)" in (tmp_path / "b.csv").read_text().splitlines()[0]
+    page = report_page.page("04", found, rows, points)
+    assert "<em>observed</em>" in page and "<em>Observed</em>" in page and "4.2 /5.5 observed" in page
+    assert "bserved" not in report_page.page("04", FOUND, rows, points)
+    assert "observed in running processes" in header.exercise(sample_questions.LAUNCHED)

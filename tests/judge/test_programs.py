@@ -211,3 +211,58 @@ def test_a_second_run_has_other_whole_numbers() -> None:
     for kept, status in ((lambda mesh, seed, x: x, "passed"), (lambda mesh, seed, x: x + seed.astype("float32"), "failed")):
         answer = record(asked.manifest(SEED), {"kept": kept}, {})
         assert judge(asked, answer, References({}, {}), SEED).status == status
+
+
+def summed_in_turn(mesh, x):
+    def body(row):
+        return jax.lax.psum(jax.lax.psum(row, "y"), "x")
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P(("x", "y")), out_specs=P())(x)
+
+
+def summed_in_parts(mesh, x):
+    def body(row):
+        part = jax.lax.psum(jax.lax.psum_scatter(row, "y", scatter_dimension=1, tiled=True), "x")
+        return jax.lax.all_gather(part, "y", axis=1, tiled=True, to="invarying")
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P(("x", "y")), out_specs=P())(x)
+
+
+@pytest.mark.parametrize("axis", ["x", "y", ""])
+def test_slow_axis_has_a_budget_of_its_own(axis: str, tmp_path) -> None:
+    """What crosses the slow axis is measured of the reference, kept, and named where it is too much."""
+    cases = tuple(Case(axes(x=x, y=8 // x), (Input((8, 24), (("x", "y"), None)),), ((),), slow=axis) for x in (2, 4))
+    item = ProgramItem("f", {"V": 1, "H": 1}, oracle=lambda x: x.sum(0, keepdims=True), cases=cases)
+    asked = question(item)
+    facts = build([asked], {"0.1": record(asked.manifest(), {"f": summed_in_parts}, {})})
+    facts.dump(tmp_path / "facts.json")
+    assert ('"slow"' in (tmp_path / "facts.json").read_text()) == bool(axis)
+    again = References.load(tmp_path / "facts.json")
+    assert [again.fact("0.1", "f", case).slow for case in cases] == {"x": [48, 96], "y": [192, 192], "": [0, 0]}[axis]
+    verdict = judge(asked, record(asked.manifest(), {"f": summed_in_turn}, {}), again)
+    assert (verdict.status, verdict.points) == ("failed", 1)
+    assert ("along x" in verdict.findings[0].what) == (axis == "x")
+
+
+def test_what_a_jit_gives_away_is_donated() -> None:
+    """The student's own `jax.jit` donates; its positions reach the judge, and the memory of outputs is counted once."""
+    case = Case(axes(x=8), (Input((16, 3), ("x",)), Input((16, 3), ("x",))), (("x",),))
+    item = ProgramItem("f", {"V": 1, "M": 1}, oracle=lambda a, b: a + b, cases=(case,), donated=frozenset({0}))
+    asked = question(item, id="5.9")
+    gives = jax.jit(lambda mesh, a, b: a + b, static_argnums=0, donate_argnums=1)
+    answers = {"gives": gives, "keeps": lambda mesh, a, b: a + b, "gives both": lambda m, a, b: gives(m, b, a)}
+    known = build([asked], {"5.9": record(asked.manifest(), {"f": gives}, {})})
+    got = {name: judge(asked, record(asked.manifest(), {"f": f}, {}), known).points for name, f in answers.items()}
+    assert got == {"gives": 2, "keeps": 1, "gives both": 1}
+
+
+def test_operations_of_a_function_count_for_each_call() -> None:
+    """Letter J: a helper under its own jit stands once in the module, and is counted where it is called."""
+    case = Case(axes(x=8), (Input((16, 3), ("x",)),), (("x",),))
+    item = ProgramItem(
+        "f", {"V": 1, "J": 1}, oracle=lambda a: np.tanh(np.tanh(a)), cases=(case,), written=lambda c: {"tanh": (2, 2)}
+    )
+    asked, helper = question(item, id="5.9"), jax.jit(jnp.tanh)
+    answers = {2: lambda mesh, a: helper(helper(a)), 3: lambda mesh, a: helper(helper(a)) + 0 * helper(a)}
+    recorded = {n: record(asked.manifest(), {"f": f}, {}) for n, f in answers.items()}
+    assert {n: judge(asked, entry, References({}, {})).points for n, entry in recorded.items()} == {2: 2, 3: 1}

@@ -15,6 +15,7 @@ SIGNS = {"passed": "✓", "failed": "✗", "unattempted": "·", "ungraded": "!"}
 STATES = {"passed": "passed", "failed": "not yet", "unattempted": "to do", "ungraded": "not graded"}
 EDGES = {"passed": "#2e9e5b", "failed": "#d9822b", "unattempted": "#8a8f98", "ungraded": "#8a5bd9"}
 WIDTH = 100
+OBSERVED = "Observed: judged by what the processes said as they ran, since a run of several processes cannot be exported."
 SHOWN = 4
 """Findings told at once; more would bury the first."""
 
@@ -71,7 +72,8 @@ def html(verdict: Verdict, question: Question, *, hints: bool = True) -> str:
 def headline(verdict: Verdict, question: Question) -> str:
     """One line: sign, question, state, points."""
     points = f"{verdict.points:g} of {question.points:g} points"
-    return f"{SIGNS[verdict.status]} {question.id} {question.title}: {STATES[verdict.status]}, {points}"
+    observed = " (observed)" * question.observed
+    return f"{SIGNS[verdict.status]} {question.id} {question.title}: {STATES[verdict.status]}, {points}{observed}"
 
 
 def _told(finding: Finding) -> list[str]:
@@ -109,6 +111,7 @@ def _value(value: str) -> str:
 def _closing(verdict: Verdict, question: Question, hints: bool) -> list[str]:
     rest = len(verdict.findings) - SHOWN
     lines = [f"... and {rest} more like these."] if rest > 0 else []
+    lines += [OBSERVED] * (question.observed and verdict.status in ("passed", "failed"))
     if hints and verdict.status == "failed" and verdict.findings:
         lines.append(f'Stuck? `sl.hint("{question.id}", {verdict.findings[0].hint})`')
     if hints and verdict.status == "passed":

@@ -7,7 +7,7 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.exercises import progress_file
-from shardlab.exercises.answer import plain
+from shardlab.plain import plain
 from shardlab.recording import recording
 
 GIVEN: dict[str, dict[str, Any]] = {}

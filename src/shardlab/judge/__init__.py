@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Protocol
 
+from shardlab.design_items import DesignItem
 from shardlab.expression_items import ExpressionItem, LayoutItem, RulesItem
+from shardlab.judge.designs import judge_design
 from shardlab.judge.expressions import judge_expression, judge_layout, judge_rules
 from shardlab.judge.findings import Entry, Judged, asked, raised
 from shardlab.judge.placements import judge_placement
+from shardlab.judge.processes import judge_processes
 from shardlab.judge.programs import Costs, JudgeProgram, judge_program, judge_programs
 from shardlab.judge.values import judge_calls, judge_value
 from shardlab.placement import Placement
+from shardlab.processes_item import ProcessesItem
 from shardlab.question import CallsItem, Case, Item, PlacementItem, ProgramItem, Question, ValueItem, calls_of, cases_of
 from shardlab.verdict import Finding, Part, Verdict
 
@@ -56,7 +60,7 @@ def judge(
 
 
 def _is_todo(entry: Entry) -> bool:
-    several = entry.get("programs") or entry.get("calls") or ()
+    several = entry.get("programs") or entry.get("calls") or entry.get("launches") or ()
     return "todo" in entry or "missing" in entry or (bool(several) and all("todo" in e for e in several))
 
 
@@ -82,6 +86,10 @@ def _judge_item(
             return judge_rules(item, item.trees_of(question.id, seed), entry["calls"])
         case LayoutItem():
             return judge_layout(item, item.cases_of(question.id, seed), entry["value"])
+        case DesignItem():
+            return judge_design(question.id, item, entry["layout"], entry["programs"], seed)
+        case ProcessesItem():
+            return judge_processes(item, item.cases_of(question.id, seed), entry["launches"])
         case ProgramItem():
             cases = cases_of(item, question.id, seed)
             costs = partial(references.fact, question.id, item.name)

@@ -19,8 +19,10 @@ ASKED = {
     "value": "a value",
     "calls": "a function",
     "program": "a function of the mesh and the arrays",
+    "processes": "a function that each process runs",
     "expression": "a sharding expression, as text",
     "layout": "a dict with a spec, or an expression as text, for each array",
+    "design": "a dict with a layout and a step",
     "rules": "a list of pairs: a path pattern and an expression",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import random
+import warnings
 from typing import Any
 
 import jax
@@ -44,25 +45,38 @@ def measure(module: bytes, case: Case) -> Measured:
     if case.lapack:
         lapack.ready()
     call = stablehlo.rebuild(admitted, specs)
-    compiled = jax.jit(call).lower(*specs).compile(compiler_options=QUICK)
+    # Calling an exported program forgets what its module donates.
+    donating = jax.jit(call, donate_argnums=tuple(sorted(admitted.donated)))
+    compiled = _lowered(donating, specs).compile(compiler_options=QUICK)
     program = read_program(compiled, case.axes)
-    memory = program.memory.argument + program.memory.output
+    memory = program.memory.argument + program.memory.output - program.memory.alias
     observed = Observed(
         case,
         operations=admitted.operations,
         collectives=program.collectives,
         flops=program.flops,
         memory=memory,
+        donated=admitted.donated,
         depth=program.depth,
         hlo=program.hlo,
-        largest=program.largest,
     )
     return Measured(compiled, specs, observed)
 
 
+def _lowered(jitted: Any, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Some donated buffers were not usable")  # the verdict says so
+        return jitted.lower(*specs)
+
+
 def run(measured: Measured, inputs: tuple[np.ndarray, ...]) -> Observed:
     """What was measured, completed by the outputs for these inputs."""
-    arrays = [jax.device_put(x, spec.sharding) for x, spec in zip(inputs, measured.specs)]
+    given = measured.observed.donated
+    # On CPU an array may be its NumPy array's memory, and what is donated is written to.
+    arrays = [
+        jax.device_put(x.copy() if i in given else x, spec.sharding)
+        for i, (x, spec) in enumerate(zip(inputs, measured.specs))
+    ]
     outputs = jax.block_until_ready(measured.call(*arrays))
     case = measured.observed.case
     placed = [placed_of(x.sharding, x.shape, case.axes) for x in outputs]
@@ -96,7 +110,8 @@ def other_numbers(inputs: tuple[np.ndarray, ...], seed: int | None) -> tuple[np.
 
 def wide(x: np.ndarray) -> np.ndarray:
     """The same in double precision where it has floats or complex numbers."""
-    return x.astype(np.result_type(x.dtype, np.float64)) if np.issubdtype(x.dtype, np.inexact) else x
+    found: np.ndarray = x.astype(np.result_type(x.dtype, np.float64)) if np.issubdtype(x.dtype, np.inexact) else x
+    return found
 
 
 def _drawn(rng: np.random.Generator, given: Input) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -141,11 +141,30 @@ def _differences(
                 item.name, "M", "On its way your program holds an array that is too large for one device.",
                 expected=f"no array above {item.widest(observed.case)} B on a device", got=f"one of {observed.largest} B",
             )  # fmt: skip
+        case "M" if item.donated is not None and observed.donated != item.donated:
+            what = "Your program donates other arrays than it should."
+            yield Finding(item.name, "M", what, expected=_positions(item.donated), got=_positions(observed.donated))
+        case "J" if item.written is not None:
+            yield from _written(item, observed, item.written(observed.case))
         case "F" if costs is not None and observed.flops > 1.01 * costs.flops:
             yield Finding(
                 item.name, "F", "Each device does more arithmetic than it needs to.",
                 expected=f"at most {costs.flops:.0f} FLOPs a device", got=f"{observed.flops:.0f} FLOPs a device",
             )  # fmt: skip
+
+
+def _positions(arrays: frozenset[int]) -> str:
+    return f"of the arrays after the mesh, number {', '.join(str(i + 1) for i in sorted(arrays))}" if arrays else "none"
+
+
+def _written(item: ProgramItem, observed: Observed, bounds: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
+    counts = dict(observed.operations)
+    for name, (least, most) in bounds.items():
+        found = counts.get(f"stablehlo.{name}", 0)
+        if not least <= found <= most:
+            what = "Your program, before XLA, holds another number of an operation."
+            expected = f"{least} to {most} {name}" if least < most else f"{least} {name}"
+            yield Finding(item.name, "J", what, expected=expected, got=str(found))
 
 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:

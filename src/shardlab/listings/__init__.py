@@ -25,6 +25,9 @@ PROGRAMS = {
     "half_tpu": "A @ B in bfloat16, for a TPU",
     "loop_tpu": "the same ten times, for a TPU",
     "roll_tpu": "jnp.roll along the sharded dimension, for a TPU",
+    "blocking_tpu": "all_gather, then a product, for a TPU",
+    "ring_tpu": "the same product, chunk by chunk round a ring, both ways, for a TPU",
+    "mlp_tpu": "two products and a relu, tokens going round before and sums after, for a TPU",
     "reading_cpu": "to read: a loop, an exchange and gradients",
     "reading_tpu": "to read: a product that is scattered, and a roll, for a TPU",
 }
@@ -47,3 +50,18 @@ def listing(name: str) -> str:
 def hlo(name: str) -> str:
     """A stored text without the letters, as the compiler wrote it."""
     return re.sub(r"(?m)^[A-Z] (?= *(?:ROOT )?%)", "  ", listing(name))
+
+
+def case(number: int) -> str:
+    """The evidence in one of the cases of exercise 15.5: mesh, jaxpr, collectives, memory.
+
+    Raises:
+        KeyError: there is none of this number.
+    Example:
+        >>> case(4).splitlines()[0]
+        'mesh: data=2, model=4'
+    """
+    path = FOLDER / "cases" / f"{number}.txt"
+    if not path.exists():
+        raise KeyError(f"no case {number!r}; there are 1 to 6")
+    return path.read_text()

@@ -6,8 +6,10 @@ The only module that touches jaxlib's MLIR interface. Parsing hostile bytes can 
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
+import graphlib
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -28,10 +30,10 @@ TENSOR_BYTES = 64 * 2**20
 STABLEHLO = frozenset(
     """
     abs add all_gather all_reduce all_to_all and bitcast_convert broadcast_in_dim case cbrt ceil clamp
-    collective_broadcast collective_permute compare composite concatenate constant convert convolution cosine
+    collective_broadcast collective_permute compare complex composite concatenate constant convert convolution cosine
     divide dot_general dynamic_slice dynamic_update_slice exponential exponential_minus_one fft floor gather
-    if iota is_finite log log_plus_one logistic maximum minimum multiply negate not optimization_barrier or
-    pad partition_id popcnt power reduce reduce_precision reduce_scatter reduce_window remainder reshape
+    if imag iota is_finite log log_plus_one logistic maximum minimum multiply negate not optimization_barrier or
+    pad partition_id popcnt power real reduce reduce_precision reduce_scatter reduce_window remainder reshape
     return reverse round_nearest_even rsqrt scatter select select_and_scatter shift_left
     shift_right_arithmetic shift_right_logical sign sine slice sort sqrt subtract tan tanh transpose while xor
     """.split()
@@ -45,9 +47,11 @@ OTHERS = frozenset(
 ATTRIBUTES = frozenset(
     """
     jax.buffer_donor jax.result_info jax.uses_shape_polymorphism mhlo.num_partitions mhlo.num_replicas
-    mhlo.memory_kind sdy.sharding stablehlo.mesh
+    mhlo.memory_kind sdy.sharding stablehlo.mesh tf.aliasing_output
     """.split()
 )
+DONORS = frozenset({"jax.buffer_donor", "tf.aliasing_output"})
+"""What JAX writes at an argument of main that is donated."""
 COMPOSITES = frozenset({"chlo.erf", "chlo.top_k"})
 DTYPES = {
     "i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32",
@@ -64,13 +68,15 @@ class Refused(Exception):
 class Admitted:
     """A program in canonical form: equal programs have equal `module` bytes.
 
-    `inputs` and `outputs` are the (shape, dtype) of main's arguments and outputs.
+    `inputs` and `outputs` are the (shape, dtype) of main's arguments and outputs; `operations` says how often each operation
+    is written, those of a function once for each call of it; `donated` are positions of main's arguments.
     """
 
     module: bytes
     inputs: tuple[tuple[tuple[int, ...], str], ...]
     outputs: tuple[tuple[tuple[int, ...], str], ...]
     operations: tuple[tuple[str, int], ...]
+    donated: frozenset[int] = frozenset()
 
 
 def strip(module: bytes) -> bytes:
@@ -100,11 +106,12 @@ def admit(module: bytes, devices: int, targets: frozenset[str] = frozenset()) ->
     with mlir.make_ir_context():
         parsed = _parse(module)
         _check_module(parsed, devices)
-        counts = _check_operations(parsed, targets)
-        _check_calls(parsed)
+        _check_operations(parsed, targets)
+        counts = _counted(parsed, _check_calls(parsed))
         inputs, outputs = _signature(parsed)
+        donated = _donated(_main(parsed))
         canonical = _canonical_bytes(parsed)  # the last: writing it turns the module's operations into VHLO
-    return Admitted(canonical, inputs, outputs, tuple(sorted(counts.items())))
+    return Admitted(canonical, inputs, outputs, tuple(sorted(counts.items())), donated)
 
 
 def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
@@ -188,8 +195,7 @@ def _walk(operation: ir.Operation, depth: int = 0) -> Iterator[ir.Operation]:
                 yield from _walk(inner.operation, depth + 1)
 
 
-def _check_operations(module: ir.Module, targets: frozenset[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
+def _check_operations(module: ir.Module, targets: frozenset[str]) -> None:
     for number, operation in enumerate(_walk(module.operation)):
         if number > OPERATIONS:
             raise Refused(f"it has more than {OPERATIONS} operations")
@@ -203,8 +209,26 @@ def _check_operations(module: ir.Module, targets: frozenset[str]) -> dict[str, i
         _check_attributes(operation, ATTRIBUTES | lapack.ATTRIBUTES if calls else ATTRIBUTES)
         for value in operation.results:
             _check_size(value.type)
-        counts[name] = counts.get(name, 0) + 1
+
+
+def _counted(module: ir.Module, calls: dict[str, dict[str, int]]) -> collections.Counter[str]:
+    """How often each operation stands in the program, with every function written out where it is called."""
+    times = collections.Counter({"main": 1})
+    for name in reversed(list(graphlib.TopologicalSorter(calls).static_order())):
+        for callee, number in calls[name].items():
+            times[callee] += times[name] * number
+    counts: collections.Counter[str] = collections.Counter()
+    for top in module.body:
+        number = times[_text(top.operation.attributes, "sym_name")] if top.operation.name == "func.func" else 1
+        for operation in _walk(top.operation):
+            counts[operation.name] += number
     return counts
+
+
+def _donated(main: ir.Operation) -> frozenset[int]:
+    """Positions of the arguments that main's caller gives away."""
+    attributes = _entries(main, "arg_attrs") if "arg_attrs" in main.attributes else []
+    return frozenset(i for i, given in enumerate(attributes) if any(entry.name in DONORS for entry in given))
 
 
 def _named(operation: ir.Operation) -> str:
@@ -264,26 +288,30 @@ def _mesh_shape(operation: ir.Operation) -> tuple[int, ...]:
     return tuple(int(part.rsplit("=", 1)[1]) for part in inside.split(",") if "=" in part)
 
 
-def _check_calls(module: ir.Module) -> None:
-    calls = {}
+def _check_calls(module: ir.Module) -> dict[str, dict[str, int]]:
+    """For each function those that it calls, and how often."""
+    calls: dict[str, dict[str, int]] = {}
     for function in _functions(module):
         name = _text(function.attributes, "sym_name")
-        calls[name] = {
-            ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in _walk(function) if op.name == "func.call"
-        }
+        called = (ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in _walk(function) if op.name == "func.call")
+        calls[name] = dict(collections.Counter(called))
     if "main" not in calls:
         raise Refused("it has no main function")
     depths: dict[str, int] = {}
     for _ in range(DEPTH):
-        ready = {n for n, called in calls.items() if n not in depths and called <= set(depths)}
+        ready = {n for n, called in calls.items() if n not in depths and called.keys() <= set(depths)}
         depths.update(dict.fromkeys(ready, len(depths)))
     if set(depths) != set(calls):
         raise Refused(f"its functions call themselves, or more than {DEPTH} deep")
+    return calls
+
+
+def _main(module: ir.Module) -> ir.Operation:
+    return next(f for f in _functions(module) if _text(f.attributes, "sym_name") == "main")
 
 
 def _signature(module: ir.Module) -> tuple[Any, Any]:
-    main = next(f for f in _functions(module) if _text(f.attributes, "sym_name") == "main")
-    kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+    kind = ir.FunctionType(ir.TypeAttr(_main(module).attributes["function_type"]).value)
     return tuple(map(_aval, kind.inputs)), tuple(map(_aval, kind.results))
 
 

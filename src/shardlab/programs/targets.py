@@ -74,7 +74,15 @@ def _compile_exported(f: Any, args: tuple[Any, ...], move: _Move) -> Any:
     moved = jax.tree.map(move.leaf, args)
     carried = any(_sharding(leaf) is not None for leaf in jax.tree.leaves(moved))
     with _under(None if carried else move.over):
-        return jax.jit(exported.call).lower(*moved).compile()
+        return jax.jit(exported.call, donate_argnums=_donated(f, args)).lower(*moved).compile()
+
+
+def _donated(f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
+    """Positions of the arguments that `f` donates, wholly: calling an exported program forgets them."""
+    import jax
+
+    given = [jax.tree.leaves(arg) for arg in f.lower(*args).args_info[0]]
+    return tuple(i for i, leaves in enumerate(given) if leaves and all(leaf.donated for leaf in leaves))
 
 
 class _Move:

@@ -6,7 +6,25 @@ import difflib
 
 from shardlab.errors import ShardlabError
 from shardlab.question import Question
-from shardlab.questions import ch00, ch01, ch02, ch03, ch04, ch05, ch06, ch07, ch08, ch09, ch10
+from shardlab.questions import (
+    ch00,
+    ch01,
+    ch02,
+    ch03,
+    ch04,
+    ch05,
+    ch06,
+    ch07,
+    ch08,
+    ch09,
+    ch10,
+    ch11,
+    ch12,
+    ch13,
+    ch14,
+    ch15,
+    ch15_cases,
+)
 
 CHAPTERS: dict[int, tuple[Question, ...]] = {
     0: ch00.QUESTIONS,
@@ -20,6 +38,11 @@ CHAPTERS: dict[int, tuple[Question, ...]] = {
     8: ch08.QUESTIONS,
     9: ch09.QUESTIONS,
     10: ch10.QUESTIONS,
+    11: ch11.QUESTIONS,
+    12: ch12.QUESTIONS,
+    13: ch13.QUESTIONS,
+    14: ch14.QUESTIONS,
+    15: (*ch15.QUESTIONS, *ch15_cases.QUESTIONS),
 }
 QUESTIONS: dict[str, Question] = {question.id: question for chapter in CHAPTERS.values() for question in chapter}
 

@@ -3,7 +3,7 @@
 """Blocks as shapes, and the collectives of the course's own instrument."""
 
 import shardlab as sl
-from shardlab import alphabeta
+from shardlab.programs import alphabeta
 
 bound = {
     "a": "compute",

@@ -1,0 +1,85 @@
+"""Fronts of free designs: what our own designs cost in each case, measured by the judge and kept for each JAX version."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import functools
+import json
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+
+from shardlab.design_items import Cost, DesignItem, front
+from shardlab.judge.measuring import measure
+from shardlab.programs.exporting import exported
+from shardlab.question import Case, Question
+
+FOLDER = pathlib.Path(__file__).parent.parent / "questions" / "fronts"
+
+
+@dataclasses.dataclass(frozen=True)
+class Reached:
+    """What a design costs on one device: payload price and held bytes, and FLOPs."""
+
+    price: int
+    memory: int
+    flops: float
+
+
+Front = Mapping[str, Reached]
+"""Costs of the designs on the front, by name, the one that moves least first."""
+_MEASURED: dict[str, Front] = {}
+
+
+def front_of(question: str, item: DesignItem, case: Case) -> Front:
+    """The front in one case: as it is kept for the JAX that runs, or measured when it is first asked for."""
+    kept = _kept(question).get(jax.__version__, {}).get(_key(item, case))
+    if kept:
+        return {name: Reached(**fact) for name, fact in kept.items()}
+    key = f"{question}/{_key(item, case)}"
+    if key not in _MEASURED:
+        _MEASURED[key] = measured(item, case)
+    return _MEASURED[key]
+
+
+def measured(item: DesignItem, case: Case) -> Front:
+    """The front in one case, from the compiled programs of all designs that fit in the room there is."""
+    facts: dict[str, Reached] = {}
+    for name, design in item.designs.items():
+        laid_out = item.laid_out(case, design.layout)
+        (entry,) = exported(design.step, {"name": name, "cases": [laid_out.to_json()]})
+        observed = measure(base64.b64decode(entry["module"]), laid_out).observed
+        if observed.memory <= item.limit(case):
+            facts[name] = Reached(observed.price, observed.memory, observed.flops)
+    reached = front({name: Cost(fact.price, fact.memory) for name, fact in facts.items()})
+    return {name: facts[name] for name in reached}
+
+
+def text(question: Question) -> str:
+    """The file of a question: fronts by JAX version and case, those of other versions kept; empty if it has no designs."""
+    items = [item for item in question.items if isinstance(item, DesignItem)]
+    now = {_key(item, case): _plain(measured(item, case)) for item in items for case in item.cases}
+    if not now:
+        return ""
+    return json.dumps({**_read(question.id), jax.__version__: now}, indent=1, sort_keys=False) + "\n"
+
+
+@functools.cache
+def _kept(question: str) -> dict[str, Any]:
+    return _read(question)
+
+
+def _read(question: str) -> dict[str, Any]:
+    path = FOLDER / f"{question}.json"
+    return dict(json.loads(path.read_text())) if path.exists() else {}
+
+
+def _plain(reached: Front) -> dict[str, Any]:
+    return {name: dataclasses.asdict(fact) for name, fact in reached.items()}
+
+
+def _key(item: DesignItem, case: Case) -> str:
+    return f"{item.name}/{case.key}"

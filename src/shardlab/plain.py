@@ -1,0 +1,35 @@
+"""What Python, NumPy and JAX hold, as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON can hold it: arrays, tuples, specs become lists, sets sorted lists, NumPy scalars numbers, `...` null.
+
+    Raises:
+        TypeError: `value` holds something else, or a number that is not finite.
+    """
+    if value is ... or value is None:
+        return None
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, np.generic | np.ndarray | jax.Array):
+        return plain(np.asarray(value).tolist())
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise TypeError(f"{value} is not a finite number")
+        return value
+    if isinstance(value, list | tuple | jax.P):
+        return [plain(v) for v in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value), key=str)
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    raise TypeError(f"{type(value).__name__} is not a number, a text, a list or a dict of these")

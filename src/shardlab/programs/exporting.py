@@ -1,0 +1,93 @@
+"""A program becomes data: StableHLO, exported for the mesh and the arguments of a case."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from unittest import mock
+
+import jax
+
+from shardlab.programs import stablehlo
+from shardlab.situation import situation
+
+Entry = dict[str, Any]
+TODO: Entry = {"todo": True}
+MESSAGE = 2000
+
+
+class Todo(Exception):
+    """The stub's `...` was returned."""
+
+
+def exported(function: Any, item: Mapping[str, Any]) -> list[Entry]:
+    """An entry for each case of an item: the program as base64 of StableHLO, or what became of it instead.
+
+    Args:
+        function: a program `function(mesh, *arrays)`.
+        item: `name` and `cases`, as a manifest has them.
+    Raises:
+        TypeError: it is no function.
+    """
+    if not callable(function):
+        raise TypeError(f"{item['name']} is a {type(function).__name__}; it should be a function of the mesh and the arrays")
+    return [_program(function, case) for case in item["cases"]]
+
+
+def _program(function: Callable[..., Any], case: Mapping[str, Any]) -> Entry:
+    try:
+        mesh, specs = situation(case)
+        paths: list[str] = []
+
+        def flat(*arrays: jax.Array) -> list[Any]:
+            returned = function(mesh, *arrays)
+            if returned is ...:
+                raise Todo
+            leaves = jax.tree_util.tree_leaves_with_path(returned)
+            paths[:] = [jax.tree_util.keystr(path) for path, _ in leaves]
+            return [leaf for _, leaf in leaves]
+
+        with _quiet(), jax.set_mesh(mesh) if case["explicit"] else contextlib.nullcontext():
+            jitted = jax.jit(flat, keep_unused=True)
+            if given := _donated(jitted.trace(*specs).jaxpr):
+                jitted = jax.jit(flat, keep_unused=True, donate_argnums=given)
+            found = jax.export.export(jitted, platforms=["cpu"])(*specs)
+        module = stablehlo.strip(found.mlir_module_serialized)
+        return {"module": base64.b64encode(module).decode(), "outputs": paths}
+    except Todo:
+        return TODO
+    except Exception as raised:
+        return error(raised)
+
+
+def _donated(closed: Any) -> tuple[int, ...]:
+    """Positions of the arguments that the student's own `jax.jit` donates: inside of another one that has no effect."""
+    places = {variable: i for i, variable in enumerate(closed.jaxpr.invars)}
+    given = set()
+    for equation in closed.eqns:
+        donated = equation.params.get("donated_invars", ())
+        given |= {places[v] for v, gone in zip(equation.invars, donated) if gone and v in places}
+    return tuple(sorted(given))
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    # A host callback cannot be exported; printing while debugging should not make an answer wrong.
+    def nothing(*args: Any, **kwargs: Any) -> None:
+        return None
+
+    with (
+        mock.patch.object(jax.debug, "print", nothing),
+        mock.patch.object(jax.debug, "callback", nothing),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", "Some donated buffers were not usable")  # the verdict says so
+        yield
+
+
+def error(raised: BaseException) -> Entry:
+    """The entry of what raised instead."""
+    return {"error": {"type": type(raised).__name__, "message": str(raised)[:MESSAGE]}}

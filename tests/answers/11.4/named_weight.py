@@ -1,0 +1,30 @@
+# failed: checkpoint-without-effect
+# points: 2.5
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import shardlab as sl
+from jax import P
+from jax.ad_checkpoint import checkpoint_name
+
+sl.predict("11.4", gathers={"exported": 8, "compiled": 4})
+
+
+def lean(mesh, X, Y, *weights):
+    @partial(jax.checkpoint, policy=jax.checkpoint_policies.save_anything_except_these_names("whole"))
+    def layer(x, w):
+        whole = checkpoint_name(jax.lax.all_gather(w, "data", tiled=True), "whole")
+        return jnp.tanh(x @ whole)
+
+    def body(X, Y, *slices):
+        def loss(slices):
+            out = X
+            for w in slices:
+                out = layer(out, w)
+            return jax.lax.pmean(jnp.mean((out - Y) ** 2), "data")
+
+        return jax.grad(loss)(slices)
+
+    cut = P("data", None)
+    return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)

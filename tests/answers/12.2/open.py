@@ -1,0 +1,27 @@
+# failed: ring-is-open
+# points: 0
+import jax
+
+P = jax.P
+
+
+def ring(n, by):
+    return [(d, (d + by) % n) for d in range(n)]
+
+
+def matmul_rs(mesh, X, W):
+    n = mesh.shape["x"]
+
+    def body(x, w):
+        d, m = jax.lax.axis_index("x"), x.shape[0] // n
+
+        def part(chunk):
+            return jax.lax.dynamic_slice_in_dim(x, chunk % n * m, m) @ w
+
+        total = part(d - 1)
+        for i in range(1, n):
+            total = jax.lax.ppermute(total, "x", ring(n, 1)[:-1]) + part(d - 1 - i)
+        return total
+
+    specs = (P(None, "x"), P("x", None))
+    return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)

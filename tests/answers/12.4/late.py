@@ -1,0 +1,15 @@
+# failed: own-chunk-travels
+# points: 1
+
+
+def finish(compute, hops):
+    arrived, free, ends = 0.0, 0.0, []
+    for seconds, hop in zip(compute, [*hops, 0.0]):
+        arrived += hop
+        free = max(free, arrived) + seconds
+        ends.append(free)
+    return ends
+
+
+def most_devices(F, flops, bandwidth, both):
+    return max(1, int(F * bandwidth * (2 if both else 1) / flops))

@@ -1,0 +1,15 @@
+# failed: done-ends-the-first
+# points: 0
+import re
+
+
+def between(text):
+    begun, found, products = {}, {}, 0
+    for line in text.splitlines():
+        if start := re.search(r"%(collective-permute-start\S*) =", line):
+            begun[start[1]] = products
+        elif re.search(r" collective-permute-done\(%(\S+?)\)", line):
+            name = next(iter(begun))
+            found[name] = products - begun.pop(name)
+        products += " fusion(" in line and 'dot_general"' in line
+    return found

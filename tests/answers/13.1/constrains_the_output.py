@@ -1,0 +1,14 @@
+# failed: trusts-the-compiler
+# points: 3
+import jax
+import jax.numpy as jnp
+import shardlab as sl
+
+from jax.sharding import NamedSharding
+
+sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0})
+
+
+def batch_fft(mesh, x):
+    y = jax.vmap(jnp.fft.fft)(x)
+    return jax.lax.with_sharding_constraint(y, NamedSharding(mesh, jax.P(mesh.axis_names)))

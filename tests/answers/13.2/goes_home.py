@@ -1,0 +1,15 @@
+# failed: goes-home
+# points: 1
+import jax
+import jax.numpy as jnp
+from jax import P, lax
+
+
+def slab_fft(mesh, x):
+    def body(block):
+        block = jnp.fft.fft(block, axis=1)
+        block = lax.all_to_all(block, "x", 1, 0, tiled=True)
+        block = jnp.fft.fft(block, axis=0)
+        return lax.all_to_all(block, "x", 0, 1, tiled=True)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)

@@ -1,0 +1,13 @@
+# passed
+def feed(seed, rows, width):
+    import jax
+    import numpy as np
+    from jax import P
+    from jax.sharding import AxisType, NamedSharding
+
+    file = np.random.default_rng([seed, jax.process_index()])
+    mine = file.standard_normal((rows, width)).astype("float32")
+    mesh = jax.make_mesh((2, 4), ("host", "local"), axis_types=(AxisType.Auto,) * 2)
+    lies = NamedSharding(mesh, P(("host", "local")))
+    batch = jax.make_array_from_process_local_data(lies, mine)
+    return {"batch": batch, "mean": batch.mean(0)}

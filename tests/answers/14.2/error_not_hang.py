@@ -1,0 +1,17 @@
+# failed: one-process-is-enough
+# points: 1.75
+import shardlab as sl
+
+sl.predict(
+    "14.2",
+    fates={
+        "a": "fine",
+        "b": "error",
+        "c": "error",
+        "d": "fine",
+        "e": "fine",
+        "f": "differ",
+        "g": "differ",
+        "h": "hangs",
+    },
+)

@@ -1,0 +1,20 @@
+# failed: not-shuffled
+# points: 0
+def start(seed, samples, rows):
+    import jax
+    from jax import P
+    from jax.sharding import AxisType, NamedSharding
+
+    host = jax.process_index()
+    mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+    weights = jax.random.normal(jax.random.key(seed), (6, 4))
+    key = jax.random.fold_in(jax.random.key(seed), 1)
+
+    def draw():
+        return jax.random.normal(key, (16, 4))
+
+    return {
+        "weights": jax.device_put(weights, NamedSharding(mesh, P())),
+        "rows": list(range(host * rows, (host + 1) * rows)),
+        "noise": jax.jit(draw, out_shardings=NamedSharding(mesh, P("data")))(),
+    }

@@ -1,0 +1,3 @@
+# failed: constraint-blamed
+# points: 0.5
+case_2 = {"cause": "wrong-axis", "number": 15360}

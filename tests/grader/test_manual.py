@@ -1,0 +1,59 @@
+"""Prose that a person grades: nbgrader's manually graded cell, from the source to the gradebook."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from shardlab_grader import classroom, edition
+from shardlab_grader.course import Course, quiet
+from shardlab_grader.release import Release, release
+
+from .conftest import NAME
+from .test_nbgrader import silent
+
+MARK = (
+    '{"nbgrader": {"grade": true, "grade_id": "q90-1-why", "locked": false, "points": 3, "schema_version": 3, '
+    '"solution": true, "task": false}}'
+)
+PROSE = f"\n+++ {MARK}\n\n*Your reasons:*\n\n+++\n"
+
+
+@pytest.fixture
+def made(tiny: pathlib.Path, tmp_path: pathlib.Path) -> Release:
+    """The tiny chapter with a cell for prose, released."""
+    path = tiny / "solutions" / f"{NAME}.md"
+    path.write_text(path.read_text() + PROSE)
+    return release(NAME, tmp_path / "course", tiny)
+
+
+def hand_in(made: Release, student: str, notebook: edition.NotebookNode) -> None:
+    path = made.course_dir / "submitted" / student / NAME / f"{NAME}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(edition.to_ipynb(notebook))
+
+
+def grade_of(made: Release, student: str) -> tuple[float | None, bool]:
+    """Automatic score of the prose, and whether a person must look."""
+    with quiet(), Course(made.course_dir).gradebook() as gradebook:
+        grade = gradebook.find_grade("q90-1-why", NAME, NAME, student)
+        return grade.auto_score, grade.needs_manual_grade
+
+
+@pytest.mark.sandbox
+def test_prose_waits_for_a_person(made: Release) -> None:
+    """What was written waits, with its text kept; the cell as released earns nothing, nor does a deleted one."""
+    (cell,) = [c for c in made.notebook.cells if c.id == "q90-1-why"]
+    assert (cell.cell_type, cell.source) == ("markdown", "*Your reasons:*")
+    for student, text in (("wrote", "Because *bytes*."), ("silent", cell.source), ("deleted", "")):
+        notebook = made.notebook
+        notebook.cells = [c for c in notebook.cells if c.id != cell.id or text]
+        for each in notebook.cells:
+            each.source = text if each.id == cell.id else each.source
+        hand_in(made, student, notebook)
+    rows = {row.student: row for row in classroom.grade(made.course_dir, NAME, "bubblewrap", 2, silent)}
+    assert {row.status for row in rows.values()} == {"graded"}
+    assert grade_of(made, "wrote") == (None, True)
+    assert grade_of(made, "silent") == grade_of(made, "deleted") == (0, False)
+    kept = (made.course_dir / "autograded" / "wrote" / NAME / f"{NAME}.ipynb").read_text()
+    assert "Because *bytes*." in kept

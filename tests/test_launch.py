@@ -1,0 +1,290 @@
+"""`sl.launch` and `python -m shardlab.launch`: several processes start together, are heard, and end together."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+import shardlab as sl
+from shardlab.processes import launching, peers, side_by_side
+from shardlab.processes.launching import Launched, Process, launch_calls
+
+TWO = {"processes": 2, "devices": 2}
+
+
+def total(rows: int, shift: float) -> Any:
+    """A global array from each process's rows, and its sum."""
+    import jax
+    import numpy as np
+
+    print("I am", jax.process_index(), "of", jax.process_count())
+    mesh = jax.make_mesh((4,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    mine = np.arange(rows, dtype="float32") + shift + rows * jax.process_index()
+    x = jax.make_array_from_process_local_data(jax.NamedSharding(mesh, jax.P("x")), mine)
+    return {"x": x, "sum": float(jax.jit(lambda x: x.sum())(x)), "low": x.astype("bfloat16")}
+
+
+def waits(folder: str) -> None:
+    """Process 0 waits for a meeting to which process 1 does not come; both leave a program behind."""
+    import os
+    import pathlib
+    import subprocess
+
+    import jax
+    from jax.experimental import multihost_utils
+
+    children = [os.getpid(), subprocess.Popen(["sleep", "600"]).pid]
+    pathlib.Path(folder, str(jax.process_index())).write_text(" ".join(map(str, children)))
+    if jax.process_index() == 0:
+        multihost_utils.sync_global_devices("meeting")
+
+
+def fails(how: str) -> None:
+    """Process 1 fails, and process 0 waits for it; or both raise."""
+    import os
+
+    import jax
+    from jax.experimental import multihost_utils
+
+    print("well so far", flush=True)
+    if jax.process_index() == 1 or how == "both":
+        if how == "abort":
+            os.abort()
+        raise ValueError("not today")
+    multihost_utils.sync_global_devices("meeting")
+
+
+def third(n: int) -> int:
+    """Fails in the second of several calls, in one process."""
+    import jax
+
+    if n == 2 and jax.process_index() == 1:
+        raise KeyError(n)
+    return n + jax.process_index()
+
+
+SCRIPT = """
+import os, subprocess, sys
+import jax
+jax.distributed.initialize()
+print("words", sys.argv[1:], __name__, jax.device_count())
+print("on stderr", file=sys.stderr)
+subprocess.run(["echo", "from a program"])
+if "leave" in sys.argv:
+    sys.exit(3)
+while "stay" in sys.argv:
+    pass
+"""
+
+
+def gone(folder: pathlib.Path) -> bool:
+    """Whether all processes whose numbers lie there have ended."""
+    pids = [int(pid) for file in folder.iterdir() for pid in file.read_text().split()]
+    assert len(pids) == 4
+
+    def alive(pid: int) -> bool:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        status = pathlib.Path(f"/proc/{pid}/stat")
+        return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+    return not any(map(alive, pids))
+
+
+def soon(condition: Any, seconds: float = 10.0) -> bool:
+    """Whether it holds within this time."""
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return bool(condition())
+
+
+@pytest.mark.parametrize(("rows", "shift"), [(4, 0.5), (6, -3.0)])
+def test_a_function_returns_from_each_process(rows: int, shift: float) -> None:
+    """Arguments go in; output, values and each process's shards of global arrays come back."""
+    launched = sl.launch(total, **TWO, arguments=(rows, shift))
+    assert launched.ended and launched.error is None and [p.status for p in launched.processes] == [0, 0]
+    assert [p.output for p in launched.processes] == [f"I am {n} of 2\n" for n in range(2)]
+    values = [i + shift for i in range(2 * rows)]
+    part = rows // 2
+    for n, returned in enumerate(launched.returned):
+        assert returned["sum"] == sum(values)
+        array = returned["x"]["array"]
+        assert array["placement"]["shape"] == [2 * rows] and array["placement"]["dtype"] == "float32"
+        assert array["placement"]["shards"] == [[d, [[d * part, (d + 1) * part]]] for d in range(4)]
+        assert array["held"] == [[d, values[d * part : (d + 1) * part]] for d in (2 * n, 2 * n + 1)]
+        assert returned["low"]["array"]["placement"]["dtype"] == "bfloat16"
+
+
+def test_a_hang_is_ended_and_nothing_is_left(tmp_path: pathlib.Path) -> None:
+    """The error says which process was where; what the processes had started is gone too."""
+    launched = sl.launch(waits, **TWO, seconds=8, arguments=(str(tmp_path),))
+    assert not launched.ended and [p.stopped for p in launched.processes] == ["time", ""]
+    assert launched.error is not None and launched.error.reference == "processes-hang"
+    assert 'process 0: line 13, in waits: multihost_utils.sync_global_devices("meeting")' in launched.error.where
+    assert "process 1: had come to its end" in launched.error.where
+    assert soon(lambda: gone(tmp_path))
+
+
+def test_a_killed_parent_leaves_nothing(tmp_path: pathlib.Path) -> None:
+    """The processes end when the one that launched them is killed."""
+    code = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); import test_launch as t\n"
+    code += f"t.sl.launch(t.waits, processes=2, devices=2, seconds=60, arguments=({str(tmp_path)!r},))"
+    parent = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        assert soon(lambda: len([f for f in tmp_path.iterdir() if f.read_text()]) == 2, 40)
+    finally:
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    assert soon(lambda: gone(tmp_path))
+
+
+@pytest.mark.parametrize(("how", "statuses"), [("raise", [-9, 1]), ("abort", [-9, -6])])
+def test_the_failure_of_one_ends_the_other(how: str, statuses: list[int]) -> None:
+    """Long before the time is over; what each had written is there."""
+    started = time.monotonic()
+    launched = sl.launch(fails, **TWO, seconds=120, arguments=(how,))
+    assert time.monotonic() - started < 60
+    assert launched.ended and [p.status for p in launched.processes] == statuses
+    assert [p.stopped for p in launched.processes] == ["peer", ""]
+    assert all(p.output.startswith("well so far\n") for p in launched.processes)
+    assert launched.error is not None and launched.error.reference == "process-failed"
+    assert ("ValueError: not today" in launched.error.what) == (how == "raise")
+
+
+def test_both_may_fail() -> None:
+    """Each traceback is there, from the function's own lines on."""
+    launched = sl.launch(fails, **TWO, arguments=("both",))
+    for process in launched.processes:
+        assert process.error == {"type": "ValueError", "message": "not today"} and process.status == 1
+        assert 'File "<fails>", line 12, in fails' in process.output and "peer.py" not in process.output
+
+
+def test_several_calls_share_the_processes() -> None:
+    """A call that fails in one process is over when the others are through it; the next ones still run."""
+    first, second, last = launch_calls(third, [[1], [2], [3]], 2, 1, 60.0)
+    assert (first.returned, last.returned) == ([1, 2], [3, 4])
+    assert second.returned == [2, None] and second.processes[1].error == {"type": "KeyError", "message": "2"}
+
+
+def test_a_script_by_path_and_by_text(tmp_path: pathlib.Path) -> None:
+    """Its words arrive, its own `jax.distributed.initialize()` does no harm, and all that it writes is collected."""
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    for what in (path, SCRIPT):
+        launched = sl.launch(what, **TWO, arguments=("a", 7))
+        assert launched.error is None and launched.returned == [None, None]
+        for process in launched.processes:
+            assert process.output == "words ['a', '7'] __main__ 4\non stderr\nfrom a program\n"
+
+
+@pytest.mark.parametrize(("word", "status"), [("leave", 3), ("stay", 124)])
+def test_the_command(tmp_path: pathlib.Path, word: str, status: int) -> None:
+    """Lines come with the number of their process; the exit status tells a failure from a hang."""
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    command = [sys.executable, "-m", "shardlab.launch", "-n", "2", "--devices", "1", "--seconds", "10", str(path), word]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == status
+    assert {f"[{n}] words ['{word}'] __main__ 2" for n in range(2)} <= set(ran.stdout.splitlines())
+    assert "[0] from a program" in ran.stdout and "Gloo" not in ran.stdout
+    assert ("processes-hang" if word == "stay" else "process-failed") in ran.stderr
+
+
+def test_the_module_can_be_called() -> None:
+    """`sl.launch` works whether or not the command's module was imported before."""
+    import shardlab.launch  # noqa: F401
+
+    assert callable(sl.launch)
+    with pytest.raises(sl.ShardlabError, match="no-such-script"):
+        sl.launch("/nowhere/script.py")
+
+
+def test_a_port_is_nobody_elses() -> None:
+    """A reserved port is taken for others until it is given back, and two launches have two."""
+    with peers.reserved_port() as port, peers.reserved_port() as other:
+        assert port != other
+        with socket.socket() as third, pytest.raises(OSError):
+            third.bind(("127.0.0.1", port))
+    with socket.socket() as third:
+        third.bind(("127.0.0.1", port))
+
+
+def test_what_cannot_be_sent() -> None:
+    """Functions that would not run elsewhere, and arguments that are no JSON, are refused before anything starts."""
+    outside = 3
+
+    def closure() -> int:
+        return outside
+
+    for what, arguments, said in (
+        (closure, (), "it uses outside of the function around it"),
+        (lambda: 1, (), "it is not defined by `def`"),
+        (len, (), "its source is not to be had"),
+        (total, ({1, 2},), "its arguments are no JSON"),
+    ):
+        with pytest.raises(sl.ShardlabError, match="cannot-be-launched") as caught:
+            sl.launch(what, arguments=arguments)
+        assert said in caught.value.what
+
+
+def test_no_processes_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are no process groups, it says so."""
+    monkeypatch.delattr(os, "killpg")
+    with pytest.raises(sl.ShardlabError, match="no-processes-here"):
+        sl.launch(total)
+
+
+def test_nothing_runs_while_recording_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the sandbox a page's launches wait until something reads what came of them."""
+    ran = Launched((Process(0, 0, "out", returned=5),), 60.0, "total")
+    calls: list[Any] = []
+    monkeypatch.setattr(launching, "_run", lambda *given: calls.append(given) or [ran])
+    monkeypatch.setenv("SHARDLAB_RECORD", "1")
+    launched = sl.launch(total)
+    assert isinstance(launched, Launched) and not calls
+    assert launched.returned == [5] and launched.ended and len(calls) == 1
+
+
+def test_the_environment_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What decides over devices here does not decide there."""
+    monkeypatch.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=8 --xla_dump_hlo_as_text")
+    monkeypatch.setenv("JAX_PLATFORMS", "tpu")
+    monkeypatch.setenv("https_proxy", "http://nowhere")
+    kept = peers.environment()
+    assert kept["XLA_FLAGS"] == "--xla_dump_hlo_as_text" and "JAX_PLATFORMS" not in kept and "https_proxy" not in kept
+
+
+def test_side_by_side() -> None:
+    """Outputs from left to right in a terminal, and escaped in a page; arrays in a few words."""
+    array = {"placement": {"shape": [2], "dtype": "float32", "spec": ["x"]}, "held": [[0, [1.5]]]}
+    failed = Process(1, 1, "<b>\n", error={"type": "E", "message": "m"})
+    processes = (Process(0, 0, "left\n", {"x": {"array": array}}), failed)
+    launched = Launched(processes, 5.0, "work")
+    lines = repr(launched).splitlines()
+    assert [cell.strip() for cell in lines[0].split("|")] == ["process 0: ended", "process 1: exit status 1"]
+    assert [cell.strip() for cell in lines[2].split("|")] == ["left", "<b>"]
+    assert 'returned {"x": "float32[2] P(x), shards 0: [1.5]"}' in " ".join(repr(launched).split("|")[0:9])
+    page = launched._repr_html_()
+    assert "&lt;b&gt;" in page and "<b>" not in page and "process-failed" in page
+    assert json.dumps(side_by_side.brief([1, "a"])) == '[1, "a"]'
+    assert len(repr(Launched(processes * 2, 5.0, "work")).splitlines()) > 8
+
+
+def test_long_output_keeps_both_ends() -> None:
+    """What a process writes without end takes no more memory than this."""
+    said = b""
+    for n in range(40):
+        said = peers._cut(said + b"%d " % n + b"x" * 20_000)
+    assert said.startswith(b"0 x") and said.rstrip(b"x").endswith(b"39 ") and len(said) < 3 * peers.HALF + 20_100
