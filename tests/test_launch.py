@@ -239,6 +239,30 @@ def test_what_cannot_be_sent() -> None:
         assert said in caught.value.what
 
 
+@pytest.mark.parametrize("given", [{"processes": 0}, {"devices": 0}, {"seconds": 0}])
+def test_nothing_to_launch(given: dict[str, int]) -> None:
+    """No processes, no devices or no time are refused before anything starts."""
+    with pytest.raises(sl.ShardlabError, match="nothing-to-launch"):
+        sl.launch("pass\n", **given)
+
+
+def test_gloo_gives_up_first() -> None:
+    """Half a minute in vain at a collective is a hang as well, and its line is known, whatever the time limit."""
+    said = "UNKNOWN: Gloo context initialization failed: DEADLINE_EXCEEDED: GetKeyValue() timed out"
+    source = f"""if True:
+    def wait():
+        import jax
+        if jax.process_index() == 0:
+            raise RuntimeError({said!r})
+    wait()
+"""
+    launched = sl.launch(source, **TWO)
+    assert not launched.ended and launched.processes[0].stopped == "time"
+    assert launched.processes[0].where.startswith("line 5, in wait: raise RuntimeError(")
+    assert launched.error is not None and launched.error.reference == "processes-hang"
+    assert launched.processes[1].stopped == "" and "coordination" not in launched.processes[1].output
+
+
 def test_no_processes_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are no process groups, it says so."""
     monkeypatch.delattr(os, "killpg")

@@ -27,6 +27,8 @@ from shardlab.processes import peers, side_by_side
 from shardlab.processes.peers import Peer
 from shardlab.recording import recording
 
+_WAITED = re.compile(r"Gloo.*(DEADLINE_EXCEEDED|[Tt]imed out)", re.DOTALL)
+"""How gloo says that it waited for another process in vain; it does so for half a minute."""
 BY_DEF = "define it by `def` in a cell or a file"
 Work = str | os.PathLike[str] | Callable[..., Any]
 
@@ -41,7 +43,8 @@ class Process:
         output: what it wrote to stdout and stderr, in order.
         returned: what the function returned, as JSON; arrays as `shardlab.processes.global_arrays.as_json` has them.
         error: `type` and `message` of the exception that ended the work, if any.
-        stopped: why the launcher ended it: "time", or "peer" when another process had failed; else empty.
+        stopped: why the launcher ended it: "time", also where gloo gave up waiting first, or "peer" when another process had
+            failed; else empty.
         where: the line of the program where it was when the time was over.
         todo: whether the function returned `...`, which stands for what is still to be written.
     """
@@ -172,6 +175,9 @@ def _process(peer: Peer, n: int, job: dict[str, Any]) -> Process:
     line = next((line for line in peer.lines if line.get("call") == n), None)
     if line is not None:
         error = line.get("error")
+        if error and _WAITED.search(error["message"]):
+            where = _place(peer.output, job["program"], job["source"], -1)
+            return Process(peer.number, 1, peer.output, stopped="time", where=where)
         return Process(peer.number, int(error is not None), peer.output, line.get("value"), error, todo="todo" in line)
     where = _place(peer.where, job["program"], job["source"]) if peer.stopped == "time" else ""
     return Process(peer.number, _status(peer), peer.output, stopped=peer.stopped, where=where)
@@ -250,14 +256,14 @@ def _cannot_send(name: str, why: str, mend: str) -> ShardlabError:
     return ShardlabError("cannot-be-launched", what, where=f"sl.launch({name}, ...)", mend=f"{mend}.")
 
 
-def _place(stack: str, program: str, source: str) -> str:
-    """The innermost line of the program in what faulthandler wrote, with its text."""
-    found = re.search(rf'File "{re.escape(program)}", line (\d+) in (\S+)', stack)
-    if found is None:
+def _place(stack: str, program: str, source: str, which: int = 0) -> str:
+    """The innermost line of the program, with its text: the first in what faulthandler wrote, the last in a traceback."""
+    found = re.findall(rf'File "{re.escape(program)}", line (\d+),? in (\S+)', stack)
+    if not found:
         return "not in the program: still starting, or already at its end"
-    number, lines = int(found[1]), source.splitlines()
+    number, lines = int(found[which][0]), source.splitlines()
     text = lines[number - 1].strip() if number <= len(lines) else ""
-    return f"line {number}, in {found[2]}: {text}"
+    return f"line {number}, in {found[which][1]}: {text}"
 
 
 def _hung(launched: Launched) -> ShardlabError:

@@ -155,7 +155,8 @@ def watch(peers: list[Peer], seconds: float, heard: Heard) -> None:
             _ask_where(peers)
         for peer in peers:
             peer.stopped = "" if peer.done else reason
-        if not any(peer.stopped for peer in peers):
+        # Where one has failed, goodbyes fail too, and fill the output with what JAX says of that.
+        if all(peer.end == 0 for peer in peers):
             for peer in peers:
                 peer.release()
             _hear(selector, peers, LAST, heard, lambda: all(p.gone for p in peers))

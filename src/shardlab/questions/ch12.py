@@ -95,7 +95,7 @@ SIMULATE = Question(
         )),
         CallsItem("most_devices", {"C": 1}, oracle=of.most_devices, draw=of.draw_chip, misses=wrong.MOST, calls=(
             (16384, 1.97e14, 4.5e10, False), (16384, 1.97e14, 4.5e10, True), (28672, 4.59e14, 9e10, True),
-            (65536, 9.2e14, 9e10, False),
+            (65536, 9.2e14, 9e10, False), (4096, 9.2e14, 9e10, False),
         )),
     ),
     hints=(

@@ -44,8 +44,8 @@ BATCH = (
          "All signals were brought to every device. The FFT does not mix them, but the partitioner does not use that; "
          "inside shard_map there is nothing for it to decide.", 1, when=_if_right(of.transformed(1), of.gathers)),
     Miss("some-axes-only",
-         "Rows were gathered along a mesh axis that the specs leave out. They are cut over all axes of the mesh, and its names "
-         "stand in mesh.axis_names.", 3,
+         "Rows were gathered along a mesh axis that the specs leave out. They are cut over all axes of the mesh, "
+         "mesh.axis_names.", 3,
          when=_if_right(of.transformed(1), lambda o: 0 < of.largest(o, "all-gather") < o.inputs[0].nbytes)),
     Miss("along-the-batch",
          "Columns were transformed, across signals; asked for is each row.", 1, like=of.transformed(0),
@@ -71,7 +71,8 @@ SWAPPED = Miss("split-and-concat-swapped",
                "split_axis is the dimension that you give up: whole so far, cut afterwards. concat_axis is the one that "
                "you get whole.", 2, error="all_to_all split_axis .* has to be divisible")
 CUT = Miss("cut-dimension-transformed",
-           "A dimension was transformed while it was cut: the device took its piece for the whole.", 1, when=of.cut_transform)
+           "A dimension was transformed while it was cut: the device took its piece for the whole.", 1,
+           when=of.cut_transform)
 UNTILED = Miss("not-tiled",
                "Without tiled=True the dimension split_axis must have one entry for each device, and it disappears. With it "
                "that dimension is cut into pieces.", 2, error="all_to_all requires the size of the mapped axis")
@@ -112,8 +113,7 @@ GROUPS = (
          1, like=lambda got: (got.get("first"), got.get("second")) == (4, 2)),
     Miss("slab-is-one-dimension",
          "A slab is at least one plane thick, so there are at most as many slabs as planes; pencils can be as many as a "
-         "plane "
-         "has points.", 2, like=lambda got: got.get("slabs") != 16 or got.get("pencils") != 256),
+         "plane has points.", 2, like=lambda got: got.get("slabs") != 16 or got.get("pencils") != 256),
     Miss("bytes-of-the-cube",
          "An all-to-all gives back as many bytes as it takes: a device's block, and not the cube.",
          2, like=lambda got: got.get("bytes") in (32768, 65536)),
@@ -133,8 +133,8 @@ PENCIL = (
            1, like=of.transformed(*kept)) for left, kept in enumerate(((1, 2), (0, 2), (0, 1)))),
     CUT,
     Miss("specs-of-the-input",
-         "The blocks were put together in another way than they lie: after two exchanges dimension 0 is whole, dimension 1 is "
-         "cut over x and dimension 2 over y.", 2, when=of.put_together_otherwise),
+         "The blocks were put together in another way than they lie: after two exchanges dimension 0 is whole, dimension "
+         "1 is cut over x and dimension 2 over y.", 2, when=of.put_together_otherwise),
     Miss("another-route",
          "The transform lies as P('y', None, 'x'), as after an exchange over x first. It is as good, but asked for is "
          "P(None, 'x', 'y').", 2, when=_if_right(CUBE, lambda o: of.lies(o, "y", None, "x"))),
@@ -152,6 +152,12 @@ POISSON = (
     Miss("local-index-as-global",
          "Each device numbered the columns of its block from zero. In k-space device d's columns begin at d times their "
          "number, and so do its wavenumbers.", 1, when=of.numbered_locally),
+    Miss("zeroed-on-every-device",
+         "Each device zeroed entry [0, 0] of its own block. That is wavenumber zero on the first device alone; zero where "
+         "k² is.", 1, when=of.zeroed_everywhere),
+    Miss("no-negative-waves",
+         "Wavenumbers were counted up to the last. The second half of them are negative: see fftfreq.",
+         1, like=of.without_negative),
     Miss("divides-by-zero",
          "At wavenumber zero the square is zero, and the quotient is not finite; the inverse transform spreads it over the "
          "whole field. Set that one entry to zero.", 2,
@@ -233,9 +239,13 @@ FACTOR = (
          "The whole matrix comes to every device, into memory for n² numbers. Let one panel travel at a time.",
          1, when=_if_right(of.lower, of.gathers)),
     Miss("as-large-as-the-matrix",
-         "A device holds an array as large as the whole matrix. Its own rows and one panel, an eighth or a quarter of that, "
-         "are enough; masks too can be made for own rows alone.",
+         "A device makes an array as large as the whole matrix. Its own rows and one panel are enough: of panel times panel "
+         "transposed too it needs its own rows alone.",
          1, when=_if_right(of.lower, lambda o: o.largest >= o.inputs[0].nbytes)),
+    Miss("left-to-the-compiler",
+         "Slices of a matrix that is cut lie on some devices and not on others, so the compiler moves pieces about in each "
+         "round. In shard_map you say what moves.", 2, when=_if_right(of.lower, lambda o: not o.manual)),
+    Miss("upper-factor", "This is the upper factor, the transpose of the one asked for.", 1, like=of.upper),
     Miss("diagonal-blocks-only",
          "Each device factored its own diagonal block, as if nothing stood beside it.", 1, local=of.own_factor),
     Miss("trailing-matrix-not-updated",
@@ -252,12 +262,17 @@ FACTOR = (
     Miss("gathers-panels-twice",
          "Each round runs two gathers of a panel's size. One device's block needs no gather of all: a sum with zeros sends "
          "it. Or gather the column of blocks before the triangular solve, and not again.", 3,
-         when=_if_right(of.lower, lambda o: of.count(o, "all-gather") >= 2 * dict(o.case.axes)["x"])),
+         when=_if_right(of.lower, of.gathers_panels_twice)),
 )
 STACK = (
     Miss("brought-together",
          "All matrices were brought to every device. A stack of systems is solved where it lies; cut it over the stack, "
          "and let "
          "nothing ask for more.", 1, when=_if_right(of.systems, of.gathers)),
+    Miss("one-by-one",
+         "Parts of the stack are sent from device to device. Taking out one system, A[i], does that; solve the whole "
+         "stack at once.", 1, when=_if_right(of.systems, lambda o: bool(o.collectives))),
+    Miss("damped-everywhere", "16 was added to every entry, and not to the diagonal alone: 16 I is 16 times the identity.",
+         1, like=of.damped_everywhere),
     Miss("undamped", "The 16 on the diagonal is missing.", 1, like=of.undamped),
 )

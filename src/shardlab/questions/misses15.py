@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from shardlab.question import Miss
 from shardlab.questions import oracles15 as of
+from shardlab.questions.oracles10 import wide
 
 LEFT = Miss("left-to-the-compiler",
             "On global arrays the compiler communicates for you; here you write what one device does, in shard_map.",
@@ -66,7 +68,7 @@ TRAIN = (
 
 
 def _ratio(o: Any) -> float:
-    right = of.trained()(o.inputs[0], *of.wide(o)[1:])[0][0]
+    right = of.trained()(o.inputs[0], *wide(o)[1:])[0][0]
     return float(o.shards[0][0][2][0]) / float(right)
 
 
@@ -207,6 +209,10 @@ def _numbers(o: Any) -> int:
     return int(math.prod(o.case.inputs[1].shape))
 
 
+def _room_and(more: int, tokens: int, experts: int) -> int:
+    return of.room(tokens, experts) + more
+
+
 MIXTURE = (
     LEFT,
     Miss("nobody-is-dropped",
@@ -217,7 +223,7 @@ MIXTURE = (
          "it how many are left.",
          2, when=lambda o: of.mixed_as(o, 1)),
     Miss("one-place-off", "The number of places is off by one: a token's place is the number of tokens before it.",
-         2, when=lambda o: any(of.mixed_as(o, most=lambda t, e, s=s: of.room(t, e) + s) for s in (-1, 1))),
+         2, when=lambda o: any(of.mixed_as(o, most=partial(_room_and, s)) for s in (-1, 1))),
     Miss("dropped-are-zero", "A token without a place keeps its own vector: the expert's answer is added to the token.",
          1, when=lambda o: of.mixed_as(o, residual=False)),
     Miss("not-weighted", "The expert's answer counts as much as the router's probability for it.",

@@ -55,6 +55,11 @@ def largest(memory: int, devices: int, stage: int, mixed: bool) -> int:
     return memory * devices // sum(whole.values())
 
 
+def largest_rounded(memory: int, devices: int, stage: int, mixed: bool) -> int:
+    """The same with each part of one parameter's share rounded down."""
+    return memory // max(1, sum(ledger(1, devices, stage, mixed).values()))
+
+
 def draw_ledger(rng: random.Random) -> tuple[int, int, int, bool]:
     """Parameters that the devices divide, devices, a stage, and whether precision is mixed."""
     devices = rng.choice((2, 4, 8, 16, 64, 256))
@@ -104,6 +109,16 @@ def of_all_devices(weight_bytes: int, devices: int, plan: str, microbatches: int
 def kept_always(weight_bytes: int, devices: int, plan: str, microbatches: int) -> float:
     """The same with weights that are never gathered again."""
     return traffic(weight_bytes, devices, "fsdp, weights kept" if plan.startswith("fsdp") else plan, microbatches)
+
+
+def traffic_with(wrong: str, passes: Callable[[int], int]) -> Callable[..., float]:
+    """The same with one plan's passes around the ring, given the microbatches, replaced."""
+
+    def count(weight_bytes: int, devices: int, plan: str, microbatches: int) -> float:
+        one = weight_bytes * (devices - 1) / devices
+        return passes(microbatches) * one if plan == wrong else traffic(weight_bytes, devices, plan, microbatches)
+
+    return count
 
 
 def draw_traffic(rng: random.Random) -> tuple[int, int, str, int]:
@@ -199,13 +214,13 @@ def times(o: Observed, factor: Callable[[int], float]) -> bool:
 
 
 def own_parts(o: Observed, average: bool = False) -> bool:
-    """Whether each device has its own slice of its own samples' gradient; with `average`, all slices' mean."""
+    """Whether each device has its own slice of its own samples' gradient; with `average`, all slices' mean or sum."""
     n = dict(o.case.axes)["data"]
     x, y, *weights = wide(o)
     own = [slopes(a, b, *weights) for a, b in zip(np.split(x, n), np.split(y, n))]
     if average:
         mean = [np.mean(np.split(g, n), 0) for g in slopes(x, y, *weights)]
-        return any(agrees(o, tuple(factor * np.concatenate([a] * n) for a in mean), 1e-5) for factor in (1, n))
+        return any(agrees(o, tuple(factor * np.concatenate([a] * n) for a in mean), 1e-5) for factor in (1, n, n * n))
     cut = [np.concatenate([np.split(g, n)[i] for i, g in enumerate(each)]) for each in zip(*own)]
     return any(agrees(o, tuple(factor * a for a in cut), 1e-5) for factor in (1, 1 / n))
 
@@ -213,6 +228,39 @@ def own_parts(o: Observed, average: bool = False) -> bool:
 def state_whole(o: Observed) -> bool:
     """Whether some of the optimizer's state lies whole on every device."""
     return any(block.shape == where.shape for shards, where in zip(o.shards[2:], o.placements[2:]) for _, _, block in shards)
+
+
+def weights_cut(o: Observed) -> bool:
+    """Whether a trained weight is not whole on every device."""
+    return any(block.shape != a.shape for shards, a in zip(o.shards[:2], o.inputs[2:]) for _, _, block in shards)
+
+
+def state_by_columns(o: Observed) -> bool:
+    """Whether some of the optimizer's state is cut by columns."""
+    return any(b.shape[1] < where.shape[1] for shards, where in zip(o.shards[2:], o.placements[2:]) for _, _, b in shards)
+
+
+def only_gradients_moved(o: Observed) -> bool:
+    """Whether no step moves more than sums of gradients: of E once for each of its uses, of W, and some numbers."""
+    e, w = (a.nbytes for a in o.inputs[2:])
+    moved = sum(c.payload_bytes * c.executions for c in o.collectives)
+    return o.kinds == {"all-reduce"} and moved <= STEPS * (2 * e + w + 8)
+
+
+def right(o: Observed) -> bool:
+    """Whether these are the right gradients."""
+    return times(o, lambda n: 1)
+
+
+def stacked(o: Observed) -> bool:
+    """Whether each device's whole gradients are stacked."""
+    n = dict(o.case.axes)["data"]
+    return all(w.shape == (n * a.shape[0], *a.shape[1:]) for w, a in zip(o.placements, o.inputs[2:]))
+
+
+def gathered(o: Observed) -> int:
+    """Bytes of everything that all-gathers bring together."""
+    return sum(c.payload_bytes * c.executions for c in o.collectives if c.kind == "all-gather")
 
 
 def count(o: Observed, name: str) -> int:

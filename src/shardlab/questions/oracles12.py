@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 
 from shardlab.placement import Axes, Spec
 from shardlab.programs.hlo import Instruction, parse
+from shardlab.programs.overlap import Overlap, overlaps
 from shardlab.question import Case, Input, Observed, axes
-from shardlab.questions.oracles08 import devices, each, only_permutes, whole
+from shardlab.questions.oracles08 import devices, each, hops, largest, only_permutes, whole
 
 COLUMNS: Spec = (None, "x")
 ROWS: Spec = ("x", None)
@@ -36,6 +38,11 @@ def mlp(X: np.ndarray, W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
 def linear(X: np.ndarray, W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
     """The same without the relu."""
     return product(product(X, W1), W2)
+
+
+def relu_last(X: np.ndarray, W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
+    """The same with the relu behind both."""
+    return np.maximum(linear(X, W1, W2), 0)
 
 
 def scores(X: np.ndarray, W: np.ndarray) -> np.ndarray:
@@ -124,6 +131,29 @@ def chunk_missing(o: Observed) -> bool:
     return any(met(o, pairs(k)) for k in range(devices(o)))
 
 
+def clamped(o: Observed) -> bool:
+    """Whether rows beyond the last were asked for, and the last ones came instead."""
+    return met(o, lambda d, n: [(d + i, min(d + i, n - 1)) for i in range(n)])
+
+
+def one_only(o: Observed) -> bool:
+    """Whether each device has one chunk's product and no other, as many places away on all."""
+
+    def pairs(k: int) -> Pairs:
+        return lambda d, n: [(d + k, d + k)]
+
+    return any(met(o, pairs(k)) for k in range(1, devices(o)))
+
+
+def one_twice(o: Observed) -> bool:
+    """Whether each device has all products, and one of them a second time."""
+
+    def pairs(k: int) -> Pairs:
+        return lambda d, n: [(j, j) for j in (*range(n), d + k)]
+
+    return any(met(o, pairs(k)) for k in range(devices(o)))
+
+
 def terms(o: Observed) -> np.ndarray:
     """For device j and chunk c what j has to add to the sum of c: the product of its block, row chunk by row chunk."""
     X, W = o.inputs
@@ -184,8 +214,54 @@ def travels(o: Observed, argument: int) -> bool:
 
 
 def inputs_travel(o: Observed) -> bool:
-    """Whether a right program of two products sends blocks of its arguments on."""
-    return right(o, product) and only_permutes(o) and (travels(o, 0) or travels(o, 1))
+    """Whether a program of permutes sends blocks of its arguments on."""
+    return only_permutes(o) and (travels(o, 0) or travels(o, 1))
+
+
+def output_travels(o: Observed) -> bool:
+    """Whether a device's whole block of the output is sent on by a permute."""
+    return any(c.payload_bytes == o.shards[0][0][2].nbytes for c in o.collectives)
+
+
+def many_chunks(o: Observed) -> bool:
+    """Whether a permute carries several chunks of the first argument."""
+    many, rest = divmod(largest(o), block_bytes(o, 0))
+    return only_permutes(o) and many > 1 and not rest
+
+
+def all_round_twice(o: Observed) -> bool:
+    """Whether there are two chains of permutes that go all the way round."""
+    return o.depth == devices(o) - 1 and hops(o) == 2 * (devices(o) - 1)
+
+
+def products(o: Observed) -> int:
+    """FLOPs that each device has to spend on a chain of matrix products, cut evenly along x."""
+    rows = len(o.inputs[0])
+    return sum(2 * rows * weight.size for weight in o.inputs[1:]) // devices(o)
+
+
+def waiting(o: Observed, work: int) -> float:
+    """The part of the work that has to wait for the last of the hops that themselves wait for none of it."""
+    return min((run.after for run in _runs(o) if not run.before), default=0) / work
+
+
+def waited_for(o: Observed, work: int) -> float:
+    """The part of the work that is over before the first of the hops that none of it waits for."""
+    return min((run.before for run in _runs(o) if not run.after), default=0) / work
+
+
+def crowded(o: Observed, work: int) -> float:
+    """The larger of both parts."""
+    return max(waiting(o, work), waited_for(o, work))
+
+
+def gathers_products(o: Observed) -> bool:
+    """Whether a collective waits for a product."""
+    return any(run.before for run in _runs(o))
+
+
+def _runs(o: Observed) -> tuple[Overlap, ...]:
+    return overlaps(o.hlo, {c.name for c in o.collectives}) or ()
 
 
 def least(o: Observed) -> float:
@@ -204,6 +280,41 @@ def in_arrival_order(o: Observed) -> bool:
         return np.sum([np.maximum(tokens[(j + s * d) % n] @ up[j], 0) @ down[j] for j in range(n)], axis=0)
 
     return each(o, lambda d: made(d, 1)) or each(o, lambda d: made(d, -1))
+
+
+def hidden_terms(o: Observed) -> np.ndarray:
+    """For device j and tokens c what j has to add to the sum of c."""
+    X, W1, W2 = o.inputs
+    n = devices(o)
+    units = zip(np.split(W1, n, axis=1), np.split(W2, n))
+    return np.array([[np.maximum(tokens @ up, 0) @ down for tokens in np.split(X, n)] for up, down in units])
+
+
+def mixed_tokens(o: Observed) -> bool:
+    """Whether each sum has one term of each device, of tokens that change evenly from one to the next."""
+    made, n = hidden_terms(o), devices(o)
+
+    def total(d: int, turn: int, step: int, start: int) -> np.ndarray:
+        return np.sum([made[j, (turn * d + step * j + start) % n] for j in range(n)], axis=0)
+
+    choices = itertools.product((0, 1, -1, 2, -2), (1, -1, 2, -2), range(n))
+    return any(each(o, _of_device(total, *choice)) for choice in choices)
+
+
+def lacks_a_term(o: Observed) -> bool:
+    """Whether each sum is of one device's tokens and lacks one device's term, as many places away on all."""
+    made, n = hidden_terms(o), devices(o)
+    sums = made.sum(axis=0)
+
+    def total(d: int, tokens: int, without: int) -> np.ndarray:
+        c = (d + tokens) % n
+        return sums[c] - made[(d + without) % n, c]
+
+    return any(each(o, _of_device(total, *choice)) for choice in itertools.product(range(n), range(n)))
+
+
+def _of_device(made: Callable[..., np.ndarray], *choice: int) -> Callable[[int], np.ndarray]:
+    return lambda d: made(d, *choice)
 
 
 def own_tokens(o: Observed) -> bool:
@@ -226,18 +337,25 @@ def finish(compute: list[float], hops: list[float]) -> list[float]:
 
 
 def finish_with(how: str) -> Callable[[list[float], list[float]], list[float]]:
-    """The simulator with something wrong: "blocking", "serial", "free-wires", "no-waiting", "late"."""
+    """The simulator with something wrong: "blocking", "serial", "free-wires", "no-waiting", "late", "lockstep",
+    "no-queue", "starts"."""
 
     def finish(compute: list[float], hops: list[float]) -> list[float]:
         wire = sum(hops) if how == "blocking" else 0.0
         unit, ends = 0.0, []
         for i, seconds in enumerate(compute):
-            if i and how in ("serial", "free-wires"):
-                wire = hops[i - 1] + (unit if how == "serial" else 0.0)
-            if how == "late":
+            hop = hops[i - 1] if i else 0.0
+            if how in ("serial", "free-wires"):
+                wire = hop + (unit if how == "serial" else 0.0)
+            elif how == "lockstep":
+                wire = max(unit, wire + hop)
+            elif how == "late":
                 wire += hops[i] if i < len(hops) else 0.0
-            unit = seconds + (unit if how == "no-waiting" else max(unit, wire))
-            ends.append(unit)
+            elif how != "blocking":
+                wire += hop
+            begun = {"no-waiting": unit, "no-queue": wire}.get(how, max(unit, wire))
+            unit = begun + seconds
+            ends.append(begun if how == "starts" else unit)
         return ends
 
     return finish
@@ -258,12 +376,14 @@ def most_devices(F: int, flops: float, bandwidth: float, both: bool) -> int:
     return n
 
 
-def most_with(*, size: int = 2, work: int = 2, ways: int = 2, up: bool = False) -> Callable[..., int]:
-    """The formula with something wrong: bytes of an element, FLOPs of a product, what two directions give, rounding up."""
+def most_with(
+    *, times: float = 1, ways: float = 2, up: bool = False, nearest: bool = False, least: int = 1
+) -> Callable[..., int]:
+    """The formula with something wrong: a factor, what two directions give, how it is rounded, the least that it may be."""
 
     def most(F: int, flops: float, bandwidth: float, both: bool) -> int:
-        n = F * work / 2 * bandwidth * (ways if both else 1) * 2 / size / flops
-        return max(1, int(n) + up)
+        n = F * times * bandwidth * (ways if both else 1) / flops
+        return max(least, round(n) if nearest else int(n) + up)
 
     return most
 

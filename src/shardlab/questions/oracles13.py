@@ -104,6 +104,20 @@ def is_complex(o: Observed) -> bool:
     return o.placements[0].dtype.startswith("complex") and right(o, potential)
 
 
+def zeroed_everywhere(o: Observed) -> bool:
+    """Whether each device zeroed the first entry of its own block of the spectrum."""
+    density = next(_wide(o))
+    k0, k1 = map(frequencies, density.shape)
+    squares = k0[:, None] ** 2 + k1[None, :] ** 2
+    squares[0, :: density.shape[1] // dict(o.case.axes)["x"]] = math.inf
+    return _is(o, inverse(-transformed(0, 1)(density) / squares).real)
+
+
+def without_negative(density: np.ndarray) -> np.ndarray:
+    """The field for wavenumbers that go on where negative ones begin."""
+    return solved(density, *(2 * np.pi * np.arange(n) / n for n in density.shape))
+
+
 def by_differences(density: np.ndarray) -> np.ndarray:
     """The field of the five-point stencil instead of the derivative."""
     k0, k1 = (2 * np.sin(frequencies(n) / 2) for n in density.shape)
@@ -176,6 +190,17 @@ def lower(matrix: np.ndarray) -> np.ndarray:
     return factor
 
 
+def upper(matrix: np.ndarray) -> np.ndarray:
+    """The factor's transpose."""
+    return lower(matrix).T
+
+
+def gathers_panels_twice(o: Observed) -> bool:
+    """Whether two gathers of a panel's size run for each panel."""
+    panel, n = share(o.case) // 2, dict(o.case.axes)["x"]
+    return sum(c.executions or 0 for c in o.collectives if c.kind == "all-gather" and c.payload_bytes >= panel) >= 2 * n
+
+
 def without_update(matrix: np.ndarray, devices: int) -> np.ndarray:
     """What devices with a block of rows each make where no panel is taken off the rest of the matrix."""
     matrix, k = matrix.copy(), len(matrix) // devices
@@ -210,6 +235,11 @@ def own_factor(at: Mapping[str, int], block: np.ndarray) -> np.ndarray:
 def systems(matrices: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The solution of every system, after its matrix got `DAMPING` on the diagonal."""
     return np.stack([np.linalg.solve(m + DAMPING * np.eye(len(m)), v) for m, v in zip(matrices, b)])
+
+
+def damped_everywhere(matrices: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The solutions where every entry of a matrix got it."""
+    return np.stack([np.linalg.solve(m + DAMPING, v) for m, v in zip(matrices, b)])
 
 
 def undamped(matrices: np.ndarray, b: np.ndarray) -> np.ndarray:

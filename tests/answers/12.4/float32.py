@@ -1,4 +1,4 @@
-# failed: bytes-of-float32
+# failed: half-as-many
 # points: 1.5
 
 

@@ -11,4 +11,4 @@ def feed(seed, rows, width):
     everything = process_allgather(mine, tiled=True)
     mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
     batch = jax.device_put(everything, NamedSharding(mesh, P("data", None)))
-    return {"batch": batch, "mean": jax.numpy.asarray(everything.mean(0))}
+    return {"batch": batch, "mean": jax.device_put(everything.mean(0), NamedSharding(mesh, P()))}

@@ -1,0 +1,12 @@
+# failed: along-the-batch
+# points: 2
+import jax
+import jax.numpy as jnp
+import shardlab as sl
+from jax import P, lax
+
+sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0})
+
+
+def batch_fft(mesh, x):
+    return jnp.fft.fft(x, axis=0)

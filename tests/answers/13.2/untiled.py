@@ -1,0 +1,14 @@
+# failed: not-tiled
+# points: 0
+import jax
+import jax.numpy as jnp
+from jax import P, lax
+
+
+def slab_fft(mesh, x):
+    def body(block):
+        block = jnp.fft.fft(block)
+        block = lax.all_to_all(block, "x", 1, 0)
+        return jnp.fft.fft(block, axis=0)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)
