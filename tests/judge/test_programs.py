@@ -154,6 +154,19 @@ def test_bytes_that_are_no_program_are_refused(references: References) -> None:
     assert "refused" in verdict.findings[0].what
 
 
+def test_a_program_that_xla_cannot_compile_is_a_finding(references: References, monkeypatch) -> None:
+    """What XLA says of it is told; the judge goes on."""
+    answer = record(PROGRAM.manifest(SEED), {"product": product}, {})
+
+    def broken(*args: object) -> None:
+        raise jax.errors.JaxRuntimeError("INTERNAL: RET_CHECK failure in a thunk\nmore")
+
+    monkeypatch.setattr("shardlab.judge.programs.measure", broken)
+    verdict = judge(PROGRAM, answer, references, SEED)
+    assert (verdict.status, verdict.points) == ("failed", 0)
+    assert verdict.findings[0].what.endswith("run your program here: INTERNAL: RET_CHECK failure in a thunk")
+
+
 def test_facts_are_measured_again_for_another_jax(references: References, tmp_path, monkeypatch) -> None:
     """References on file without facts of this JAX version are compiled when asked for."""
     references.dump(tmp_path / "references.json")

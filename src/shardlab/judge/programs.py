@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
+import jax
 import numpy as np
 
 from shardlab.judge.findings import Entry, Judged, asked, explained, raised
@@ -50,15 +51,15 @@ def judge_program(
     if "module" not in entry:
         error = entry.get("error", {"type": "", "message": "still `...`"})
         return [raised(item, error, "Your function raised an exception.", case.title)]
-    priced = any(letter in item.points for letter in "HMF")
+    budget = costs(case) if any(letter in item.points for letter in "HMF") else None
     try:
-        return judge_case(item, case, base64.b64decode(entry["module"]), costs(case) if priced else None, seed)
+        return judge_case(item, case, base64.b64decode(entry["module"]), budget, seed)
     except stablehlo.Refused as refusal:
         what = f"Your program is refused: {refusal}."
-        return [
-            Finding(item.name, letter, what, asked(item), "a program that is not judged", case.title)
-            for letter in item.points
-        ]
+    except jax.errors.JaxRuntimeError as failure:
+        what = f"XLA can't compile or run your program here: {str(failure).splitlines()[0]}"
+    found = "a program that is not judged"
+    return [Finding(item.name, letter, what, asked(item), found, case.title) for letter in item.points]
 
 
 class JudgeProgram(Protocol):
@@ -227,6 +228,7 @@ def _pattern(block: np.ndarray, right: np.ndarray) -> str:
         return f"; {int((~np.isfinite(block)).sum())} are not finite"
     with np.errstate(all="ignore"):
         ratio = np.median(block / right)
+    ratio = np.real_if_close(ratio, 1e8)
     if np.isfinite(ratio) and not np.isclose(ratio, 1) and np.allclose(block, ratio * right, rtol=1e-3, atol=1e-5):
         return f"; all are {ratio:.4g} times the right value"
     return ""

@@ -270,8 +270,8 @@ def _hung(launched: Launched) -> ShardlabError:
     late = [p for p in launched.processes if p.stopped == "time"]
     lines = [f"process {p.number}: {_state(p)}" for p in launched.processes]
     what = f"{launched.what}: {len(late)} of {len(launched.processes)} processes did not end within {launched.seconds:g} s."
-    mend = "all processes must reach the same collectives in the same order: look for what differs between them\n"
-    mend += "before these lines; or give them more `seconds`."
+    mend = "all processes must reach the same collectives in the same order.\n"
+    mend += "Look for what differs between them before these lines, or give them more `seconds`."
     return ShardlabError("processes-hang", what, where="\n".join(lines), mend=mend)
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from shardlab.processes.launching import Launched, Process
 
 WIDTH = 120
+MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
 ACROSS = 3
 LONGEST = 400
 STOPPED = {"time": "did not end", "peer": "stopped, as another process failed"}
@@ -32,7 +33,9 @@ def text(launched: Launched) -> str:
 
 def markup(launched: Launched) -> str:
     """The same as a piece of HTML that stands alone."""
-    plain = "color:inherit;background:transparent;white-space:pre-wrap;overflow-wrap:anywhere"
+    # Jupyter gives a <pre> within HTML output the font of its prose.
+    plain = f"color:inherit;background:transparent;font:13px/1.4 {MONO};white-space:pre-wrap;overflow-wrap:anywhere"
+    plain += ";word-break:normal"
     cards = "".join(
         f"<div style='flex:1 1 22em;min-width:0'><div style='font-weight:600'>{html.escape(_heading(process))}</div>"
         f"<pre style='{plain};margin:.3em 0;border-left:3px solid #8a8f98;padding:0 .8em'>"

@@ -101,7 +101,7 @@ def another_mean(o: Observed) -> bool:
 
 def is_complex(o: Observed) -> bool:
     """Whether the field is right and has an imaginary part, which is rounding."""
-    return o.placements[0].dtype.startswith("complex") and right(o, potential)
+    return str(o.placements[0].dtype).startswith("complex") and right(o, potential)
 
 
 def zeroed_everywhere(o: Observed) -> bool:
