@@ -160,8 +160,8 @@ DETECTIVE = Question(
     "12.7", "Detective: it passed on ones", difficulty=3, minutes=20,
     items=(
         ValueItem("right_on", {"P": 0.75}, key=[0], misses=wrong.RIGHT_ON),
-        ValueItem("passes", {"P": 1}, key=frozenset("abc"), misses=wrong.PASSES),
-        ValueItem("line_at_fault", {"P": 0.5}, key="C", misses=wrong.LINE),
+        ValueItem("passes", {"P": 1}, key=frozenset("abc"), spelling=str.lower, misses=wrong.PASSES),
+        ValueItem("line_at_fault", {"P": 0.5}, key="C", spelling=str.upper, misses=wrong.LINE),
     ),
     hints=(
         "Take three devices and write down, for each and for each round, which chunk of X meets which rows of W.",
@@ -182,7 +182,7 @@ INVENTED = Question(
     items=(
         ValueItem("first", {"P": 0.5}, predicted=True, key="SyntaxError", misses=wrong.FIRST),
         ValueItem("second", {"P": 0.5}, predicted=True, key="AttributeError", misses=wrong.SECOND),
-        ValueItem("decides", {"P": 0.5}, predicted=True, key="d", misses=wrong.DECIDES),
+        ValueItem("decides", {"P": 0.5}, predicted=True, key="d", spelling=str.lower, misses=wrong.DECIDES),
         ProgramItem("overlapped", {"V": 1, "S": 0.5, "H": 1.5}, oracle=of.scores, manual=True, misses=wrong.OVERLAPPED,
                     rtol=1e-4, atol=1e-3, tolerance="float32 products of sums of up to 24 terms",
                     draw=of.drawing(of.scores_case, True, False, meshes=(LINE, WIDE)),

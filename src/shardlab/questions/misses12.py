@@ -128,9 +128,9 @@ FINISH = (
                              "brought.", 2,
          like=of.finish_with("free-wires")),
     Miss("nobody-waits", "A product cannot begin before its chunk has come.", 1, like=of.finish_with("no-waiting")),
-    Miss("hop-waits-for-the-round", "Hops follow one another without a gap: the next one does not wait for the product of this "
-         "round.", 2, like=of.finish_with("lockstep")),
-    Miss("several-at-a-time", "Products are made one at a time: a chunk that has come waits until the product before is over.",
+    Miss("hop-waits-for-the-round", "Hops follow one another without a gap: the next one does not wait for the product of "
+         "this round.", 2, like=of.finish_with("lockstep")),
+    Miss("several-at-a-time", "Products are made one at a time: a chunk that has come waits until the one before is over.",
          2, like=of.finish_with("no-queue")),
     Miss("starts-instead-of-ends", "These are the times at which products begin.", 1, like=of.finish_with("starts")),
     Miss("own-chunk-travels", "The first chunk is the device's own, and no hop brings it.", 2, like=of.finish_with("late")),
@@ -141,8 +141,8 @@ MOST = (
     Miss("twice-as-many", "These are twice as many as there are. " + CANCEL, 3, like=of.most_with(times=2)),
     Miss("both-ways-is-no-faster", "With both directions a device gets twice the bytes in the same time.", 3,
          like=of.most_with(ways=1)),
-    Miss("both-ways-is-slower", "With both directions a hop takes half as long, so more devices can be kept busy, not fewer.", 3,
-         like=of.most_with(ways=0.5)),
+    Miss("both-ways-is-slower", "With both directions a hop takes half as long: more devices can be kept busy, not fewer.",
+         3, like=of.most_with(ways=0.5)),
     Miss("always-both-ways", "Twice the bandwidth is there only when `both` says so.", 2,
          like=of.most_with(times=2, ways=1)),
     Miss("one-too-many", "With one device more the wires are slower: round down.", 3, like=of.most_with(up=True)),
@@ -160,8 +160,8 @@ MLP = (
          "chunk's number: after i hops device d holds the tokens of d + i.", 2, when=of.in_arrival_order),
     Miss("sum-ends-next-door", "The sums are right, and each lies on another device than its tokens: begin one chunk "
          "earlier, or later.", 2, when=lambda o: of.next_door(o, of.mlp(*o.inputs))),
-    Miss("tokens-mixed", "Terms of different tokens meet in one sum: the way that sums travel, and the order in which they meet "
-         "the chunks, do not fit together.", 3, when=of.mixed_tokens),
+    Miss("tokens-mixed", "Terms of different tokens meet in one sum: the way that sums travel, and the order in which they "
+         "meet the chunks, do not fit together.", 3, when=of.mixed_tokens),
     Miss("term-left-out", "Every sum lacks one device's term: a sum begins with one, and n - 1 are added to it.", 3,
          when=of.lacks_a_term),
     Miss("one-hop-too-many", "Each half has n - 1 hops; a further one brings home what has been everywhere.", 2,
@@ -184,14 +184,27 @@ BETWEEN = (
          like=of.between_with(fusions=True)),
     Miss("copies-counted", "copy-start and copy-done move data inside of a chip; permutes were asked for.", 2,
          like=of.between_with(copies=True)),
+    Miss("named-fusions-only", "A fusion of a product may have another name. What it is stands in its op_name.", 2,
+         like=of.between_with(named=True)),
+    Miss("any-line-counts", "Other lines have dot_general in their op_name too. On a TPU products are fusions.", 2,
+         like=of.between_with(anything=True)),
+    Miss("percent-in-names", "In a text % marks a name, and is no part of it.", 3, like=of.between_then(of.marked)),
+    Miss("zeros-left-out", "A start with nothing between it and its done counts too: with 0.", 2,
+         like=of.between_then(of.positive)),
+    Miss("dones-as-keys", "The names of the starts were asked for, as they stand in the brackets of the dones.", 3,
+         like=of.between_by_done),
     Miss("counts-one-too-many", "Count what stands between start and done, and no more.", 3, like=of.between_with(ends=1)),
 )  # fmt: skip
 
 RIGHT_ON = (
     Miss("wrong-everywhere", "On one device `i` and `(d + i) % n` are the same number.", 1, like=[]),
     Miss("right-everywhere", "Only a test that cannot see it says so.", 1, like=[*range(8)]),
-)
+    Miss("not-round-by-round", "In round i device d has chunk d + i, modulo n, and takes rows i. On which devices are these "
+         "the same number in every round?", 1, like=lambda said: isinstance(said, list | tuple)),
+)  # fmt: skip
 PASSES = (
+    Miss("ones-are-seen", "Where both factors are ones, one chunk's product is like every other's.", 2,
+         like=lambda said: "a" not in said),
     Miss("only-all-ones", "It is enough that one of the two factors does not tell its chunks apart.", 2,
          like=lambda said: set(said) in ({"a"}, {"a", "b"}, {"a", "c"})),
     Miss("symmetry-seems-to-help", "Rows of X that are equal, or a symmetric W, still have different chunks along the "
@@ -202,13 +215,16 @@ PASSES = (
 
 LINE = (
     Miss("ring-blamed", "The ring is as it should be: every device gets every chunk once.", 3, like="E"),
+    Miss("start-blamed", "This line does the same on all devices, and has to.", 3, like=lambda said: said in ("A", "B")),
     Miss("product-blamed", "The product is right for the two factors that it gets. Are they a pair?", 3, like="D"),
-)
+)  # fmt: skip
 FIRST = (
     Miss("runs-until-it-is-called", "Python reads all of a function before it defines it: an argument by position after "
          "one by name is not Python.", 1, like=lambda said: said != "SyntaxError"),
 )  # fmt: skip
 SECOND = (
+    Miss("called-with-the-wrong-arguments", "Before a function is called it is looked up, and here nothing is found.", 1,
+         like="TypeError"),
     Miss("name-of-nothing", "jax.lax exists, so its missing part is an attribute, not a name.", 1, like="NameError"),
     Miss(
         "module-not-found",
@@ -216,7 +232,7 @@ SECOND = (
         1,
         like=lambda said: said in ("ImportError", "ModuleNotFoundError"),
     ),
-)
+)  # fmt: skip
 DECIDES = (
     Miss(
         "python-decides",
@@ -234,11 +250,16 @@ DECIDES = (
 OVERLAPPED = (
     Miss("everything-everywhere", "Every device multiplies all tokens with W: n times the arithmetic of its own.", 2,
          when=lambda o: of.right(o, of.scores) and o.flops > 1.5 * of.least(o), barred=True),
-    Miss("made-then-gathered", "The gathering waits for a product, and has none beside it. Gather the tokens as they are: they "
-         "need no product.", 2, when=lambda o: o.beside == 0 and of.gathers_products(o), barred=True),
-    Miss("own-part-of-the-whole", "The local product takes its tokens out of what was gathered, so it waits for the gathering, "
-         "though its device had them all along.", 2, when=lambda o: o.beside == 0 and bool(o.collectives), barred=True),
+    Miss("made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: "
+         "they need no product.", 2, when=of.gathers_products, barred=True),
+    Miss("own-part-of-the-whole", "The local product takes its tokens out of what was gathered, so it waits for the "
+         "gathering, though its device had them all along.", 2, barred=True,
+         when=lambda o: o.beside == 0 and bool(o.collectives)),
     Miss("local-scores-only", "Queries met their own device's tokens only: the output has too few columns.", 1,
          when=lambda o: o.placements[0].shape[1] * ring.devices(o) == o.inputs[0].shape[0]),
+    Miss("transposed", "These are the transposed scores. Queries are X W with W as it is, and rows of the output belong to "
+         "queries.", 2, like=of.scores_transposed),
+    Miss("summed-instead-of-gathered", "An all-reduce brings tokens together as well, and moves twice the bytes of an "
+         "all-gather.", 2, when=lambda o: "all-reduce" in o.kinds),
     LEFT,
 )  # fmt: skip

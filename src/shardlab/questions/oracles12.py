@@ -50,6 +50,11 @@ def scores(X: np.ndarray, W: np.ndarray) -> np.ndarray:
     return product(product(X, W), X.T)
 
 
+def scores_transposed(X: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """The same with queries in the columns."""
+    return scores(X, W).T
+
+
 def gather_case(mesh: Axes, t: int, d: int, f: int) -> Case:
     """Features cut on the left, columns on the right and in the output."""
     return Case(mesh, (Input((t, d), COLUMNS), Input((d, f), COLUMNS)), (COLUMNS,))
@@ -256,8 +261,8 @@ def crowded(o: Observed, work: int) -> float:
 
 
 def gathers_products(o: Observed) -> bool:
-    """Whether a collective waits for a product."""
-    return any(run.before for run in _runs(o))
+    """Whether a collective waits for a product, and has none beside it."""
+    return any(run.before and not run.beside for run in _runs(o))
 
 
 def _runs(o: Observed) -> tuple[Overlap, ...]:
@@ -401,18 +406,46 @@ def between(text: str) -> dict[str, int]:
 
 
 def between_with(
-    *, fusions: bool = False, copies: bool = False, order: str = "named", ends: int = 0
-) -> Callable[[str], Any]:
-    """The reader with something wrong: all fusions count, copies are pairs too, a done ends the first or the last start."""
+    *, fusions: bool = False, named: bool = False, anything: bool = False, copies: bool = False, order: str = "named",
+    ends: int = 0,
+) -> Callable[[str], Any]:  # fmt: skip
+    """The reader with something wrong: what counts as a product or as a pair, which start a done ends, what is added."""
+
+    def counts(i: Instruction) -> bool:
+        if fusions or anything:
+            return i.opcode == "fusion" if fusions else "dot_general" in i.rest
+        return _is_product(i) and (not named or i.name.startswith("fusion"))
 
     def between(text: str) -> dict[str, int]:
         module = parse(text)
         lines = list(module.computations[module.entry].values())
-        counts = (lambda i: i.opcode == "fusion") if fusions else _is_product
         found = _between(lines, is_product=counts, order=order, copies=copies)
         return {name: n + ends for name, n in found.items()}
 
     return between
+
+
+def between_then(change: Callable[[dict[str, int]], dict[str, int]]) -> Callable[[str], Any]:
+    """The reader, and what is made of its answer."""
+    return lambda text: change(between(text))
+
+
+def marked(found: dict[str, int]) -> dict[str, int]:
+    """Names with their percent sign."""
+    return {f"%{name}": n for name, n in found.items()}
+
+
+def positive(found: dict[str, int]) -> dict[str, int]:
+    """What is not 0."""
+    return {name: n for name, n in found.items() if n}
+
+
+def between_by_done(text: str) -> dict[str, int]:
+    """The right numbers by the names of the dones."""
+    module = parse(text)
+    lines = module.computations[module.entry].values()
+    done = {i.operands[0]: i.name for i in lines if i.opcode == "collective-permute-done"}
+    return {done[name]: n for name, n in between(text).items()}
 
 
 def _between(lines: list[Instruction], *, is_product: Callable[[Instruction], bool], order: str = "named",
@@ -468,8 +501,8 @@ def _writer(line: str) -> Writer:
 
 
 def _other(rng: random.Random, number: int) -> list[str]:
-    """A product, a fusion that is none, or a copy with its start and done."""
-    match rng.randint(0, 4):
+    """A product, a fusion or a line of one's name that is none, or a copy with its start and done."""
+    match rng.randint(0, 5):
         case 0:
             what = rng.choice(("add", "reduce_sum", "dynamic_slice"))
             return [f'  %fusion.{number} = bf16[64,32]{{1,0}} fusion(%p), kind=kLoop, calls=%f.{number}, '
@@ -477,6 +510,8 @@ def _other(rng: random.Random, number: int) -> list[str]:
         case 1:
             return [f"  %copy-start.{number} = (bf16[64,32]{{1,0}}, bf16[64,32]{{1,0}}) copy-start(%p)",
                     f"  %copy-done.{number} = bf16[64,32]{{1,0}} copy-done(%copy-start.{number})"]  # fmt: skip
+        case 2:
+            return [f'  %bitcast.{number} = bf16[64,32]{{1,0}} bitcast(%p), metadata={{op_name="jit(f)/dot_general"}}']
     name = rng.choice((f"fusion.{number}", f"convolution_add_fusion.{number}"))
     return [f'  %{name} = bf16[64,32]{{1,0}} fusion(%p), kind=kOutput, calls=%f.{number}, '
             f'metadata={{op_name="jit(f)/dot_general"}}']  # fmt: skip

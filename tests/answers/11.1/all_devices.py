@@ -1,0 +1,15 @@
+# failed: of-all-devices
+# points: 1
+def ledger(parameters, devices, stage, mixed):
+    weights, slopes, state = (2, 2, 12) if mixed else (4, 4, 8)
+    return {
+        "weights": devices * parameters * weights // (devices if stage >= 3 else 1),
+        "gradients": devices * parameters * slopes // (devices if stage >= 2 else 1),
+        "optimizer": devices * parameters * state // (devices if stage >= 1 else 1),
+    }
+
+
+def largest(memory, devices, stage, mixed):
+    weights, slopes, state = (2, 2, 12) if mixed else (4, 4, 8)
+    each = weights / (devices if stage > 2 else 1) + slopes / (devices if stage > 1 else 1)
+    return int(memory / (each + state / (devices if stage else 1)))

@@ -1,0 +1,28 @@
+# failed: checkpoint-without-effect
+# points: 2.5
+import jax
+import jax.numpy as jnp
+import shardlab as sl
+from jax import P
+
+sl.predict("11.4", gathers={"exported": 8, "compiled": 4})
+
+
+def lean(mesh, X, Y, *weights):
+    def gathered(w):
+        return jax.lax.all_gather(w, "data", tiled=True)
+
+    def layer(x, w):
+        return jnp.tanh(x @ jax.checkpoint(gathered)(w))
+
+    def body(X, Y, *slices):
+        def loss(slices):
+            out = X
+            for w in slices:
+                out = layer(out, w)
+            return jax.lax.pmean(jnp.mean((out - Y) ** 2), "data")
+
+        return jax.grad(loss)(slices)
+
+    cut = P("data", None)
+    return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)

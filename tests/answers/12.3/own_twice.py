@@ -1,0 +1,34 @@
+# failed: chunk-counted-twice
+# points: 0.75
+import jax
+
+import shardlab as sl
+
+P = jax.P
+
+
+def ring(n, by):
+    return [(d, (d + by) % n) for d in range(n)]
+
+
+predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 1})
+
+
+def looped(mesh, X, W):
+    n = mesh.shape["x"]
+
+    def body(x, w):
+        d, k = jax.lax.axis_index("x"), x.shape[1]
+
+        def part(x, i):
+            return x @ jax.lax.dynamic_slice_in_dim(w, (d + i) % n * k, k)
+
+        def step(i, s):
+            t, x = s
+            x = jax.lax.ppermute(x, "x", ring(n, -1))
+            return t + part(x, i), x
+
+        return jax.lax.fori_loop(1, n, step, (2 * part(x, 0), x))[0]
+
+    columns = P(None, "x")
+    return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)

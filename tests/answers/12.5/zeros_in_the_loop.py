@@ -1,0 +1,32 @@
+# failed: carry-changes-type
+# points: 0
+import jax
+import jax.numpy as jnp
+
+P = jax.P
+
+
+def ring(n, by):
+    return [(d, (d + by) % n) for d in range(n)]
+
+
+def overlapped_mlp(mesh, X, W1, W2):
+    n = mesh.shape["x"]
+
+    def body(x, w1, w2):
+
+        def rings(x):
+            came = [x]
+            for _ in range(n - 1):
+                came.append(jax.lax.ppermute(came[-1], "x", ring(n, -1)))
+            return came
+
+        h = jnp.stack([jax.nn.relu(c @ w1) for c in rings(x)])
+
+        def step(i, total):
+            return jax.lax.ppermute(total, "x", ring(n, -1)) + h[i % n] @ w2
+
+        return jax.lax.fori_loop(1, n + 1, step, jnp.zeros((x.shape[0], w2.shape[1])))
+
+    specs = (P("x", None), P(None, "x"), P("x", None))
+    return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)
