@@ -141,6 +141,7 @@ def test_patterns_are_not_matched_by_the_judge() -> None:
         pytest.param({"A": "i j -> i* j"}, 0, None, id="incomplete"),
         pytest.param({"A": 1, "B": None}, 0, None, id="no texts"),
         pytest.param("i j -> i* j", 0, None, id="no dict"),
+        pytest.param({"A": "... -> * ...", "B": "j k -> j k* 2"}, 1, None, id="two meshes, and JAX names the output on one"),
     ],
 )
 def test_layout(layout: object, points: float, miss: str | None) -> None:

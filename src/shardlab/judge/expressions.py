@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +22,7 @@ from shardlab.judge.findings import Entry, Judged, asked, explained, raised, sho
 from shardlab.judge.placements import judge_placement
 from shardlab.judge.programs import describe
 from shardlab.placement import Axes, Placement, place
-from shardlab.programs.program import read_program
+from shardlab.programs.program import Program, read_program
 from shardlab.question import Case, Input, Item, Miss, Observed
 from shardlab.verdict import Finding
 
@@ -125,19 +127,51 @@ def compiled(item: LayoutItem, case: Situation, texts: tuple[Any, ...]) -> Obser
 
 @functools.lru_cache(maxsize=512)
 def _measured(function: Callable[..., Any], case: Situation, found: tuple[Resolution, ...]) -> Observed:
-    specs, inputs = [], []
+    axes = case.axes or max((resolution.axes for resolution in found), key=len)
+    try:
+        program = _program(function, case, found, axes)
+    except ValueError:  # JAX names the output on one argument's mesh, which may be too coarse for it
+        program = _program(function, case, _on_one_mesh(found), axes)
+    inputs = tuple(Input(shape, resolution.spec) for (_, shape), resolution in zip(case.shapes, found))
+    return Observed(
+        Case(axes, inputs), placements=program.output_placements, collectives=program.collectives,
+        flops=program.flops, memory=program.memory.argument + program.memory.output,
+    )  # fmt: skip
+
+
+def _program(function: Callable[..., Any], case: Situation, found: tuple[Resolution, ...], axes: Axes) -> Program:
+    specs = []
     for (_, shape), resolution in zip(case.shapes, found):
         names, sizes = zip(*resolution.axes)
         devices = np.array(jax.devices()[: math.prod(sizes)]).reshape(sizes)
         mesh = Mesh(devices, names, axis_types=(AxisType.Auto,) * len(names))
         specs.append(jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(mesh, jax.P(*resolution.spec))))
-        inputs.append(Input(shape, resolution.spec))
-    axes = case.axes or max((resolution.axes for resolution in found), key=len)
-    program = read_program(jax.jit(function, keep_unused=True).lower(*specs).compile(), axes)
-    return Observed(
-        Case(axes, tuple(inputs)), placements=program.output_placements, collectives=program.collectives,
-        flops=program.flops, memory=program.memory.argument + program.memory.output,
-    )  # fmt: skip
+    return read_program(jax.jit(function, keep_unused=True).lower(*specs).compile(), axes)
+
+
+def _on_one_mesh(found: tuple[Resolution, ...]) -> tuple[Resolution, ...]:
+    """The same slices over axes that all share: each axis becomes the steps between its ends.
+
+    Where no common steps exist, or all have one mesh already, nothing changes.
+    """
+    ends = sorted({end for resolution in found for end in _ends(resolution.axes)})
+    if len({resolution.axes for resolution in found}) == 1 or any(b % a for a, b in itertools.pairwise(ends)):
+        return found
+    axes = tuple((f"axis{i}", b // a) for i, (a, b) in enumerate(itertools.pairwise(ends)))
+    return tuple(Resolution(axes, tuple(_refined(entry, r.axes, ends) for entry in r.spec)) for r in found)
+
+
+def _ends(axes: Axes) -> list[int]:
+    return list(itertools.accumulate((size for _, size in axes), operator.mul, initial=1))
+
+
+def _refined(entry: Any, axes: Axes, ends: Sequence[int]) -> tuple[str, ...] | None:
+    """The fine axes that make up the coarse ones of a spec's entry."""
+    if entry is None:
+        return None
+    spans = dict(zip((name for name, _ in axes), itertools.pairwise(_ends(axes))))
+    coarse = [spans[name] for name in ((entry,) if isinstance(entry, str) else entry)]
+    return tuple(f"axis{i}" for first, last in coarse for i in range(ends.index(first), ends.index(last)))
 
 
 def _layout_findings(item: LayoutItem, observed: Observed, wanted: Observed) -> Iterator[Finding]:

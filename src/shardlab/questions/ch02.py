@@ -17,7 +17,7 @@ PRICES = {"a": 512, "b": 1024, "c": 512, "d": 128, "e": 0, "f": 64, "g": 128, "h
 CARDS = Question(
     "2.1", "Ten moves", difficulty=2, minutes=15,
     items=(
-        ValueItem("kinds", {"P": 1}, key=KINDS, predicted=True, misses=wrong.KINDS),
+        ValueItem("kinds", {"P": 1}, key=KINDS, predicted=True, spelling=of.spelt, misses=wrong.KINDS),
         ValueItem("prices", {"P": 1}, key=PRICES, predicted=True, misses=wrong.PRICES),
     ),
     hints=(
@@ -74,7 +74,7 @@ CROSSOVER = Question(
         CallsItem("crossover_bytes", {"C": 1}, oracle=of.crossover_bytes, draw=of.draw_crossover, rtol=1e-6,
                   misses=wrong.CROSSOVER, calls=((2, 4.5e10, 1e-6), (16, 4.5e10, 1e-6), (7, 9e10, 2e-6), (8, 9e10, 5e-7))),
         CallsItem("crossover_rows", {"C": 1}, oracle=of.crossover_rows, draw=of.draw_rows, misses=wrong.ROWS, calls=(
-            (8192, 2, 16, 4.5e10, 1e-6), (8192, 1, 16, 4.5e10, 1e-6), (4096, 2, 8, 9e10, 1e-6), (512, 4, 4, 9e10, 5e-7),
+            (8192, 2, 16, 4.5e10, 1e-6), (8192, 1, 16, 4.5e10, 1e-6), (5120, 2, 8, 9e10, 1e-6), (512, 4, 4, 9e10, 5e-7),
         )),
     ),
     hints=(

@@ -52,9 +52,9 @@ BOTH_WAYS = Question(
 )  # fmt: skip
 
 MINI_CALLS: tuple[tuple[Any, ...], ...] = (
-    ("a b -> a2 b4", 8), ("a b -> 2 b4 a", 8), ("a b -> * a* b*", 8), ("a -> a4*", 8), ("a b -> a* b*", 8),
+    ("a b -> a2 b3", 8), ("a b -> 2 b4 a", 8), ("a b -> * a* b*", 8), ("a -> a4*", 8), ("a b -> a* b*", 8),
     ("r c -> r2 c2 r2", 8), ("a -> a2", 8), ("a b -> a3 b*", 8), ("a b c -> a2* b2 c*", 16), ("a b c -> a* b* c*", 64),
-    ("a b c -> a* b* c*", 125), ("batch d -> batch* d", 1), ("a b -> a4", 4), ("a -> a2 b2", 4), ("a b -> a2* b2* 3", 48),
+    ("a b -> a4 c2", 8), ("batch d -> batch* d", 1), ("a b -> a4", 8), ("a -> a2 b3", 8), ("a b -> a2* b2* 3", 48),
 )  # fmt: skip
 
 MINI = Question(
@@ -110,7 +110,7 @@ DEGREE = Question(
     items=(
         ValueItem("kinds", {"P": 0.5}, predicted=True, key=["all-reduce"], misses=wrong.KINDS),
         ValueItem("factor", {"P": 0.5}, predicted=True, key=2, misses=wrong.FACTOR),
-        LayoutItem("layout", {"S": 0.5, "H": 0.5, "M": 0.5}, function=of.mlp, misses=wrong.DEGREE, draw=of.draw_on_mesh,
+        LayoutItem("layout", {"S": 0.5, "H": 0.5, "M": 0.5}, function=of.mlp, misses=wrong.BOTH, draw=of.draw_on_mesh,
                    reference={"X": "b x -> b@data x", "W1": "x y -> x y@model", "W2": "y z -> y@model z"},
                    cases=(of.sizes(8, 128, 256, 64, axes=WIDE), of.sizes(8, 128, 256, 64, axes=TALL),
                           of.sizes(8, 128, 256, 64, axes=ONE_REPLICA))),

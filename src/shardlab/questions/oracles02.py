@@ -17,6 +17,11 @@ CHIPS: tuple[ChipNumbers, ...] = (
 )
 
 
+def spelt(kind: str) -> str:
+    """A kind of collective as HLO writes it, from the function's name too."""
+    return kind.lower().replace("_", "-")
+
+
 def gather_steps(n: int, both: bool) -> int:
     """Steps of an all-gather until every device of the ring holds every shard, each passed on whole."""
     held = [{device} for device in range(n)]

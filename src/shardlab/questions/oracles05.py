@@ -51,8 +51,9 @@ def _placed(left: list[str], words: Words, counts: list[int]) -> dict[str, Any]:
     return {"mesh": counts, "spec": [[i for i, word in enumerate(words) if word[0] == name] for name in left]}
 
 
-def mistaken(*, truncate: bool = False, bare: bool = False, last: bool = False, lenient: bool = False) -> Callable[..., Any]:
-    """`make_spec` with one mistake: a root cut off, the star's number forgotten, the last word of a name, no check."""
+def mistaken(*, truncate: bool = False, bare: bool = False, keep: slice | None = None, lenient: bool = False,
+             divide: bool = False) -> Callable[..., Any]:  # fmt: skip
+    """`make_spec` with one mistake: a root cut off, the star's number forgotten, words of a name lost, no check, another."""
 
     def wrong(expr: str, n: int) -> Any:
         right = make_spec(expr, n)
@@ -62,28 +63,31 @@ def mistaken(*, truncate: bool = False, bare: bool = False, last: bool = False, 
         counts, stars = [count for _, count, _ in words], sum(star for _, _, star in words)
         if lenient and not stars:
             return _placed(left, words, counts)
+        if divide and n % math.prod(counts):
+            return "numbers-do-not-divide"
         if stars and (truncate or bare) and right != "numbers-do-not-divide":
             share = n / math.prod(count for _, count, star in words if not (bare and star))
             ratio = int(share ** (1 / stars)) if truncate else round(share ** (1 / stars))
             if not bare and ratio**stars != share:
                 return "no-whole-root"
             right = _placed(left, words, [count * ratio if star else count for _, count, star in words])
-        if last and isinstance(right, dict):
-            right = {**right, "spec": [entry[-1:] for entry in right["spec"]]}
+        if keep and isinstance(right, dict):
+            right = {**right, "spec": [entry[keep] for entry in right["spec"]]}
         return right
 
     return wrong
 
 
 def draw_expression(rng: random.Random) -> tuple[Any, ...]:
-    """An expression and a number of devices, two in three of them satisfiable."""
+    """An expression and a number of devices, more than half of them satisfiable."""
     names = rng.sample(["a", "b", "batch", "d"], rng.randint(1, 3))
     n = rng.choice([1, 2, 4, 6, 8, 12, 16, 27, 32, 36, 64, 125, 216, 512])
     words = [name + rng.choice(["", "", "2", "3", "4", "*", "2*"]) for name in names]
     words += [rng.choice(["2", "*", "2*", names[0] + "*", names[0] + "2"]) for _ in range(rng.randint(0, 2))]
     rng.shuffle(words)
-    expr = f"{' '.join(names)} -> {' '.join(words)}"
-    return (expr, n) if rng.random() < 0.4 or isinstance(make_spec(expr, n), dict) else draw_expression(rng)
+    left = rng.choice([names, names, names, names, names, [*names, "e"], names[1:] or ["e"]])
+    expr = f"{' '.join(left)} -> {' '.join(words)}"
+    return (expr, n) if rng.random() < 0.2 or isinstance(make_spec(expr, n), dict) else draw_expression(rng)
 
 
 def megatron(path: str) -> Spec:
@@ -167,10 +171,21 @@ def draw_network(rng: random.Random) -> Case:
     return network_case(situation.axes or (), *shapes["X"], *shapes["W2"])
 
 
+def over(observed: Observed, argument: int, dimension: int) -> tuple[str, ...]:
+    """The mesh axes that cut a dimension of an argument."""
+    spec = observed.case.inputs[argument].spec
+    entry = spec[dimension] if len(spec) > dimension else None
+    return () if entry is None else (entry,) if isinstance(entry, str) else tuple(entry)
+
+
 def cut(observed: Observed, argument: int, dimension: int) -> bool:
     """Whether a dimension of an argument is sharded."""
-    spec = observed.case.inputs[argument].spec
-    return len(spec) > dimension and spec[dimension] is not None
+    return bool(over(observed, argument, dimension))
+
+
+def weights_cut(observed: Observed) -> bool:
+    """Whether anything is sharded in the two weights."""
+    return any(cut(observed, argument, dimension) for argument in (1, 2) for dimension in (0, 1))
 
 
 def numbered(observed: Observed) -> bool:
@@ -183,3 +198,16 @@ def numbered(observed: Observed) -> bool:
 def cut_output(observed: Observed) -> bool:
     """Whether the first output is sharded."""
     return observed.placements[0].shard_shape != observed.placements[0].shape
+
+
+def output_parts(observed: Observed) -> tuple[int, ...]:
+    """How many parts each dimension of the first output is cut into."""
+    first = observed.placements[0]
+    return tuple(n // s for n, s in zip(first.shape, first.shard_shape))
+
+
+def hidden_moves(observed: Observed) -> bool:
+    """Whether a collective makes rows as long as the hidden layer."""
+    (batch, _), (_, hidden), _ = (given.shape for given in observed.case.inputs)
+    shapes = [shape for c in observed.collectives for _, shape in c.arrays or ((c.dtype, c.shape),)]
+    return any(len(shape) == 2 and shape[1] == hidden and shape[0] <= batch for shape in shapes)

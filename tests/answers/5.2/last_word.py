@@ -1,4 +1,4 @@
-# failed: last-word-wins
+# failed: one-word-wins
 # points: 0
 """A dict from names to positions."""
 

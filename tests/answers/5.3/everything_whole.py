@@ -1,4 +1,4 @@
-# failed: bias-left-whole
+# failed: nothing-cut
 # points: 0
 """Copies everywhere."""
 

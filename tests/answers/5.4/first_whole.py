@@ -1,0 +1,12 @@
+# failed: first-weight-whole
+# points: 2
+"""Only W2 is cut."""
+
+import shardlab as sl
+
+sl.predict("5.4", kinds=["all-reduce"], factor=2)
+layout = {
+    "X": "b x -> b@data x",
+    "W1": "... -> ...",
+    "W2": "y z -> y@model z",
+}

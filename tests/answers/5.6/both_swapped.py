@@ -1,0 +1,16 @@
+# failed: batch-over-model
+# points: 6.5
+"""The axes the other way round."""
+
+import jax
+
+import shardlab as sl
+
+data_parallel = {"X": "b x -> b* x", "W1": "... -> * ...", "W2": "... -> * ..."}
+tensor_parallel = {"X": "... -> * ...", "W1": "x y -> x y*", "W2": "y z -> y* z"}
+both = {"X": "b x -> b@model x", "W1": "x y -> x y@data", "W2": "y z -> y@data z"}
+
+
+def mlp_on(mesh, X, W1, W2):
+    hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
+    return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)

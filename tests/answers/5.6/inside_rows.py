@@ -1,0 +1,17 @@
+# failed: hidden-layer-moves
+# points: 7
+"""W1 is cut along x."""
+
+import jax
+
+import shardlab as sl
+
+data_parallel = {"X": "b x -> b* x", "W1": "... -> * ...", "W2": "... -> * ..."}
+tensor_parallel = {"X": "... -> * ...", "W1": "x y -> x y*", "W2": "y z -> y* z"}
+both = {"X": "b x -> b@data x", "W1": "x y -> x y@model", "W2": "y z -> y@model z"}
+
+
+def mlp_on(mesh, X, W1, W2):
+    X = sl.einshard(X, "b x -> b@data x", mesh)
+    W1 = sl.einshard(W1, "x y -> x@model y", mesh)
+    return sl.einshard(jax.nn.relu(X @ W1) @ W2, "b z -> b@data z", mesh)
