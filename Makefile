@@ -100,6 +100,7 @@ screenshots: $(INSTALLED) bubblewrap chromium  ## make the pictures of the instr
 references: $(INSTALLED) bubblewrap  ## measure the solutions again (CHAPTERS="4 7" for some of them)
 	@echo "Running every solution and measuring its programs"
 	@$(PY) -m shardlab_grader.packaged $(CHAPTERS)
+	@$(PY) -m shardlab_grader.fronts
 
 records: $(INSTALLED) $(TPU)  ## compile the pages' TPU programs again for src/shardlab/records/
 	@SHARDLAB_KEEP_RECORDS=1 $(PY) -m shardlab_grader.executed build/solutions

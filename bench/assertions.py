@@ -13,20 +13,21 @@ from typing import Any
 import jax
 import numpy as np
 
-from shardlab.exercises.answer import plain, situation
 from shardlab.exercises.predictions import GIVEN
 from shardlab.judge.measuring import hidden_inputs
 from shardlab.judge.programs import oracle_outputs
 from shardlab.judge.references import References
 from shardlab.judge.values import matches
 from shardlab.placement import place, placement_of
+from shardlab.plain import plain
 from shardlab.programs.collectives import price
 from shardlab.programs.program import Program, read_program
 from shardlab.question import CallsItem, Case, Observed, ProgramItem, ValueItem, calls_of, cases_of
 from shardlab.questions import QUESTIONS
+from shardlab.situation import situation
 
 
-def check(question: str, namespace: Mapping[str, Any], seed: int, references: str) -> None:
+def check(question: str, namespace: Mapping[str, Any], seed: int | None, references: str) -> None:
     """Raise AssertionError when a part of the answer is wrong."""
     facts = References.load(pathlib.Path(references))
     for item in QUESTIONS[question].items:
@@ -45,7 +46,7 @@ def check(question: str, namespace: Mapping[str, Any], seed: int, references: st
                 raise NotImplementedError(f"{item.kind} in {question}")
 
 
-def _check_program(item: ProgramItem, case: Case, answer: Any, costs: Any, seed: int) -> None:
+def _check_program(item: ProgramItem, case: Case, answer: Any, costs: Any, seed: int | None) -> None:
     mesh, specs = situation(case.to_json())
     explicit = jax.set_mesh(mesh) if case.to_json()["explicit"] else contextlib.nullcontext()
     with explicit:

@@ -81,7 +81,8 @@ def _show(rounds: list[Round], arguments: argparse.Namespace, agree: int, own: f
     print("\nours, stage by stage in the last round (seconds for all):")
     for stage, seconds in last["stages"].items():
         print(f"  {stage:<44} {seconds:7.2f}")
-    print(f"\nof {arguments.stock} submissions graded by both, {agree} have the same questions right")
+    if agree < arguments.stock:
+        raise SystemExit(f"of {arguments.stock} submissions graded by both, only {agree} have the same questions right")
     further = last["run_cpu"] / n
     print(f"CPU time of a further run: {further:.2f} s; of its cells in a warm process: {own:.2f} s")
     what = f"{n} submissions of {arguments.chapter}, submitted/ to gradebook.db; stock from {arguments.stock}, scaled"

@@ -109,6 +109,21 @@ def test_tricks_earn_nothing(trick: str) -> None:
     assert shares.get("D", 0.0) == 0.0 and findings
 
 
+def test_giving_weights_away_buys_nothing() -> None:
+    """Weights that travel are as far from the front when the old ones are donated: no design holds less for that."""
+
+    def step(mesh: Any, *arrays: jax.Array) -> Any:
+        places = jax.NamedSharding(mesh, jax.P(BOTH, None))
+        return tuple(jax.lax.with_sharding_constraint(new, places) for new in _plain(*arrays))
+
+    layout = dict.fromkeys(NAMES, (BOTH, None))
+    kept, given_away = (
+        judged({"layout": layout, "step": jax.jit(step, static_argnums=0, donate_argnums=which)}) for which in ((), (3, 4))
+    )
+    assert kept[0]["D"] < 1 and given_away[0] == kept[0]
+    assert kept[1][0].what == given_away[1][0].what
+
+
 def _plain(X: jax.Array, Y: jax.Array, *weights: jax.Array) -> Any:
     slopes = jax.grad(lambda w: jnp.mean((jnp.tanh(X @ w[0]) @ w[1] - Y) ** 2))(weights)
     return tuple(w - 0.1 * g for w, g in zip(weights, slopes))

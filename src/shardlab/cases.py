@@ -89,7 +89,8 @@ class Observed:
     `terms` the mesh axes over which these blocks have yet to be summed;
     `operations` counts the exported program's StableHLO operations by name, before XLA, a loop's body once;
     `donated` are positions of arrays that the caller gives away;
-    `memory` is that of arguments and outputs, where an output that takes a donated array's place does not count;
+    `memory` is that of arguments and outputs, where an output that takes a donated array's place does not count, and
+    `reused` the bytes of such outputs;
     `collectives` are `shardlab.programs.collectives.Collective`s, after it, and `depth` says how many of them wait for one
     another.
     `hlo` is the compiled program's text.
@@ -105,6 +106,7 @@ class Observed:
     collectives: tuple[Any, ...] = ()
     flops: float = 0.0
     memory: int = 0
+    reused: int = 0
     donated: frozenset[int] = frozenset()
     depth: int | None = 0
     hlo: str = ""

@@ -83,8 +83,9 @@ def _bar(name: str, program: Program, whole: int) -> str:
     mark = f'<path d="M{peak:.1f} {y - 3:g}v{TALL + 6:g}" stroke="currentColor" stroke-width="2.2" stroke-dasharray="4 2"/>'
     parts.append(mark * (program.memory.peak > 0))
     below = ", ".join(f"{word} {facts.size(n)}" for (word, _, _), n in zip(PARTS, segments(program)))
-    parts.append(_words(0, y + TALL + LINE, f"{below}; peak (dashed) {facts.size(program.memory.peak)}", "start", 11))
-    return ring_grid.figure(WIDTH + 8, 20 + TALL + GAP + LINE, "".join(parts), left=-2)
+    below += f"; peak (dashed) {facts.size(program.memory.peak)}"
+    parts.append(_words(0, y + TALL + LINE, below, "start", 11))
+    return ring_grid.figure(max(WIDTH + 8, 6.8 * len(below)), 20 + TALL + GAP + LINE, "".join(parts), left=-2)
 
 
 def _rect(x: float, y: float, wide: float, look: str) -> str:

@@ -41,8 +41,8 @@ def judge_design(
 
 
 def cost_of(observed: Observed) -> Cost:
-    """Bytes moved and held on one device."""
-    return Cost(observed.price, observed.memory)
+    """Bytes moved and held on one device; every design could give its old weights away, so nobody gains by it."""
+    return Cost(observed.price, observed.memory + observed.reused)
 
 
 def measured(question: str, item: DesignItem, case: Case, layout: Mapping[str, Any], entry: Entry) -> tuple[Cost, str]:
@@ -56,10 +56,11 @@ def unfair(item: DesignItem, case: Case, observed: Observed, reached: Front) -> 
     """What keeps a design off the map: a sentence, what is allowed, what it does; nothing, where it is on it."""
     if any(c.executions is None for c in observed.collectives):
         return "A loop's number of rounds depends on values, so its bytes cannot be counted.", "fixed rounds", "unknown"
-    if observed.memory > item.limit(case):
+    held = int(cost_of(observed).memory)
+    if held > item.limit(case):
         what = "A device has not the room for this design."
-        return what, f"at most {item.limit(case):,} B a device", f"{observed.memory:,} B a device"
-    if "stablehlo.while" in {name for name, _ in observed.operations}:
+        return what, f"at most {item.limit(case):,} B a device", f"{held:,} B a device"
+    if _loops(observed):
         return "The arithmetic in a loop is counted once, however often it runs.", "a step without a loop", "a loop"
     most = ARITHMETIC * min(fact.flops for fact in reached.values())
     if observed.flops > most:
@@ -85,7 +86,12 @@ def _placed(question: str, item: DesignItem, case: Case, observed: Observed) -> 
             finding = Finding(item.name, "D", what, "at most 1.10 times, for all points", got, case.title)
     if finding is None:
         return part, None
-    return part, explained(finding, find_miss(item.program, observed, "D"))
+    # What is known of bytes and room explains no loop.
+    return part, finding if _loops(observed) else explained(finding, find_miss(item.program, observed, "D"))
+
+
+def _loops(observed: Observed) -> bool:
+    return "stablehlo.while" in {name for name, _ in observed.operations}
 
 
 def _no_costs(case: Case) -> Any:

@@ -56,6 +56,7 @@ def measure(module: bytes, case: Case) -> Measured:
         collectives=program.collectives,
         flops=program.flops,
         memory=memory,
+        reused=program.memory.alias,
         donated=admitted.donated,
         depth=program.depth,
         hlo=program.hlo,
@@ -115,12 +116,15 @@ def wide(x: np.ndarray) -> np.ndarray:
 
 
 def _drawn(rng: np.random.Generator, given: Input) -> np.ndarray:
+    drawn: np.ndarray
     if given.definite:
         root = rng.standard_normal(given.shape)
-        return (root @ root.T / len(root) + np.eye(len(root))).astype(given.dtype)
-    if np.issubdtype(np.dtype(given.dtype), np.complexfloating):
+        drawn = root @ root.T / len(root) + np.eye(len(root))
+    elif np.issubdtype(np.dtype(given.dtype), np.complexfloating):
         real, imaginary = rng.standard_normal((2, *given.shape))
-        return (real + 1j * imaginary + given.shift).astype(given.dtype)
-    if np.issubdtype(np.dtype(given.dtype), np.floating):
-        return (rng.standard_normal(given.shape) + given.shift).astype(given.dtype)
-    return (rng.integers(0, 100, given.shape) + int(given.shift)).astype(given.dtype)
+        drawn = real + 1j * imaginary + given.shift
+    elif np.issubdtype(np.dtype(given.dtype), np.floating):
+        drawn = rng.standard_normal(given.shape) + given.shift
+    else:
+        drawn = rng.integers(0, 100, given.shape) + int(given.shift)
+    return drawn.astype(given.dtype)

@@ -12,8 +12,8 @@ CAPSTONE = Question(
     items=(
         ProgramItem("hand_train", {"V": 2, "S": 1, "H": 2, "M": 1}, oracle=of.trained(), misses=wrong.TRAIN,
                     rtol=1e-3, atol=1e-3, tolerance="five steps of float32 sums, in another order", manual=True,
-                    slack=4000, slack_reason="the loss may take a few more sums of one number a token",
-                    cases=(of.training(PLANE, 16, 6, (8, 4, 4, 64)), of.training(TALL, 12, 5, (6, 4, 5, 52))),
+                    slack=9000, slack_reason="the loss may move a few more numbers a token, such as every device's own sum",
+                    cases=(of.training(PLANE, 16, 6, (24, 4, 4, 64)), of.training(TALL, 12, 5, (20, 4, 5, 52))),
                     draw=of.draw_training),
     ),
     hints=(
@@ -103,8 +103,8 @@ MIXTURE = Question(
     explanation="Shapes are static, so how many tokens an expert takes is fixed before anybody has seen them: that is what "
                 "capacity is for. Each device packs room places for each expert, all_to_all turns 'sorted by expert on "
                 "every device' into 'sorted by device at every expert', and the same exchange with split and concat "
-                "swapped brings the answers back to the places that the device remembers. What moves is 1.25 times the "
-                "device's tokens each way, whatever the number of devices; gathering moves all tokens, so it is dearer "
+                "swapped brings the answers back to the places that the device remembers. What moves is about 1.25 times "
+                "the device's tokens each way, whatever the number of devices; gathering moves all tokens, so it is dearer "
                 "from three devices on. Empty places travel too, and full experts drop tokens, which keep their own "
                 "vector. Training adds a loss that makes routers spread tokens evenly.",
 )  # fmt: skip

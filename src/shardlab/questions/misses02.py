@@ -67,7 +67,7 @@ PRICES = (
     Miss("whole-sum-for-a-slice", "The target is cut again: a reduce-scatter pays once, and an all-reduce twice (c, j).", 2,
          like=lambda said: said["c"] == 1024 or said["j"] == 256),
     Miss("slicing-moves", "Every device holds all of it already and takes its own part: nothing moves (e).", 1,
-         like=said_other("e", 0)),
+         like=lambda said: said["e"] not in (None, 0)),
     Miss("axis-order-free", "Another order in the tuple is another holder for the same blocks: they change places (f).", 1,
          like=lambda said: said["f"] == 0),
 )  # fmt: skip

@@ -157,16 +157,38 @@ def scaled_by_share(o: Observed) -> bool:
 
 
 def own_terms(o: Observed) -> bool:
-    """Whether devices went on with their own terms of a sum over heads, or over hidden units, each to its own logits."""
+    """Whether devices went on with their own terms of a sum over heads, or over hidden units, each to its own logits.
+
+    The scale of such terms may be that of the whole sum, or of the device's part.
+    """
     tokens, weights, parts = o.inputs[0], wide(o)[1:], dict(o.case.axes)["model"]
-    for which in ((2,), (4,), (2, 4)):
-        blocks = []
-        for part in range(parts):
-            own = tuple(_only(w, part, parts) if i in which else w for i, w in enumerate(weights))
-            blocks.append(np.split(forward(tokens, own).logits, parts, -1)[part])
-        if first_loss_is(o, loss_of(np.concatenate(blocks, -1), tokens)):
-            return True
-    return False
+    shares = (1.0, 1 / parts)
+    ways = [(heads, hidden) for heads in (None, *shares) for hidden in (None, *shares) if (heads, hidden) != (None, None)]
+    return any(first_loss_is(o, loss_of(apart(tokens, weights, parts, *way), tokens)) for way in ways)
+
+
+def apart(tokens: np.ndarray, weights: Arrays, parts: int, heads: float | None, hidden: float | None) -> np.ndarray:
+    """The logits where devices along `model` do not add up their terms over heads, or over hidden units.
+
+    Args:
+        heads: of what share of the sum the scale is, where the terms are not added up; `None` where they are.
+        hidden: the same for hidden units.
+    """
+    e, _, c, w1, w2, u = weights
+    kept = forward(tokens, weights)
+    narrow, scale, wide_scale = kept.scales
+    terms = [np.einsum("bqhk,hkd->bqd", kept.attended[4], _only(c, p, parts)) / scale for p in range(parts)]
+    xs = _gone_on([e[tokens[:, :-1]]] * parts, terms, heads)
+    active = [np.maximum(normed(x)[0] @ w1 / narrow, 0) for x in xs]
+    xs = _gone_on(xs, [a @ _only(w2, p, parts) / wide_scale for p, a in enumerate(active)], hidden)
+    return np.concatenate([normed(x)[0] @ cut / narrow for x, cut in zip(xs, np.split(u, parts, -1))], -1)
+
+
+def _gone_on(xs: list[np.ndarray], terms: list[np.ndarray], share: float | None) -> list[np.ndarray]:
+    """Each device's vectors with the sum of all terms, or with its own alone, at the scale of a share."""
+    if share is None:
+        return [x + sum(terms) for x in xs]
+    return [x + term / math.sqrt(share) for x, term in zip(xs, terms)]
 
 
 def _only(w: np.ndarray, part: int, parts: int) -> np.ndarray:
@@ -202,6 +224,25 @@ def right_losses(o: Observed) -> bool:
     return losses_like(o, trained())
 
 
+def right_first_loss(o: Observed) -> bool:
+    """Whether the first of five losses is right, and others are not."""
+    right = trained()(o.inputs[0], *wide(o)[1:])[0]
+    return all(block.shape == (STEPS,) for _, _, block in o.shards[0]) and first_loss_is(o, right[0]) and not right_losses(o)
+
+
+def summed_loss(o: Observed) -> bool:
+    """Whether the first loss is as many times too large as there are devices along an axis, or along both."""
+    right = slopes(o.inputs[0], wide(o)[1:])[0]
+    data, model = dict(o.case.axes)["data"], dict(o.case.axes)["model"]
+    return any(first_loss_is(o, right * times) for times in (data, model, data * model))
+
+
+def gathered_weight(o: Observed) -> bool:
+    """Whether some all-gather brings as many numbers as a weight has that is cut."""
+    cut = {math.prod(given.shape) for given in o.case.inputs[1:] if any(given.spec)}
+    return any(math.prod(shape) in cut for shape in moved(o, "all-gather"))
+
+
 def whole_speeds(o: Observed) -> bool:
     """Whether some device holds all of a speed whose weight is cut."""
     return any(p.shard_shape == p.shape for p in o.placements[8:])
@@ -225,7 +266,7 @@ def training(mesh: Axes, batch: int, length: int, sizes: tuple[int, int, int, in
 
 def draw_training(rng: random.Random) -> Case:
     """Heads and hidden units that every model axis divides."""
-    sizes = rng.randint(6, 9), 4, rng.randint(3, 5), 4 * rng.randint(12, 16)
+    sizes = rng.randint(20, 26), 4, rng.randint(3, 5), 4 * rng.randint(12, 16)
     return training(rng.choice((PLANE, TALL)), 4 * rng.randint(3, 5), rng.randint(5, 7), sizes)
 
 
@@ -266,6 +307,7 @@ CHOICES = (
     (16, 9.5e10, 48, 2048, 4096, 16, 32000),
     (8, 1e9, 64, 512, 2048, 8, 32000),
     (4, 3.2e10, 2, 512, 4096, 8, 8192),
+    (4, 1.6e10, 4, 512, 512, 1, 2048),
 )
 """Devices, memory, batch, length, depth, layers, vocabulary: what the public calls of `choose` are given."""
 
@@ -331,10 +373,43 @@ def warming_up(o: Observed) -> bool:
     return loss_is(o, right + clipped, right + wrapped)
 
 
+def outputs(w: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """What every stage makes of every microbatch: stages by microbatches."""
+    made = [x]
+    for stage in w:
+        made.append(np.tanh(made[-1] @ stage / math.sqrt(w.shape[-1])))
+    return np.stack(made[1:])
+
+
 def every_stage(o: Observed) -> bool:
-    """Whether the loss is not the last stage's alone: more than it, and finite."""
-    right = float(piped(*wide(o))[0])
-    return all(block.shape == () and np.isfinite(block) and block > right * 1.001 for _, _, block in o.shards[0])
+    """Whether all stages' outputs are compared with targets: each with its microbatch's, or all with the last stage's."""
+    w, x, y = wide(o)
+    made, stages, count = outputs(w, x), len(w), len(x)
+    own = float(((made - y) ** 2).sum()) / y.size
+    ahead = [[min(m + stages - 1 - s, count - 1) for m in range(count)] for s in range(stages)]
+    same = sum(float(((made[s][m] - y) ** 2).sum()) for s, m in enumerate(ahead)) / y.size
+    return loss_is(o, own, own / stages, same, same / stages)
+
+
+def one_missing(o: Observed) -> bool:
+    """Whether the first or the last microbatch does not count."""
+    w, x, y = wide(o)
+    size, every = len(x), tuple(range(len(x)))
+    found = [float(staged(w, x, y, some)[0]) for some in (every[1:], every[:-1])]
+    return loss_is(o, *found, *(loss * size / (size - 1) for loss in found))
+
+
+def other_targets(o: Observed) -> bool:
+    """Whether the last stage's outputs are compared with targets of the tick's number."""
+    w, x, y = wide(o)
+    late = np.arange(len(x)) + len(w) - 1
+    found = [((outputs(w, x)[-1] - y[i]) ** 2).mean() for i in (late % len(y), np.minimum(late, len(y) - 1))]
+    return loss_is(o, *map(float, found))
+
+
+def wrong_gradient(o: Observed) -> bool:
+    """Whether the loss is right, of an answer that is not."""
+    return loss_is(o, float(piped(*wide(o))[0])) and not agrees(o, piped(*wide(o)), 1e-3)
 
 
 def scaled_loss(o: Observed) -> bool:
@@ -444,6 +519,46 @@ def draw_routing(rng: random.Random) -> Case:
     return routing(mesh, 8 * rng.randint(5, 7), rng.randint(5, 7), rng.randint(4, 9), each)
 
 
+def neighbours(o: Observed) -> bool:
+    """Whether a token without a place has the answer that its expert gave to the last token with one."""
+    x, g, w1, w2 = wide(o)
+    chances, size = softmax(x @ g), len(x) // DEVICES
+    asked, out, most = chances.argmax(-1), x.copy(), room(len(x) // DEVICES, len(w1))
+    for t, e in enumerate(asked):
+        start = t // size * size
+        earlier = [s for s in range(start, t + 1) if asked[s] == e]
+        given = x[earlier[min(len(earlier), most) - 1]]
+        out[t] += chances[t, e] * (np.maximum(given @ w1[e], 0) @ w2[e])
+    return agrees(o, (out,))
+
+
+def added_up(o: Observed) -> bool:
+    """Whether answers to tokens that lie on the same row of the devices along `expert` are added up."""
+    x, g, w1, w2 = wide(o)
+    chances, along = softmax(x @ g), dict(o.case.axes)["expert"]
+    kept = mixed(x, g, w1, w2, DEVICES, residual=False, weighted=False)
+    answers = kept, mixed(x, g, w1, w2, 1, len(x), residual=False, weighted=False)
+    best = chances.max(-1, keepdims=True)
+    at = np.arange(len(x)) // (len(x) // DEVICES) % along
+    own = (chances.argmax(-1) // (len(w1) // along) == at)[:, None]
+    sums = [(_over(a * some, along) * best, _over(a * some * best, along)) for a in answers for some in (own, True)]
+    return any(agrees(o, (x + s,)) for pair in sums for s in pair)
+
+
+def _over(rows: np.ndarray, along: int) -> np.ndarray:
+    """Rows, summed over so many devices in a row, on each of them."""
+    apart = rows.reshape(DEVICES // along, along, -1, rows.shape[-1])
+    return np.broadcast_to(apart.sum(1, keepdims=True), apart.shape).reshape(rows.shape)
+
+
+def gathers_tokens(o: Observed) -> bool:
+    """Whether an all-gather over `expert` brings tokens."""
+    width = o.case.inputs[0].shape[1]
+    gathered = [c for c in o.collectives if c.kind == "all-gather" and "expert" in c.axes]
+    shapes = [shape for c in gathered for _, shape in c.arrays or ((c.dtype, c.shape),)]
+    return any(len(shape) >= 2 and shape[-1] == width for shape in shapes)
+
+
 def own_experts(at: Mapping[str, int], x: np.ndarray, g: np.ndarray, w1: np.ndarray, w2: np.ndarray) -> np.ndarray:
     """One device's tokens, with the answers of the experts that it holds itself, as if these were all."""
     first = at["expert"] * len(w1)
@@ -451,16 +566,24 @@ def own_experts(at: Mapping[str, int], x: np.ndarray, g: np.ndarray, w1: np.ndar
 
 
 def shifted_back(o: Observed) -> bool:
-    """Whether every token got an expert's answer to some token of the same device, weighted as it may be, or none."""
+    """Whether every token got an expert's answer to some token of the same device or none, and not all to themselves."""
     x, g, w1, w2 = wide(o)
     right = mixed(x, g, w1, w2, DEVICES) - x
-    if agrees(o, (right + x,)):
-        return False
+    others = False
     for _, index, block in o.shards[0]:
+        if block.shape != x[index].shape:
+            return False
         rows, found = _directions(right[index]), _directions(block - x[index])
+        others = others or _elsewhere(right[index], block - x[index])
         if not len(rows) or (found @ rows.T).max(-1, initial=0).min(initial=1) < 0.9999:
             return False
-    return True
+    return others
+
+
+def _elsewhere(right: np.ndarray, found: np.ndarray) -> bool:
+    """Whether some row that is not zero has another direction than the right one."""
+    sizes = np.linalg.norm(found, axis=-1) * np.linalg.norm(right, axis=-1)
+    return bool(((found * right).sum(-1) < 0.999 * sizes).any())
 
 
 def _directions(rows: np.ndarray) -> np.ndarray:

@@ -46,6 +46,13 @@ def counts_own(at: Mapping[str, int], labels: np.ndarray) -> np.ndarray:
     return counts(labels.astype(int))
 
 
+def labels_moved(o: Observed) -> bool:
+    """Whether all-gathers return as many bytes as there are labels, all rounds together."""
+    (labels,) = o.case.inputs
+    gathered = sum(c.payload_bytes * (c.executions or 0) for c in o.collectives if c.kind == "all-gather")
+    return gathered >= 4 * np.prod(labels.shape)
+
+
 def slope(x: np.ndarray, y: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Gradient of the squared error of a root-mean-square norm by its scale, summed token by token."""
     total = np.zeros_like(scale)

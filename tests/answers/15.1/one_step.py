@@ -1,4 +1,4 @@
-# failed: one-step
+# failed: one-loss
 # points: 0
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-# failed: -
+# failed: outputs-summed-everywhere
 import jax
 import jax.numpy as jnp
 

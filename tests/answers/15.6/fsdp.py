@@ -1,4 +1,4 @@
-# failed: data-parallel-in-disguise
+# failed: hidden-units-travel
 import jax
 import jax.numpy as jnp
 

@@ -1,0 +1,3 @@
+# failed: savings-counted
+# points: 0.5
+case_6 = {"cause": "widened-first", "number": 46080}

@@ -1,0 +1,36 @@
+"""The benchmarks start, and what stock nbgrader is given to run in them grades as ours does."""
+
+from __future__ import annotations
+
+import pathlib
+import runpy
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+ANSWERS = ROOT / "tests" / "answers" / "4.2"
+
+
+@pytest.mark.parametrize("name", ["checking", "einshard", "grading", "growth", "laboratory"])
+def test_a_benchmark_starts(name: str) -> None:
+    """Its imports are there, and it says what it measures."""
+    command = [sys.executable, str(ROOT / "bench" / f"{name}.py"), "--help"]
+    said = subprocess.run(command, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}, check=True).stdout
+    assert "usage" in said
+
+
+@pytest.mark.parametrize("answer, right", [("reference", True), ("reduce_and_gather_a", True), ("case_3_mean", False)])
+def test_stock_assertions(answer: str, right: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A right answer passes the assertions, in whichever way it is written; a wrong one does not."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    from bench.assertions import check
+
+    namespace = runpy.run_path(str(ANSWERS / f"{answer}.py"))
+    references = ROOT / "src" / "shardlab" / "questions" / "references" / "04.json"
+    if right:
+        check("4.2", namespace, None, str(references))
+    else:
+        with pytest.raises(AssertionError):
+            check("4.2", namespace, None, str(references))
