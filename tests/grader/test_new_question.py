@@ -27,7 +27,7 @@ def copy(tmp_path: pathlib.Path) -> pathlib.Path:
     """The parts of the repository that an exercise lives in."""
     for name in ("src", "grader", "solutions", "notebooks"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "samples"))
-    for path in ("pyproject.toml", "tests/conftest.py", "tests/corpus.py", "tests/test_answers.py"):
+    for path in ("pyproject.toml", "tests/conftest.py", "tests/corpus.py", "tests/together.py", "tests/test_answers.py"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     return tmp_path

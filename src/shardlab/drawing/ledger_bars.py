@@ -75,7 +75,7 @@ def _bar(parts: Mapping[str, float], whole: float, memory: float) -> str:
         shapes.append(f'<path {d} stroke="#000" stroke-width="2" stroke-dasharray="4 2"/>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {TALL:g}" preserveAspectRatio="none" '
-        f'style="display:block;width:100%;height:{TALL:g}px">{"".join(shapes)}</svg>'
+        f'aria-hidden="true" style="display:block;width:100%;height:{TALL:g}px">{"".join(shapes)}</svg>'
     )
 
 
