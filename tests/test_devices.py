@@ -134,7 +134,8 @@ def test_an_old_jax_is_named_before_it_is_imported(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_imported_other_versions_is_to_be_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every package whose imported version is not the installed one is named, and what to press."""
+    """Every imported package whose version is not the installed one is named, and what to press."""
+    monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
     monkeypatch.setattr(jax, "__version__", "0.7.2")
     monkeypatch.setattr(numpy, "__version__", "1.26.4")
     monkeypatch.setattr(devices, "_installed", {"jax": "0.10.2", "numpy": "2.0.2", "jaxlib": "", "matplotlib": "3.10.0"}.get)

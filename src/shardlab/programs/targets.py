@@ -73,8 +73,9 @@ def _compile_exported(f: Any, args: tuple[Any, ...], move: _Move) -> Any:
         )  # fmt: skip
     moved = jax.tree.map(move.leaf, args)
     carried = any(_sharding(leaf) is not None for leaf in jax.tree.leaves(moved))
+    donated = _donated(f, args)
     with _under(None if carried else move.over):
-        return jax.jit(exported.call, donate_argnums=_donated(f, args)).lower(*moved).compile()
+        return jax.jit(exported.call, donate_argnums=donated).lower(*moved).compile()
 
 
 def _donated(f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
