@@ -26,7 +26,7 @@ def test_both_lists_agree() -> None:
 
 @pytest.mark.parametrize("name", sorted(sl._HOMES))
 def test_name(name: str) -> None:
-    """Each public name is a function or a class; a submodule of the same name, once it is imported, can be called as well."""
+    """Each public name is a function or a class; an imported submodule of the same name can be called as well."""
     assert callable(getattr(sl, name))
 
 
