@@ -46,10 +46,10 @@ def check(question: str, answer: dict[str, Any]) -> None:
 
 def compile_and_run(question: str, answer: dict[str, Any]) -> None:
     """The same programs in the same cases, by JAX alone."""
-    from shardlab.exercises.answer import situation
     from shardlab.judge.measuring import hidden_inputs
     from shardlab.question import ProgramItem, cases_of
     from shardlab.questions import QUESTIONS
+    from shardlab.situation import situation
 
     for item in QUESTIONS[question].items:
         for case in cases_of(item, question, None) if isinstance(item, ProgramItem) else ():

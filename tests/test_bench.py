@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import pathlib
 import runpy
 import subprocess
@@ -19,6 +21,17 @@ def test_a_benchmark_starts(name: str) -> None:
     command = [sys.executable, str(ROOT / "bench" / f"{name}.py"), "--help"]
     said = subprocess.run(command, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}, check=True).stdout
     assert "usage" in said
+
+
+def test_all_that_benchmarks_import_is_there() -> None:
+    """Also what they import only when they run."""
+    trees = [ast.parse(path.read_text()) for path in (ROOT / "bench").glob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    wanted = [(str(node.module), alias.name) for node in nodes for alias in node.names]
+    ours = [(module, name) for module, name in wanted if module.startswith("shardlab")]
+    assert len(ours) > 30
+    for module, name in ours:
+        assert hasattr(importlib.import_module(module), name) or importlib.import_module(f"{module}.{name}")
 
 
 @pytest.mark.parametrize("answer, right", [("reference", True), ("reduce_and_gather_a", True), ("case_3_mean", False)])

@@ -8,7 +8,7 @@ from typing import Any
 
 from shardlab.design_items import ARITHMETIC, Cost, DesignItem, distance, share
 from shardlab.judge.findings import Entry, Judged, asked, explained
-from shardlab.judge.fronts import Front, front_of
+from shardlab.judge.fronts import Front, cost_of, front_of
 from shardlab.judge.measuring import measure
 from shardlab.judge.misses import find_miss
 from shardlab.judge.programs import describe, judge_program
@@ -38,11 +38,6 @@ def judge_design(
                 findings.setdefault("D", found)
     shares = {letter: 1.0 for letter in "VS" if letter not in findings}
     return {**shares, "D": worst if "S" not in findings else 0.0}, list(findings.values())
-
-
-def cost_of(observed: Observed) -> Cost:
-    """Bytes moved and held on one device; every design could give its old weights away, so nobody gains by it."""
-    return Cost(observed.price, observed.memory + observed.reused)
 
 
 def measured(question: str, item: DesignItem, case: Case, layout: Mapping[str, Any], entry: Entry) -> tuple[Cost, str]:

@@ -15,7 +15,7 @@ import jax
 from shardlab.design_items import Cost, DesignItem, front
 from shardlab.judge.measuring import measure
 from shardlab.programs.exporting import exported
-from shardlab.question import Case, Question
+from shardlab.question import Case, Observed, Question
 
 FOLDER = pathlib.Path(__file__).parent.parent / "questions" / "fronts"
 
@@ -45,6 +45,11 @@ def front_of(question: str, item: DesignItem, case: Case) -> Front:
     return _MEASURED[key]
 
 
+def cost_of(observed: Observed) -> Cost:
+    """Bytes moved and held on one device; every design could give its old weights away, so nobody gains by it."""
+    return Cost(observed.price, observed.memory + observed.reused)
+
+
 def measured(item: DesignItem, case: Case) -> Front:
     """The front in one case, from the compiled programs of all designs that fit in the room there is."""
     facts: dict[str, Reached] = {}
@@ -52,8 +57,9 @@ def measured(item: DesignItem, case: Case) -> Front:
         laid_out = item.laid_out(case, design.layout)
         (entry,) = exported(design.step, {"name": name, "cases": [laid_out.to_json()]})
         observed = measure(base64.b64decode(entry["module"]), laid_out).observed
-        if observed.memory <= item.limit(case):
-            facts[name] = Reached(observed.price, observed.memory, observed.flops)
+        cost = cost_of(observed)
+        if cost.memory <= item.limit(case):
+            facts[name] = Reached(observed.price, int(cost.memory), observed.flops)
     reached = front({name: Cost(fact.price, fact.memory) for name, fact in facts.items()})
     return {name: facts[name] for name in reached}
 
