@@ -9,6 +9,7 @@ their start took, so that `cpu` holds it too.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import pathlib
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 def main(course_dir: str, assignment: str) -> None:
     """Grade what lies in `submitted/`, as the command does but for the feedback pages, and say how long it took."""
-    from shardlab_grader import classroom, jobs, servers
-    from shardlab_grader.course import Course
+    from shardlab_grader import jobs, places, servers
 
     used: dict[str, float] = {}
 
@@ -40,6 +40,13 @@ def main(course_dir: str, assignment: str) -> None:
             outcome = super().run(script, *rest)
             used[script] = used.get(script, 0.0) + outcome.cpu
             return outcome
+
+    servers.Server, jobs.Servers = Noted, Noting  # type: ignore[misc]
+    place, workers = pathlib.Path(course_dir), os.cpu_count() or 1
+    starting = jobs.starting(jobs.Settings(places.cache(place)), places.references(place, assignment), workers)
+
+    from shardlab_grader import classroom
+    from shardlab_grader.course import Course
 
     class Timed(Course):
         def autograde(self, assignment: str, student: str) -> str:
@@ -57,9 +64,10 @@ def main(course_dir: str, assignment: str) -> None:
         yield lambda: None
         stages[step] = _since(stages)
 
-    servers.Server, jobs.Servers, classroom.Course = Noted, Noting, Timed  # type: ignore[misc]
+    classroom.Course = Timed  # type: ignore[misc]
     stages = {"imports": time.monotonic() - STARTED}
-    rows = classroom.grade(pathlib.Path(course_dir), assignment, "bubblewrap", os.cpu_count() or 1, progress)
+    with starting:
+        rows = classroom.grade(place, assignment, "bubblewrap", workers, progress, servers=starting)
     wall = time.monotonic() - STARTED
     if lost := [row.reason for row in rows if row.status == "ungraded"]:
         raise RuntimeError(lost[0])
@@ -94,7 +102,7 @@ def warm(course_dir: str, assignment: str, student: str) -> None:
     (one,) = submissions(made.course_dir, assignment, student)
     released = restore.restore(parse(one.content), made.notebook)
     job = {
-        "cells": [{"source": cell.source, "question": cell.question} for cell in restore.job_cells(released)],
+        "cells": [dataclasses.asdict(cell) for cell in restore.job_cells(released)],
         "manifests": made.manifests,
         "cell_seconds": 600,
         "answer_bytes": 2**22,

@@ -10,18 +10,18 @@ import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
+from shardlab.errors import ShardlabError
+from shardlab.processes_item import ProcessesItem
+from shardlab.question import Question
 from shardlab_grader import cluster, faults, grading, report, roster
 from shardlab_grader.course import Course
 from shardlab_grader.release import Release
 from shardlab_grader.report import Row
 from shardlab_grader.roster import Person, Roster
 from shardlab_grader.sandbox import Mode
+from shardlab_grader.servers import Servers
 from shardlab_grader.store import Record, Store, key, sweep
 from shardlab_grader.submissions import Submission, Unreadable, each
-
-from shardlab.errors import ShardlabError
-from shardlab.processes_item import ProcessesItem
-from shardlab.question import Question
 
 Advance = Callable[[], None]
 Progress = Callable[[str, int], AbstractContextManager[Advance]]
@@ -40,12 +40,14 @@ def grade(
     *,
     told: Told = lambda *_: None,
     scheduler: str | None = None,
+    servers: Servers | None = None,
 ) -> list[Row]:
     """Grade what is new, then let nbgrader write the gradebook and the feedback pages; one row a submission.
 
     Args:
         told: hears each verdict at once.
         scheduler: address of a Dask cluster whose workers run the notebooks; they run here unless given.
+        servers: as `jobs.starting` gives them; closed by the caller if there is nothing to grade.
     Raises:
         ShardlabError: the assignment is not released, the sandbox or the cluster does not start, the disk or the gradebook
             cannot be written.
@@ -61,7 +63,7 @@ def grade(
     writer, rows = _Writer(release, names, frozenset(new)), dict[str, Row]()
     if new:
         with progress("running and judging", len(new)) as advance:
-            for name, record in _graded(new, release, mode, workers, scheduler):
+            for name, record in _graded(new, release, mode, workers, scheduler, servers):
                 for one in sharing[name]:
                     told(one.student, keys[one.student], record)
                     # While the next ones run. What cannot be written now is tried once more when all have been judged.
@@ -160,10 +162,10 @@ def _read(release: Release, student: str = "*") -> tuple[list[Submission], dict[
 
 
 def _graded(
-    new: Mapping[str, bytes], release: Release, mode: Mode, workers: int, scheduler: str | None
+    new: Mapping[str, bytes], release: Release, mode: Mode, workers: int, scheduler: str | None, servers: Servers | None
 ) -> Iterator[tuple[str, Record]]:
     if scheduler is None:
-        return grading.grade_all(new, release, mode, workers)
+        return grading.grade_all(new, release, mode, workers, servers)
     return cluster.grade_all(new, release, mode, scheduler)
 
 

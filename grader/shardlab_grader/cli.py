@@ -12,10 +12,10 @@ from typing import get_args
 import click
 from rich.console import Console
 from rich.markup import escape
-from shardlab_grader import faults, sandbox
-from shardlab_grader.sandbox import Mode
 
 from shardlab.errors import ShardlabError
+from shardlab_grader import faults, sandbox
+from shardlab_grader.sandbox import Mode
 
 FOLDER = click.Path(file_okay=False, path_type=pathlib.Path)
 FILE = click.Path(dir_okay=False, path_type=pathlib.Path)
@@ -81,20 +81,29 @@ def grade(
     assignment: str, course_dir: pathlib.Path, mode: Mode, names: bool, workers: int, student: str, scheduler: str | None
 ) -> None:
     """Grade what is new; the exit status is 1 when a submission stays ungraded."""
-    from shardlab_grader import classroom, live, report
-    from shardlab_grader.release import Release, released
-    from shardlab_grader.roster import Roster
+    from shardlab_grader import jobs, places
 
-    with mended():
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mended())
         course_dir = course_dir.resolve()
         if scheduler is None:
             sandbox.probe(mode)
-        name = released(assignment, course_dir)
+        name = places.released(assignment, course_dir)
         where = f"on the cluster at {scheduler}" if scheduler else sandbox.limits_in_force(sandbox.Sandbox(mode))
         console.print(where, soft_wrap=True)
+        servers = None
+        if scheduler is None and places.has_new(course_dir, name):
+            faults.check(course_dir)
+            settings, references = jobs.Settings(places.cache(course_dir), mode), places.references(course_dir, name)
+            servers = stack.enter_context(jobs.starting(settings, references, workers))
+        # Imported while the servers start.
+        from shardlab_grader import classroom, live, report
+        from shardlab_grader.release import Release
+        from shardlab_grader.roster import Roster
+
         board, student = live.Board(console, names), Roster(course_dir).student(name, student) or student
         rows = classroom.grade(
-            course_dir, name, mode, workers, board.progress, student, told=board.told, scheduler=scheduler
+            course_dir, name, mode, workers, board.progress, student, told=board.told, scheduler=scheduler, servers=servers
         )
         shown = rows if names else classroom.nameless(rows, course_dir)
         release = Release.load(course_dir, name)
@@ -124,7 +133,8 @@ def show(
 ) -> None:
     """Show what happened in each exercise, from what was graded."""
     from shardlab_grader import classroom, figures, report, report_page
-    from shardlab_grader.release import Release, released
+    from shardlab_grader.places import released
+    from shardlab_grader.release import Release
 
     with mended():
         course_dir = course_dir.resolve()

@@ -16,15 +16,14 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
+from shardlab.errors import ShardlabError
+from shardlab.verdict import Verdict
 from shardlab_grader import compiled, grading, sandbox, store
 from shardlab_grader.release import Release
 from shardlab_grader.sandbox import Mode
 from shardlab_grader.store import Record
 from shardlab_grader.streams import flow
 from shardlab_grader.submissions import Unreadable
-
-from shardlab.errors import ShardlabError
-from shardlab.verdict import Verdict
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -21,13 +21,13 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins.export import CsvExportPlugin
-from shardlab_grader.submissions import Unreadable, stage
 from sqlalchemy import Engine, create_engine
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 from traitlets.log import get_logger
 
 from shardlab.errors import ShardlabError
+from shardlab_grader.submissions import Unreadable, stage
 
 CONFIG = "nbgrader_config.py"
 STAGED = ".shardlab-staged"

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from shardlab.errors import ShardlabError
 from shardlab_grader import classroom, edition, header, report, sampling
 from shardlab_grader.course import Course
 from shardlab_grader.release import Release, chapter, release
 from shardlab_grader.report import Row
 from shardlab_grader.sampling import Sample
 from shardlab_grader.sandbox import Mode
-
-from shardlab.errors import ShardlabError
 
 MARK = ".shardlab-demo"
 

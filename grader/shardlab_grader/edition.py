@@ -14,10 +14,10 @@ from collections.abc import Callable, Collection
 
 import nbformat
 from nbformat import NotebookNode
-from shardlab_grader import header, numbers
-from shardlab_grader.stub import has_region, stub, unmark
 
 from shardlab.errors import ShardlabError
+from shardlab_grader import header, numbers
+from shardlab_grader.stub import has_region, stub, unmark
 
 MYST = {"extension": ".md", "format_name": "myst"}
 HEADER = """\

@@ -21,9 +21,9 @@ import nbformat
 from jupyter_core.utils import ensure_async
 from nbclient import NotebookClient
 from nbformat import NotebookNode
-from shardlab_grader import edition, header, numbers
 
 from shardlab.errors import ShardlabError
+from shardlab_grader import edition, header, numbers
 
 FOLDER = pathlib.Path("build", "solutions")
 CELL_SECONDS = 120

@@ -13,10 +13,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from shardlab_grader.store import Record
-
 from shardlab.question import Question
 from shardlab.verdict import Part, Verdict
+from shardlab_grader.store import Record
 
 State = Literal["passed", "partly", "failed", "unattempted", "ungraded"]
 STATES: tuple[State, ...] = ("passed", "partly", "failed", "unattempted", "ungraded")

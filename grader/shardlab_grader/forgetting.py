@@ -10,11 +10,10 @@ import shlex
 import shutil
 from collections.abc import Iterator
 
+from shardlab.errors import ShardlabError
 from shardlab_grader.course import Course, quiet
 from shardlab_grader.roster import Roster
 from shardlab_grader.store import Store
-
-from shardlab.errors import ShardlabError
 
 
 @dataclasses.dataclass(frozen=True)

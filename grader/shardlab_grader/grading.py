@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nbformat import NotebookNode
+
 from shardlab_grader import jobs, roster
 from shardlab_grader.release import Release
 from shardlab_grader.restore import job_cells, owners, restore
 from shardlab_grader.sandbox import Mode
+from shardlab_grader.servers import Servers
 from shardlab_grader.store import Record, Store, key
 from shardlab_grader.submissions import Unreadable, parse
 
@@ -40,14 +42,17 @@ def missing(names: Iterable[str], release: Release, mode: Mode) -> list[str]:
     return [name for name in names if not _stands(store.get(name), mode)]
 
 
-def grade_all(contents: Mapping[str, bytes], release: Release, mode: Mode, workers: int) -> Iterator[tuple[str, Record]]:
+def grade_all(
+    contents: Mapping[str, bytes], release: Release, mode: Mode, workers: int, servers: Servers | None = None
+) -> Iterator[tuple[str, Record]]:
     """Grade notebooks by key and keep each record as soon as it is there.
 
     Args:
         contents: read as they are needed; one that cannot be read any more is left out.
+        servers: as `jobs.starting` gives them.
     """
     keeper = Keeper(release)
-    for job, done in jobs.run_all(_work(contents, release, mode), workers):
+    for job, done in jobs.run_all(_work(contents, release, mode), workers, servers):
         yield job.key, keeper.keep(job.key, _record(job, done))
 
 
@@ -81,7 +86,7 @@ def _work(contents: Mapping[str, bytes], release: Release, mode: Mode) -> Iterat
 
 
 def _job(name: str, content: bytes, release: Release, released: NotebookNode, mode: Mode) -> jobs.Job:
-    cells = tuple(job_cells(restore(parse(content), released)))
+    cells = tuple(job_cells(restore(parse(content), released), released))
     return jobs.Job(name, cells, release.manifests, release.references, release.seed, release.settings(mode))
 
 

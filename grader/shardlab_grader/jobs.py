@@ -10,6 +10,8 @@ import pathlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from shardlab.errors import ShardlabError
+from shardlab.verdict import Verdict
 from shardlab_grader import artifact, faults, judging
 from shardlab_grader.artifact import CellError, Recording
 from shardlab_grader.entries import refused
@@ -18,13 +20,11 @@ from shardlab_grader.notebook import Manifest
 from shardlab_grader.notebook import Settings as Settings
 from shardlab_grader.notebook import record as record
 from shardlab_grader.notebook import record_ours as record_ours
+from shardlab_grader.notebook import run as notebook_run
 from shardlab_grader.sandbox import Mode, Outcome, Road, cold
 from shardlab_grader.servers import Servers
 from shardlab_grader.streams import flow
 from shardlab_grader.watch import INTERRUPT
-
-from shardlab.errors import ShardlabError
-from shardlab.verdict import Verdict
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,14 +63,29 @@ class Job:
     settings: Settings
 
 
-def run_all(jobs: Iterable[Job], workers: int) -> Iterator[tuple[Job, Graded]]:
+def starting(settings: Settings, references: pathlib.Path | None, workers: int) -> Servers:
+    """Servers for a class, each being started while its submissions are read.
+
+    Args:
+        settings, references: as they will be for the notebooks.
+        workers: how many notebooks will run at once.
+    """
+    servers, bench = Servers(workers), _bench(references, None, settings)
+    for _ in range(workers):
+        servers.prepare(*notebook_run(settings))
+        servers.prepare(*judging.run(bench))
+    return servers
+
+
+def run_all(jobs: Iterable[Job], workers: int, servers: Servers | None = None) -> Iterator[tuple[Job, Graded]]:
     """Every job with its verdicts, as each is done; none is dropped.
 
     Args:
         jobs: taken as they are needed.
         workers: how many notebooks run at once.
+        servers: as `starting` gives them; they are closed afterwards.
     """
-    own, servers = concurrent.futures.ThreadPoolExecutor(workers), Servers(workers)
+    own, servers = concurrent.futures.ThreadPoolExecutor(workers), servers or Servers(workers)
     start = functools.partial(grade, shared=Shared(servers.run))
     try:
         for job, done in flow(functools.partial(own.submit, start), jobs, 2 * workers):
@@ -129,10 +144,14 @@ def grade_notebook(
         return dataclasses.replace(_ungraded(manifests, _unstarted(outcome), settings.mode), seconds=seconds, limits_hit=hit)
     recording = recording or Recording({})
     answers, lost = _complete(manifests, recording, outcome)
-    bench = judging.Bench(references, seed, settings.package, settings.mode, settings.judge, settings.question_seconds)
+    bench = _bench(references, seed, settings)
     verdicts, seconds["judge"], more = judging.judge_all(answers, lost, bench, shared.known, shared.road)
     ordered = {question: verdicts[question] for question in manifests}
     return Graded(ordered, recording.errors, hit + more, seconds, settings.mode, judging.identities(answers))
+
+
+def _bench(references: pathlib.Path | None, seed: int | None, settings: Settings) -> judging.Bench:
+    return judging.Bench(references, seed, settings.package, settings.mode, settings.judge, settings.question_seconds)
 
 
 def _complete(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import pathlib
@@ -10,12 +11,14 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from shardlab.errors import ShardlabError
+from shardlab.question import ProgramItem, cases_of
+from shardlab.verdict import Verdict
 from shardlab_grader import artifact, faults
 from shardlab_grader.sandbox import ONE_THREAD, Limits, Mode, Mount, Outcome, Road, Sandbox, interpreter
+from shardlab_grader.student_package import installed
 
-from shardlab.errors import ShardlabError
-from shardlab.verdict import Verdict
-
+SCRIPT = "/trusted/judge_child.py"
 CHILD = pathlib.Path(__file__).with_name("judge_child.py")
 TEXT = 20_000
 TOO_MUCH = "The program was too large, or did not end, while it was judged"
@@ -25,7 +28,7 @@ class Known:
     """What was found in the programs of a class so far, so that equal ones are measured once.
 
     Written by the grader's own process only, and only for programs of the submission that the judge was given; the names
-    are hashes of all that a finding depends on.
+    are hashes of all that a finding depends on. A release's reference programs were judged when it was made.
     """
 
     def __init__(self) -> None:
@@ -35,11 +38,16 @@ class Known:
         """By question and item, the findings in each case; `None` where the program is new."""
         return {
             question: {
-                name: [self._findings.get(_digest(question, name, n, entry, bench)) for n, entry in enumerate(entries)]
+                name: [self._found(question, name, n, entry, bench) for n, entry in enumerate(entries)]
                 for name, entries in _programs(answer).items()
             }
             for question, answer in answers.items()
         }
+
+    def _found(self, question: str, item: str, n: int, entry: Any, bench: Bench) -> list[Any] | None:
+        if "module" in entry and entry["module"] == _references(bench).get((question, item, n)):
+            return []
+        return self._findings.get(_digest(question, item, n, entry, bench))
 
     def add(self, question: str, item: str, n: int, answer: Mapping[str, Any], bench: Bench, findings: list[Any]) -> None:
         """Remember the findings in one case of an answer.
@@ -106,6 +114,11 @@ def judge_all(
     return docket.verdicts, round(docket.seconds, 3), tuple(docket.hit)
 
 
+def run(bench: Bench) -> tuple[str, Sandbox]:
+    """The script that judges, and the sandbox in which it does."""
+    return SCRIPT, _sandbox(bench)
+
+
 def identities(answers: Mapping[str, Any]) -> dict[str, str]:
     """By question a hash of its programs in all cases: equal ones were the same operations in the same order."""
     programs = {question: _programs(answer) for question, answer in answers.items()}
@@ -124,7 +137,7 @@ def _sit(docket: _Docket, bench: Bench, known: Known, road: Road) -> None:
     }
     with tempfile.TemporaryDirectory() as directory:
         box = pathlib.Path(directory)
-        outcome = road("/trusted/judge_child.py", _sandbox(bench), box, json.dumps(job).encode())
+        outcome = road(SCRIPT, _sandbox(bench), box, json.dumps(job).encode())
         lines = artifact.content(box / "output").splitlines()
     docket.seconds += outcome.seconds
     open_question = _settle(docket, lines, bench, known)
@@ -188,13 +201,35 @@ def _whole(programs: Mapping[str, list[Any]]) -> bool:
     return bool(programs) and all("module" in entry for entries in programs.values() for entry in entries)
 
 
+def _references(bench: Bench) -> Mapping[tuple[str, str, int], str]:
+    """The release's reference programs by question, item and number of the case; they earn all points."""
+    if bench.references is None or bench.package != installed():
+        return {}
+    return _read_references(bench.references, bench.references.stat().st_mtime_ns, bench.seed)
+
+
+@functools.lru_cache(maxsize=8)
+def _read_references(path: pathlib.Path, written: int, seed: int | None) -> Mapping[tuple[str, str, int], str]:
+    from shardlab.questions import QUESTIONS
+
+    programs: Mapping[str, str] = json.loads(path.read_text())["programs"]
+    return {
+        (question, item.name, n): programs[key]
+        for question in {key.partition("/")[0] for key in programs}
+        for item in QUESTIONS[question].items
+        if isinstance(item, ProgramItem)
+        for n, case in enumerate(cases_of(item, question, seed))
+        if (key := f"{question}/{item.name}/{case.key}") in programs
+    }
+
+
 def _digest(question: str, item: str, n: int, entry: Any, bench: Bench) -> str:
     parts = [str(bench.references), bench.seed, str(bench.package), question, item, n, entry]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _sandbox(bench: Bench) -> Sandbox:
-    mounts = [*interpreter(), Mount(bench.package, "/trusted/shardlab"), Mount(CHILD, "/trusted/judge_child.py")]
+    mounts = [*interpreter(), Mount(bench.package, "/trusted/shardlab"), Mount(CHILD, SCRIPT)]
     if bench.references is not None:
         mounts.append(Mount(bench.references.resolve(), "/trusted/references.json"))
     sandbox = Sandbox(bench.mode, bench.limits, tuple(mounts))

@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
 from shardlab_grader.figures import STATES, State, state
 from shardlab_grader.store import Record
 

@@ -18,6 +18,12 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.server_extensions import formgrader
 from nbgrader.utils import determine_grade, is_grade, is_solution
+from traitlets import Unicode
+from traitlets.config import Config
+
+from shardlab.exercises import feedback
+from shardlab.question import Question
+from shardlab.verdict import Verdict
 from shardlab_grader import edition, grading, pages
 from shardlab_grader.release import Release
 from shardlab_grader.restore import restore
@@ -25,12 +31,6 @@ from shardlab_grader.roster import Roster
 from shardlab_grader.sandbox import Mode
 from shardlab_grader.store import Record, key
 from shardlab_grader.submissions import handed_in
-from traitlets import Unicode
-from traitlets.config import Config
-
-from shardlab.exercises import feedback
-from shardlab.question import Question
-from shardlab.verdict import Verdict
 
 Converted = tuple[NotebookNode, ResourcesDict]
 OURS, THEIRS = "shardlab_grader.nbgrader_plugin.", "nbgrader.preprocessors."

@@ -10,9 +10,8 @@ import pathlib
 import re
 import sys
 
-from shardlab_grader import edition
-
 from shardlab.errors import ShardlabError
+from shardlab_grader import edition
 
 DECLARATION = """\
 {name} = Question(

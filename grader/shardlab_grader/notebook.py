@@ -15,15 +15,22 @@ from shardlab_grader.sandbox import ONE_THREAD, Limits, MiB, Mode, Mount, Outcom
 from shardlab_grader.student_package import installed, student_package
 
 Manifest = Mapping[str, Any]
+SCRIPT = "/grader/runner.py"
 RUNNER = pathlib.Path(__file__).with_name("runner.py")
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A code cell. With a question it is a grade cell: its source is not run, the answer is recorded there."""
+    """A code cell. With a question it is a grade cell: its source is not run, the answer is recorded there.
+
+    `reads` has the names that a given cell reads, and `shows` those that it binds when it only shows something: see
+    `shardlab.exercises.shown`. A student's own cell has neither.
+    """
 
     source: str
     question: str | None = None
+    reads: tuple[str, ...] | None = None
+    shows: tuple[str, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +74,11 @@ def record(
     return _record(cells, manifests, settings, student_sandbox(settings), road)
 
 
+def run(settings: Settings) -> tuple[str, Sandbox]:
+    """The script that runs notebooks, and the sandbox in which it does."""
+    return SCRIPT, student_sandbox(settings)
+
+
 def record_ours(
     cells: list[Cell], manifests: Mapping[str, Manifest], settings: Settings
 ) -> tuple[Outcome, Recording | None]:
@@ -90,7 +102,7 @@ def _record(
     }
     with tempfile.TemporaryDirectory() as directory:
         box = pathlib.Path(directory)
-        outcome = road("/grader/runner.py", sandbox, box, json.dumps(job).encode())
+        outcome = road(SCRIPT, sandbox, box, json.dumps(job).encode())
         try:
             return outcome, artifact.read(box / "output", manifests, len(cells))
         except artifact.Refused:
@@ -100,7 +112,7 @@ def _record(
 def student_sandbox(settings: Settings) -> Sandbox:
     """The sandbox of student code: this Python, the student package and the runner."""
     package = student_package(settings.cache, settings.package)
-    mounts = [*interpreter(), Mount(package, "/student"), Mount(RUNNER, "/grader/runner.py")]
+    mounts = [*interpreter(), Mount(package, "/student"), Mount(RUNNER, SCRIPT)]
     for full in {settings.package, installed()}:
         if any(full.is_relative_to(mount.target) for mount in interpreter()):
             # Installed inside the environment that is mounted: the student package covers it.

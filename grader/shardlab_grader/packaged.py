@@ -9,11 +9,10 @@ import pathlib
 import sys
 import tempfile
 
-from shardlab_grader import edition, header, references
-from shardlab_grader.jobs import Settings
-
 from shardlab.question import ProgramItem
 from shardlab.questions import question
+from shardlab_grader import edition, header, references
+from shardlab_grader.jobs import Settings
 
 FOLDER = pathlib.Path("src", "shardlab", "questions", "references")
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from nbformat import NotebookNode
-from shardlab_grader import jobs
-from shardlab_grader.restore import job_cells
 
 from shardlab.errors import ShardlabError
+from shardlab_grader import jobs
+from shardlab_grader.restore import job_cells
 
 Answers = Mapping[str, Any]
 SHOWN = 5
@@ -22,8 +22,10 @@ SHOWN = 5
 def text(solution: NotebookNode, manifests: Mapping[str, Any], seed: int | None, settings: jobs.Settings) -> str:
     """The references file, for the public and the drawn cases.
 
+    Every program in it has been judged, and has earned all points.
+
     Raises:
-        ShardlabError: the solution raises, does not end, or has a question without a program.
+        ShardlabError: the solution raises, does not end, or has a question without a program or with one that does not pass.
     """
     answers = _answers(solution, manifests, settings)
     # Measured in a process of its own: forking after JAX has started a backend can hang.
@@ -32,7 +34,7 @@ def text(solution: NotebookNode, manifests: Mapping[str, Any], seed: int | None,
         try:
             return pool.submit(_measure, tuple(manifests), answers, seed).result()
         except (KeyError, ValueError) as error:
-            raise _fails("a solution has no reference program.", str(error)) from None
+            raise _fails("a solution has no reference program, or one that does not pass.", str(error)) from None
 
 
 def _answers(solution: NotebookNode, manifests: Mapping[str, Any], settings: jobs.Settings) -> Answers:
@@ -63,7 +65,10 @@ def _measure(questions: tuple[str, ...], answers: Answers, seed: int | None) -> 
     from shardlab.judge import references
     from shardlab.questions import question
 
+    asked = [question(id) for id in questions]
+    found = references.build(asked, answers, seed)
+    references.passing(found, asked, answers, seed)
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "references.json")
-        references.build([question(id) for id in questions], answers, seed).dump(path)
+        found.dump(path)
         return path.read_text()

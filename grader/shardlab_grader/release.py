@@ -13,12 +13,12 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from shardlab_grader import edition, header, references, store
+
+from shardlab.errors import ShardlabError
+from shardlab_grader import edition, header, places, references, store
 from shardlab_grader.course import CONFIG, Course
 from shardlab_grader.jobs import Settings
 from shardlab_grader.sandbox import Mode
-
-from shardlab.errors import ShardlabError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Release:
     @property
     def references(self) -> pathlib.Path:
         """File of the reference programs, for public and drawn cases."""
-        return self.course_dir / "shardlab" / f"{self.assignment}.references.json"
+        return places.references(self.course_dir, self.assignment)
 
     @property
     def fingerprint(self) -> str:
@@ -49,7 +49,7 @@ class Release:
 
     def settings(self, mode: Mode) -> Settings:
         """How notebooks of this release are run."""
-        return Settings(cache=self.course_dir / "shardlab" / "cache", mode=mode)
+        return Settings(cache=places.cache(self.course_dir), mode=mode)
 
     @classmethod
     def load(cls, course_dir: pathlib.Path, assignment: str) -> Release:
@@ -58,8 +58,8 @@ class Release:
         Raises:
             ShardlabError: it was not released, or the questions have changed since.
         """
-        path = _path(course_dir, assignment)
-        if not path.exists() or not path.with_suffix(".references.json").exists():
+        path = places.kept(course_dir, assignment)
+        if not path.exists() or not places.references(course_dir, assignment).exists():
             mend = f"shardlab-grader release {assignment} --course {course_dir}"
             raise ShardlabError("not-released", f"{assignment} has not been released.", where=str(path), mend=mend)
         raw = json.loads(path.read_text())
@@ -73,7 +73,7 @@ class Release:
     def save(self) -> None:
         """Keep the release beside the gradebook."""
         raw = {"assignment": self.assignment, "seed": self.seed, "manifests": self.manifests, "versions": store.versions()}
-        store.write(_path(self.course_dir, self.assignment), json.dumps(raw, indent=1, sort_keys=True) + "\n")
+        store.write(places.kept(self.course_dir, self.assignment), json.dumps(raw, indent=1, sort_keys=True) + "\n")
 
     @property
     def _notebook(self) -> pathlib.Path:
@@ -118,27 +118,7 @@ def chapter(assignment: str, root: pathlib.Path) -> pathlib.Path:
         ShardlabError: there is none, or more than one.
     """
     paths = {path.stem: path for path in edition.chapters(root)}
-    return paths[_named(assignment, list(paths), root / "solutions")]
-
-
-def released(assignment: str, course_dir: pathlib.Path) -> str:
-    """The name of the released assignment whose name is, or begins with, `assignment`.
-
-    Raises:
-        ShardlabError: there is none, or more than one.
-    """
-    folder = course_dir / "shardlab"
-    names = [path.stem for path in sorted(folder.glob("*.json")) if not path.name.endswith(".references.json")]
-    return _named(assignment, names, folder)
-
-
-def _named(assignment: str, names: Sequence[str], folder: pathlib.Path) -> str:
-    fits = [name for name in names if name == assignment] or [name for name in names if name.startswith(assignment)]
-    if len(fits) == 1:
-        return fits[0]
-    what = f"'{assignment}' is the beginning of {len(fits) or 'no'} assignment{'s' * (len(fits) > 1)}."
-    where = f"{folder}: {', '.join(names) or 'nothing'}"
-    raise ShardlabError("unknown-assignment", what, where=where, mend="name one of these; to grade one, release it first.")
+    return paths[places.named(assignment, list(paths), root / "solutions")]
 
 
 def _manifests(questions: Sequence[str], seed: int) -> dict[str, Any]:
@@ -149,7 +129,7 @@ def _manifests(questions: Sequence[str], seed: int) -> dict[str, Any]:
 
 
 def _seed(course_dir: pathlib.Path, assignment: str) -> int:
-    path = _path(course_dir, assignment)
+    path = places.kept(course_dir, assignment)
     return json.loads(path.read_text())["seed"] if path.exists() else secrets.randbelow(2**53)
 
 
@@ -162,7 +142,3 @@ def _copy_config(course_dir: pathlib.Path, root: pathlib.Path) -> None:
         mend = "add to it:\n" + "\n".join(line for line in ours.read_text().splitlines() if "configure" in line)
         what = "the course directory has a configuration without ours."
         raise ShardlabError("foreign-config", what, where=str(target), mend=mend)
-
-
-def _path(course_dir: pathlib.Path, assignment: str) -> pathlib.Path:
-    return course_dir / "shardlab" / f"{assignment}.json"

@@ -11,11 +11,11 @@ from typing import Literal
 
 from rich.markup import escape
 from rich.table import Table
-from shardlab_grader.figures import ENOUGH, FEW, STATES, Exercise, Figures
-from shardlab_grader.store import Record
 
 from shardlab.question import LETTERS
 from shardlab.verdict import Verdict
+from shardlab_grader.figures import ENOUGH, FEW, STATES, Exercise, Figures
+from shardlab_grader.store import Record
 
 Cell = str | float
 NONE: frozenset[str] = frozenset()

@@ -8,11 +8,10 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from shardlab.question import LETTERS
 from shardlab_grader import report
 from shardlab_grader.figures import STATES, Exercise, Figures, Misconception
 from shardlab_grader.report import Row
-
-from shardlab.question import LETTERS
 
 COLOURS: Mapping[str, str] = {
     "passed": "#44BB99",

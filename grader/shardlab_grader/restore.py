@@ -6,13 +6,19 @@ nbgrader's own steps for this stop the class at a duplicated cell and lose a que
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+
+from shardlab.exercises import shown
 from shardlab_grader.edition import GRADE
 from shardlab_grader.jobs import Cell
+
+SHOW = "show"
+"""The tag of a given cell that only shows something."""
 
 
 def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
@@ -36,10 +42,15 @@ def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
     return nbformat.v4.new_notebook(metadata=copy.deepcopy(released.metadata), cells=rebuilt)
 
 
-def job_cells(notebook: NotebookNode) -> list[Cell]:
-    """The code cells in order, as the sandbox takes them."""
+def job_cells(notebook: NotebookNode, released: NotebookNode | None = None) -> list[Cell]:
+    """The code cells in order, as the sandbox takes them.
+
+    Args:
+        released: the release, where given cells that only show something may be left out; all run without it.
+    """
+    given = _given(released) if released else {}
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    return [Cell(cell.source, _question(cell)) for cell in cells]
+    return [Cell(cell.source, _question(cell), *given.get(cell.source, ())) for cell in cells]
 
 
 def owners(cells: Sequence[Cell]) -> list[str | None]:
@@ -50,6 +61,22 @@ def owners(cells: Sequence[Cell]) -> list[str | None]:
         following = cell.question or following
         found.append(following)
     return found[::-1]
+
+
+def _given(released: NotebookNode) -> dict[str, tuple[tuple[str, ...], tuple[str, ...] | None]]:
+    """By the text of a given cell the names that it reads, and those that it binds when it is tagged."""
+    cells = [cell for cell in released.cells if cell.cell_type == "code" and not _grade_id(cell)]
+    return {c.source: (_reads(c.source), _binds(c.source) if SHOW in c.metadata.get("tags", []) else None) for c in cells}
+
+
+@functools.cache
+def _reads(text: str) -> tuple[str, ...]:
+    return tuple(sorted(shown.given(text)))
+
+
+@functools.cache
+def _binds(text: str) -> tuple[str, ...]:
+    return tuple(sorted(shown.bound(text)))
 
 
 def _question(cell: NotebookNode) -> str | None:

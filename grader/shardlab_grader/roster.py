@@ -17,10 +17,9 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from shardlab_grader.store import Record, write
-
 from shardlab.errors import ShardlabError
 from shardlab.verdict import Finding, Verdict
+from shardlab_grader.store import Record, write
 
 FILE = "shardlab-keys.json"
 LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"

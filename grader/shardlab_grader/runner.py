@@ -5,14 +5,15 @@
 It imports the standard library, IPython and, from the student package, `shardlab`; nothing of the grader. Nothing that it
 says is believed: the student's code runs in the same process. It only has to be right about honest notebooks.
 
-JOB is JSON: `cells`, a list of `{"source": text, "question": null or id}`; `manifests`, from question id to its manifest;
+JOB is JSON: `cells`, as `shardlab_grader.notebook.Cell` has them; `manifests`, from question id to its manifest;
 `cell_seconds`, the time that one cell or the recording of one item may take; `answer_bytes`, the most that one item's entry
 may take.
 
 A cell with a question is a grade cell: its source is not executed, and the question's answer is recorded there from the
 variables of that moment. Questions without a grade cell, and items whose variable is not there yet, are recorded after the
-last cell. All other cells are executed as in a notebook, with one namespace, magics and shell commands; what they display
-is thrown away, and after an exception the next cell runs.
+last cell. Given cells that only show something are left out where no answer can tell. All other cells are executed as in a
+notebook, with one namespace, magics and shell commands; what they display is thrown away, and after an exception the next
+cell runs.
 
 `started` on standard output, which is closed then, says that all was well on our side; whatever happens after it is the
 notebook's own doing.
@@ -114,15 +115,18 @@ class Runner:
         self._job, self._output = job, output
         self._recorded: set[tuple[str, str]] = set()
         # Before any cell: when this fails the fault is ours, and nothing has been written.
-        from shardlab.exercises import answer, predictions
+        from shardlab.exercises import answer, predictions, shown
 
-        self._recorder, self._predictions = answer.record, predictions.GIVEN
+        self._recorder, self._predictions, self._left_out = answer.record, predictions.GIVEN, shown.left_out
         self._shell = _shell()
 
     def run(self) -> None:
         """Run all cells, then record what no grade cell has asked for, or found."""
+        idle = self._idle()
         for index, cell in enumerate(self._job["cells"]):
             self._say({"cell": index})
+            if index in idle:
+                continue
             if cell["question"] is None:
                 self._execute(index, cell["source"])
             else:
@@ -130,6 +134,12 @@ class Runner:
         for question in self._job["manifests"]:
             self._record(question, last=True)
         self._say({"end": True})
+
+    def _idle(self) -> frozenset[int]:
+        asked: set[str] = set()
+        for manifest in self._job["manifests"].values():
+            asked |= {manifest["variable"] or "", *(item["name"] for item in manifest["items"])}
+        return self._left_out(self._job["cells"], asked)
 
     def _execute(self, index: int, source: str) -> None:
         try:
@@ -222,7 +232,7 @@ def warm() -> None:
     import matplotlib.pyplot
 
     import shardlab
-    from shardlab.exercises import answer, predictions  # noqa: F401
+    from shardlab.exercises import answer, predictions, shown  # noqa: F401
 
     for name in dir(shardlab):
         getattr(shardlab, name)

@@ -20,9 +20,9 @@ import re
 from collections.abc import Mapping
 
 from nbformat import NotebookNode
-from shardlab_grader import edition
 
 from shardlab.errors import ShardlabError
+from shardlab_grader import edition
 
 FOLDER = pathlib.Path(__file__).with_name("samples")
 MARK = re.compile(r"^# %% (\S+)( = solution)?[ \t]*$", re.MULTILINE)

@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import IO
 
@@ -49,8 +50,11 @@ class Servers:
     def __init__(self, workers: int = 1) -> None:
         self._shares = shares(sorted(os.sched_getaffinity(0)), workers)
         self._idle: dict[tuple[str, Sandbox], list[Server]] = {}
+        self._coming: dict[tuple[str, Sandbox], list[Future[Server]]] = {}
         self._failing: set[tuple[str, Sandbox]] = set()
         self._lock = threading.Lock()
+        # One thread: each server's start keeps a core busy. It lives until the servers are closed, because they end with it.
+        self._starter = ThreadPoolExecutor(1)
         self.cold = 0
         """How many jobs went the cold road."""
 
@@ -59,6 +63,12 @@ class Servers:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def prepare(self, script: str, sandbox: Sandbox) -> None:
+        """Start a server that will be needed, while something else is done."""
+        if sandbox.mode == "bubblewrap":
+            kind = _kind(script, sandbox)
+            self._coming.setdefault(kind, []).append(self._starter.submit(Server, *kind))
 
     def run(self, script: str, sandbox: Sandbox, box: pathlib.Path, job: bytes) -> Outcome:
         """Run a script as `sandbox.cold` does, on a warm server where one starts."""
@@ -71,15 +81,17 @@ class Servers:
 
     def close(self) -> None:
         """Stop all servers."""
+        self._starter.shutdown(wait=True, cancel_futures=True)
         with self._lock:
             servers = [server for idle in self._idle.values() for server in idle]
+            coming = [one for futures in self._coming.values() for one in futures if not one.cancelled()]
             self._idle.clear()
-        for server in servers:
+            self._coming.clear()
+        for server in [*servers, *(one.result() for one in coming if not one.exception())]:
             server.stop()
 
     def _run(self, script: str, sandbox: Sandbox, box: pathlib.Path, job: bytes) -> Outcome:
-        # Limits are each child's own.
-        kind = (script, dataclasses.replace(sandbox, limits=Limits()))
+        kind = _kind(script, sandbox)
         server = self._take(kind)
         with self._lock:
             cores = self._shares.pop() if self._shares else []
@@ -104,11 +116,17 @@ class Servers:
                 return idle.pop()
             if kind in self._failing:
                 raise Doubt("it did not start before")
+            coming = self._coming[kind].pop(0) if self._coming.get(kind) else None
         try:
-            return Server(*kind)
+            return coming.result() if coming else Server(*kind)
         except Doubt:
             self._failing.add(kind)
             raise
+
+
+def _kind(script: str, sandbox: Sandbox) -> tuple[str, Sandbox]:
+    """What servers are told apart by; limits are each child's own."""
+    return script, dataclasses.replace(sandbox, limits=Limits())
 
 
 def shares(cores: Sequence[int], workers: int) -> list[list[int]]:

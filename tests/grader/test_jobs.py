@@ -75,7 +75,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     for name, source in STAND_IN.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(source)
-    for name in ("cases.py", "errors.py", "placement.py", "question.py", "verdict.py"):
+    for name in ("cases.py", "errors.py", "exercises/shown.py", "placement.py", "question.py", "verdict.py"):
         shutil.copy(SOURCE / name, package / name)
     return package
 

@@ -195,7 +195,7 @@ def test_equal_notebooks_are_judged_once(made: Release, monkeypatch: pytest.Monk
     """Two students with the same bytes share a verdict, and each has a key of their own."""
     runs: list[int] = []
     stand_in = jobs.run_all
-    monkeypatch.setattr(jobs, "run_all", lambda work, n: stand_in([runs.append(1) or job for job in work], n))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(jobs, "run_all", lambda work, n, _: stand_in([runs.append(1) or job for job in work], n))  # type: ignore[func-returns-value]
     hand_in(made, "ann")
     hand_in(made, "bob")
     rows = grade(made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import shutil
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 from shardlab_grader.artifact import Recording
 from shardlab_grader.jobs import Cell, Settings, record, record_ours
 from shardlab_grader.sandbox import Limits, Outcome, Road
+
+from shardlab.exercises import shown
 
 pytestmark = pytest.mark.sandbox
 
@@ -47,6 +50,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     (exercises / "__init__.py").touch()
     (exercises / "answer.py").write_text(ANSWER)
     (exercises / "predictions.py").write_text(PREDICTIONS)
+    shutil.copy(pathlib.Path(shown.__file__), exercises / "shown.py")
     return package
 
 
@@ -79,6 +83,15 @@ def test_answers_are_of_their_moment(ran: Run) -> None:
     outcome, recording = ran("a = 1; b = 1", GRADE, "a = 2; b = 2")
     assert values(recording) == {"a": 1, "b": 2}
     assert (outcome.status, recording.ended, recording.errors) == (0, True, ())
+
+
+def test_cells_that_only_show_are_left_out(ran: Run) -> None:
+    """Unless a cell that runs may tell: by name, or by looking around."""
+    drawn = Cell("a = 1; raise ValueError", reads=("ValueError",), shows=("a", "b"))
+    assert errors(ran("b = 2", drawn, manifests={})[1]) == []
+    assert errors(ran("b = 2", drawn, "a", manifests={})[1]) == [(1, "ValueError")]
+    assert errors(ran("b = 2", drawn, "globals()", manifests={})[1]) == [(1, "ValueError")]
+    assert values(ran("b = 2", drawn)[1]) == {"a": 1, "b": 2}
 
 
 FINE = {

@@ -91,6 +91,33 @@ def test_nothing_is_left_for_the_next(run: Run, servers: Servers, first: str, se
     assert started(servers) == server and servers.cold == 0
 
 
+def test_a_prepared_server_is_taken(tmp_path: pathlib.Path) -> None:
+    """It starts while something else is done; one that nobody took is stopped with the others."""
+    script, box = tmp_path / "script.py", tmp_path / "box"
+    script.write_text(SCRIPT)
+    box.mkdir()
+    sandbox = Sandbox(mounts=(*interpreter(), Mount(script, "/script.py")))
+    with Servers() as servers:
+        servers.prepare("/script.py", sandbox)
+        servers.prepare("/script.py", sandbox)
+        waiting = [one.result() for one in servers._coming["/script.py", dataclasses.replace(sandbox, limits=Limits())]]
+        assert servers.run("/script.py", sandbox, box, b"print(1)").stdout == "1\n"
+        assert started(servers) == [waiting[0]._child.pid] and servers.cold == 0
+    assert not any(server.alive for server in waiting)
+    assert all(server._child.poll() is not None for server in waiting)
+
+
+def test_a_prepared_server_that_does_not_start(tmp_path: pathlib.Path) -> None:
+    """The job goes the cold road, where it fails for the same reason and says so."""
+    box = tmp_path / "box"
+    box.mkdir()
+    sandbox = Sandbox(mounts=interpreter())
+    with Servers() as servers:
+        servers.prepare("/missing.py", sandbox)
+        outcome = servers.run("/missing.py", sandbox, box, b"")
+    assert outcome.status and "missing.py" in outcome.stderr and servers.cold == 1
+
+
 DENIED = {
     "keyring": "import ctypes; print(ctypes.CDLL(None, use_errno=True).syscall({add_key}, b'user', b'k', b'v', 1, -4))",
     "shared-memory": "import ctypes; print(ctypes.CDLL(None).shmget(0, 4096, 0o1600))",

@@ -6,12 +6,14 @@ import base64
 import dataclasses
 import json
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import jax
 
 from shardlab.judge.measuring import Measured, measure
+from shardlab.judge.programs import judge_program
 from shardlab.question import Case, ProgramItem, Question, cases_of
 
 PACKAGED = pathlib.Path(__file__).parent.parent / "questions" / "references"
@@ -71,6 +73,23 @@ class References:
         return Fact(**facts[key])
 
 
+def passing(
+    references: References, questions: Iterable[Question], answers: Mapping[str, Any], seed: int | None = None
+) -> None:
+    """Judges the programs of recorded solutions, which must earn all points in each case: equal ones need no judge then.
+
+    Args:
+        references: their costs.
+        questions, answers, seed: as for `build`.
+    Raises:
+        ValueError: a solution does not pass.
+    """
+    for question, item, case, entry in _programs(questions, answers, seed):
+        costs = partial(references.fact, question, item.name)
+        if found := judge_program(item, case, entry, costs, seed):
+            raise ValueError(f"question {question}, {item.name}: {found[0].what} ({case.title})")
+
+
 def build(questions: Iterable[Question], answers: Mapping[str, Any], seed: int | None = None) -> References:
     """The references of recorded solutions, measured with the JAX that is running.
 
@@ -82,17 +101,23 @@ def build(questions: Iterable[Question], answers: Mapping[str, Any], seed: int |
     """
     programs: dict[str, str] = {}
     found = References(programs, {})
+    for question, item, case, entry in _programs(questions, answers, seed):
+        if "module" not in entry:
+            raise ValueError(f"question {question}, {item.name}: the solution recorded {entry}")
+        found._programs[f"{question}/{item.name}/{case.key}"] = entry["module"]
+        found.fact(question, item.name, case)
+    return found
+
+
+def _programs(
+    questions: Iterable[Question], answers: Mapping[str, Any], seed: int | None
+) -> Iterator[tuple[str, ProgramItem, Case, Mapping[str, Any]]]:
     for question in questions:
         for item in question.items:
-            if not isinstance(item, ProgramItem):
-                continue
-            entries = answers[question.id]["items"][item.name].get("programs", [])
-            for case, entry in zip(cases_of(item, question.id, seed), entries, strict=True):
-                if "module" not in entry:
-                    raise ValueError(f"question {question.id}, {item.name}: the solution recorded {entry}")
-                found._programs[f"{question.id}/{item.name}/{case.key}"] = entry["module"]
-                found.fact(question.id, item.name, case)
-    return found
+            if isinstance(item, ProgramItem):
+                entries = answers[question.id]["items"][item.name].get("programs", [])
+                for case, entry in zip(cases_of(item, question.id, seed), entries, strict=True):
+                    yield question.id, item, case, entry
 
 
 def _fact(measured: Measured) -> Fact:

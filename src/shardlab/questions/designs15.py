@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import jax
-import jax.numpy as jnp
+from typing import TYPE_CHECKING, Any
 
 from shardlab.design_items import Design
 from shardlab.placement import Spec
+
+if TYPE_CHECKING:
+    import jax
 
 RATE = 0.1
 AXES = ("x", "y")
@@ -41,6 +41,9 @@ def member(units: tuple[str, ...], gathered: bool, scattered: bool) -> Design:
     }
 
     def loss(weights: Any, x: jax.Array, y: jax.Array, count: int) -> jax.Array:
+        import jax
+        import jax.numpy as jnp
+
         W1, W2 = weights
         if batch:
             W1 = jax.lax.all_gather(W1, batch, axis=0, tiled=True)
@@ -55,6 +58,8 @@ def member(units: tuple[str, ...], gathered: bool, scattered: bool) -> Design:
         return jnp.sum((out - y) ** 2) / count
 
     def step(mesh: Any, X: jax.Array, Y: jax.Array, W1: jax.Array, W2: jax.Array) -> tuple[jax.Array, jax.Array]:
+        import jax
+
         def body(x: jax.Array, y: jax.Array, *weights: jax.Array) -> Any:
             slopes = jax.grad(loss)(weights, x, y, Y.size)
             return jax.tree.map(lambda w, g: w - RATE * g, weights, slopes)

@@ -1,0 +1,46 @@
+"""What is read from a program compiled quickly is what XLA makes of it otherwise."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+from typing import Any
+
+import jax
+import pytest
+
+from shardlab.judge import measuring
+from shardlab.judge.references import References
+from shardlab.programs import lapack, stablehlo
+from shardlab.programs.program import read_program
+from shardlab.question import Case, ProgramItem
+from shardlab.questions import QUESTIONS
+from shardlab.situation import situation
+
+REFERENCES = References.load()
+FIRST = {q.id: item for q in QUESTIONS.values() for item in q.items[:1] if isinstance(item, ProgramItem)}
+
+
+def read(module: bytes, case: Case, options: dict[str, Any]) -> dict[str, Any]:
+    """Everything of a compiled program that a verdict depends on, FLOPs apart."""
+    specs = situation(case.to_json())[1]
+    if case.lapack:
+        lapack.ready()
+    targets = lapack.TARGETS if case.lapack else frozenset()
+    admitted = stablehlo.admit(module, len(specs[0].sharding.device_set), targets)
+    donating = jax.jit(stablehlo.rebuild(admitted, specs), donate_argnums=tuple(sorted(admitted.donated)))
+    program = read_program(measuring._lowered(donating, specs).compile(compiler_options=options), case.axes)
+    memory = {name: getattr(program.memory, name) for name in ("argument", "output", "alias")}
+    unnamed = [dataclasses.replace(c, name="") for c in program.collectives]
+    return memory | {"collectives": unnamed, "depth": program.depth, "largest": program.largest, "flops": program.flops}
+
+
+@pytest.mark.parametrize("question", FIRST)
+def test_quick_compiling_changes_nothing_that_counts(question: str) -> None:
+    """Collectives with their order, arguments, outputs and the largest array are the same; FLOPs but for a few of copies."""
+    item = FIRST[question]
+    case = item.cases[0]
+    module = base64.b64decode(REFERENCES._programs[f"{question}/{item.name}/{case.key}"])
+    quick, plain = read(module, case, measuring.QUICK), read(module, case, {})
+    assert quick.pop("flops") == pytest.approx(plain.pop("flops"), rel=0.0 if "F" in item.points else 0.05)
+    assert quick == plain
