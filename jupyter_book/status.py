@@ -34,7 +34,7 @@ def newest(found: Mapping[str, Any] | None) -> str:
         return "Not run for this copy of the book: `make test-newest`."
     failed, chapters = found["failed"], found["chapters"]
     lines = [f"{_versions(found['versions'])}, on {found['date']}: {_counts(found['tests'])} of the helper's tests."]
-    lines += ["", *(f"- failed: `{name}`" for name in failed)] if failed else []
+    lines += ["", *(f"- failed: `{name}`" + (f". {why}" if why else "") for name, why in failed.items())] if failed else []
     lines += ["", *(line for chapter in chapters for line in _chapter(chapter))]
     return "\n".join(lines)
 
@@ -71,14 +71,15 @@ def _counts(tests: Mapping[str, int]) -> str:
 
 
 def _chapter(chapter: Mapping[str, Any]) -> list[str]:
-    name, error, numbers = chapter["name"], chapter["error"], chapter["numbers"]
+    name, error, numbers, unpassed = (chapter[field] for field in ("name", "error", "numbers", "unpassed"))
     if error:
         return [f"- `{name}` stopped: {_code(error)}"]
+    checks = f"checks that do not pass: {', '.join(unpassed)}" if unpassed else "all checks pass"
     if not numbers:
-        return [f"- `{name}` ran, and its prose has the same numbers"]
+        return [f"- `{name}` ran; {checks}; its prose has the same numbers"]
     more = [f"  - and {len(numbers) - SHOWN} more"] if len(numbers) > SHOWN else []
     listed = [f"  - {_code(number)}" for number in numbers[:SHOWN]]
-    return [f"- `{name}` ran; numbers in its prose that differ: {len(numbers)}", *listed, *more]
+    return [f"- `{name}` ran; {checks}; numbers in its prose that differ: {len(numbers)}", *listed, *more]
 
 
 def _ratio(entry: Mapping[str, Any]) -> str:

@@ -22,12 +22,17 @@ EXPECTED = {
 NEWEST = {
     "date": "2027-01-02",
     "versions": {"python": "3.13.1", "jax": "0.12.0", "numpy": "2.5"},
-    "tests": {"failed": 1, "passed": 900},
-    "failed": ["tests/test_a.py::test_b"],
+    "tests": {"failed": 2, "passed": 900},
+    "failed": {"tests/test_a.py::test_b": "It is slow.", "tests/test_a.py::test_c": ""},
     "chapters": [
-        {"name": "01_a", "error": "", "numbers": []},
-        {"name": "02_b", "error": "TypeError: `x` | y", "numbers": []},
-        {"name": "03_c", "error": "", "numbers": [f"{{{{ n }}}} is {i} instead of 0" for i in range(14)]},
+        {"name": "01_a", "error": "", "numbers": [], "unpassed": []},
+        {"name": "02_b", "error": "TypeError: `x` | y", "numbers": [], "unpassed": []},
+        {
+            "name": "03_c",
+            "error": "",
+            "unpassed": ["3.1", "3.4"],
+            "numbers": [f"{{{{ n }}}} is {i} instead of 0" for i in range(14)],
+        },
     ],
 }
 ENTRY = {
@@ -81,13 +86,14 @@ def test_doors_are_rows() -> None:
 def test_newest_says_what_differs() -> None:
     """Versions, counts, the tests that failed, the chapters that stopped, and the numbers that differ, up to a dozen."""
     assert status.newest(NEWEST).splitlines() == [
-        "Python 3.13.1, JAX 0.12.0, NumPy 2.5, on 2027-01-02: 1 failed, 900 passed of the helper's tests.",
+        "Python 3.13.1, JAX 0.12.0, NumPy 2.5, on 2027-01-02: 2 failed, 900 passed of the helper's tests.",
         "",
-        "- failed: `tests/test_a.py::test_b`",
+        "- failed: `tests/test_a.py::test_b`. It is slow.",
+        "- failed: `tests/test_a.py::test_c`",
         "",
-        "- `01_a` ran, and its prose has the same numbers",
+        "- `01_a` ran; all checks pass; its prose has the same numbers",
         "- `02_b` stopped: `` TypeError: `x` | y ``",
-        "- `03_c` ran; numbers in its prose that differ: 14",
+        "- `03_c` ran; checks that do not pass: 3.1, 3.4; numbers in its prose that differ: 14",
         *(f"  - `{{{{ n }}}} is {i} instead of 0`" for i in range(12)),
         "  - and 2 more",
     ]

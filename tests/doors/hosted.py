@@ -34,7 +34,6 @@ from shardlab_grader import edition, header
 
 PLATFORMS = tomllib.loads(pathlib.Path(__file__).with_name("platforms.toml").read_text())
 FOLDER = pathlib.Path("build", "doors")
-SOLVED = (4, 10)  # chapters whose solutions run as well: one plain, one that needs another package
 CELL_SECONDS = 600
 OURS = ("JAX_", "JUPYTER", "PYTHON", "SHARDLAB_", "TPU_", "VIRTUAL_ENV", "XLA_")
 DISTRIBUTION = re.compile(r"(?P<name>.+)-(?P<version>[^-]+)\.dist-info")
@@ -136,12 +135,11 @@ def only(variables: dict[str, str]) -> Iterator[None]:
 
 
 def notebooks(root: pathlib.Path, wheel: pathlib.Path, chapters: Sequence[int]) -> Iterator[tuple[str, NotebookNode]]:
-    """Each committed `.ipynb`, and some solutions, with the wheel in place of the address."""
+    """Each committed `.ipynb` and its solution, with the wheel in place of the address."""
     given = header.syllabus(root)
     for path in edition.chapters(root, chapters):
         yield path.stem, addressed(nbformat.read(root / "notebooks" / f"{path.stem}.ipynb", as_version=4), given, wheel)
-        if int(path.stem[:2]) in SOLVED:
-            yield f"{path.stem} (solution)", addressed(edition.solution(edition.unfilled(path, given)), given, wheel)
+        yield f"{path.stem} (solution)", addressed(edition.solution(edition.unfilled(path, given)), given, wheel)
 
 
 def addressed(notebook: NotebookNode, given: header.Syllabus, wheel: pathlib.Path) -> NotebookNode:

@@ -160,7 +160,7 @@ CHOICE = (
     Miss("tie", "Where two meshes move the same, the one with the smaller model is asked for.",
          3, like=lambda *given: _busier(*given, largest=False)),
     Miss("nothing-fits", "Where no mesh fits there is nothing to take the smallest of: return None.",
-         3, error="empty sequence|empty iterable|index out of range"),
+         3, error="empty sequence|argument is empty|empty iterable|index out of range"),
     Miss("uneven-batch", "A batch that the data axis does not divide cannot be cut over it.",
          1, like=lambda *given: _uneven(*given)),
     Miss("least-memory", "That mesh holds least. Among those that fit, the one that moves least is asked for.",

@@ -18,7 +18,10 @@ def columns(mesh, A, B):
 
 
 def terms(mesh, A, B):
-    return jax.shard_map(lambda a, b: a @ b, out_specs=P(unreduced={'x'}))(A, B)
+    def body(a, b):
+        return jax.lax.pcast(a @ b, 'x', to='unreduced')
+
+    return jax.shard_map(body, out_specs=P(unreduced={'x'}))(A, B)
 
 
 def late(mesh, A, B, C, D, E, F):
