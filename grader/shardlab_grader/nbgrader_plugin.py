@@ -47,8 +47,8 @@ def configure(c: Config) -> None:
         f"{THEIRS}ComputeChecksums",
         f"{THEIRS}SaveCells",
     ]
-    c.Autograde.sanitize_preprocessors = [f"{OURS}RestoreCells", f"{THEIRS}CheckCellMetadata"]
-    # The cells' metadata are the release's and were checked before.
+    # The cells' metadata are the release's then, and were checked when it was made.
+    c.Autograde.sanitize_preprocessors = [f"{OURS}RestoreCells"]
     c.Autograde.autograde_preprocessors = [f"{OURS}SaveVerdicts", f"{THEIRS}AssignLatePenalties"]
     # nbgrader copies every other file of source/ to students.
     c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md"]

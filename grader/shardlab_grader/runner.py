@@ -31,6 +31,7 @@ Environment: XLA shows 8 CPU devices, `SHARDLAB_RECORD=1`, matplotlib draws noth
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -227,16 +228,16 @@ def _hush() -> None:
 def warm() -> None:
     """What every notebook needs, imported and initialised once, before a server forks; no backend of JAX is started."""
     os.environ |= ENVIRONMENT
+    # Tracing makes many small objects, and few of them are ever garbage.
+    gc.set_threshold(50_000, 20, 100)
     import IPython.core.completer
     import IPython.core.magics  # noqa: F401
-    import matplotlib.pyplot
 
     import shardlab
     from shardlab.exercises import answer, predictions, shown  # noqa: F401
 
     for name in dir(shardlab):
         getattr(shardlab, name)
-    matplotlib.pyplot.close("all")
     if "jax" in sys.modules:
         import jax._src.lax.linalg
         import jax.experimental.multihost_utils
