@@ -1,7 +1,7 @@
-"""The tables of the status page that are made from files: doors, the newest versions, and speed.
+"""The tables of the status page that are made from files: doors, the newest versions, attacks on the grader, and speed.
 
-`doors.json` is written by hand, when somebody has seen a door work; `newest.json` by `make test-newest`; `bench.json` by
-`make bench`. A file that is not there is said to be not there.
+`doors.json` is written by hand, when somebody has seen a door work; `newest.json` by `make test-newest`; `hostile.json` by
+`make test-full`; `bench.json` by `make bench`. A file that is not there is said to be not there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SHOWN = 12
 
 def parts(folder: pathlib.Path) -> dict[str, str]:
     """What stands in each marked place of the status page, by the name in the mark."""
-    made = {"doors": doors, "newest": newest, "bench": bench}
+    made = {"doors": doors, "newest": newest, "hostile": hostile, "bench": bench}
     return {name: make(_read(folder / f"{name}.json")) + "\n" for name, make in made.items()}
 
 
@@ -37,6 +37,19 @@ def newest(found: Mapping[str, Any] | None) -> str:
     lines += ["", *(f"- failed: `{name}`" + (f". {why}" if why else "") for name, why in failed.items())] if failed else []
     lines += ["", *(line for chapter in chapters for line in _chapter(chapter))]
     return "\n".join(lines)
+
+
+def hostile(found: Mapping[str, Any] | None) -> str:
+    """What was tried on the grader, and how often it did not do what it should, as Markdown."""
+    if found is None:
+        return "Not run for this copy of the book: `make test-full`."
+    families = ", ".join(f"{name} {count}" for name, count in found["families"].items())
+    lines = [
+        f"{_versions(found['versions'])}, on {found['date']}, in {found['minutes']} minutes: {_counts(found['tests'])}. "
+        f"{sum(found['families'].values())} hostile or broken submissions went through the real command ({families}), and a "
+        f"class run was killed {found['kills']} times and started again.",
+    ]
+    return "\n".join([*lines, *[""] * bool(found["failed"]), *(f"- failed: `{name}`" for name in found["failed"])])
 
 
 def bench(entries: Sequence[Mapping[str, Any]] | None) -> str:

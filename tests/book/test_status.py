@@ -1,5 +1,6 @@
-"""What the status page is made from: doors, the newest versions, and speed."""
+"""What the status page is made from: doors, the newest versions, attacks on the grader, and speed."""
 
+import inspect
 import json
 import re
 import sys
@@ -106,6 +107,26 @@ def test_newest_takes_what_the_lane_writes() -> None:
     assert [name for name in NEWEST["chapters"][0] if not re.search(rf"^    {name}: ", source, re.MULTILINE)] == []
 
 
+def test_attacks_are_counted() -> None:
+    """When, with what, how many of which kind, how many kills, and what failed."""
+    found = {"date": "2027-01-02", "versions": {"jax": "0.12"}, "tests": {"passed": 40, "failed": 1}, "minutes": 33}
+    found |= {"families": {"reach": 9, "network": 5}, "kills": 50, "failed": ["tests/hostile/test_a.py::test_b"]}
+    assert status.hostile(found).splitlines() == [
+        "JAX 0.12, on 2027-01-02, in 33 minutes: 40 passed, 1 failed. 14 hostile or broken submissions went through the "
+        "real command (reach 9, network 5), and a class run was killed 50 times and started again.",
+        "",
+        "- failed: `tests/hostile/test_a.py::test_b`",
+    ]
+
+
+def test_attacks_take_what_a_full_run_writes() -> None:
+    """The fields are those of the suite's own summary."""
+    source = (ROOT / "tests" / "hostile" / "conftest.py").read_text()
+    fields = set(re.findall(r"found\[.(\w+).\]", inspect.getsource(status.hostile)))
+    assert {"families", "kills", "minutes"} <= fields
+    assert [name for name in fields if f'"{name}"' not in source] == []
+
+
 @pytest.mark.parametrize(
     ("more", "interval", "measured"),
     [
@@ -124,7 +145,8 @@ def test_bench_is_rows(more: dict[str, Any], interval: str, measured: str) -> No
 def test_missing_files_are_told(tmp_path: Path) -> None:
     """Without the files the page says which command makes them."""
     made = status.parts(tmp_path)
-    assert "`make test-newest`" in made["newest"] and "`make bench`" in made["bench"]
+    commands = {"newest": "make test-newest", "hostile": "make test-full", "bench": "make bench"}
+    assert [name for name, command in commands.items() if f"`{command}`" not in made[name]] == []
 
 
 def test_page_has_every_place() -> None:
