@@ -16,12 +16,12 @@ from shardlab_grader import artifact, faults, judging
 from shardlab_grader.artifact import CellError, Recording
 from shardlab_grader.entries import refused
 from shardlab_grader.notebook import Cell as Cell
-from shardlab_grader.notebook import Manifest
+from shardlab_grader.notebook import Manifest, student_sandbox
 from shardlab_grader.notebook import Settings as Settings
 from shardlab_grader.notebook import record as record
 from shardlab_grader.notebook import record_ours as record_ours
 from shardlab_grader.notebook import run as notebook_run
-from shardlab_grader.sandbox import Mode, Outcome, Road, cold
+from shardlab_grader.sandbox import Mode, Outcome, Road, Sandbox, cold
 from shardlab_grader.servers import Servers
 from shardlab_grader.streams import flow
 from shardlab_grader.watch import INTERRUPT
@@ -49,6 +49,13 @@ class Shared:
 
     road: Road = cold
     known: judging.Known = dataclasses.field(default_factory=judging.Known)
+    _sandboxes: dict[Settings, Sandbox] = dataclasses.field(default_factory=dict)
+
+    def sandbox(self, settings: Settings) -> Sandbox:
+        """The sandbox of the notebooks' code; what it is made of is looked at once."""
+        if settings not in self._sandboxes:
+            self._sandboxes[settings] = student_sandbox(settings)
+        return self._sandboxes[settings]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,7 +140,7 @@ def grade_notebook(
     """
     shared = shared or Shared()
     try:
-        outcome, recording = record(cells, manifests, settings, shared.road)
+        outcome, recording = record(cells, manifests, settings, shared.road, shared.sandbox(settings))
     except (OSError, ShardlabError) as error:
         faults.stop_when_full(error)
         return _ungraded(manifests, f"The sandbox did not start: {error}", settings.mode)

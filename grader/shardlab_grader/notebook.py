@@ -61,17 +61,22 @@ class Settings:
 
 
 def record(
-    cells: list[Cell], manifests: Mapping[str, Manifest], settings: Settings, road: Road = cold
+    cells: list[Cell],
+    manifests: Mapping[str, Manifest],
+    settings: Settings,
+    road: Road = cold,
+    sandbox: Sandbox | None = None,
 ) -> tuple[Outcome, Recording | None]:
     """How the run of a notebook ended, and what it recorded: `None` when its output file is not an ordinary file.
 
     Args:
         cells, manifests: as for `grade_notebook`.
         road: how the run is started.
+        sandbox: `student_sandbox(settings)`, when there is one already.
     Raises:
         ShardlabError, OSError: the sandbox could not be made.
     """
-    return _record(cells, manifests, settings, student_sandbox(settings), road)
+    return _record(cells, manifests, settings, sandbox or student_sandbox(settings), road)
 
 
 def run(settings: Settings) -> tuple[str, Sandbox]:
