@@ -158,14 +158,17 @@ def _one(step: type[BaseConverter]) -> type[BaseConverter]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[io.StringIO]:
-    """Keep nbgrader's log and all warnings off the screen; what is logged as an error can be read in the buffer."""
+    """Keep nbgrader's logs and all warnings off the screen; what is logged as an error can be read in the buffer."""
     log = get_logger()
     assert isinstance(log, logging.Logger)
     buffer = io.StringIO()
     kept = logging.StreamHandler(buffer)
     kept.setLevel(logging.ERROR)
-    log.addHandler(kept)
-    propagates, log.propagate = log.propagate, False
+    # The gradebook writes its tracebacks to a log of Tornado's.
+    logs = {one: one.propagate for one in (log, logging.getLogger("tornado.application"))}
+    for one in logs:
+        one.addHandler(kept)
+        one.propagate = False
     # A new gradebook asks the command `alembic` for its version; this Python's own need not be on the path.
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
     try:
@@ -174,8 +177,9 @@ def quiet() -> Iterator[io.StringIO]:
             warnings.simplefilter("ignore")
             yield buffer
     finally:
-        log.propagate = propagates
-        log.removeHandler(kept)
+        for one, propagates in logs.items():
+            one.propagate = propagates
+            one.removeHandler(kept)
 
 
 def _config(root: pathlib.Path) -> Config:

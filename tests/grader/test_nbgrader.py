@@ -13,6 +13,8 @@ from typing import Any
 
 import nbformat
 import pytest
+import sqlalchemy
+from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.apps import AutogradeApp, GenerateAssignmentApp
 from shardlab_grader import classroom, edition, grading
 from shardlab_grader.course import Course, quiet
@@ -349,3 +351,13 @@ def test_a_new_gradebook_needs_no_path(made: Release, monkeypatch: pytest.Monkey
     (made.course_dir / "gradebook.db").unlink()
     Course(made.course_dir).add_student("ann")
     assert os.environ["PATH"] == "/nowhere"
+
+
+def test_a_failing_gradebook_is_told_in_one_place(capfd: pytest.CaptureFixture[str]) -> None:
+    """nbgrader writes a traceback of a database without room to Tornado's log; it is kept off the screen with the other."""
+    with quiet() as log, Gradebook("sqlite://") as gradebook:
+        gradebook.db.execute(sqlalchemy.text("pragma query_only = 1"))
+        with pytest.raises(InvalidEntry):
+            gradebook.add_student("ann")
+    assert "Rolling back session" in log.getvalue() and "Traceback" in log.getvalue()
+    assert capfd.readouterr() == ("", "")

@@ -14,12 +14,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 INDIRECT = re.compile(
-    r"(?<![.\w])__name__\b|\b(__builtins__|__dict__|__globals__|__main__|builtins|eval|exec|f_back|f_globals|f_locals|get_ipython|"
-    r"getclosurevars|globals|locals)\b"
+    r"(?<![.\w])__name__\b|\b(__builtins__|__dict__|__globals__|__main__|builtins|cProfile|doctest|eval|exec|f_back|f_globals|"
+    r"f_locals|get_ipython|getclosurevars|globals|locals)\b"
 )
 """Words by which code reads names that are not written in it."""
-HISTORY = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|_[dio]h|In|Out|vars")
+HISTORY = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|_[dio]h|In|Out|dir|vars")
 """Names that stand for others: IPython's for what cells returned, and for their texts."""
+CHANGES = frozenset("add append clear discard extend insert pop popitem remove setdefault sort".split())
+"""Methods by which a function changes what other cells have: a list of its calls, say."""
 
 
 def left_out(cells: Sequence[Mapping[str, Any]], asked: Collection[str]) -> frozenset[int]:
@@ -32,20 +34,29 @@ def left_out(cells: Sequence[Mapping[str, Any]], asked: Collection[str]) -> froz
     """
     own = {n: cell["source"] for n, cell in enumerate(cells) if cell["reads"] is None and not cell["question"]}
     reads = {n: cell["reads"] for n, cell in enumerate(cells) if cell["reads"] is not None and cell["shows"] is None}
-    reads |= {n: read(text) for n, text in own.items()} | {len(cells): asked}
+    reads |= {n: read(text) for n, text in own.items()} | {n: asked for n, cell in enumerate(cells) if cell["question"]}
+    reads[len(cells)] = asked
     if None in reads.values():
         return frozenset()
     covered = {n: surely_bound(text) for n, text in own.items()}
+    settled = {n: bound_first(text) for n, text in own.items()}
     idle = {n: cell for n, cell in enumerate(cells) if cell["shows"] is not None}
-    while called := [n for n in idle if any(_sees(n, set(idle[n]["shows"]), at, reads[at], covered) for at in reads)]:
-        reads |= {n: idle.pop(n)["reads"] for n in called}
+    earlier = {at: frozenset(names).difference(settled.get(at, ())) for at, names in reads.items()}
+    while called := [n for n in idle if _is_seen(n, set(idle[n]["shows"]), reads, earlier, covered)]:
+        new = {n: idle.pop(n)["reads"] for n in called}
+        reads, earlier = reads | new, earlier | new
     return frozenset(idle)
 
 
-def _sees(n: int, binds: set[str], at: int, names: Collection[str], covered: Mapping[int, Collection[str]]) -> bool:
-    """Whether the cell at `at`, which reads these names, may see what the n-th binds: no cell between binds it again."""
-    seen = binds.intersection(names)
-    return bool(seen and seen.difference(*(covered[between] for between in covered if n < between <= at)))
+def _is_seen(
+    n: int, binds: set[str], reads: Mapping[int, Any], earlier: Mapping[int, Any], covered: Mapping[int, Collection[str]]
+) -> bool:
+    """Whether a cell that runs may see what the n-th binds: no cell between binds it again, nor itself before it reads."""
+    for at in reads:
+        seen = binds.intersection(earlier[at] if n < at else reads[at])
+        if seen and seen.difference(*(covered[between] for between in covered if n < between < at)):
+            return True
+    return False
 
 
 def given(text: str) -> frozenset[str]:
@@ -61,7 +72,9 @@ def bound(text: str) -> frozenset[str]:
     """
     top = symtable.symtable(text, "cell", "exec")
     inner = (s for scope in _scopes(top) for s in scope.get_symbols() if s.is_declared_global())
-    return frozenset(s.get_name() for s in (*inner, *top.get_symbols()) if s.is_assigned() or s.is_imported())
+    names = {s.get_name() for s in (*inner, *top.get_symbols()) if s.is_assigned() or s.is_imported()}
+    # From Python 3.12 on, a comprehension has no scope there, and what it binds for others is not marked.
+    return frozenset(names | {node.target.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.NamedExpr)})
 
 
 def surely_bound(text: str) -> frozenset[str]:
@@ -71,16 +84,56 @@ def surely_bound(text: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def bound_first(text: str) -> frozenset[str]:
+    """Of these names those that nothing in the cell can have read before."""
+    there, mentioned = set[str](), set[str]()
+    for statement in ast.parse(text).body:
+        mentioned |= _mentions(statement) - there
+        _unmet([statement], there)
+    return frozenset(there - mentioned)
+
+
 def read(text: str) -> frozenset[str] | None:
     """The names of the notebook that a cell reads before it binds them, and all that its functions read.
 
-    `None` where that cannot be told.
+    `None` where that cannot be told, and where its functions change what is not theirs: our cells may call them.
     """
     try:
         names = _names(text)
+        changes = _changes(ast.parse(text), names)
     except Exception:  # not Python, magics, zero bytes, nested too deep: whatever it is, everything runs
         return None
-    return None if INDIRECT.search(text) or any(map(HISTORY.fullmatch, names)) else names
+    return None if changes or INDIRECT.search(text) or any(map(HISTORY.fullmatch, names)) else names
+
+
+def _changes(tree: ast.Module, names: Collection[str]) -> bool:
+    """Whether a function rebinds, or changes, what one of the notebook's names stands for."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))]
+    return any(_change(node, names) for function in functions for node in ast.walk(function))
+
+
+def _change(node: ast.AST, names: Collection[str]) -> bool:
+    match node:
+        case ast.Global():
+            return True
+        case ast.Expr(ast.Call(ast.Attribute(whose, method))) if method in CHANGES:
+            return _root(whose) in names
+        case ast.Attribute(whose, _, ast.Store() | ast.Del()) | ast.Subscript(whose, _, ast.Store() | ast.Del()):
+            return _root(whose) in names
+    return False
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _mentions(node: ast.AST) -> set[str]:
+    """All names that are read in this, whenever it is."""
+    inside = list(ast.walk(node))
+    names = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)}
+    return names | {n.target.id for n in inside if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
 
 
 def _names(text: str) -> frozenset[str]:
@@ -108,7 +161,7 @@ def _unmet(body: Iterable[ast.stmt], there: set[str]) -> set[str]:
                 for item in items:
                     unmet |= _loads(item) - there
                     there |= _stores(item)
-                unmet |= _unmet(inside, there)
+                unmet |= _unmet(inside, set(there))  # it may swallow an exception
             case ast.Try(inside, handlers, otherwise, last):
                 unmet |= _unmet(inside, set(there)) | _unmet(otherwise, set(there)) | _unmet(last, set(there))
                 for handler in handlers:
@@ -131,10 +184,13 @@ def _loads(node: ast.AST) -> set[str]:
             return {name} | _loads(value)
         case ast.Lambda(arguments):
             return _loads(arguments)
-        case ast.FunctionDef(_, arguments, _, decorators) | ast.AsyncFunctionDef(_, arguments, _, decorators):
-            return set().union(_loads(arguments), *map(_loads, decorators))
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            outside = [node.args, *node.decorator_list, *([node.returns] if node.returns else [])]
+            return set[str]().union(*map(_loads, outside))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            return _loads(node.generators[0].iter)  # the rest has a scope of its own
+            first, *rest = map(_loads, [node.generators[0].iter, *ast.iter_child_nodes(node)])
+            own = set[str]().union(*(_stores(each.target) for each in node.generators))
+            return first | (set[str]().union(*rest) - own)
     return set[str]().union(*map(_loads, ast.iter_child_nodes(node)))
 
 
@@ -146,6 +202,6 @@ def _stores(node: ast.AST) -> set[str]:
             return {renamed or name.partition(".")[0]}
         case ast.Name(name, ast.Store()):
             return {name}
-        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+        case ast.NamedExpr() | ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             return set()
     return set[str]().union(*map(_stores, ast.iter_child_nodes(node)))
