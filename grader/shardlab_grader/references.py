@@ -19,7 +19,9 @@ Answers = Mapping[str, Any]
 SHOWN = 5
 
 
-def text(solution: NotebookNode, manifests: Mapping[str, Any], seed: int | None, settings: jobs.Settings) -> str:
+def text(
+    solution: NotebookNode, manifests: Mapping[str, Any], seed: int | None, settings: jobs.Settings, *, whole: bool = True
+) -> str:
     """The references file, for the public and the drawn cases.
 
     Every program in it has been judged, and has earned all points.
@@ -27,7 +29,7 @@ def text(solution: NotebookNode, manifests: Mapping[str, Any], seed: int | None,
     Raises:
         ShardlabError: the solution raises, does not end, or has a question without a program or with one that does not pass.
     """
-    answers = _answers(solution, manifests, settings)
+    answers = _answers(job_cells(solution, None if whole else solution), manifests, settings)
     # Measured in a process of its own: forking after JAX has started a backend can hang.
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context, initializer=_eight_devices) as pool:
@@ -37,8 +39,7 @@ def text(solution: NotebookNode, manifests: Mapping[str, Any], seed: int | None,
             raise _fails("a solution has no reference program, or one that does not pass.", str(error)) from None
 
 
-def _answers(solution: NotebookNode, manifests: Mapping[str, Any], settings: jobs.Settings) -> Answers:
-    cells = job_cells(solution)
+def _answers(cells: list[jobs.Cell], manifests: Mapping[str, Any], settings: jobs.Settings) -> Answers:
     outcome, recording = jobs.record_ours(cells, manifests, settings)
     if recording is None or not recording.ended:
         raise _fails("the solution does not run to its end.", f"{outcome.ending}; {outcome.stderr.strip()[-300:]}")

@@ -80,7 +80,9 @@ class Release:
         return self.course_dir / "release" / self.assignment / f"{self.assignment}.ipynb"
 
 
-def release(assignment: str, course_dir: pathlib.Path, root: pathlib.Path, mode: Mode = "bubblewrap") -> Release:
+def release(
+    assignment: str, course_dir: pathlib.Path, root: pathlib.Path, mode: Mode = "bubblewrap", *, whole: bool = True
+) -> Release:
     """Release an assignment into a course directory, or release it again with the seed that it has.
 
     Args:
@@ -88,6 +90,7 @@ def release(assignment: str, course_dir: pathlib.Path, root: pathlib.Path, mode:
         course_dir: nbgrader's course directory; made when it is missing.
         root: the repository with `solutions/`.
         mode: where the solution runs to make the references.
+        whole: run the cells that only show something too; not when they have run elsewhere, as in the tests.
     Raises:
         ShardlabError: the chapter or its solution has a mistake, or nbgrader refuses.
     """
@@ -105,7 +108,7 @@ def release(assignment: str, course_dir: pathlib.Path, root: pathlib.Path, mode:
     seed = _seed(course_dir, path.stem)
     made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed))
     made.save()
-    text = references.text(edition.solution(source), made.manifests, seed, made.settings(mode))
+    text = references.text(edition.solution(source), made.manifests, seed, made.settings(mode), whole=whole)
     # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
     store.write(made.references, text, 0o644)
     return made

@@ -74,7 +74,7 @@ def _repository(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> path
     declared.QUESTIONS = SYLLABUS.questions
     declared.question = SYLLABUS.questions.__getitem__
     monkeypatch.setitem(sys.modules, "shardlab.questions", declared)
-    monkeypatch.setattr(references, "text", lambda *_: '{"facts": {}, "programs": {}}')
+    monkeypatch.setattr(references, "text", lambda *_, **__: '{"facts": {}, "programs": {}}')
     monkeypatch.setattr(jobs, "run_all", stand_in)
     monkeypatch.setattr(jobs, "grade", lambda job: next(stand_in([job], 1))[1])
     root = tmp_path / "repository"
