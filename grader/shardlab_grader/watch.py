@@ -141,9 +141,15 @@ def _family(pid: int) -> Iterator[int]:
     while waiting:
         one = waiting.pop()
         yield one
-        for children in pathlib.Path("/proc", str(one), "task").glob("*/children"):
+        waiting += _children(one)
+
+
+def _children(pid: int) -> Iterator[int]:
+    """Those of all its threads; of a process that ends meanwhile, those that could still be read."""
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError):
-                waiting += map(int, children.read_bytes().split())
+                yield from map(int, pathlib.Path(f"/proc/{pid}/task/{task}/children").read_bytes().split())
 
 
 def _resident(pid: int) -> int:
