@@ -28,7 +28,7 @@ demo: $(INSTALLED) bubblewrap  ## grade a few sample submissions in the sandbox 
 
 test: $(INSTALLED) $(TPU) $(BOOK) $(LAB_SETTINGS) bubblewrap chromium  ## run the whole suite, notebooks and sandbox included
 	@echo "Executing the solution notebooks into build/solutions"
-	@$(PY) -m shardlab_grader.executed build/solutions
+	@$(PY) -m shardlab_authoring.executed build/solutions
 	@echo "Running every cell of notebooks/, and the tests in tests/, in two processes; each is shown when it has ended"
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-answers test-notebooks
 
@@ -62,7 +62,7 @@ test-newest:  ## run the helper's tests and all solutions on the newest JAX (NEW
 	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), and the newest version of every package"
 	@$(NEWEST_PYTHON) -m venv $(NEWEST)
 	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade --upgrade-strategy eager --editable '.[grader,lab,dev]'
-	@$(NEWEST)/bin/python -m shardlab_grader.newest
+	@$(NEWEST)/bin/python -m shardlab_authoring.newest
 
 # On copies of hosted platforms (tests/doors/platforms.toml); DOOR=kaggle, CHAPTERS="0 4" for some of them.
 DOOR ?= colab
@@ -84,14 +84,14 @@ lint: $(INSTALLED)  ## check the style with ruff, and the types with mypy
 	@$(VENV)/bin/mypy
 
 notebooks: $(INSTALLED)  ## write notebooks/ again from solutions/
-	@$(PY) -m shardlab_grader.edition
+	@$(PY) -m shardlab_course.editions.edition
 
 numbers: $(INSTALLED)  ## measure the numbers in prose again, and notebooks/ (CHAPTERS="4 7" for some of them)
-	@$(PY) -m shardlab_grader.executed --numbers build/solutions $(CHAPTERS)
-	@$(PY) -m shardlab_grader.edition $(CHAPTERS)
+	@$(PY) -m shardlab_authoring.executed --numbers build/solutions $(CHAPTERS)
+	@$(PY) -m shardlab_course.editions.edition $(CHAPTERS)
 
 new-question: $(INSTALLED)  ## begin an exercise: its declaration, its place in the chapter, its answers (ID=4.7)
-	@$(PY) -m shardlab_grader.new_question $(ID)
+	@$(PY) -m shardlab_authoring.new_question $(ID)
 
 screenshots: $(INSTALLED) bubblewrap chromium  ## make the pictures of the instructor's guide again, from the demonstration's class
 	@echo "Grading the demonstration's class, then opening it in Formgrader"
@@ -99,11 +99,11 @@ screenshots: $(INSTALLED) bubblewrap chromium  ## make the pictures of the instr
 
 references: $(INSTALLED) bubblewrap  ## measure the solutions again (CHAPTERS="4 7" for some of them)
 	@echo "Running every solution and measuring its programs"
-	@$(PY) -m shardlab_grader.packaged $(CHAPTERS)
-	@$(PY) -m shardlab_grader.fronts
+	@$(PY) -m shardlab_authoring.packaged $(CHAPTERS)
+	@$(PY) -m shardlab_authoring.fronts
 
 records: $(INSTALLED) $(TPU)  ## compile the pages' TPU programs again for src/shardlab/records/
-	@SHARDLAB_KEEP_RECORDS=1 $(PY) -m shardlab_grader.executed build/solutions
+	@SHARDLAB_KEEP_RECORDS=1 $(PY) -m shardlab_authoring.executed build/solutions
 
 constraints: $(INSTALLED)  ## pin new dependencies in constraints.txt (UPGRADE=--upgrade renews every pin)
 	@echo "Resolving all extras together, for every Python that pyproject.toml allows"

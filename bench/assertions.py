@@ -13,18 +13,18 @@ from typing import Any
 import jax
 import numpy as np
 
-from shardlab.exercises.predictions import GIVEN
-from shardlab.judge.measuring import hidden_inputs
-from shardlab.judge.programs import oracle_outputs
-from shardlab.judge.references import References
-from shardlab.judge.values import matches
 from shardlab.placement import place, placement_of
 from shardlab.plain import plain
-from shardlab.programs.collectives import price
 from shardlab.programs.program import Program, read_program
-from shardlab.question import CallsItem, Case, Observed, ProgramItem, ValueItem, calls_of, cases_of
-from shardlab.questions import QUESTIONS
-from shardlab.situation import situation
+from shardlab.programs.reading.collectives import price
+from shardlab.programs.situation import situation
+from shardlab_course.chapters import QUESTIONS
+from shardlab_course.checking.predictions import GIVEN
+from shardlab_judge.measuring import hidden_inputs
+from shardlab_judge.programs import oracle_outputs
+from shardlab_judge.question import CallsItem, Case, Observed, ProgramItem, ValueItem, calls_of, cases_of
+from shardlab_judge.references import References
+from shardlab_judge.values import matches
 
 
 def check(question: str, namespace: Mapping[str, Any], seed: int | None, references: str) -> None:

@@ -33,9 +33,9 @@ WARM = 2
 
 def check(question: str, answer: dict[str, Any]) -> None:
     """What a student's cell does: `sl.check`, and its feedback shown."""
-    from shardlab.exercises.exercise import check
-    from shardlab.judge.measuring import measure
-    from shardlab.questions import QUESTIONS
+    from shardlab_course.chapters import QUESTIONS
+    from shardlab_course.checking.exercise import check
+    from shardlab_judge.measuring import measure
 
     measure.cache_clear()
     feedback = check(question, **{name: answer[name] for name in QUESTIONS[question].variables})
@@ -46,10 +46,10 @@ def check(question: str, answer: dict[str, Any]) -> None:
 
 def compile_and_run(question: str, answer: dict[str, Any]) -> None:
     """The same programs in the same cases, by JAX alone."""
-    from shardlab.judge.measuring import hidden_inputs
-    from shardlab.question import ProgramItem, cases_of
-    from shardlab.questions import QUESTIONS
-    from shardlab.situation import situation
+    from shardlab.programs.situation import situation
+    from shardlab_course.chapters import QUESTIONS
+    from shardlab_judge.measuring import hidden_inputs
+    from shardlab_judge.question import ProgramItem, cases_of
 
     for item in QUESTIONS[question].items:
         for case in cases_of(item, question, None) if isinstance(item, ProgramItem) else ():

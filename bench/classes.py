@@ -8,8 +8,9 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 
 from nbformat import NotebookNode
-from shardlab_grader import edition
-from shardlab_grader.release import Release
+from shardlab_grader.releases.release import Release
+
+from shardlab_course.editions import edition
 
 ANSWERS = pathlib.Path(__file__).parents[1] / "tests" / "answers"
 RIGHT = 0.6

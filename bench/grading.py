@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from shardlab_grader.release import Release, release
+from shardlab_grader.releases.release import Release, release
 
 from bench import classes, ours, stock
 from bench.entries import keep

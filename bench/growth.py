@@ -26,7 +26,7 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from shardlab_grader.release import Release, release
+from shardlab_grader.releases.release import Release, release
 
 from bench import classes
 from bench.entries import keep
@@ -57,7 +57,7 @@ def main() -> None:
 
 def one(course_dir: str, assignment: str) -> None:
     """Grade a class and print what it took, as JSON."""
-    from shardlab_grader import classroom
+    from shardlab_grader.classes import classroom
 
     steps: dict[str, float] = {}
 

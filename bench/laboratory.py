@@ -118,7 +118,7 @@ def inspections(repeats: int) -> list[Ratio]:
 
 def reading(repeats: int) -> list[Ratio]:
     """Reading an HLO text of about a megabyte against compiling it."""
-    from shardlab.programs.collectives import read_collectives
+    from shardlab.programs.reading.collectives import read_collectives
 
     new, args = layers(11)
     texts: list[str] = []

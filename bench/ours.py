@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 STARTED = time.monotonic()
 if TYPE_CHECKING:
-    from shardlab_grader.release import Release
+    from shardlab_grader.releases.release import Release
 
 
 def main(course_dir: str, assignment: str) -> None:
     """Grade what lies in `submitted/`, as the command does but for the feedback pages, and say how long it took."""
-    from shardlab_grader import jobs, places, servers
+    from shardlab_grader.classes import jobs
+    from shardlab_grader.releases import places
+    from shardlab_grader.sandbox import servers
 
     used: dict[str, float] = {}
 
@@ -45,8 +47,8 @@ def main(course_dir: str, assignment: str) -> None:
     place, workers = pathlib.Path(course_dir), os.cpu_count() or 1
     starting = jobs.starting(jobs.Settings(places.cache(place)), places.references(place, assignment), workers)
 
-    from shardlab_grader import classroom
-    from shardlab_grader.course import Course
+    from shardlab_grader.classes import classroom
+    from shardlab_grader.nbgrader.course import Course
 
     class Timed(Course):
         def autograde(self, assignment: str, student: str) -> str:
@@ -79,7 +81,7 @@ def main(course_dir: str, assignment: str) -> None:
 
 def passed(made: Release, student: str) -> list[str]:
     """The grade cells with full points."""
-    from shardlab_grader.course import Course
+    from shardlab_grader.nbgrader.course import Course
 
     with Course(made.course_dir).gradebook() as gradebook:
         grades = gradebook.find_submission(made.assignment, student).notebooks[0].grades
@@ -94,9 +96,10 @@ def in_a_warm_process(made: Release, student: str) -> float:
 
 def warm(course_dir: str, assignment: str, student: str) -> None:
     """Run one submission here, where its author is trusted, and print the CPU time."""
-    from shardlab_grader import restore, runner
-    from shardlab_grader.release import Release
-    from shardlab_grader.submissions import parse, submissions
+    from shardlab_grader.classes import restore
+    from shardlab_grader.inside import runner
+    from shardlab_grader.records.submissions import parse, submissions
+    from shardlab_grader.releases.release import Release
 
     made = Release.load(pathlib.Path(course_dir), assignment)
     (one,) = submissions(made.course_dir, assignment, student)

@@ -9,9 +9,9 @@ import re
 import jupytext
 import nbformat
 from nbformat import NotebookNode
-from shardlab_grader import edition, header
 
-from shardlab.questions import QUESTIONS
+from shardlab_course.chapters import QUESTIONS
+from shardlab_course.editions import edition, header
 
 COLAB = "https://colab.research.google.com/github/"
 KAGGLE = "https://www.kaggle.com/kernels/welcome?src="

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import chapters
 
-from shardlab.question import LETTERS, Question
-from shardlab.questions import CHAPTERS
+from shardlab_course.chapters import CHAPTERS
+from shardlab_judge.question import LETTERS, Question
 
 HEAD = "| exercise | difficulty | minutes | points | what is judged |\n|:--|:--|--:|--:|:--|"
 

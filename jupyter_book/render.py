@@ -25,7 +25,7 @@ import status
 import yaml
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
-from shardlab_grader import executed
+from shardlab_authoring import executed
 
 ROOT = pathlib.Path(__file__).parent.parent
 HERE = pathlib.Path(__file__).parent

@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from shardlab import inspect
-from shardlab.questions import oracles15_cases as of
-from shardlab.situation import situation
+from shardlab.programs.situation import situation
+from shardlab_course.ch15 import casebook_oracles as of
 
 P = jax.P
 FOLDER = pathlib.Path("src", "shardlab", "listings", "cases")
@@ -79,7 +79,7 @@ class Exhibit:
 
 
 def _adam_case() -> Any:
-    from shardlab.question import Case, Input
+    from shardlab_judge.question import Case, Input
 
     whole = Input((256, 96), of.WHOLE)
     return Case(of.LINE, (Input((64, 256), of.ROWS), Input((64, 96), of.ROWS), Input((256, 96), of.ROWS), whole, whole))

@@ -12,10 +12,10 @@ import jax
 import pytest
 import together
 
-from shardlab.exercises import predictions
-from shardlab.exercises.answer import record
+from shardlab.answers.record import record
 from shardlab.processes import recorded
-from shardlab.question import Question
+from shardlab_course.checking import predictions
+from shardlab_judge.question import Question
 
 FOLDER = pathlib.Path(__file__).parent / "answers"
 HEADER = re.compile(r"# (passed|failed: (?P<miss>\S+))\n(# points: (?P<points>[\d.]+)\n)?")

@@ -17,7 +17,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 import jax
 import jax.numpy as jnp
 
-from shardlab.programs.hlo import _closing
+from shardlab.programs.reading.hlo import _closing
 
 FOLDER = Path(__file__).parent / "hlo"
 P = jax.P

@@ -6,8 +6,8 @@ import jax
 import numpy as np
 
 from shardlab.placement import place
-from shardlab.processes_item import Launch, ProcessesItem
-from shardlab.question import CallsItem, Case, Input, Miss, PlacementItem, ProgramItem, Question, ValueItem, axes
+from shardlab_judge.processes_item import Launch, ProcessesItem
+from shardlab_judge.question import CallsItem, Case, Input, Miss, PlacementItem, ProgramItem, Question, ValueItem, axes
 
 P = jax.P
 HINTS = ("Look again.", "Look closer.", "Look closest.")

@@ -7,10 +7,10 @@ import functools
 import pytest
 from corpus import SAMPLES, Sample
 
-from shardlab.exercises.feedback import html, text
-from shardlab.judge import judge
-from shardlab.judge.references import References, build
-from shardlab.questions import QUESTIONS
+from shardlab_course.chapters import QUESTIONS
+from shardlab_course.checking.feedback import html, text
+from shardlab_judge.judging import judge
+from shardlab_judge.references import References, build
 
 SEED = 20
 

@@ -41,7 +41,7 @@ def test_stock_assertions(answer: str, right: bool, monkeypatch: pytest.MonkeyPa
     from bench.assertions import check
 
     namespace = runpy.run_path(str(ANSWERS / f"{answer}.py"))
-    references = ROOT / "src" / "shardlab" / "questions" / "references" / "04.json"
+    references = ROOT / "src" / "shardlab_course" / "ch04" / "references.json"
     if right:
         check("4.2", namespace, None, str(references))
     else:

@@ -46,34 +46,34 @@ device 3  x=1 y=1   [5.]   ->   ≠ [5.]
 def test_blocks_go_in_and_come_out(wrap) -> None:
     """Blocks are cut by in_specs, whatever the argument's own sharding is, and types are those inside."""
     f = wrap(mapped(summed, P("x", "y"), P(None, "y")))
-    assert str(sl.show_blocks(f, np.arange(8, dtype=np.float32).reshape(2, 4))) == SUM
+    assert str(sl.pictures.show_blocks(f, np.arange(8, dtype=np.float32).reshape(2, 4))) == SUM
 
 
 def test_unequal_copies_are_marked() -> None:
     """A promise of equal copies that is not kept is seen."""
     lie = mapped(lambda block: block, P("x"), P(), check_vma=False)
-    assert str(sl.show_blocks(lie, np.array([3.0, 5.0], np.float32))) == LIE
+    assert str(sl.pictures.show_blocks(lie, np.array([3.0, 5.0], np.float32))) == LIE
 
 
 def test_devices_in_another_order() -> None:
     """Places in the mesh and ids of devices are not the same."""
     mesh = jax.sharding.Mesh(np.array(jax.devices())[[5, 2]], ("x",), axis_types=(AxisType.Explicit,))
     x = jax.device_put(np.arange(2, dtype=np.int32), jax.NamedSharding(mesh, P("x")))
-    text = str(sl.show_blocks(jax.shard_map(lambda b: b * 10, mesh=mesh, out_specs=P("x")), x))
+    text = str(sl.pictures.show_blocks(jax.shard_map(lambda b: b * 10, mesh=mesh, out_specs=P("x")), x))
     assert text.splitlines()[1:] == ["device 5  x=0   [0]   ->   [0]", "device 2  x=1   [1]   ->   [10]"]
 
 
 def test_no_arguments_large_blocks_and_scalars() -> None:
     """A body may take nothing; large blocks are named, not written out."""
     index = mapped(lambda: jax.lax.axis_index("x")[None], (), P("x"))
-    assert str(sl.show_blocks(index)).splitlines()[3] == "device 2  x=1 y=0   ->   [1]"
+    assert str(sl.pictures.show_blocks(index)).splitlines()[3] == "device 2  x=1 y=0   ->   [1]"
     large = mapped(lambda b: b.sum(), P("x"), P(), check_vma=False)
-    assert "float32[50, 4]   ->   0." in str(sl.show_blocks(large, np.zeros((100, 4), np.float32)))
+    assert "float32[50, 4]   ->   0." in str(sl.pictures.show_blocks(large, np.zeros((100, 4), np.float32)))
 
 
 def test_html_says_what_the_text_says(rng: np.random.Generator) -> None:
     """The picture stands alone, and its description is the text."""
-    shown = sl.show_blocks(mapped(summed, P("x", "y"), P(None, "y")), rng.standard_normal((2, 4), np.float32))
+    shown = sl.pictures.show_blocks(mapped(summed, P("x", "y"), P(None, "y")), rng.standard_normal((2, 4), np.float32))
     labels, tags = [], set()
 
     class Reader(HTMLParser):
@@ -91,4 +91,4 @@ def test_html_says_what_the_text_says(rng: np.random.Generator) -> None:
 def test_only_a_shard_map_is_shown(f) -> None:
     """Anything else is refused, and the message says what was found."""
     with pytest.raises(ShardlabError, match=r"no-shard-map\](.|\n)*add"):
-        sl.show_blocks(f, np.zeros(4, np.float32))
+        sl.pictures.show_blocks(f, np.zeros(4, np.float32))

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from shardlab import inspect, listings
-from shardlab.question import Observed, ValueItem
-from shardlab.questions import oracles15_cases as of
-from shardlab.questions import question
-from shardlab.questions.misses15_cases import CAUSES
-from shardlab.situation import situation
+from shardlab.programs.situation import situation
+from shardlab_course.ch15 import casebook_oracles as of
+from shardlab_course.ch15.casebook_misconceptions import CAUSES
+from shardlab_course.chapters import question
+from shardlab_judge.question import Observed, ValueItem
 
 ORACLES = {2: of.predictions, 3: of.counts, 4: of.slope, 5: of.rows, 6: of.rescaled}
 
@@ -115,7 +115,7 @@ def test_unknown_case() -> None:
 
 def test_fewer_facts_than_a_run() -> None:
     """Recognisers of 15.6 read what is compiled too, where nothing ran."""
-    from shardlab.questions.misses15_cases import DESIGN
+    from shardlab_course.ch15.casebook_misconceptions import DESIGN
 
     case = of.free(of.WIDE_XY, 96, 48, 128, 32)
     assert [miss.id for miss in DESIGN if miss.when and miss.when(Observed(case))] == ["weights-whole", "activations-whole"]

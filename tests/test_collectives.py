@@ -6,7 +6,7 @@ import hlo_texts
 import pytest
 
 from shardlab.errors import ShardlabError
-from shardlab.programs.collectives import (
+from shardlab.programs.reading.collectives import (
     Collective,
     axes_of,
     crossing,

@@ -18,9 +18,9 @@ from shardlab.placement import place
 from shardlab.programs import alphabeta
 from shardlab.programs.alphabeta import all_gather, all_reduce, all_to_all, collective_permute, link_load, reduce_scatter
 from shardlab.programs.chips import CHIPS, Chip, chip, chips_table
-from shardlab.programs.collectives import Collective
 from shardlab.programs.cost import cost
 from shardlab.programs.program import Memory, Program, inspect
+from shardlab.programs.reading.collectives import Collective
 from shardlab.tables import Table
 
 P = jax.P

@@ -11,15 +11,16 @@ import pathlib
 import nbformat
 import pytest
 from nbformat import NotebookNode
-from shardlab_grader import classroom, edition, header, submissions
-from shardlab_grader.release import release
-from shardlab_grader.report import Row
-from shardlab_grader.store import Record, Store, key
+from shardlab_grader.classes import classroom
+from shardlab_grader.records import submissions
+from shardlab_grader.records.store import Record, Store, key
+from shardlab_grader.releases.release import release
+from shardlab_grader.reports.report import Row
 
-from shardlab.exercises.feedback import text
-from shardlab.judge.references import PACKAGED
-from shardlab.question import ProgramItem
-from shardlab.questions import CHAPTERS, QUESTIONS
+from shardlab_course.chapters import CHAPTERS, HOME, QUESTIONS, folder
+from shardlab_course.checking.feedback import text
+from shardlab_course.editions import edition, header
+from shardlab_judge.question import ProgramItem
 
 ROOT = pathlib.Path(__file__).parent.parent
 SOURCES = {int(path.stem[:2]): path for path in edition.chapters(ROOT)}
@@ -141,7 +142,7 @@ def test_feedback_pages_tell_the_verdicts(graded: Class) -> None:
 @pytest.mark.sandbox
 def test_packaged_references_are_those_of_the_solutions(graded: Class) -> None:
     """The file that comes with the package holds what the solutions are and cost today, as the release has measured it."""
-    path = PACKAGED / f"{graded.chapter:02d}.json"
+    path = folder(graded.chapter) / "references.json"
     kept = json.loads(path.read_text()) if path.exists() else {"programs": {}, "facts": {}}
     (path,) = (graded.folder / "shardlab").glob("*.references.json")
     found = json.loads(path.read_text())
@@ -152,7 +153,7 @@ def test_packaged_references_are_those_of_the_solutions(graded: Class) -> None:
 
 def test_packaged_references_cover_every_public_case() -> None:
     """No check in a notebook is without its budget."""
-    programs = [key for path in PACKAGED.iterdir() for key in json.loads(path.read_text())["programs"]]
+    programs = [key for path in HOME.glob("*/references.json") for key in json.loads(path.read_text())["programs"]]
     keys = {
         f"{q.id}/{i.name}/{c.key}"
         for q in QUESTIONS.values()

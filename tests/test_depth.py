@@ -9,15 +9,15 @@ import pytest
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 
-from shardlab.cases import Case, Input, Observed
-from shardlab.exercises.answer import record
-from shardlab.exercises.feedback import text
-from shardlab.judge import judge
-from shardlab.judge.references import build
-from shardlab.programs.collectives import read_collectives
-from shardlab.programs.depth import depth
+from shardlab.answers.record import record
 from shardlab.programs.program import inspect
-from shardlab.question import Miss, ProgramItem, Question, axes
+from shardlab.programs.reading.collectives import read_collectives
+from shardlab.programs.reading.depth import depth
+from shardlab_course.checking.feedback import text
+from shardlab_judge.cases import Case, Input, Observed
+from shardlab_judge.judging import judge
+from shardlab_judge.question import Miss, ProgramItem, Question, axes
+from shardlab_judge.references import build
 
 P = jax.P
 N = 8

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shardlab_grader.entries import Refused, entry
+from shardlab_grader.border.entries import Refused, entry
 
-from shardlab.design_items import Cost, DesignItem, distance, front, share
-from shardlab.drawing import pareto
-from shardlab.drawing.pareto import Map
+from shardlab.answers.record import record
 from shardlab.errors import ShardlabError
-from shardlab.exercises.answer import record
-from shardlab.exercises.fronts import show_front
-from shardlab.judge import fronts
-from shardlab.judge.designs import judge_design
-from shardlab.questions import question
-from shardlab.questions.designs15 import member
+from shardlab_course.ch15.designs import member
+from shardlab_course.chapters import question
+from shardlab_course.checking import pareto
+from shardlab_course.checking.fronts import show_front
+from shardlab_course.checking.pareto import Map
+from shardlab_judge import fronts
+from shardlab_judge.design_items import Cost, DesignItem, distance, front, share
+from shardlab_judge.designs import judge_design
 
 COSTS = st.builds(Cost, st.integers(1, 50), st.integers(1, 50))
 ITEM = question("15.6").items[0]
@@ -34,7 +34,7 @@ def judged(design: Any, item: Any = ITEM) -> tuple[dict[str, float], list[Any]]:
     manifest = {"variable": None, "items": [{"name": "design", "kind": "design", **item.asks("15.6", None)}]}
     answer = record(manifest, {"design": design}, {})["items"]["design"]
     assert json.loads(json.dumps(answer)) == entry(manifest["items"][0], answer)
-    return judge_design("15.6", item, answer["layout"], answer["programs"], 3)
+    return judge_design(item, answer["layout"], answer["programs"], 3)
 
 
 @given(st.dictionaries(st.text(max_size=3), COSTS, min_size=1), COSTS)
@@ -59,7 +59,7 @@ def test_stored_front_is_measured_again() -> None:
     """The file says what the designs cost now, and each of them is judged right and on the front."""
     assert isinstance(ITEM, DesignItem)
     for case in ITEM.cases:
-        assert fronts.front_of("15.6", ITEM, case) == fronts.measured(ITEM, case)
+        assert fronts.front_of(ITEM, case) == fronts.measured(ITEM, case)
     name = "hidden units over x and y, Y scattered"
     design = ITEM.designs[name]
     assert judged({"layout": design.layout, "step": design.step}) == ({"V": 1.0, "S": 1.0, "D": 1.0}, [])
@@ -67,12 +67,12 @@ def test_stored_front_is_measured_again() -> None:
 
 def test_other_versions_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """With another JAX than those on file the front comes from the programs, once."""
-    monkeypatch.setattr(fronts, "_kept", lambda question: {})
-    monkeypatch.setattr(fronts, "_MEASURED", {})
+    monkeypatch.setattr(fronts, "_kept", lambda path: {})
+    monkeypatch.setattr(fronts, "_MEASURED", [])
     one = {"only": ITEM.designs["hidden units over x and y, Y scattered"]}
     item = DesignItem(**{**{f: getattr(ITEM, f) for f in ITEM.__dataclass_fields__}, "designs": one})
-    first = fronts.front_of("t", item, ITEM.cases[0])
-    assert list(first) == ["only"] and fronts.front_of("t", item, ITEM.cases[0]) is first
+    first = fronts.front_of(item, ITEM.cases[0])
+    assert list(first) == ["only"] and fronts.front_of(item, ITEM.cases[0]) is first
 
 
 def _everywhere(mesh: Any, X: jax.Array, Y: jax.Array, W1: jax.Array, W2: jax.Array) -> Any:
@@ -131,10 +131,10 @@ def _plain(X: jax.Array, Y: jax.Array, *weights: jax.Array) -> Any:
 
 def test_a_layout_that_does_not_fit() -> None:
     """The judge names the array whose spec cannot be used."""
-    shares, (finding,) = judge_design("15.6", ITEM, {**dict.fromkeys(NAMES, []), "W1": [["x", "q"]]}, [{}, {}], None)
+    shares, (finding,) = judge_design(ITEM, {**dict.fromkeys(NAMES, []), "W1": [["x", "q"]]}, [{}, {}], None)
     assert not shares and "the spec of W1 does not fit [48, 128]" in finding.what
     for layout in ({}, [], {**dict.fromkeys(NAMES, []), "W1": 3}, {**dict.fromkeys(NAMES, []), "W1": [[1]]}):
-        assert judge_design("15.6", ITEM, layout, [{}, {}], None)[0] == {}
+        assert judge_design(ITEM, layout, [{}, {}], None)[0] == {}
 
 
 def test_an_open_design_is_recorded_as_open() -> None:

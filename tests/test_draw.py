@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jax.sharding import AxisType, NamedSharding, SingleDeviceSharding
 
 import shardlab as sl
-from shardlab.drawing import draw, facts, svg
+from shardlab.pictures import draw, facts, svg
 from shardlab.placement import Placement, place
 
 MESH = {"x": 2, "y": 4}

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from jax.sharding import AxisType, Mesh
 
-from shardlab.questions import ch07, oracles07
+from shardlab_course.ch07 import oracles as oracles07
+from shardlab_course.ch07 import questions as ch07
 
 BODIES = {**oracles07.BODIES, "outer": jnp.outer}
 

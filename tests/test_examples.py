@@ -1,4 +1,4 @@
-"""Every example in a docstring of the helper package."""
+"""Every example in a docstring of the laboratory, the judge and the course."""
 
 import doctest
 import importlib
@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 import shardlab
+import shardlab_course
+import shardlab_judge
 
-MODULES = sorted(found.name for found in pkgutil.walk_packages(shardlab.__path__, "shardlab."))
+MODULES = sorted(
+    found.name
+    for package in (shardlab, shardlab_judge, shardlab_course)
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+)
 COMMON = {"jax": jax, "np": np, "sl": shardlab}
 
 

@@ -9,7 +9,7 @@ import re
 import hlo_texts
 import pytest
 
-from shardlab.programs.collectives import Collective, read_collectives
+from shardlab.programs.reading.collectives import Collective, read_collectives
 
 MESHES = {name: tuple(axes.items()) for name, (axes, _) in hlo_texts.PROGRAMS.items()}
 BYTES = {"f32": 4, "bf16": 2, "f16": 2, "u32": 4, "s8": 1, "pred": 1, "f8e4m3fn": 1}

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from shardlab.exercises.answer import record
-from shardlab.judge.measuring import hidden_inputs, measure, run
+from shardlab.answers.record import record
 from shardlab.programs import lapack, stablehlo
-from shardlab.question import Case, Input, ProgramItem, Question, axes
+from shardlab_judge.measuring import hidden_inputs, measure, run
+from shardlab_judge.question import Case, Input, ProgramItem, Question, axes
 
 CASE = Case(axes(x=8), (Input((8, 6, 6), ("x",)), Input((8, 6), ("x",))), lapack=True)
 

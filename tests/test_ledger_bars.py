@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlab.drawing.ledger_bars import show_ledger, size
+from shardlab.pictures.charts.ledger import show_ledger, size
 
 PLANS = {"one": {"weights": 400, "state": 800}, "other": {"weights": 400, "state": 0}}
 

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from shardlab import listings
-from shardlab.programs.collectives import UNKNOWN, read_collectives
-from shardlab.questions import question
-from shardlab.questions.oracles03 import bytes_by_kind, counted, draw_text
+from shardlab.programs.reading.collectives import UNKNOWN, read_collectives
+from shardlab_course.ch03.oracles import bytes_by_kind, counted, draw_text
+from shardlab_course.chapters import question
 
 COUNTED = {
     "gather": {"all-gather": 16 * 48 * 4},

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import shardlab as sl
+from shardlab.answers import in_the_box
 
 SOURCE = Path(sl.__file__).read_text()
 
@@ -15,19 +16,41 @@ SOURCE = Path(sl.__file__).read_text()
 def typed_names() -> dict[str, str]:
     """What a type checker sees: name and module."""
     nodes = (node for node in ast.walk(ast.parse(SOURCE)) if isinstance(node, ast.ImportFrom) and node.module != "typing")
-    found = {a.name: node.module for node in nodes for a in node.names if (node.module or "").startswith("shardlab.")}
-    return {name: str(module).removeprefix("shardlab.") for name, module in found.items()}
+    found = {a.name: node.module for node in nodes for a in node.names if (node.module or "").startswith("shardlab")}
+    return {name: str(module) for name, module in found.items() if name != "pictures"}
 
 
 def test_both_lists_agree() -> None:
     """What type checkers see is what Python finds."""
-    assert typed_names() == sl._HOMES
+    assert typed_names() == {**sl._HOMES, **sl._CHECKING}
 
 
-@pytest.mark.parametrize("name", sorted(sl._HOMES))
+@pytest.mark.parametrize("name", sorted({**sl._HOMES, **sl._CHECKING}))
 def test_name(name: str) -> None:
     """Each public name is a function or a class; an imported submodule of the same name can be called as well."""
     assert callable(getattr(sl, name))
+
+
+@pytest.mark.parametrize("name", sl._MOVED)
+def test_moved_name(name: str) -> None:
+    """A picture that is no longer in `sl` is named where it is now, and is there."""
+    with pytest.raises(AttributeError, match=rf"sl\.{name} has moved: write sl\.pictures\.{name}\."):
+        getattr(sl, name)
+    assert callable(getattr(sl.pictures, name))
+    assert set(sl._MOVED) < set(dir(sl.pictures))
+
+
+def test_names_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a class is graded the course is not asked: nothing raises, predictions are kept, and old names still draw."""
+    monkeypatch.setenv("SHARDLAB_RECORD", "1")
+    monkeypatch.setattr(in_the_box, "GIVEN", {})
+    sl.predict("4.4", deep="all-reduce", wide=...)
+    assert in_the_box.GIVEN == {"4.4": {"deep": "all-reduce"}}
+    said = [sl.check("4.2", 1), sl.hint("4.2"), sl.explain("4.2"), sl.show_front("15.6")]
+    assert {str(one)[:4] for one in said} == {"4.2:", "15.6"}
+    assert sl.progress().earned == 0 and sl.target("1.1", "A").shape == (1,)
+    assert {name: getattr(sl, name) for name in sl._MOVED} == {name: getattr(sl.pictures, name) for name in sl._MOVED}
+    assert {sl.__getattr__(name).__module__ for name in sl._CHECKING} == {in_the_box.__name__}
 
 
 def test_no_such_name() -> None:

@@ -6,9 +6,9 @@ import pytest
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 
-from shardlab.cases import Case, Observed
-from shardlab.programs.overlap import overlaps
 from shardlab.programs.program import Program, inspect
+from shardlab.programs.reading.overlap import overlaps
+from shardlab_judge.cases import Case, Observed
 
 P = jax.P
 N = 8

@@ -27,6 +27,7 @@ CONDA = [entry for entry in ENVIRONMENT["dependencies"] if isinstance(entry, str
 
 HEAVY = {"click", "IPython", "ipykernel", "jupytext", "nbclient", "nbconvert", "nbformat", "nbgrader", "shardlab_grader"}
 COMES_WITH_JAX = {"jaxlib"}
+ROOMS = ("shardlab", "shardlab_judge", "shardlab_course", "shardlab_grader", "shardlab_authoring")
 LIGHT = {"jax", "matplotlib", "numpy", "rich", "shardlab"} | COMES_WITH_JAX | sys.stdlib_module_names
 
 # Where an address of a course repository can hide: a clone, an install, a Colab or Binder link, or any owner's shardlab.
@@ -78,10 +79,10 @@ def test_import_is_light() -> None:
     assert HEAVY.isdisjoint(loaded)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "src").rglob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "src" / "shardlab").rglob("*.py")), ids=lambda path: path.stem)
 def test_shardlab_imports_only_its_dependencies(path: Path) -> None:
-    """A module of shardlab names its own dependencies and the standard library, never the grader."""
-    assert set(imported(path)) <= LIGHT
+    """A module of shardlab names its own dependencies and the standard library; only its table of names looks up to the course."""
+    assert set(imported(path)) <= LIGHT | ({"shardlab_course"} if path == ROOT / "src" / "shardlab" / "__init__.py" else set())
 
 
 def test_dependencies_are_what_shardlab_imports() -> None:
@@ -92,10 +93,10 @@ def test_dependencies_are_what_shardlab_imports() -> None:
     assert all(clause.operator == ">=" for requirement in dependencies for clause in requirement.specifier)
 
 
-def test_both_packages_are_installed_from_here() -> None:
-    """One distribution holds the helper package and the grader, and the command points into the grader."""
+def test_all_packages_are_installed_from_here() -> None:
+    """One distribution holds all five packages, and the command points into the grader."""
     packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    assert packages == ["src/shardlab", "grader/shardlab_grader"]
+    assert packages == [*(f"src/{name}" for name in ROOMS[:3]), *(f"grader/{name}" for name in ROOMS[3:])]
     assert PROJECT["scripts"] == {"shardlab-grader": "shardlab_grader.cli:main"}
 
 

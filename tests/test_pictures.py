@@ -6,16 +6,16 @@ import hlo_texts
 import jax
 import pytest
 
-from shardlab.drawing.draw import Picture
-from shardlab.drawing.exchange import show_collective
-from shardlab.drawing.lattice import show_mesh
-from shardlab.drawing.memory_bars import show_memory
-from shardlab.drawing.roofline import INT8, Work, matmul, show_roofline
-from shardlab.drawing.timeline import show_schedule, timelines
 from shardlab.errors import ShardlabError
+from shardlab.pictures.charts.memory import show_memory
+from shardlab.pictures.charts.roofline import INT8, Work, matmul, show_roofline
+from shardlab.pictures.charts.timeline import show_schedule, timelines
+from shardlab.pictures.draw import Picture
+from shardlab.pictures.lattice import show_mesh
+from shardlab.pictures.rings.exchange import show_collective
 from shardlab.programs.chips import CHIPS
-from shardlab.programs.collectives import Collective, read_collectives
 from shardlab.programs.program import Memory, Program
+from shardlab.programs.reading.collectives import Collective, read_collectives
 
 AUTO = jax.sharding.AxisType.Auto
 

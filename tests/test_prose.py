@@ -18,8 +18,9 @@ import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
-from shardlab_grader import edition, header, numbers
-from shardlab_grader.stub import BEGIN, END, has_region
+
+from shardlab_course.editions import edition, header, numbers
+from shardlab_course.editions.stub import BEGIN, END, has_region
 
 ROOT = pathlib.Path(__file__).parent.parent
 SOURCES = edition.chapters(ROOT)

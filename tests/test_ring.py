@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from shardlab.drawing.ring import KINDS, Chunk, schedule
-from shardlab.drawing.ring_picture import show_ring
 from shardlab.errors import ShardlabError
+from shardlab.pictures.rings.ring import KINDS, Chunk, schedule
+from shardlab.pictures.rings.steps import show_ring
 from shardlab.programs import alphabeta
 
 CASES = list(itertools.product(KINDS, (2, 3, 4, 5, 8), (False, True)))

@@ -8,9 +8,10 @@ import pathlib
 from typing import Any
 
 import pytest
-from shardlab_grader import edition, header, restore
+from shardlab_grader.classes import restore
+from shardlab_grader.inside.shown import bound, given, left_out, read
 
-from shardlab.exercises.shown import bound, given, left_out, read
+from shardlab_course.editions import edition, header
 
 ROOT = pathlib.Path(__file__).parents[1]
 CHAPTERS = {path.stem: path for path in edition.chapters(ROOT)}

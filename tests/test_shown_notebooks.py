@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from shardlab.exercises.shown import bound, given, left_out
+from shardlab_grader.inside.shown import bound, given, left_out
 
 NOTEBOOKS = 4000
 NAMES, FUNCTIONS = "abc", "fg"

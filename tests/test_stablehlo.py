@@ -13,9 +13,9 @@ from jax._src.lib.mlir.dialects import hlo
 from jax.interpreters import mlir
 from sample_questions import PROGRAM, P, contraction, product
 
-from shardlab.exercises.answer import record
+from shardlab.answers.record import record
 from shardlab.programs import stablehlo
-from shardlab.situation import situation
+from shardlab.programs.situation import situation
 
 CASE = PROGRAM.items[0].cases[0]
 HEAD = "module attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32"

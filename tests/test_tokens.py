@@ -6,11 +6,11 @@ import xml.etree.ElementTree as ElementTree
 import hlo_texts
 import pytest
 
-from shardlab.drawing.ring import passed
-from shardlab.drawing.tokens import show_tokens
 from shardlab.errors import ShardlabError
-from shardlab.programs.collectives import read_collectives
+from shardlab.pictures.rings.ring import passed
+from shardlab.pictures.rings.tokens import show_tokens
 from shardlab.programs.program import Memory, Program
+from shardlab.programs.reading.collectives import read_collectives
 
 RING = [(d, (d + 1) % 4) for d in range(4)]
 

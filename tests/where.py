@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from shardlab_grader.sandbox import interpreter
+from shardlab_grader.sandbox.box import interpreter
 
 
 def names_in_tmp() -> list[str]:

@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from shardlab.errors import ShardlabError
-from shardlab_grader import faults, sandbox
-from shardlab_grader.sandbox import Mode
+from shardlab_grader.classes import faults
+from shardlab_grader.sandbox import box as sandbox
+from shardlab_grader.sandbox.box import Mode
 
 FOLDER = click.Path(file_okay=False, path_type=pathlib.Path)
 FILE = click.Path(dir_okay=False, path_type=pathlib.Path)
@@ -52,7 +53,7 @@ def sandbox_option(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--repository", "root", type=FOLDER, default=ROOT, show_default="this one", help="Where solutions/ is.")
 def release(assignment: str, course_dir: pathlib.Path, mode: Mode, root: pathlib.Path) -> None:
     """Make the notebook that students get, and what grading it needs."""
-    from shardlab_grader.release import release as make
+    from shardlab_grader.releases.release import release as make
 
     with mended():
         sandbox.probe(mode)
@@ -81,7 +82,8 @@ def grade(
     assignment: str, course_dir: pathlib.Path, mode: Mode, names: bool, workers: int, student: str, scheduler: str | None
 ) -> None:
     """Grade what is new; the exit status is 1 when a submission stays ungraded."""
-    from shardlab_grader import jobs, places
+    from shardlab_grader.classes import jobs
+    from shardlab_grader.releases import places
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(mended())
@@ -97,9 +99,10 @@ def grade(
             settings, references = jobs.Settings(places.cache(course_dir), mode), places.references(course_dir, name)
             servers = stack.enter_context(jobs.starting(settings, references, workers))
         # Imported while the servers start.
-        from shardlab_grader import classroom, live, report
-        from shardlab_grader.release import Release
-        from shardlab_grader.roster import Roster
+        from shardlab_grader.classes import classroom
+        from shardlab_grader.records.roster import Roster
+        from shardlab_grader.releases.release import Release
+        from shardlab_grader.reports import live, report
 
         board, student = live.Board(console, names), Roster(course_dir).student(name, student) or student
         rows = classroom.grade(
@@ -132,9 +135,10 @@ def show(
     html: pathlib.Path | None,
 ) -> None:
     """Show what happened in each exercise, from what was graded."""
-    from shardlab_grader import classroom, figures, report, report_page
-    from shardlab_grader.places import released
-    from shardlab_grader.release import Release
+    from shardlab_grader.classes import classroom
+    from shardlab_grader.releases.places import released
+    from shardlab_grader.releases.release import Release
+    from shardlab_grader.reports import figures, report, report_page
 
     with mended():
         course_dir = course_dir.resolve()
@@ -164,7 +168,7 @@ def show(
 @course_option
 def forget(student: str, course_dir: pathlib.Path) -> None:
     """Delete what is kept of a student, and say what stays with nbgrader."""
-    from shardlab_grader import forgetting
+    from shardlab_grader.records import forgetting
 
     with mended():
         gone = forgetting.forget(course_dir.resolve(), student)
@@ -183,8 +187,8 @@ def forget(student: str, course_dir: pathlib.Path) -> None:
 @sandbox_option
 def demo(directory: pathlib.Path, mode: Mode) -> None:
     """Grade a small sample class and compare each score with the one written beside its answers."""
-    from shardlab_grader import live
     from shardlab_grader.demo import run
+    from shardlab_grader.reports import live
 
     with mended():
         sandbox.probe(mode)

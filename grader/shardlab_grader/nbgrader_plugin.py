@@ -21,16 +21,18 @@ from nbgrader.utils import determine_grade, is_grade, is_solution
 from traitlets import Unicode
 from traitlets.config import Config
 
-from shardlab.exercises import feedback
-from shardlab.question import Question
-from shardlab.verdict import Verdict
-from shardlab_grader import edition, grading, pages
-from shardlab_grader.release import Release
-from shardlab_grader.restore import restore
-from shardlab_grader.roster import Roster
-from shardlab_grader.sandbox import Mode
-from shardlab_grader.store import Record, key
-from shardlab_grader.submissions import handed_in
+from shardlab_course.checking import feedback
+from shardlab_course.editions import edition
+from shardlab_grader.classes import grading
+from shardlab_grader.classes.restore import restore
+from shardlab_grader.nbgrader import pages
+from shardlab_grader.records.roster import Roster
+from shardlab_grader.records.store import Record, key
+from shardlab_grader.records.submissions import handed_in
+from shardlab_grader.releases.release import Release
+from shardlab_grader.sandbox.box import Mode
+from shardlab_judge.question import Question
+from shardlab_judge.verdict import Verdict
 
 Converted = tuple[NotebookNode, ResourcesDict]
 OURS, THEIRS = "shardlab_grader.nbgrader_plugin.", "nbgrader.preprocessors."
@@ -52,12 +54,12 @@ def configure(c: Config) -> None:
     c.Autograde.autograde_preprocessors = [f"{OURS}SaveVerdicts", f"{THEIRS}AssignLatePenalties"]
     # nbgrader copies every other file of source/ to students.
     c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md"]
-    # A feedback page holds all that it shows, and runs no script: see `shardlab_grader.pages`.
+    # A feedback page holds all that it shows, and runs no script: see `shardlab_grader.nbgrader.pages`.
     theirs = pathlib.Path(formgrader.__file__).with_name("templates")
     c.HTMLExporter.extra_template_basedirs = [str(pages.TEMPLATES), str(theirs)]
     c.HTMLExporter.filters = {
-        "markdown2html": "shardlab_grader.pages.markdown",
-        "highlight_code": "shardlab_grader.pages.highlighted",
+        "markdown2html": "shardlab_grader.nbgrader.pages.markdown",
+        "highlight_code": "shardlab_grader.nbgrader.pages.highlighted",
     }
     c.GenerateFeedback.exporter_class = pages.Page
     warnings.filterwarnings("ignore", category=_advice())
@@ -71,7 +73,7 @@ class StubSolutions(NbGraderPreprocessor):
 
 
 class RestoreCells(NbGraderPreprocessor):
-    """In place of DeduplicateIds and OverwriteCells: see `shardlab_grader.restore`."""
+    """In place of DeduplicateIds and OverwriteCells: see `shardlab_grader.classes.restore`."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Converted:
         names = resources["nbgrader"]
@@ -187,7 +189,7 @@ def _loaded(root: pathlib.Path, assignment: str, states: tuple[tuple[pathlib.Pat
 
 
 def _declared() -> Mapping[str, Question]:
-    from shardlab.questions import QUESTIONS
+    from shardlab_course.chapters import QUESTIONS
 
     return QUESTIONS
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from nbformat import NotebookNode
 
 from shardlab.errors import ShardlabError
-from shardlab_grader import edition
+from shardlab_course.editions import edition
 
 FOLDER = pathlib.Path(__file__).with_name("samples")
 MARK = re.compile(r"^# %% (\S+)( = solution)?[ \t]*$", re.MULTILINE)

@@ -16,7 +16,7 @@ import yaml
 from jupyter_book.config import validate_yaml
 
 import shardlab
-from shardlab.questions import CHAPTERS, QUESTIONS
+from shardlab_course.chapters import CHAPTERS, QUESTIONS
 
 ROOT = Path(__file__).parents[2]
 HERE = ROOT / "jupyter_book"

@@ -30,7 +30,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
-from shardlab_grader import edition, header
+
+from shardlab_course.editions import edition, header
 
 PLATFORMS = tomllib.loads(pathlib.Path(__file__).with_name("platforms.toml").read_text())
 FOLDER = pathlib.Path("build", "doors")

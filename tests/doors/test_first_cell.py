@@ -11,9 +11,9 @@ import tomllib
 
 import nbformat
 import pytest
-from shardlab_grader import header
 
 from shardlab.devices import OLDEST_JAX, PINNED_JAX
+from shardlab_course.editions import header
 
 ROOT = pathlib.Path(__file__).parents[2]
 GIVEN = header.syllabus(ROOT)

@@ -11,12 +11,11 @@ import pytest
 from corpus import SAMPLES, Sample
 
 import shardlab as sl
-from shardlab.exercises import predictions
-from shardlab.exercises.answer import record
-from shardlab.judge import elsewhere
+from shardlab.answers.record import record
 from shardlab.programs.topology import devices
-from shardlab.question import ProgramItem
-from shardlab.questions import QUESTIONS
+from shardlab_course.chapters import QUESTIONS
+from shardlab_course.checking import elsewhere, predictions
+from shardlab_judge.question import ProgramItem
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 

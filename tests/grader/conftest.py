@@ -9,13 +9,16 @@ import types
 from collections.abc import Iterable, Iterator
 
 import pytest
-from shardlab_grader import edition, header, jobs, references, release, sandbox
-from shardlab_grader.jobs import Graded, Job
-from shardlab_grader.sandbox import Road
-from shardlab_grader.servers import Servers
+from shardlab_grader.classes import jobs
+from shardlab_grader.classes.jobs import Graded, Job
+from shardlab_grader.releases import references, release
+from shardlab_grader.sandbox import box as sandbox
+from shardlab_grader.sandbox.box import Road
+from shardlab_grader.sandbox.servers import Servers
 
-from shardlab.question import CallsItem, Question, ValueItem
-from shardlab.verdict import Finding, Part, Verdict
+from shardlab_course.editions import edition, header
+from shardlab_judge.question import CallsItem, Question, ValueItem
+from shardlab_judge.verdict import Finding, Part, Verdict
 
 ROOT = pathlib.Path(__file__).parents[2]
 NAME = "90_tiny"
@@ -70,10 +73,10 @@ def tiny_course(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def _repository(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    declared = types.ModuleType("shardlab.questions")
+    declared = types.ModuleType("shardlab_course.chapters")
     declared.QUESTIONS = SYLLABUS.questions
     declared.question = SYLLABUS.questions.__getitem__
-    monkeypatch.setitem(sys.modules, "shardlab.questions", declared)
+    monkeypatch.setitem(sys.modules, "shardlab_course.chapters", declared)
     monkeypatch.setattr(references, "text", lambda *_, **__: '{"facts": {}, "programs": {}}')
     monkeypatch.setattr(jobs, "run_all", stand_in)
     monkeypatch.setattr(jobs, "grade", lambda job: next(stand_in([job], 1))[1])

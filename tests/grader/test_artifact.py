@@ -9,8 +9,8 @@ import pathlib
 from typing import Any
 
 import pytest
-from shardlab_grader.artifact import CellError, Recording, Refused, content, parse, read
-from shardlab_grader.entries import MODULE, entry, said
+from shardlab_grader.border.artifact import CellError, Recording, Refused, content, parse, read
+from shardlab_grader.border.entries import MODULE, entry, said
 
 VALUE = {"name": "v", "kind": "value", "predicted": False}
 CALLS = {"name": "c", "kind": "calls", "calls": [[1], [2]]}

@@ -8,13 +8,16 @@ import pathlib
 import nbgrader.api
 import pytest
 from click.testing import CliRunner, Result
-from shardlab_grader import cli, report, roster, sampling, sandbox
-from shardlab_grader.report import Row
-from shardlab_grader.sandbox import Mode
-from shardlab_grader.store import Record
+from shardlab_grader import cli, sampling
+from shardlab_grader.records import roster
+from shardlab_grader.records.store import Record
+from shardlab_grader.reports import report
+from shardlab_grader.reports.report import Row
+from shardlab_grader.sandbox import box as sandbox
+from shardlab_grader.sandbox.box import Mode
 
 from shardlab.errors import ShardlabError
-from shardlab.verdict import Finding, Verdict
+from shardlab_judge.verdict import Finding, Verdict
 
 from .conftest import NAME
 

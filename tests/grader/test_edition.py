@@ -9,10 +9,10 @@ import jupytext
 import nbformat
 import pytest
 from nbgrader.nbgraderformat import MetadataValidator
-from shardlab_grader import edition, header
-from shardlab_grader.stub import stub, unmark
 
 from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition, header
+from shardlab_course.editions.stub import stub, unmark
 
 from .conftest import QUESTIONS, SYLLABUS, TINY
 

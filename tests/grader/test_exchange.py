@@ -11,9 +11,9 @@ import pytest
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import default as exchange
-from shardlab_grader import classroom
-from shardlab_grader.course import quiet
-from shardlab_grader.submissions import SECRET, stage
+from shardlab_grader.classes import classroom
+from shardlab_grader.nbgrader.course import quiet
+from shardlab_grader.records.submissions import SECRET, stage
 from traitlets.config import Config
 
 from .conftest import NAME

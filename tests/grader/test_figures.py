@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from shardlab_grader.figures import FEW, Figures, Group, Loss, Misconception, State, figures, state
-from shardlab_grader.store import Record
+from shardlab_grader.records.store import Record
+from shardlab_grader.reports.figures import FEW, Figures, Group, Loss, Misconception, State, figures, state
 
-from shardlab.question import CallsItem, Miss, Question, ValueItem
-from shardlab.verdict import Finding, Part, Status, Verdict
+from shardlab_judge.question import CallsItem, Miss, Question, ValueItem
+from shardlab_judge.verdict import Finding, Part, Status, Verdict
 
 HINTS = ("one", "two", "three")
 MISS = Miss("forgot-psum", "Nothing adds the terms up.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import os
 import pathlib
 import shutil
 import time
@@ -11,11 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from shardlab_grader import notebook, sandbox, walls
-from shardlab_grader.jobs import Cell, Graded, Job, Settings, Shared, grade_notebook, run_all
-from shardlab_grader.sandbox import Limits, Road
-from shardlab_grader.servers import Servers
-from shardlab_grader.student_package import student_package
+from shardlab_grader.classes import notebook
+from shardlab_grader.classes.jobs import Cell, Graded, Job, Settings, Shared, grade_notebook, run_all
+from shardlab_grader.sandbox import box as sandbox
+from shardlab_grader.sandbox import mounts as walls
+from shardlab_grader.sandbox.box import Limits, Road
+from shardlab_grader.sandbox.servers import Servers
+from shardlab_grader.sandbox.student_package import student_package
 from where import names_in_tmp
 
 import shardlab
@@ -23,20 +26,21 @@ from shardlab.errors import ShardlabError
 
 pytestmark = pytest.mark.sandbox
 
-SOURCE = pathlib.Path(shardlab.__file__).parent
+SOURCE = pathlib.Path(shardlab.__file__).parents[1]
 STAND_IN = {
-    "__init__.py": "",
-    "exercises/__init__.py": "",
-    "exercises/predictions.py": "GIVEN = {}",
-    "exercises/answer.py": """
+    "shardlab/__init__.py": "",
+    "shardlab/answers/__init__.py": "",
+    "shardlab/answers/in_the_box.py": "GIVEN = {}",
+    "shardlab/answers/record.py": """
 def record(manifest, namespace, predictions):
     name = manifest["items"][0]["name"]
     return {"items": {name: {"value": namespace[name]} if name in namespace else {"missing": True}}}
 """,
-    "judge/programs.py": "JudgeProgram = judge_program = None",
-    "judge/__init__.py": """
+    "shardlab_judge/__init__.py": "",
+    "shardlab_judge/programs.py": "JudgeProgram = judge_program = None",
+    "shardlab_judge/judging.py": """
 import os, pathlib, time
-from shardlab.verdict import Part, Verdict
+from shardlab_judge.verdict import Part, Verdict
 
 def judge(question, answer, references, seed, judge_one):
     value = answer["items"]["a"].get("value")
@@ -45,19 +49,21 @@ def judge(question, answer, references, seed, judge_one):
         case "hang": time.sleep(100)
         case "bug": raise RuntimeError("no such reference")
         case "error": value = answer["items"]["a"]["error"]["message"]
-        case "look": value = [references, seed, os.path.exists("/trusted/shardlab/questions"), os.listdir("/tmp")]
+        case "look": value = [references, seed, os.path.exists("/trusted/shardlab_course/chapters.py"), os.listdir("/tmp")]
     right = value == question.items[0].key
     return Verdict(question.id, "passed" if right else "failed", (Part("a", "V", 2.0 * right, 2.0),), reason=str(value))
 """,
-    "judge/references.py": """
+    "shardlab_judge/references.py": """
 class References:
     @staticmethod
     def load(path=None):
         return path and path.read_text()
 """,
-    "questions/__init__.py": """
-from shardlab.question import Question, ValueItem
+    "shardlab_course/__init__.py": "",
+    "shardlab_course/chapters.py": """
+from shardlab_judge.question import Question, ValueItem
 QUESTIONS = {id: Question(id, "", (ValueItem("a", {"V": 2.0}, key=1),), 1, 1, ("",) * 3, "") for id in ("1.1", "1.2", "1.3")}
+reference_of = lambda id: None
 """,
 }
 MANIFESTS: dict[str, Any] = {
@@ -70,12 +76,13 @@ Grade = Callable[..., Graded]
 
 @pytest.fixture(scope="session")
 def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """A `shardlab` whose judge needs no JAX and does as the answers say."""
-    package = tmp_path_factory.mktemp("package") / "shardlab"
+    """A directory of packages whose judge needs no JAX and does as the answers say."""
+    package = tmp_path_factory.mktemp("package") / "site"
     for name, source in STAND_IN.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(source)
-    for name in ("cases.py", "errors.py", "exercises/shown.py", "placement.py", "question.py", "verdict.py"):
+    copied = ("shardlab/errors.py", "shardlab/placement.py", *(f"shardlab_judge/{n}.py" for n in ("cases", "question", "verdict")))
+    for name in copied:
         shutil.copy(SOURCE / name, package / name)
     return package
 
@@ -84,7 +91,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 def settings(stand_in: pathlib.Path) -> Settings:
     """Short limits."""
     return Settings(
-        stand_in.parent / "cache", shardlab=stand_in, notebook=Limits(wall=20), judge=Limits(wall=20), question_seconds=1.0
+        stand_in.parent / "cache", packages=stand_in, notebook=Limits(wall=20), judge=Limits(wall=20), question_seconds=1.0
     )
 
 
@@ -160,10 +167,10 @@ def test_bug_in_the_judge(grade: Grade) -> None:
 @pytest.mark.usefixtures("without_servers")
 def test_judge_that_does_not_start(grade: Grade, stand_in: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """When the judge cannot be imported nobody fails."""
-    broken = tmp_path / "broken" / "shardlab"
+    broken = tmp_path / "broken"
     shutil.copytree(stand_in, broken)
-    (broken / "judge" / "__init__.py").write_text("raise ImportError('broken')")
-    graded = grade(*NUMBERS, shardlab=broken)
+    (broken / "shardlab_judge" / "judging.py").write_text("raise ImportError('broken')")
+    graded = grade(*NUMBERS, packages=broken)
     assert statuses(graded) == ["ungraded"] * 3
     assert graded.verdicts["1.1"].reason.startswith("The judge did not start (exit status 1): ")
     assert graded.verdicts["1.1"].reason.endswith("ImportError: broken")
@@ -172,10 +179,10 @@ def test_judge_that_does_not_start(grade: Grade, stand_in: pathlib.Path, tmp_pat
 @pytest.mark.usefixtures("without_servers")
 def test_runner_that_does_not_start(grade: Grade, stand_in: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """When the student package cannot be imported nobody fails."""
-    broken = tmp_path / "broken" / "shardlab"
+    broken = tmp_path / "broken"
     shutil.copytree(stand_in, broken)
-    (broken / "exercises" / "answer.py").write_text("raise ImportError('broken')")
-    graded = grade(*NUMBERS, shardlab=broken)
+    (broken / "shardlab" / "answers" / "record.py").write_text("raise ImportError('broken')")
+    graded = grade(*NUMBERS, packages=broken)
     assert statuses(graded) == ["ungraded"] * 3
     assert graded.verdicts["1.1"].reason.endswith("ImportError: broken")
 
@@ -269,30 +276,52 @@ def test_a_broken_off_class(settings: Settings) -> None:
 
 
 def test_student_package_holds_no_keys(tmp_path: pathlib.Path) -> None:
-    """Neither questions nor judge nor references are in it, by name or by import of the rest."""
-    package = student_package(tmp_path)
+    """It is the laboratory and an empty folder: a package that lies beside it is not in it."""
+    site = tmp_path / "site"
+    shutil.copytree(SOURCE / "shardlab", site / "shardlab", ignore=shutil.ignore_patterns("__pycache__"))
+    for beside in ("shardlab_judge", "shardlab_course", "shardlab_new"):
+        (site / beside).mkdir()
+        (site / beside / "__init__.py").write_text("KEY = 42")
+    package = student_package(tmp_path / "cache", site)
+    assert {path.name for path in package.iterdir()} == {"shardlab", "nothing"}
+    assert not list((package / "nothing").iterdir())
     names = {path.stem for path in package.rglob("*")}
-    assert names.isdisjoint({"questions", "judge", "references", "ch01", "measuring"})
-    assert {"answer", "predictions", "exercise", "placement"} <= names
+    assert names.isdisjoint({"questions", "judging", "references", "oracles", "measuring"})
+    assert {"in_the_box", "record", "placement"} <= names
 
 
 def test_student_package_is_made_once(tmp_path: pathlib.Path, stand_in: pathlib.Path) -> None:
     """The same content gives the same directory; another content another one."""
-    source = tmp_path / "source" / "shardlab"
+    source = tmp_path / "source"
     shutil.copytree(stand_in, source)
     first = student_package(tmp_path / "cache", source)
-    (source / "judge" / "__init__.py").write_text("changed, but withheld")
+    (source / "shardlab_judge" / "judging.py").write_text("changed, but not given to students")
     assert student_package(tmp_path / "cache", source) == first
-    (source / "exercises" / "answer.py").write_text("changed = 1")
+    (source / "shardlab" / "answers" / "record.py").write_text("changed = 1")
     assert student_package(tmp_path / "cache", source) != first
     assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == sorted(
         [first.name, student_package(tmp_path / "cache", source).name]
     )
 
 
-def test_installed_package_is_covered(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A `shardlab` inside the mounted environment is replaced by the student package, keys and all."""
-    home = pathlib.Path(notebook.interpreter()[0].target) / "shardlab"
+@pytest.mark.usefixtures("without_servers")
+def test_a_package_beside_the_laboratory_is_not_seen(grade: Grade, stand_in: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """What lies beside the laboratory where it is installed is not there in the box, on any path."""
+    site = tmp_path / "site"
+    shutil.copytree(stand_in, site)
+    (site / "shardlab_new").mkdir()
+    (site / "shardlab_new" / "__init__.py").touch()
+    seen = "a = [n for n in ('shardlab_new', 'shardlab_judge', 'shardlab_course') if importlib.util.find_spec(n)]"
+    graded = grade(Cell(f"import importlib.util\n{seen}\nif a: raise SystemError(a)\na = 1"), Cell("", "1.1"), packages=site)
+    assert statuses(graded)[0] == "passed", graded
+
+
+def test_installed_packages_are_covered(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    """Packages of ours inside the mounted environment are covered by an empty folder, keys and all."""
+    home = pathlib.Path(notebook.interpreter()[0].target)
+    there = {home / "shardlab", home / "shardlab_course"}
     monkeypatch.setattr(notebook, "installed", lambda: home)
+    monkeypatch.setattr(pathlib.Path, "is_dir", lambda path: path in there or os.path.isdir(path))
     mounts = {mount.target: mount.source for mount in notebook.student_sandbox(settings).mounts}
-    assert mounts[str(home)].parent.parent == settings.cache
+    for path in there:
+        assert list(mounts[str(path)].iterdir()) == []

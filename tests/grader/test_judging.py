@@ -8,11 +8,11 @@ import pathlib
 from typing import Any
 
 import pytest
-from shardlab_grader import judging
-from shardlab_grader.judging import Bench, Known
-from shardlab_grader.sandbox import Limits, Outcome, Sandbox
+from shardlab_grader.classes import judging
+from shardlab_grader.classes.judging import Bench, Known
+from shardlab_grader.sandbox.box import Limits, Outcome, Sandbox
 
-from shardlab.verdict import Verdict
+from shardlab_judge.verdict import Verdict
 
 FINDINGS = [
     {"item": "f", "letter": "V", "what": "Wrong.", "expected": "", "got": "", "where": "", "cause": "", "hint": 1,
@@ -57,7 +57,7 @@ def test_other_programs_are_not_known(bench: Bench) -> None:
     told(known, bench, {"item": "f", "case": 0, "findings": []})
     other = {"1.1": {"items": {"f": {"programs": [{**PROGRAM, "module": "BBBB"}, PROGRAM]}}}}
     assert told(known, bench, answers=other) == {"f": [None, None]}
-    for change in ({"seed": 8}, {"references": bench.package / "other.json"}):
+    for change in ({"seed": 8}, {"references": bench.site / "other.json"}):
         assert told(known, dataclasses.replace(bench, **change)) == {"f": [None, None]}
 
 

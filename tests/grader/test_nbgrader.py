@@ -16,13 +16,14 @@ import pytest
 import sqlalchemy
 from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.apps import AutogradeApp, GenerateAssignmentApp
-from shardlab_grader import classroom, edition, grading
-from shardlab_grader.course import Course, quiet
-from shardlab_grader.release import Release, release
-from shardlab_grader.restore import job_cells, owners, restore
-from shardlab_grader.submissions import submissions
+from shardlab_grader.classes import classroom, grading
+from shardlab_grader.classes.restore import job_cells, owners, restore
+from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.records.submissions import submissions
+from shardlab_grader.releases.release import Release, release
 
 from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition
 
 from .conftest import NAME
 
@@ -107,7 +108,7 @@ def test_a_second_release_keeps_the_seed(made: Release, tiny: pathlib.Path) -> N
 
 def test_a_question_that_changes_asks_for_a_release(made: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     """Manifests that are not those of the release are never judged."""
-    monkeypatch.setattr("shardlab_grader.release._manifests", lambda *_: {})
+    monkeypatch.setattr("shardlab_grader.releases.release._manifests", lambda *_: {})
     with pytest.raises(ShardlabError, match="release-outdated"):
         Release.load(made.course_dir, NAME)
 

@@ -10,14 +10,14 @@ import subprocess
 import sys
 
 import pytest
-from shardlab_grader import new_question
+from shardlab_authoring import new_question
 
 from shardlab.errors import ShardlabError
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 ID = "4.7"
 CHAPTER = "solutions/04_four_matmul_cases.md"
-DECLARED = "src/shardlab/questions/ch04.py"
+DECLARED = "src/shardlab_course/ch04/questions.py"
 FENCED = re.compile(r"^(?P<fence>`{3,4})(?:python|text)\n(?P<text>.*?)^(?P=fence)\n", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`(?P<name>\w+)\.py`[^\n]*:\n\n```python\n(?P<text>.*?)^```\n", re.MULTILINE | re.DOTALL)
 
@@ -43,7 +43,7 @@ def run(copy: pathlib.Path, *command: str) -> str:
 
 def works(copy: pathlib.Path) -> str:
     """The chapter is generated, and every answer of the new question gets its verdict; what pytest said last."""
-    run(copy, "-m", "shardlab_grader.edition")
+    run(copy, "-m", "shardlab_course.editions.edition")
     assert 'sl.check("4.7", ' in (copy / "notebooks" / "04_four_matmul_cases.md").read_text()
     told = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_answers.py", "-k", f"{ID}-")
     return told.splitlines()[-1]
@@ -52,7 +52,7 @@ def works(copy: pathlib.Path) -> str:
 @pytest.mark.notebook
 def test_what_is_written_works(copy: pathlib.Path) -> None:
     """From the command to green tests without a keystroke in between."""
-    told = run(copy, "-m", "shardlab_grader.new_question", ID)
+    told = run(copy, "-m", "shardlab_authoring.new_question", ID)
     assert [line for line in told.splitlines() if line.startswith("wrote")] == [
         f"wrote {path}" for path in (DECLARED, CHAPTER, *(f"tests/answers/{ID}/{name}.py" for name in new_question.ANSWERS))
     ]

@@ -6,9 +6,10 @@ import pathlib
 
 import nbformat
 import pytest
-from shardlab_grader import edition, executed, header, numbers
+from shardlab_authoring import executed
 
 from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition, header, numbers
 
 from .conftest import SYLLABUS
 

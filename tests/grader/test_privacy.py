@@ -14,15 +14,19 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 from nbgrader.apps.dbapp import DbStudentRemoveApp
-from shardlab_grader import classroom, cli, edition, forgetting, jobs, roster, sandbox
-from shardlab_grader.course import Course, quiet
-from shardlab_grader.release import Release, release
-from shardlab_grader.report import Row
-from shardlab_grader.roster import HIDDEN, Person, Roster
-from shardlab_grader.store import Record
+from shardlab_grader import cli
+from shardlab_grader.classes import classroom, jobs
+from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.records import forgetting, roster
+from shardlab_grader.records.roster import HIDDEN, Person, Roster
+from shardlab_grader.records.store import Record
+from shardlab_grader.releases.release import Release, release
+from shardlab_grader.reports.report import Row
+from shardlab_grader.sandbox import box as sandbox
 
 from shardlab.errors import ShardlabError
-from shardlab.verdict import Finding, Verdict
+from shardlab_course.editions import edition
+from shardlab_judge.verdict import Finding, Verdict
 
 from .conftest import NAME, ROOT
 

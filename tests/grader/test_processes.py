@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 import sample_questions
-from shardlab_grader import entries
-from shardlab_grader.entries import Refused
-from shardlab_grader.notebook import Cell, Settings, record
-from shardlab_grader.sandbox import Limits, Road
+from shardlab_grader.border import entries
+from shardlab_grader.border.entries import Refused
+from shardlab_grader.classes.notebook import Cell, Settings, record
+from shardlab_grader.sandbox.box import Limits, Road
 
-from shardlab.judge import judge
+from shardlab_judge.judging import judge
 
 SEED = 11
 MANIFEST = sample_questions.LAUNCHED.manifest(SEED)

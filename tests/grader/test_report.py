@@ -13,13 +13,14 @@ from html.parser import HTMLParser
 import pytest
 import sample_questions
 from rich.console import Console
-from shardlab_grader import header, report, report_page
-from shardlab_grader.figures import Exercise, Figures, Group, Loss, Misconception, Pair
-from shardlab_grader.live import Board, remaining
-from shardlab_grader.report import Row, row, summary
-from shardlab_grader.store import Record
+from shardlab_grader.records.store import Record
+from shardlab_grader.reports import report, report_page
+from shardlab_grader.reports.figures import Exercise, Figures, Group, Loss, Misconception, Pair
+from shardlab_grader.reports.live import Board, remaining
+from shardlab_grader.reports.report import Row, row, summary
 
-from shardlab.verdict import Finding, Part, Verdict
+from shardlab_course.editions import header
+from shardlab_judge.verdict import Finding, Part, Verdict
 
 PASSED = Verdict("4.1", "passed", (Part("classify", "V", 2.0, 2.0),))
 IDLE = Verdict("4.2", "unattempted", (Part("case_1", "V", 0.0, 1.0),), reason="Not attempted yet.")
@@ -257,7 +258,7 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None
     """Where nothing can be redrawn there is a line each half minute, and one at the end."""
     console = Console(file=io.StringIO(), width=120)
     clock = iter(range(0, 1000, 20))
-    monkeypatch.setattr("shardlab_grader.live.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("shardlab_grader.reports.live.time.monotonic", lambda: float(next(clock)))
     with Board(console).progress("running", 4) as advance:
         for _ in range(4):
             advance()

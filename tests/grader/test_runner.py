@@ -10,11 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from shardlab_grader.artifact import Recording
-from shardlab_grader.jobs import Cell, Settings, record, record_ours
-from shardlab_grader.sandbox import Limits, Outcome, Road
-
-from shardlab.exercises import shown
+from shardlab_grader.border.artifact import Recording
+from shardlab_grader.classes.jobs import Cell, Settings, record, record_ours
+from shardlab_grader.sandbox.box import Limits, Outcome, Road
 
 pytestmark = pytest.mark.sandbox
 
@@ -45,13 +43,12 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     package = tmp_path_factory.mktemp("package") / "shardlab"
     package.mkdir()
     (package / "__init__.py").touch()
-    exercises = package / "exercises"
-    exercises.mkdir()
-    (exercises / "__init__.py").touch()
-    (exercises / "answer.py").write_text(ANSWER)
-    (exercises / "predictions.py").write_text(PREDICTIONS)
-    shutil.copy(pathlib.Path(shown.__file__), exercises / "shown.py")
-    return package
+    answers = package / "answers"
+    answers.mkdir()
+    (answers / "__init__.py").touch()
+    (answers / "record.py").write_text(ANSWER)
+    (answers / "in_the_box.py").write_text(PREDICTIONS)
+    return package.parent
 
 
 @pytest.fixture
@@ -59,8 +56,8 @@ def ran(stand_in: pathlib.Path, road: Road) -> Run:
     """Runs cells on both roads and reads the recording; keyword arguments are limits, and `manifests`."""
 
     def start(*cells: str | Cell, manifests: Any = MANIFESTS, cell_seconds: float = 30.0, **limits: Any) -> Any:
-        cache, within = stand_in.parent / "cache", Limits(**limits)
-        settings = Settings(cache, shardlab=stand_in, cell_seconds=cell_seconds, notebook=within)
+        cache, within = stand_in / "cache", Limits(**limits)
+        settings = Settings(cache, packages=stand_in, cell_seconds=cell_seconds, notebook=within)
         listed = [Cell(textwrap.dedent(cell)) if isinstance(cell, str) else cell for cell in cells]
         return record(listed, manifests, settings, road)
 
@@ -133,7 +130,7 @@ RAISING = {
     "input()": "EOFError",
     "x = bytearray(2**40)": "MemoryError",
     "class E(Exception):\n    def __str__(self): raise ValueError\nraise E": "ValueError",
-    "import shardlab.questions": "ModuleNotFoundError",
+    "import shardlab_course.chapters": "ModuleNotFoundError",
     "import shardlab_grader": "ModuleNotFoundError",
     "import socket; socket.create_connection(('127.0.0.1', 9))": "ConnectionRefusedError",
 }
@@ -181,7 +178,7 @@ def test_endless_answer(ran: Run) -> None:
 def test_predictions(ran: Run) -> None:
     """What was predicted is recorded, under its item."""
     item = {"name": "p", "kind": "value", "predicted": True}
-    cells = ["from shardlab.exercises.predictions import predict", "predict('1.1', p=3)"]
+    cells = ["from shardlab_course.checking.predictions import predict", "predict('1.1', p=3)"]
     _, recording = ran(*cells, manifests={"1.1": {"id": "1.1", "variable": None, "items": [item]}})
     assert values(recording) == {"p": 3}
 
@@ -238,7 +235,7 @@ def test_forged_lines(ran: Run) -> None:
 
 def test_compiled_programs_are_ours(stand_in: pathlib.Path, tmp_path: pathlib.Path, road: Road) -> None:
     """What a solution's run compiles is kept, and a student's run can read it and not change it."""
-    settings = Settings(tmp_path / "cache", shardlab=stand_in)
+    settings = Settings(tmp_path / "cache", packages=stand_in)
     place = "import os; place = os.environ['JAX_COMPILATION_CACHE_DIR']"
     cells = [Cell(place), Cell("open(f'{place}/entry', 'w').write('1')")]
     assert record_ours(cells, {}, settings)[1] == Recording({}, cell=1, ended=True)
@@ -249,8 +246,8 @@ def test_compiled_programs_are_ours(stand_in: pathlib.Path, tmp_path: pathlib.Pa
 
 def test_without_walls(ran: Run, stand_in: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Mode `none` records the same."""
-    settings = Settings(tmp_path / "cache", shardlab=stand_in, mode="none")
-    _, recording = record([Cell("a = 1"), Cell("import shardlab.exercises.answer")], MANIFESTS, settings)
+    settings = Settings(tmp_path / "cache", packages=stand_in, mode="none")
+    _, recording = record([Cell("a = 1"), Cell("import shardlab.answers.record")], MANIFESTS, settings)
     assert values(dataclasses.replace(recording)) == {"a": 1, "b": {"missing": True}}
 
 

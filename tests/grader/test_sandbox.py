@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from shardlab_grader import sandbox, walls
-from shardlab_grader.sandbox import Limits, MiB, Mount, Outcome, Sandbox, interpreter, limits_in_force, probe, run
-from shardlab_grader.servers import Servers
-from shardlab_grader.walls import NOBODY
+from shardlab_grader.sandbox import box as sandbox
+from shardlab_grader.sandbox import mounts as walls
+from shardlab_grader.sandbox.box import Limits, MiB, Mount, Outcome, Sandbox, interpreter, limits_in_force, probe, run
+from shardlab_grader.sandbox.mounts import NOBODY
+from shardlab_grader.sandbox.servers import Servers
 from where import names_in_tmp
 
 from shardlab.errors import ShardlabError
@@ -183,7 +184,7 @@ def test_neighbours_do_not_count(tmp_path: pathlib.Path) -> None:
 
 _NEIGHBOUR = """
 import pathlib, sys
-from shardlab_grader.sandbox import Limits, Sandbox, interpreter, run
+from shardlab_grader.sandbox.box import Limits, Sandbox, interpreter, run
 box = pathlib.Path(sys.argv[1], "theirs")
 box.mkdir()
 source = "import subprocess, time; print(len([subprocess.Popen(['sleep', '2']) for _ in range(25)])); time.sleep(2)"
@@ -194,8 +195,8 @@ print(run([sys.executable, "-I", "-c", source], inside, box).stdout, end="")
 
 GRADER = """
 import pathlib, sys, threading
-from shardlab_grader.sandbox import Mount, Sandbox, cold, interpreter
-from shardlab_grader.servers import Servers
+from shardlab_grader.sandbox.box import Mount, Sandbox, cold, interpreter
+from shardlab_grader.sandbox.servers import Servers
 script, road = pathlib.Path(sys.argv[1], "script.py"), {"cold": cold, "warm": Servers().run}[sys.argv[2]]
 script.write_text("import time\\ndef main(*_): time.sleep(60)\\nif __name__ == '__main__': main()")
 box = script.with_name("box")

@@ -16,12 +16,13 @@ from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
-from shardlab_grader import classroom, cluster, edition
-from shardlab_grader.release import Release, release
-from shardlab_grader.store import Record, Store, judgement, key
-from shardlab_grader.submissions import submissions
+from shardlab_grader.classes import classroom, cluster
+from shardlab_grader.records.store import Record, Store, judgement, key
+from shardlab_grader.records.submissions import submissions
+from shardlab_grader.releases.release import Release, release
 
 from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition
 
 ROOT = pathlib.Path(__file__).parents[2]
 CHAPTER = "01"

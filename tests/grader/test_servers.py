@@ -10,9 +10,9 @@ import textwrap
 from collections.abc import Callable, Iterator
 
 import pytest
-from shardlab_grader import servers as module
-from shardlab_grader.sandbox import Limits, Mount, Outcome, Sandbox, interpreter
-from shardlab_grader.servers import Servers
+from shardlab_grader.sandbox import servers as module
+from shardlab_grader.sandbox.box import Limits, Mount, Outcome, Sandbox, interpreter
+from shardlab_grader.sandbox.servers import Servers
 
 pytestmark = pytest.mark.sandbox
 

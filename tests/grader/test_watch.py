@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from shardlab_grader import watch
+from shardlab_grader.sandbox import watch
 
 MiB = 2**20
 TREE = """

@@ -60,10 +60,12 @@ class Course:
     def make(self) -> None:
         """Write the repository with the one chapter, and release it."""
         assert self.chapter is not None
-        shutil.copytree(ROOT / "src" / "shardlab", self.site / "shardlab", ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.rmtree(self.site / "shardlab" / "questions")
-        (self.site / "shardlab" / "questions").mkdir()
-        shutil.copy(self.chapter.with_name("declared.py"), self.site / "shardlab" / "questions" / "__init__.py")
+        others = shutil.ignore_patterns("__pycache__", "ch[0-9]*")
+        shutil.copytree(ROOT / "src", self.site, ignore=others, dirs_exist_ok=True)
+        declared = self.site / "shardlab_course" / f"ch{NAME[:2]}"
+        declared.mkdir()
+        (declared / "__init__.py").touch()
+        shutil.copy(self.chapter.with_name("declared.py"), declared / "questions.py")
         for place in ("solutions", "grader"):
             (self.repository / place).mkdir(parents=True)
         (self.repository / "pyproject.toml").write_text('[project.urls]\nRepository = "https://github.com/shardlab/shardlab"\n')

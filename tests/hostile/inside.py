@@ -8,8 +8,8 @@ PASSED = '{"verdict": {"question": "90.1", "status": "passed", "parts": [], "fin
 
 CASES = (
     cells("recorder", """
-        import shardlab.exercises.answer
-        shardlab.exercises.answer.record = lambda manifest, *rest: {"items": {i["name"]: {"points": 100} for i in manifest["items"]}}
+        import shardlab.answers.record
+        shardlab.answers.record.record = lambda manifest, *rest: {"items": {i["name"]: {"points": 100} for i in manifest["items"]}}
         """),
     cells("recorder-in-use", """
         import gc, sys
@@ -104,8 +104,8 @@ CASES = (
         jax.export.export = lambda *args, **kwargs: lambda *specs: type("E", (), {"mlir_module_serialized": b"ML" * 99})()
         """, reason="90.3"),
     cells("placement-of-all", """
-        import shardlab.exercises.answer
-        shardlab.exercises.answer.placement_of = lambda *args: type("P", (), {"to_json": lambda self: {"shape": [], "same_as": True}})()
+        import shardlab.answers.record
+        shardlab.answers.record.placement_of = lambda *args: type("P", (), {"to_json": lambda self: {"shape": [], "same_as": True}})()
         """),
     cells("memory", "import ctypes; ctypes.memset(id(1), 255, 4096)"),
     cells("modules", """

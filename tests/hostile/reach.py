@@ -47,9 +47,9 @@ CASES = (
         for path in glob.glob("/**/gradebook.db", recursive=True) + ["/proc/1/root/work/gradebook.db"]:
             sqlite3.connect(path).execute("update grade set manual_score = 100")
         """),
-    cells("questions", "import shardlab.questions as q; raise RuntimeError(str(q.QUESTIONS))"),
-    cells("references", "import shardlab.judge.references as r; raise RuntimeError(str(r.References.load()))"),
-    cells("grader", "import shardlab_grader.store, shardlab_grader.classroom; raise RuntimeError(shardlab_grader.__path__)"),
+    cells("questions", "import shardlab_course.chapters as q; raise RuntimeError(str(q.QUESTIONS))"),
+    cells("references", "import shardlab_judge.references as r; raise RuntimeError(str(r.References.load()))"),
+    cells("grader", "import shardlab_grader.records.store, shardlab_grader.classes.classroom; raise RuntimeError(shardlab_grader.__path__)"),
     cells("boxes-of-others", """
         import ctypes, os
         ctypes.CDLL(None).umount2(b"/tmp", 2)

@@ -8,7 +8,9 @@ import pathlib
 
 import nbformat
 import pytest
-from shardlab_grader import edition, header, sampling
+from shardlab_grader import sampling
+
+from shardlab_course.editions import edition, header
 
 from .harness import HERE, ROOT, Course
 from .test_hostile import unfair_total

@@ -10,10 +10,12 @@ import time
 
 import nbformat
 import pytest
-from shardlab_grader import edition, pages
-from shardlab_grader.header import Syllabus
-from shardlab_grader.restore import job_cells, restore
-from shardlab_grader.submissions import Unreadable, each, handed_in, parse, stage
+from shardlab_grader.classes.restore import job_cells, restore
+from shardlab_grader.nbgrader import pages
+from shardlab_grader.records.submissions import Unreadable, each, handed_in, parse, stage
+
+from shardlab_course.editions import edition
+from shardlab_course.editions.header import Syllabus
 
 from . import notebooks
 from .cases import NAME, RIGHT, Case, Notebook, answered
@@ -33,7 +35,8 @@ def released() -> Notebook:
     assert spec is not None and spec.loader is not None
     declared = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(declared)
-    source = edition.source(HERE / "course" / f"{NAME}.md", Syllabus(declared.QUESTIONS, "https://github.com/shardlab/shardlab"))
+    given = Syllabus({one.id: one for one in declared.QUESTIONS}, "https://github.com/shardlab/shardlab")
+    source = edition.source(HERE / "course" / f"{NAME}.md", given)
     return json.loads(json.dumps(edition.student(source)))
 
 

@@ -6,14 +6,14 @@ import jax
 import numpy as np
 import pytest
 
-from shardlab.exercises.answer import plain, record
-from shardlab.exercises.feedback import text
-from shardlab.expression_items import LayoutItem, Situation
-from shardlab.judge import judge
-from shardlab.judge.measuring import hidden_inputs
-from shardlab.judge.references import References, build
-from shardlab.question import Case, Input, Miss, ProgramItem, Question, axes
-from shardlab.verdict import Verdict
+from shardlab.answers.record import plain, record
+from shardlab_course.checking.feedback import text
+from shardlab_judge.expression_items import LayoutItem, Situation
+from shardlab_judge.judging import judge
+from shardlab_judge.measuring import hidden_inputs
+from shardlab_judge.question import Case, Input, Miss, ProgramItem, Question, axes
+from shardlab_judge.references import References, build
+from shardlab_judge.verdict import Verdict
 
 P = jax.P
 NONE = References({}, {})

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from sample_questions import question
 
-from shardlab.exercises.answer import record
-from shardlab.exercises.feedback import html, text
-from shardlab.expression_items import ExpressionItem, LayoutItem, RulesItem, Situation, Tree
-from shardlab.judge import judge
-from shardlab.judge.references import References
+from shardlab.answers.record import record
 from shardlab.placement import place
-from shardlab.question import Miss, Question, axes
-from shardlab.verdict import Verdict
+from shardlab_course.checking.feedback import html, text
+from shardlab_judge.expression_items import ExpressionItem, LayoutItem, RulesItem, Situation, Tree
+from shardlab_judge.judging import judge
+from shardlab_judge.question import Miss, Question, axes
+from shardlab_judge.references import References
+from shardlab_judge.verdict import Verdict
 
 MESH = axes(data=2, model=4)
 ROWS = place((16, 8), axes(x=2, y=4), ("y",))

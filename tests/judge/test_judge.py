@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from sample_questions import CALLED, CHOSEN, PLACED, P
 
-from shardlab.exercises.answer import record
-from shardlab.exercises.feedback import html, text
-from shardlab.judge import judge
-from shardlab.judge.references import References
-from shardlab.question import Question
-from shardlab.verdict import Verdict
+from shardlab.answers.record import record
+from shardlab_course.checking.feedback import html, text
+from shardlab_judge.judging import judge
+from shardlab_judge.question import Question
+from shardlab_judge.references import References
+from shardlab_judge.verdict import Verdict
 
 NONE = References({}, {})
 AUTO = jax.sharding.AxisType.Auto

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from sample_questions import LAUNCHED, batches, gathered
 
-from shardlab.exercises import feedback
-from shardlab.exercises.answer import record
-from shardlab.judge import judge
-from shardlab.judge.processes import seen
+from shardlab.answers.record import record
 from shardlab.placement import place
 from shardlab.processes import recorded
-from shardlab.processes_item import Launch
-from shardlab.question import axes
+from shardlab_course.checking import feedback
+from shardlab_judge.judging import judge
+from shardlab_judge.processes import seen
+from shardlab_judge.processes_item import Launch
+from shardlab_judge.question import axes
 
 OVER_BOTH = (("dcn", "ici"),)
 

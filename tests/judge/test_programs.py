@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from sample_questions import PROGRAM, P, product, question
 
-from shardlab.exercises.answer import record
-from shardlab.judge import judge
-from shardlab.judge.references import References, build, passing
-from shardlab.question import Case, Input, Observed, ProgramItem, axes
-from shardlab.verdict import Verdict
+from shardlab.answers.record import record
+from shardlab_judge.judging import judge
+from shardlab_judge.question import Case, Input, Observed, ProgramItem, axes
+from shardlab_judge.references import References, build, passing
+from shardlab_judge.verdict import Verdict
 
 SEED = 5
 
@@ -136,7 +136,7 @@ def test_same_bytes_same_verdict(references: References) -> None:
 
 def test_hidden_inputs_differ_by_seed() -> None:
     """Another release, other values."""
-    from shardlab.judge.measuring import hidden_inputs
+    from shardlab_judge.measuring import hidden_inputs
 
     case = PROGRAM.items[0].cases[0]
     first, same, other = (hidden_inputs(case, seed)[0] for seed in (1, 1, 2))
@@ -145,7 +145,7 @@ def test_hidden_inputs_differ_by_seed() -> None:
 
 def test_inputs_may_be_shifted() -> None:
     """Values around another number than 0, for programs whose mistakes show only there."""
-    from shardlab.judge.measuring import hidden_inputs
+    from shardlab_judge.measuring import hidden_inputs
 
     inputs = (Input((64,), shift=100.0), Input((64,), dtype="int32", shift=-200.0))
     floats, integers = hidden_inputs(Case((("x", 8),), inputs), 1)
@@ -170,7 +170,7 @@ def test_a_program_that_xla_cannot_compile_is_a_finding(references: References, 
     def broken(*args: object) -> None:
         raise jax.errors.JaxRuntimeError("INTERNAL: RET_CHECK failure in a thunk\nmore")
 
-    monkeypatch.setattr("shardlab.judge.programs.measure", broken)
+    monkeypatch.setattr("shardlab_judge.programs.measure", broken)
     verdict = judge(PROGRAM, answer, references, SEED)
     assert (verdict.status, verdict.points) == ("failed", 0)
     assert verdict.findings[0].what.endswith("run your program here: INTERNAL: RET_CHECK failure in a thunk")

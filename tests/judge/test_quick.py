@@ -9,15 +9,13 @@ from typing import Any
 import jax
 import pytest
 
-from shardlab.judge import measuring
-from shardlab.judge.references import References
 from shardlab.programs import lapack, stablehlo
 from shardlab.programs.program import read_program
-from shardlab.question import Case, ProgramItem
-from shardlab.questions import QUESTIONS
-from shardlab.situation import situation
+from shardlab.programs.situation import situation
+from shardlab_course.chapters import QUESTIONS, reference_of
+from shardlab_judge import measuring
+from shardlab_judge.question import Case, ProgramItem
 
-REFERENCES = References.load()
 FIRST = {q.id: item for q in QUESTIONS.values() for item in q.items[:1] if isinstance(item, ProgramItem)}
 
 
@@ -40,7 +38,7 @@ def test_quick_compiling_changes_nothing_that_counts(question: str) -> None:
     """Collectives with their order, arguments, outputs and the largest array are the same; FLOPs but for a few of copies."""
     item = FIRST[question]
     case = item.cases[0]
-    module = base64.b64decode(REFERENCES._programs[f"{question}/{item.name}/{case.key}"])
+    module = base64.b64decode(reference_of(question)._programs[f"{question}/{item.name}/{case.key}"])
     quick, plain = read(module, case, measuring.QUICK), read(module, case, {})
     assert quick.pop("flops") == pytest.approx(plain.pop("flops"), rel=0.0 if "F" in item.points else 0.05)
     assert quick == plain

@@ -10,11 +10,11 @@ from jax import P, lax
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from shardlab.exercises.answer import record
-from shardlab.judge import judge
-from shardlab.judge.measuring import hidden_inputs
-from shardlab.judge.references import build
-from shardlab.question import Case, Input, Miss, ProgramItem, Question, axes
+from shardlab.answers.record import record
+from shardlab_judge.judging import judge
+from shardlab_judge.measuring import hidden_inputs
+from shardlab_judge.question import Case, Input, Miss, ProgramItem, Question, axes
+from shardlab_judge.references import build
 
 SPECTRUM = Question(
     "sample", "rows", difficulty=1, minutes=1, hints=("a", "b", "c"), explanation="",

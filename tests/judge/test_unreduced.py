@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import pytest
 from sample_questions import P, question
 
-from shardlab.cases import Case, Input
-from shardlab.exercises.answer import record
-from shardlab.judge import judge
-from shardlab.judge.references import References, build
-from shardlab.question import ProgramItem, ValueItem, axes
-from shardlab.verdict import Verdict
+from shardlab.answers.record import record
+from shardlab_judge.cases import Case, Input
+from shardlab_judge.judging import judge
+from shardlab_judge.question import ProgramItem, ValueItem, axes
+from shardlab_judge.references import References, build
+from shardlab_judge.verdict import Verdict
 
 SEED = 3
 

@@ -10,7 +10,7 @@ from shardlab.planner.layouts import Layout
 from shardlab.planner.partitioner import RULES, Partitioner
 from shardlab.planner.routes import Cuts, Product, Route, free_prefix, natural_output, transfer
 from shardlab.planner.work import Unknown
-from shardlab.programs.collectives import Collective
+from shardlab.programs.reading.collectives import Collective
 
 
 @functools.lru_cache(maxsize=16384)

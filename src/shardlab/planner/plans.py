@@ -13,7 +13,7 @@ from shardlab.placement import Axes
 from shardlab.planner.chain import Chain
 from shardlab.planner.layouts import Layout
 from shardlab.planner.routes import Route
-from shardlab.programs.collectives import Collective, price, total_bytes
+from shardlab.programs.reading.collectives import Collective, price, total_bytes
 from shardlab.tables import Table
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Plan:
 
     @property
     def price(self) -> int:
-        """Bytes that one device moves: see `shardlab.programs.collectives.price`."""
+        """Bytes that one device moves: see `shardlab.programs.reading.collectives.price`."""
         return price(self.collectives)
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from shardlab.placement import Axes
 from shardlab.planner.layouts import Entry, Layout, parts
-from shardlab.programs.collectives import Collective
+from shardlab.programs.reading.collectives import Collective
 
 Cuts = dict[str, Entry]
 HLO_TYPES = {"float32": "f32", "bfloat16": "bf16", "float16": "f16", "float64": "f64", "int32": "s32", "int8": "s8"}

@@ -15,7 +15,7 @@ from shardlab.expressions.resolution import axes_text
 from shardlab.planner.chain import Chain
 from shardlab.planner.layouts import Entry, Layout, parts
 from shardlab.planner.routes import Route
-from shardlab.programs.collectives import price, total_bytes
+from shardlab.programs.reading.collectives import price, total_bytes
 from shardlab.tables import Table
 
 if TYPE_CHECKING:

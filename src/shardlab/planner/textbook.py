@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from shardlab.planner.layouts import Entry, Layout
 from shardlab.planner.routes import Cuts, Product, Route, transfer
-from shardlab.programs.collectives import Collective
+from shardlab.programs.reading.collectives import Collective
 
 
 def textbook(product: Product, asked: bool) -> Route:

@@ -13,8 +13,8 @@ from jax.sharding import AxisType, Mesh, NamedSharding
 
 from shardlab.errors import ShardlabError
 from shardlab.planner.layouts import Layout
-from shardlab.programs.collectives import Collective
 from shardlab.programs.program import Program, read_program
+from shardlab.programs.reading.collectives import Collective
 from shardlab.tables import Table
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import dataclasses
 
 from shardlab.planner.layouts import Entry, Layout, parts
 from shardlab.planner.routes import Cuts, Product, transfer
-from shardlab.programs.collectives import Collective
+from shardlab.programs.reading.collectives import Collective
 
 
 class Unknown(Exception):

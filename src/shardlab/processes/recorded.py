@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shardlab.processes.launching import Launched, Process, launch_calls, source_of
-from shardlab.processes_item import FOLDER
 
 Entry = dict[str, Any]
 MESSAGE = 2000
+FOLDER = "{folder}"
+"""In an argument that is text: an empty folder that all launches of one item share."""
 
 
 def launches(function: Callable[..., Any], item: Mapping[str, Any]) -> list[Entry]:

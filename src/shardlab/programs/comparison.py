@@ -7,8 +7,8 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from shardlab.programs.collectives import Collective
 from shardlab.programs.program import Program, inspect, read_program
+from shardlab.programs.reading.collectives import Collective
 from shardlab.tables import Table
 
 HERE = "here"

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from shardlab.programs import alphabeta
 from shardlab.programs.chips import Chip, chip
-from shardlab.programs.collectives import Collective
 from shardlab.programs.program import Program
+from shardlab.programs.reading.collectives import Collective
 from shardlab.tables import Table, seconds
 
 MODEL = "A model, not a measurement: peak rates (FLOPs in bf16), and each mesh axis alone on one axis of the chip's torus."

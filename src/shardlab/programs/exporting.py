@@ -12,7 +12,7 @@ from unittest import mock
 import jax
 
 from shardlab.programs import stablehlo
-from shardlab.situation import situation
+from shardlab.programs.situation import situation
 
 Entry = dict[str, Any]
 TODO: Entry = {"todo": True}

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from shardlab.errors import ShardlabError
 from shardlab.placement import Axes, Placement
-from shardlab.programs.calls import largest
-from shardlab.programs.collectives import Collective, price, read_collectives, total_bytes
-from shardlab.programs.depth import depth
-from shardlab.programs.overlap import Overlap, overlaps
+from shardlab.programs.reading.calls import largest
+from shardlab.programs.reading.collectives import Collective, price, read_collectives, total_bytes
+from shardlab.programs.reading.depth import depth
+from shardlab.programs.reading.overlap import Overlap, overlaps
 from shardlab.programs.terms import placed_of
 from shardlab.tables import Table
 
@@ -72,12 +72,12 @@ class Program:
 
     @property
     def payload_bytes(self) -> int:
-        """Bytes of all collectives' outputs, times executions: see `shardlab.programs.collectives.total_bytes`."""
+        """Bytes of all collectives' outputs, times executions: see `shardlab.programs.reading.collectives.total_bytes`."""
         return total_bytes(self.collectives)
 
     @property
     def price(self) -> int:
-        """Bytes that one device moves: see `shardlab.programs.collectives.price`."""
+        """Bytes that one device moves: see `shardlab.programs.reading.collectives.price`."""
         return price(self.collectives)
 
     @functools.cached_property
@@ -87,12 +87,12 @@ class Program:
 
     @functools.cached_property
     def largest(self) -> int:
-        """Bytes of the largest array that it makes, or is given, on a device: see `shardlab.programs.calls.largest`."""
+        """Bytes of the largest array that it makes, or is given, on a device: see `reading.calls.largest`."""
         return largest(self.hlo)
 
     @functools.cached_property
     def overlaps(self) -> tuple[Overlap, ...] | None:
-        """Each run of a collective with the matrix products around it: see `shardlab.programs.overlap`.
+        """Each run of a collective with the matrix products around it: see `shardlab.programs.reading.overlap`.
 
         For the CPU backend's programs; `None` where loops hide it.
         """

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Index, Placement, place, placement_of
-from shardlab.programs.groups import axes_of
+from shardlab.programs.reading.groups import axes_of
 
 
 def placed_of(sharding: Any, shape: Sequence[int], axes: Axes | None) -> tuple[Placement, tuple[str, ...]]:

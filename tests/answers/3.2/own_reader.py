@@ -2,7 +2,7 @@
 # points: 3
 import collections
 
-from shardlab.programs.collectives import read_collectives
+from shardlab.programs.reading.collectives import read_collectives
 
 
 def collective_bytes(hlo_text):

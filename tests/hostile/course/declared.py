@@ -1,4 +1,4 @@
-"""The questions of the small chapter; the tests put this file where `shardlab.questions` was."""
+"""The questions of the small chapter; the tests put this file where the course has `ch90/questions.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 from shardlab.placement import place
-from shardlab.question import CallsItem, Case, Input, PlacementItem, ProgramItem, Question, ValueItem, axes
+from shardlab_judge.question import CallsItem, Case, Input, PlacementItem, ProgramItem, Question, ValueItem, axes
 
 HINTS = ("one", "two", "three")
 SECRET = "key-that-only-the-judge-knows"
@@ -35,12 +35,9 @@ PRODUCT = ProgramItem(
     cases=(contraction(8, 64, 12, x=2, y=4), contraction(12, 96, 8, x=4, y=2)),
 )  # fmt: skip
 ROWS = PlacementItem("rows", {"S": 1}, target=place((16, 4), axes(x=8), ("x",)))
-ALL = (
+QUESTIONS = (
     Question("90.1", "Double", (DOUBLE,), 1, 2, HINTS, SECRET),
     Question("90.2", "Parts", (KIND, ValueItem("A", {"C": 1}, key=3)), 2, 5, HINTS, SECRET, variable="parts"),
     Question("90.3", "Product", (PRODUCT,), 2, 5, HINTS, SECRET),
     Question("90.4", "Rows", (ROWS,), 2, 5, HINTS, SECRET),
 )
-CHAPTERS = {90: ALL}
-QUESTIONS = {one.id: one for one in ALL}
-question = QUESTIONS.__getitem__

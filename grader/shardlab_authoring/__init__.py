@@ -1,0 +1,1 @@
+"""For those who write the course: editions, numbers in prose, outputs, references, new exercises."""

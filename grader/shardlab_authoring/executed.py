@@ -1,0 +1,129 @@
+"""The solution editions, run from top to bottom, with their outputs: for nbval, and to read.
+
+Run as `python -m shardlab_authoring.executed [--numbers] [FOLDER] [CHAPTER...]` at the root of the repository; into
+`build/solutions` unless told. It stops where a number in prose is not what the page says; `--numbers` keeps what it says.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.metadata
+import pathlib
+import platform
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import nbformat
+from jupyter_core.utils import ensure_async
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition, header, numbers
+
+FOLDER = pathlib.Path("build", "solutions")
+CELL_SECONDS = 120
+# Given each chapter's file and what its placeholders say.
+Told = Callable[[pathlib.Path, numbers.Texts], None]
+
+
+class Page(NotebookClient):
+    """A client that fills the placeholders of each text with what they say when the cells above have run."""
+
+    name = ""
+    texts: dict[str, list[str]]
+
+    async def async_execute_cell(self, cell: NotebookNode, cell_index: int, *args: Any, **options: Any) -> NotebookNode:
+        if cell.cell_type == "markdown" and (asked := numbers.expressions(cell.source, self.name)):
+            said = [await self._said(expression) for expression in asked]
+            for expression, text in zip(asked, said, strict=True):
+                self.texts.setdefault(expression, []).append(text)
+            left = iter(said)
+            cell.source = numbers.replaced(cell.source, lambda _: next(left))
+        return await super().async_execute_cell(cell, cell_index, *args, **options)
+
+    async def _said(self, expression: str) -> str:
+        # A silent request with nothing to run leaves the page's history and its counts of cells alone.
+        asked = {"text": f"str(({expression}))"}
+        assert self.kc is not None
+        message = await ensure_async(self.kc.execute("", silent=True, user_expressions=asked))
+        reply = await self.async_wait_for_reply(message)
+        said: Any = reply["content"]["user_expressions"]["text"] if reply else {"ename": "TimeoutError", "evalue": ""}
+        if "data" in said:
+            return str(ast.literal_eval(said["data"]["text/plain"]))
+        what = f"a placeholder raises {said['ename']}: {said['evalue']}"
+        mend = "use names that the code cells above it have made."
+        where = f"{self.name}: {{{{ {expression} }}}}"
+        raise ShardlabError("placeholder-raises", what, where=where, mend=mend)
+
+
+def run(path: pathlib.Path, given: header.Syllabus, folder: pathlib.Path) -> tuple[NotebookNode, numbers.Texts]:
+    """A chapter's solution with its outputs, run in `folder`, and what its placeholders say.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: a cell raises.
+        ShardlabError: a placeholder is broken or raises.
+    """
+    notebook = edition.solution(edition.unfilled(path, given))
+    page = Page(notebook, timeout=CELL_SECONDS, resources={"metadata": {"path": str(folder)}})
+    page.name, page.texts = path.name, {}
+    page.execute()
+    return notebook, page.texts
+
+
+def write(root: pathlib.Path, folder: pathlib.Path, chapters: Sequence[int] = (), told: Told = numbers.compare) -> None:
+    """Execute every chapter's solution into `folder/NN_name.ipynb`, or those named.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: a cell raises.
+        ShardlabError: a chapter has a mistake, or a number in its prose is not what the page says.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    given = header.syllabus(root)
+    for path in edition.chapters(root, chapters):
+        start = time.monotonic()
+        notebook, texts = run(path, given, folder)
+        told(path, texts)
+        seconds, count = time.monotonic() - start, sum(map(len, texts.values()))
+        keep(notebook, folder / f"{path.stem}.ipynb", seconds)
+        print(f"{path.stem}: {len(notebook.cells)} cells and {count} numbers in {seconds:.0f} s", flush=True)
+
+
+def keep(notebook: NotebookNode, path: pathlib.Path, seconds: float) -> None:
+    """Write an executed notebook, with what its outputs depend on; the book shows them while that is as it was."""
+    notebook.metadata["shardlab"] = {"fingerprint": fingerprint(pathlib.Path.cwd()), "seconds": round(seconds, 1)}
+    nbformat.write(notebook, path)
+
+
+@functools.cache
+def fingerprint(root: pathlib.Path) -> str:
+    """Short hash of what a chapter's outputs depend on besides its own text."""
+    digest = hashlib.sha256(platform.python_version().encode())
+    for name in ("jax", "jaxlib", "matplotlib", "numpy", "rich"):
+        digest.update(importlib.metadata.version(name).encode())
+    for path in sorted((root / "src" / "shardlab").rglob("*")):
+        if path.suffix in (".py", ".json"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the solutions; the exit status."""
+    words = [word for word in arguments if word != "--numbers"]
+    chapters = [int(word) for word in words if word.isdigit()]
+    folders = [pathlib.Path(word) for word in words if not word.isdigit()]
+    told = numbers.save if "--numbers" in arguments else numbers.compare
+    try:
+        write(pathlib.Path.cwd(), (folders or [FOLDER])[0], chapters, told)
+    except ShardlabError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,27 @@
+"""The fronts of free designs that come with the helper package.
+
+Run as `python -m shardlab_authoring.fronts` at the root of the repository, after a design or a case has changed.
+"""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Write the files and say so."""
+    import jax
+
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_num_cpu_devices", 8)
+    from shardlab_course.chapters import QUESTIONS
+    from shardlab_judge import fronts
+    from shardlab_judge.design_items import DesignItem
+
+    for question in QUESTIONS.values():
+        for item in question.items:
+            if isinstance(item, DesignItem) and item.fronts is not None:
+                item.fronts.write_text(fronts.text(item))
+                print(f"wrote {item.fronts}")
+
+
+if __name__ == "__main__":
+    main()

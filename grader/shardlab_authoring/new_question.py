@@ -1,0 +1,149 @@
+"""The beginning of a new exercise: a declaration, its place in the chapter, and the answers that its tests need.
+
+Run as `python -m shardlab_authoring.new_question N.M` at the root of the repository. What it writes is a small exercise that
+works, to be changed into another.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import sys
+
+from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition
+
+DECLARATION = """\
+{name} = Question(
+    "{id}", "Twice as much", difficulty=1, minutes=5,
+    items=(
+        ProgramItem(
+            "twice", {{"V": 0.5, "S": 0.5, "H": 1}}, oracle=lambda x: 2 * x,
+            cases=(
+                Case(axes(x=4, y=2), (Input((8, 6), ("x", None)),), (("x", None),)),
+                Case(axes(x=2, y=4), (Input((6, 10), ("x", None)),), (("x", None),)),
+            ),
+            misses=(
+                Miss("adds-one", "One was added where the question asks for twice the value.", 1, like=lambda x: x + 1),
+                Miss("gathers", "The output was asked for whole on every device, so the rows had to be gathered.", 2,
+                     when=lambda o: o.price > 0),
+            ),
+        ),
+    ),
+    hints=(
+        "What does a device need to know of the others to compute its own rows?",
+        "An elementwise operation keeps the sharding of its operand.",
+        "Multiply by two, and ask for no other sharding.",
+    ),
+    explanation="Change this text. It is shown after passing, has 40 to 180 words, and says why the right answer is right "
+                "and what the wrong ones would have cost. Here each device doubles the rows that it holds: nothing is "
+                "summed, so no device needs anything from another, and the output lies as the input did.",
+)  # fmt: skip
+"""
+EXERCISE = """
+<!-- exercise {id} -->
+
+Write `twice(mesh, x)`: the double of `x`, whose rows lie over the mesh axis `x`. Nothing needs to move.
+
+```{{code-cell}} ipython3
+def twice(mesh, x):
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION
+```
+
+```{{code-cell}} ipython3
+sl.check("{id}", twice)
+```
+"""
+ANSWERS = {
+    "reference": "# passed\n\n\ndef twice(mesh, x):\n    return 2 * x\n",
+    "adds_itself": "# passed\n\n\ndef twice(mesh, x):\n    return x + x\n",
+    "adds_one": "# failed: adds-one\n# points: 0\n\n\ndef twice(mesh, x):\n    return x + 1\n",
+    "gathers": """\
+# failed: gathers
+# points: 0.5
+import jax
+from jax.sharding import NamedSharding
+
+
+def twice(mesh, x):
+    return jax.lax.with_sharding_constraint(2 * x, NamedSharding(mesh, jax.P()))
+""",
+}
+ID = re.compile(r"(\d+)\.(\d+)")
+DECLARED = re.compile(r"^QUESTIONS[^=]*= \((.*?)\n?\)\n", re.MULTILINE | re.DOTALL)
+IMPORTS = re.compile(r"^from shardlab_judge\.question import (.+)$", re.MULTILINE)
+START = "from shardlab_judge.question import "
+NEEDED = {"Case", "Input", "Miss", "ProgramItem", "Question", "axes"}
+
+
+def write(root: pathlib.Path, id: str) -> list[pathlib.Path]:
+    """The files that were written or changed.
+
+    Raises:
+        ShardlabError: the id is none, is taken, or its chapter is not there.
+    """
+    chapter = _chapter(root, id)
+    declared = root / "src" / "shardlab_course" / f"ch{chapter.stem[:2]}" / "questions.py"
+    folder = root / "tests" / "answers" / id
+    declared.write_text(_with_declaration(declared.read_text(), id))
+    chapter.write_text(_with_exercise(chapter.read_text(), id))
+    folder.mkdir(parents=True)
+    for name, text in ANSWERS.items():
+        (folder / f"{name}.py").write_text(text)
+    return [declared, chapter, *(folder / f"{name}.py" for name in ANSWERS)]
+
+
+def _chapter(root: pathlib.Path, id: str) -> pathlib.Path:
+    match = ID.fullmatch(id)
+    sources = {int(path.stem[:2]): path for path in edition.chapters(root)}
+    if not match or int(match[1]) not in sources:
+        mend = f"name a chapter and the next number in it, as in 4.7; chapters: {', '.join(map(str, sources))}."
+        raise ShardlabError("unknown-question", f"there is no chapter for a question {id!r}.", where="ID=" + id, mend=mend)
+    if (root / "tests" / "answers" / id).exists():
+        where = f"tests/answers/{id}"
+        raise ShardlabError("question-exists", f"question {id} is there already.", where=where, mend="take the next number.")
+    return sources[int(match[1])]
+
+
+def _with_declaration(text: str, id: str) -> str:
+    """The module of questions with one more at its end, and with what it needs imported."""
+    name = "QUESTION_" + id.replace(".", "_")
+    text = IMPORTS.sub(lambda m: f"{START}{_sorted({*m[1].split(', '), *NEEDED})}", text, count=1)
+    names = DECLARED.search(text)
+    assert names, "QUESTIONS = (...) ends every module of questions"
+    kept = names[1].rstrip().rstrip(",")
+    end = f"{kept},\n    {name},\n)\n" if "\n" in names[1] else f"{kept}, {name})\n"
+    start = names[0][: names[0].index("(") + 1]
+    return text[: names.start()] + DECLARATION.format(name=name, id=id) + "\n" + start + end + text[names.end() :]
+
+
+def _sorted(names: set[str]) -> str:
+    return ", ".join(sorted(names, key=lambda name: (name.islower(), name)))
+
+
+def _with_exercise(text: str, id: str) -> str:
+    """The chapter with the exercise after its last one."""
+    last = max((m.end() for m in re.finditer(r"^sl\.check\(.*?^```\n", text, re.MULTILINE | re.DOTALL)), default=len(text))
+    return text[:last] + EXERCISE.format(id=id) + text[last:]
+
+
+def main(arguments: list[str]) -> int:
+    """Write the files and say what comes next; the exit status."""
+    root = pathlib.Path.cwd()
+    try:
+        written = write(root, arguments[0] if len(arguments) == 1 else "")
+    except ShardlabError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for path in written:
+        print(f"wrote {path.relative_to(root)}")
+    chapter = arguments[0].partition(".")[0]
+    print(f"next: make it yours; then  make references notebooks CHAPTERS={chapter}")
+    print(f"      and  .venv/bin/python -m pytest tests/test_answers.py -k {arguments[0]}-")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

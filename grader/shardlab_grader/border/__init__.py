@@ -1,0 +1,1 @@
+"""What comes out of the box, read as hostile: sizes, names and forms."""

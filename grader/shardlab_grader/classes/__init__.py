@@ -1,0 +1,1 @@
+"""Grading a class: from a notebook handed in to its verdicts."""

@@ -1,0 +1,182 @@
+"""A submitted notebook with everything but the student's text taken from the release.
+
+nbgrader's own steps for this stop the class at a duplicated cell and lose a question whose grade cell was deleted.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from shardlab_course.editions.edition import GRADE
+from shardlab_grader.classes.jobs import Cell
+from shardlab_grader.inside import shown
+
+SHOW = "show"
+"""The tag of a given cell that only shows something."""
+
+
+def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
+    """The student's cells in the student's order, without outputs, with the release's grade cells and metadata.
+
+    Only a cell's type, text and ids are believed. Of a duplicated answer or grade cell the last counts. A grade cell that
+    lost its metadata is known by its source; what else stands in one becomes a cell before it. Grade cells and given code
+    cells that are missing are put back where they were.
+    """
+    ours = {grade_id: cell for cell in released.cells if (grade_id := _grade_id(cell))}
+    cells = [cell for cell in submitted.get("cells", []) if _is_cell(cell)]
+    named = [_believed(cell, ours) for cell in cells]
+    found = set(named)
+    named = [name or _by_source(cell, ours, found) for name, cell in zip(named, cells)]
+    last = {name: position for position, name in enumerate(named) if name}
+    rebuilt: list[NotebookNode] = []
+    for position, (cell, name) in enumerate(zip(cells, named)):
+        known = ours[name] if name and last[name] == position else None
+        rebuilt += _cells(cell, known, position)
+    _put_back(rebuilt, released, cells)
+    return nbformat.v4.new_notebook(metadata=copy.deepcopy(released.metadata), cells=rebuilt)
+
+
+def job_cells(notebook: NotebookNode, released: NotebookNode | None = None) -> list[Cell]:
+    """The code cells in order, as the sandbox takes them.
+
+    Args:
+        released: the release, where given cells that only show something may be left out; all run without it.
+    """
+    given = _given(released) if released else {}
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [Cell(cell.source, _question(cell), *given.get(cell.source, ())) for cell in cells]
+
+
+def owners(cells: Sequence[Cell]) -> list[str | None]:
+    """For each cell the question whose grade cell comes next."""
+    found: list[str | None] = []
+    following: str | None = None
+    for cell in reversed(cells):
+        following = cell.question or following
+        found.append(following)
+    return found[::-1]
+
+
+def _given(released: NotebookNode) -> dict[str, tuple[tuple[str, ...], tuple[str, ...] | None]]:
+    """By the text of a given cell the names that it reads, and those that it binds when it is tagged."""
+    cells = [cell for cell in released.cells if cell.cell_type == "code" and not _grade_id(cell)]
+    return {c.source: (_reads(c.source), _binds(c.source) if SHOW in c.metadata.get("tags", []) else None) for c in cells}
+
+
+@functools.cache
+def _reads(text: str) -> tuple[str, ...]:
+    return tuple(sorted(shown.given(text)))
+
+
+@functools.cache
+def _binds(text: str) -> tuple[str, ...]:
+    return tuple(sorted(shown.bound(text)))
+
+
+def _question(cell: NotebookNode) -> str | None:
+    match = GRADE.match(cell.source)
+    return match[1] if match and _is_grade(cell) else None
+
+
+def _grade_id(cell: NotebookNode) -> str | None:
+    return cell.metadata.get("nbgrader", {}).get("grade_id")
+
+
+def _is_grade(cell: NotebookNode) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
+
+
+def _is_manual(cell: NotebookNode) -> bool:
+    """Whether a person grades what the student writes in it."""
+    return _is_grade(cell) and bool(cell.metadata.nbgrader.get("solution"))
+
+
+def _is_cell(cell: Any) -> bool:
+    kinds = ("code", "markdown", "raw")
+    return isinstance(cell, dict) and cell.get("cell_type") in kinds and isinstance(cell.get("source"), str)
+
+
+def _believed(cell: NotebookNode, ours: dict[str, NotebookNode]) -> str | None:
+    metadata: Any = cell.get("metadata")
+    for key in ("nbgrader", "grade_id"):
+        metadata = metadata.get(key) if isinstance(metadata, dict) else None
+    return metadata if isinstance(metadata, str) and metadata in ours else None
+
+
+def _by_source(cell: NotebookNode, ours: dict[str, NotebookNode], found: set[str | None]) -> str | None:
+    match = GRADE.match(cell["source"])
+    if not match or cell["cell_type"] != "code":
+        return None
+    grade_id = "q" + match[1].replace(".", "-")
+    return grade_id if grade_id in ours and grade_id not in found else None
+
+
+def _cells(cell: NotebookNode, known: NotebookNode | None, position: int) -> list[NotebookNode]:
+    """What becomes of one cell, given the release's cell that it stands for, if any."""
+    own = _new(cell["cell_type"], cell["source"], f"cell-{position}")
+    if known is None:
+        return [own]
+    rebuilt = copy.deepcopy(known)
+    if not _is_grade(known) or _is_manual(known):
+        rebuilt.source = cell["source"]
+        return [rebuilt]
+    own.source = cell["source"].replace(known.source.strip(), "").strip()
+    return [own, rebuilt] if own.source else [rebuilt]
+
+
+def _new(kind: str, source: str, id: str) -> NotebookNode:
+    # nbformat's own makers check each cell against the whole schema.
+    cell = NotebookNode(cell_type=kind, source=source, id=id, metadata=NotebookNode())
+    if kind == "code":
+        cell.update(outputs=[], execution_count=None)
+    return cell
+
+
+def _put_back(cells: list[NotebookNode], released: NotebookNode, submitted: Sequence[Any]) -> None:
+    """Insert what is missing, each after the nearest cell that came before it in the release.
+
+    Where there is none, given cells go to the beginning, and grade cells to the end.
+    """
+    texts = {cell["source"].strip() for cell in submitted}
+    ids = {cell.get("id") for cell in submitted}
+    places: dict[tuple[str, str], NotebookNode] = {}
+    for cell in cells:
+        _enter(places, cell)
+    before: NotebookNode | None = None
+    theirs: NotebookNode | None = None
+    for cell in released.cells:
+        there = places.get(_marks(cell)[0])
+        given = cell.cell_type == "code" and not _grade_id(cell)
+        if there is None and given and cell.source.strip() not in texts and cell.id not in ids:
+            there = copy.deepcopy(cell)
+            cells.insert(_after(before, cells, 0), there)
+            _enter(places, there)
+            before = there
+            continue
+        if there is None and _is_grade(cell):
+            there = copy.deepcopy(cell)
+            cells.insert(_after(theirs, cells, len(cells)), there)
+            _enter(places, there)
+        before, theirs = (before, theirs) if there is None else (there, there)
+
+
+def _enter(places: dict[tuple[str, str], NotebookNode], cell: NotebookNode) -> None:
+    for mark in _marks(cell):
+        places.setdefault(mark, cell)
+
+
+def _marks(cell: NotebookNode) -> list[tuple[str, str]]:
+    """By what a cell of the release is known: by its grade id if it has one, or else by its text."""
+    name = _grade_id(cell)
+    text = ("text", cell.source.strip())
+    return [("id", name), text] if name else [text]
+
+
+def _after(before: NotebookNode | None, cells: Sequence[NotebookNode], otherwise: int) -> int:
+    return next((i + 1 for i, cell in enumerate(cells) if cell is before), otherwise)

@@ -1,0 +1,1 @@
+"""nbgrader's side: its configuration, gradebook and feedback pages."""

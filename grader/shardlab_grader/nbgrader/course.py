@@ -1,0 +1,196 @@
+"""A course directory, and nbgrader's own steps run on it in this process, quietly."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import io
+import logging
+import os
+import pathlib
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import nbgrader.api
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.converters.base import BaseConverter
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.plugins.export import CsvExportPlugin
+from sqlalchemy import Engine, create_engine
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+from traitlets.log import get_logger
+
+from shardlab.errors import ShardlabError
+from shardlab_grader.records.submissions import Unreadable, stage
+
+CONFIG = "nbgrader_config.py"
+STAGED = ".shardlab-staged"
+"""What nbgrader is shown in place of `submitted/`, while it is shown it. It names the student, so not below `shardlab/`."""
+
+
+class Course:
+    """nbgrader's steps for one course directory, with the configuration file in it.
+
+    Each step returns the last error that nbgrader logged, or the empty text.
+    """
+
+    def __init__(self, root: pathlib.Path) -> None:
+        self.root = root.resolve()
+        self._config = _config(self.root)
+        self._engines: dict[str, Engine] = {}
+        self._whole = set[tuple[str, int]]()
+
+    def generate(self, assignment: str) -> str:
+        """Make `release/` from `source/`, and the assignment's rows in the gradebook."""
+        return self._run(GenerateAssignment, assignment)
+
+    def autograde(self, assignment: str, student: str) -> str:
+        """Write the verdicts on one submission into the gradebook and `autograded/`.
+
+        nbgrader copies all that lies beside a notebook, and what a link there leads to, so it is shown the notebook alone.
+        """
+        place = self.root / STAGED / student
+        shutil.rmtree(place, ignore_errors=True)
+        try:
+            stage(self.root, assignment, student, place / assignment)
+            return self._run(_one(Autograde), assignment, student, submitted_directory=STAGED)
+        except Unreadable as error:
+            return str(error)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+            with contextlib.suppress(OSError):  # another grading run has something there
+                place.parent.rmdir()
+
+    def feedback(self, assignment: str, student: str) -> str:
+        """Make one student's feedback page."""
+        return self._run(_one(GenerateFeedback), assignment, student)
+
+    def export(self, assignment: str, path: pathlib.Path) -> None:
+        """Write nbgrader's own table of grades as CSV."""
+        exporter = CsvExportPlugin(config=self._config)
+        exporter.to, exporter.assignment = str(path), [assignment]
+        with quiet(), self.gradebook() as gradebook:
+            exporter.export(gradebook)
+
+    def add_student(self, student: str) -> None:
+        """Make sure that the gradebook knows the student, graded or not."""
+        with quiet(), self.gradebook() as gradebook:
+            gradebook.update_or_create_student(student)
+
+    def score(self, assignment: str, student: str) -> float | None:
+        """The points in the gradebook, manual grades included; `None` without a submission."""
+        with quiet(), self.gradebook() as gradebook:
+            try:
+                return gradebook.find_submission(assignment, student).score
+            except MissingEntry:
+                return None
+
+    def gradebook(self) -> Gradebook:
+        """nbgrader's database; a context manager."""
+        directory = self._directory()
+        with self._opening():
+            return Gradebook(directory.db_url, directory.course_id)
+
+    def folder(self, step: str, assignment: str, student: str = ".") -> pathlib.Path:
+        """Where nbgrader keeps the files of a step: `release`, `submitted`, `autograded`, `feedback`."""
+        directory = self._directory()
+        return pathlib.Path(directory.format_path(getattr(directory, f"{step}_directory"), student, assignment))
+
+    def _directory(self, **traits: str) -> CourseDirectory:
+        return CourseDirectory(config=self._config, root=str(self.root), **traits)
+
+    def _run(self, step: type[BaseConverter], assignment: str, student: str = "*", **traits: str) -> str:
+        names = traits | {"assignment_id": assignment, "student_id": student}
+        converter = step(coursedir=self._directory(**names), config=self._config, force=True)
+        with quiet() as log, self._opening():
+            try:
+                converter.start()
+            except Exception as error:
+                return _last_error(log.getvalue()) or f"{type(error).__name__}: {error}"
+        return ""
+
+    @contextlib.contextmanager
+    def _opening(self) -> Iterator[None]:
+        """nbgrader opens its gradebook eight times a submission: it need not look for every table and prepare all anew."""
+        create_all = nbgrader.api.Base.metadata.create_all
+
+        def once(bind: Engine) -> None:
+            if _file_of(bind) not in self._whole:
+                create_all(bind=bind)
+                self._whole = {_file_of(bind)}
+
+        with (
+            mock.patch.object(nbgrader.api, "create_engine", self._engine),
+            mock.patch.object(nbgrader.api.Base.metadata, "create_all", once),
+        ):
+            yield
+
+    def _engine(self, url: str, **options: Any) -> Engine:
+        if url not in self._engines:
+            self._engines[url] = create_engine(url, **options)
+        return self._engines[url]
+
+
+def _file_of(engine: Engine) -> tuple[str, int]:
+    """The database's file, and which one of this name it is: 0 while there is none."""
+    path = pathlib.Path(engine.url.database or "")
+    return str(path), path.stat().st_ino if path.exists() else 0
+
+
+def _one(step: type[BaseConverter]) -> type[BaseConverter]:
+    """The step for the one student of this name, which nbgrader takes for a pattern, and cannot escape in all places."""
+
+    class One(step):  # type: ignore[misc, valid-type, unused-ignore]
+        def init_notebooks(self) -> None:
+            place = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+            found = glob.glob(os.path.join(glob.escape(place), "*.ipynb"))
+            self.assignments = {place: found} if found else {}
+            self.notebooks: list[str] = []
+
+    return One
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[io.StringIO]:
+    """Keep nbgrader's logs and all warnings off the screen; what is logged as an error can be read in the buffer."""
+    log = get_logger()
+    assert isinstance(log, logging.Logger)
+    buffer = io.StringIO()
+    kept = logging.StreamHandler(buffer)
+    kept.setLevel(logging.ERROR)
+    # The gradebook writes its tracebacks to a log of Tornado's.
+    logs = {one: one.propagate for one in (log, logging.getLogger("tornado.application"))}
+    for one in logs:
+        one.addHandler(kept)
+        one.propagate = False
+    # A new gradebook asks the command `alembic` for its version; this Python's own need not be on the path.
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+    try:
+        with warnings.catch_warnings(), mock.patch.dict(os.environ, PATH=path):
+            # SQLAlchemy's advice on nbgrader's tables, nbformat's on a student's cell ids: nobody here can follow it.
+            warnings.simplefilter("ignore")
+            yield buffer
+    finally:
+        for one, propagates in logs.items():
+            one.propagate = propagates
+            one.removeHandler(kept)
+
+
+def _config(root: pathlib.Path) -> Config:
+    if not (root / CONFIG).exists():
+        mend = "release an assignment into it first: shardlab-grader release ASSIGNMENT --course DIR."
+        raise ShardlabError("no-course-directory", f"there is no {CONFIG}.", where=os.fspath(root), mend=mend)
+    return PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+
+
+def _last_error(log: str) -> str:
+    """The exception's own line of the traceback that nbgrader logged."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    told = [line for line in lines if line[0].isalpha() and "Error" in line.partition(":")[0]]
+    return (told or lines or [""])[-1]

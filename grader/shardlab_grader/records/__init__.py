@@ -1,0 +1,1 @@
+"""What is kept of a class: verdicts by content, keys, names."""

@@ -1,0 +1,149 @@
+"""Verdicts by content: what was graded once, under the same release and versions, is not graded again.
+
+The release's seed is part of each name and is nobody's but the instructor's: who has a notebook, but not the seed, cannot
+tell whether its verdict is in the store.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import pathlib
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shardlab_judge.verdict import Verdict
+
+PACKAGES = ("shardlab", "jax", "jaxlib")
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """The verdicts on one notebook, the exceptions of its cells in words, and the sandbox in which it ran.
+
+    `seconds` has the wall time of its run and of its judge, `programs` by question a hash of the programs handed in.
+    """
+
+    verdicts: Mapping[str, Verdict]
+    sandbox: str
+    errors: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+    seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    programs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def points(self) -> float:
+        """Points of all questions."""
+        return round(sum(verdict.points for verdict in self.verdicts.values()), 2)
+
+    @property
+    def ungraded(self) -> tuple[str, ...]:
+        """Questions that we failed to grade."""
+        return tuple(question for question, verdict in self.verdicts.items() if verdict.status == "ungraded")
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON, read back by `from_json`."""
+        verdicts = {question: verdict.to_json() for question, verdict in self.verdicts.items()}
+        errors = {question: list(lines) for question, lines in self.errors.items()}
+        measured = {"seconds": dict(self.seconds), "programs": dict(self.programs)}
+        return {"sandbox": self.sandbox, "verdicts": verdicts, "errors": errors, **measured}
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Record:
+        """The record that `to_json` wrote."""
+        verdicts = {question: Verdict.from_json(verdict) for question, verdict in raw["verdicts"].items()}
+        return cls(verdicts, raw["sandbox"], raw["errors"], raw.get("seconds", {}), raw.get("programs", {}))
+
+
+class Store:
+    """One JSON file a verdict under `shardlab/verdicts/` of the course directory."""
+
+    def __init__(self, course_dir: pathlib.Path) -> None:
+        self._folder = course_dir / "shardlab" / "verdicts"
+
+    def get(self, key: str) -> Record | None:
+        """The record, or `None` when there is none that can be read."""
+        try:
+            return Record.from_json(json.loads(self._path(key).read_text()))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, key: str, record: Record) -> None:
+        """Keep a record; a reader sees the whole file or none."""
+        write(self._path(key), json.dumps({"key": key, **record.to_json()}, indent=1, sort_keys=True) + "\n")
+
+    def forget(self, key: str) -> bool:
+        """Delete a record; whether there was one."""
+        there = self._path(key).exists()
+        self._path(key).unlink(missing_ok=True)
+        return there
+
+    def _path(self, key: str) -> pathlib.Path:
+        return self._folder / f"{key}.json"
+
+
+def key(content: bytes, release: str) -> str:
+    """The name of a verdict.
+
+    Args:
+        content: the submitted notebook.
+        release: the release's fingerprint: questions, seed and references.
+    """
+    parts = [hashlib.sha256(content).hexdigest(), release, judgement()]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@functools.cache
+def judgement() -> str:
+    """Hash of everything that judges: versions, and the sources of `shardlab` with the questions' declarations."""
+    import shardlab
+
+    folder = pathlib.Path(shardlab.__file__).parent
+    parts = [f"{package} {version}" for package, version in versions().items()]
+    for path in sorted(folder.rglob("*.py")):
+        parts += [path.relative_to(folder).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that a verdict depends on."""
+    return {package: importlib.metadata.version(package) for package in PACKAGES}
+
+
+def write(path: pathlib.Path, text: str, mode: int = 0o600) -> None:
+    """Write a file at once or not at all, in a directory that only its owner can enter when it is new."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.")
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        pathlib.Path(name).unlink(missing_ok=True)
+        raise
+
+
+def sweep(course_dir: pathlib.Path) -> None:
+    """Remove the unfinished files of writers that were killed."""
+    for path in [*course_dir.glob(".*"), *(course_dir / "shardlab").rglob(".*")]:
+        match = re.fullmatch(r"\..+\.(\d+)\.\w+", path.name)
+        if match and path.is_file() and not _runs(int(match[1])):
+            path.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

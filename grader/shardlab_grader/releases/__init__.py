@@ -1,0 +1,1 @@
+"""Releasing an assignment: its seed, its manifests and its references."""

@@ -1,0 +1,75 @@
+"""The references of a release: the solution runs where students' notebooks run, and its programs are measured."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import multiprocessing
+import pathlib
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from nbformat import NotebookNode
+
+from shardlab.errors import ShardlabError
+from shardlab_grader.classes import jobs
+from shardlab_grader.classes.restore import job_cells
+
+Answers = Mapping[str, Any]
+SHOWN = 5
+
+
+def text(
+    solution: NotebookNode, manifests: Mapping[str, Any], seed: int | None, settings: jobs.Settings, *, whole: bool = True
+) -> str:
+    """The references file, for the public and the drawn cases.
+
+    Every program in it has been judged, and has earned all points.
+
+    Raises:
+        ShardlabError: the solution raises, does not end, or has a question without a program or with one that does not pass.
+    """
+    answers = _answers(job_cells(solution, None if whole else solution), manifests, settings)
+    # Measured in a process of its own: forking after JAX has started a backend can hang.
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context, initializer=_eight_devices) as pool:
+        try:
+            return pool.submit(_measure, tuple(manifests), answers, seed).result()
+        except (KeyError, ValueError) as error:
+            raise _fails("a solution has no reference program, or one that does not pass.", str(error)) from None
+
+
+def _answers(cells: list[jobs.Cell], manifests: Mapping[str, Any], settings: jobs.Settings) -> Answers:
+    outcome, recording = jobs.record_ours(cells, manifests, settings)
+    if recording is None or not recording.ended:
+        raise _fails("the solution does not run to its end.", f"{outcome.ending}; {outcome.stderr.strip()[-300:]}")
+    if recording.errors:
+        errors = [(e, cells[e.cell].source.splitlines()[0]) for e in recording.errors]
+        lines = [f"code cell {e.cell + 1} ({first}): {e.type}: {e.message}" for e, first in errors]
+        raise _fails("cells of the solution raise.", "\n".join(lines[:SHOWN]))
+    return recording.answers
+
+
+def _fails(what: str, where: str) -> ShardlabError:
+    mend = "open the chapter in solutions/ as a notebook, run it, and mend it."
+    return ShardlabError("solution-fails", what, where=where, mend=mend)
+
+
+def _eight_devices() -> None:
+    import jax
+
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_num_cpu_devices", 8)
+
+
+def _measure(questions: tuple[str, ...], answers: Answers, seed: int | None) -> str:
+    from shardlab_course.chapters import question
+    from shardlab_judge import references
+
+    asked = [question(id) for id in questions]
+    found = references.build(asked, answers, seed)
+    references.passing(found, asked, answers, seed)
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "references.json")
+        found.dump(path)
+        return path.read_text()

@@ -1,0 +1,1 @@
+"""What a class's verdicts say: tables, figures and pages."""

@@ -1,0 +1,226 @@
+"""A class in tables: each submission with its points and what is missing, and each exercise with what happened in it."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import pathlib
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from rich.markup import escape
+from rich.table import Table
+
+from shardlab_grader.records.store import Record
+from shardlab_grader.reports.figures import ENOUGH, FEW, STATES, Exercise, Figures
+from shardlab_judge.question import LETTERS
+from shardlab_judge.verdict import Verdict
+
+Cell = str | float
+NONE: frozenset[str] = frozenset()
+STYLES = {"graded": "", "ungraded": "bold"}
+MOST = 4
+"""Exercises, or pairs of them, that a sentence names."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One submission: its points by question, `total` as in the gradebook, and what a person should know.
+
+    `student` is a name, or where names are not to be shown the submission's `key`.
+    """
+
+    student: str
+    status: Literal["graded", "ungraded"]
+    points: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    total: float | None = None
+    reason: str = ""
+    key: str = ""
+
+
+def row(student: str, record: Record, total: float | None) -> Row:
+    """The row of a submission with a record; a single ungraded question makes the submission ungraded."""
+    points = {question: verdict.points for question, verdict in record.verdicts.items()}
+    reasons: dict[str, list[str]] = {}
+    for question, verdict in record.verdicts.items():
+        if verdict.status != "passed" and (verdict.status == "ungraded" or not record.ungraded):
+            reasons.setdefault(_short(_said(verdict, record.errors.get(question, ()))), []).append(question)
+    told = "; ".join(f"{', '.join(asked)}: {why}" for why, asked in reasons.items())
+    return Row(student, "ungraded" if record.ungraded else "graded", points, total, told)
+
+
+def table(
+    rows: Sequence[Row], questions: Mapping[str, float], head: str = "student", observed: frozenset[str] = NONE
+) -> Table:
+    """The rows for a terminal; `questions` gives each column its points, `head` says what the first column holds.
+
+    The `observed` questions are marked: what running processes said was judged, and not what they had compiled.
+    """
+    most = sum(questions.values())
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for name in (head, "state"):
+        shown.add_column(name, no_wrap=True)
+    for question, points in questions.items():
+        mark = "\nobserved" if question in observed else ""
+        shown.add_column(f"{question}\n/{points:g}{mark}", justify="right")
+    shown.add_column(f"total\n/{most:g}", justify="right")
+    shown.add_column("reason", overflow="fold")
+    for one in rows:
+        cells = [_number(one.points.get(question)) for question in questions] + [_number(one.total)]
+        shown.add_row(escape(one.student), one.status, *cells, escape(one.reason), style=STYLES[one.status])
+    return shown
+
+
+def write_scores(
+    rows: Sequence[Row],
+    questions: Mapping[str, float],
+    path: pathlib.Path,
+    head: str = "student",
+    observed: frozenset[str] = NONE,
+) -> None:
+    """The same table as CSV."""
+    heads = [f"{question} (observed)" if question in observed else question for question in questions]
+    lines: list[list[Cell]] = [[head, "state", *heads, "total", "of", "reason"]]
+    for one in rows:
+        points = [one.points.get(question, "") for question in questions]
+        total = "" if one.total is None else one.total
+        lines.append([one.student, one.status, *points, total, sum(questions.values()), one.reason])
+    _write(lines, path)
+
+
+def tables(found: Figures) -> tuple[Table, ...]:
+    """What a terminal shows of the figures."""
+    exercises = exercise_table(found)
+    named = any(one.misconceptions or one.other for one in found.exercises)
+    return (exercises, misconception_table(found)) if named else (exercises,)
+
+
+def exercise_table(found: Figures) -> Table:
+    """One row an exercise: how many ended in each state, the mean, and the sizes of the groups of equal programs."""
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    shown.add_column("exercise", overflow="fold")
+    for name in (*STATES, "mean", "of"):
+        shown.add_column(name, justify="right")
+    shown.add_column("equal programs", overflow="fold")
+    for one in found.exercises:
+        counts = [str(one.counts[name] or "-") for name in STATES]
+        mean = "-" if one.mean is None else f"{one.mean:.1f}"
+        mark = " (observed)" if one.observed else ""
+        shown.add_row(f"{one.question} {escape(one.title)}{mark}", *counts, mean, f"{one.of:g}", groups(one))
+    return shown
+
+
+def misconception_table(found: Figures) -> Table:
+    """One row a named misconception, the most frequent of an exercise first, with the sentence that explains it."""
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("exercise", "hit by", "misconception"):
+        shown.add_column(name, no_wrap=True, justify="right" if name == "hit by" else "left")
+    shown.add_column("cause", overflow="fold")
+    for one in found.exercises:
+        for miss in one.misconceptions:
+            shown.add_row(one.question, str(miss.count), miss.name, escape(miss.cause))
+        if one.other:
+            shown.add_row(one.question, str(one.other), "-", "other mistakes; the feedback pages say what differs")
+    return shown
+
+
+def sentences(found: Figures) -> list[str]:
+    """What else the figures say: totals, the middle of the class, what goes together, machine time."""
+    return [*_totals(found), *_middle(found), *_together(found), *_time(found)]
+
+
+def groups(exercise: Exercise) -> str:
+    """The groups of equal programs by what they earned: `passed 12 + 5; failed 3`."""
+    by_state = {name: [str(group.size) for group in exercise.groups if group.state == name] for name in STATES}
+    return "; ".join(f"{name} {' + '.join(sizes)}" for name, sizes in by_state.items() if sizes)
+
+
+def write_csv(found: Figures, path: pathlib.Path) -> None:
+    """The figures of each exercise as CSV."""
+    heads = ["exercise", "title", "submissions", *STATES, "mean", "of", "misconceptions", "other mistakes", "equal programs"]
+    lines: list[list[Cell]] = [[*heads, "observed"]]
+    for one in found.exercises:
+        misses = "; ".join(f"{miss.name}: {miss.count}" for miss in one.misconceptions)
+        mean = "" if one.mean is None else round(one.mean, 2)
+        counts = [one.counts[name] for name in STATES]
+        lines.append([one.question, one.title, sum(counts), *counts, mean, one.of, misses, one.other, groups(one)])
+        lines[-1].append("observed" if one.observed else "")
+    _write(lines, path)
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """One line: how many were graded and how many were not."""
+    ungraded = sum(one.status == "ungraded" for one in rows)
+    line = f"{len(rows)} submission{'s' * (len(rows) != 1)}: {len(rows) - ungraded} graded, {ungraded} ungraded"
+    return f"{line}; a person must look at the ungraded ones." if ungraded else f"{line}."
+
+
+def _said(verdict: Verdict, errors: Sequence[str]) -> str:
+    """A few words: the name of the known mistake, or else what its cell raised, or else the first finding."""
+    if verdict.status == "unattempted":
+        return f"stopped in {errors[0]}" if errors else "not attempted"
+    if not verdict.findings:
+        return verdict.reason.rstrip(".") or verdict.status
+    known = next((finding.miss for finding in verdict.findings if finding.miss), None)
+    stopped = f" (stopped in {errors[0]})" if errors else ""
+    return known or verdict.findings[0].what.rstrip(".") + stopped
+
+
+def _totals(found: Figures) -> list[str]:
+    if not found.totals:
+        return []
+    low, high = found.totals[0], found.totals[-1]
+    middle = statistics.median(found.totals)
+    return [f"Totals: median {middle:g} of {found.of:g}; from {low:g} to {high:g}."]
+
+
+def _middle(found: Figures) -> list[str]:
+    if found.losses is None:
+        return [f"Nothing is said of where the median student lost points: that takes {FEW} graded submissions."]
+    if not found.losses:
+        return ["The middle half of the class lost no points."]
+    told = [
+        f"{one.lost:.1f} of {one.of:g} in {one.question}, mostly {LETTERS.get(one.letter, one.letter)}"
+        for one in found.losses[:MOST]
+    ]
+    return [f"The middle half of the class lost, on average: {'; '.join(told)}."]
+
+
+def _together(found: Figures) -> list[str]:
+    if found.pairs is None:
+        return [f"Nothing is said of how exercises go together: that takes {ENOUGH} graded submissions."]
+    if not found.pairs:
+        return ["No two exercises clearly go together in a class of this size."]
+    told = [
+        f"{' and '.join(pair.questions)} ({pair.correlation:.2f}, {pair.interval[0]:.2f} to {pair.interval[1]:.2f})"
+        for pair in found.pairs[:MOST]
+    ]
+    return [f"Points go together (rank correlation, interval for all pairs at once): {'; '.join(told)}."]
+
+
+def _time(found: Figures) -> list[str]:
+    if not found.seconds:
+        return []
+    middle, longest = statistics.median(found.seconds), found.seconds[-1]
+    return [f"Machine time of a submission, run and judged: median {middle:.1f} s, longest {longest:.1f} s."]
+
+
+def _write(lines: Iterable[Sequence[Cell]], path: pathlib.Path) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([_inert(cell) for cell in line] for line in lines)
+
+
+def _inert(cell: Cell) -> Cell:
+    # A student chooses the file names that a reason quotes; a spreadsheet would run a leading sign as a formula.
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
+def _short(reason: str, head: int = 90, tail: int = 110) -> str:
+    """A reason on one line; of a long one the beginning and the end, where a traceback says what it was."""
+    line = " ".join(reason.split())
+    return line if len(line) <= head + tail else f"{line[:head]} ... {line[-tail:]}"
+
+
+def _number(points: float | None) -> str:
+    return "-" if points is None else f"{points:g}"

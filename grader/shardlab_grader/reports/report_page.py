@@ -1,0 +1,254 @@
+"""The report as one HTML page: pictures are inline SVG, nothing is fetched, and it follows light and dark."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from shardlab_grader.reports import report
+from shardlab_grader.reports.figures import STATES, Exercise, Figures, Misconception
+from shardlab_grader.reports.report import Row
+from shardlab_judge.question import LETTERS
+
+COLOURS: Mapping[str, str] = {
+    "passed": "#44BB99",
+    "partly": "#EEDD88",
+    "failed": "#EE8866",
+    "unattempted": "#DDDDDD",
+    "ungraded": "#BBAAEE",
+}
+"""Fills told apart under the common kinds of colour blindness, after Paul Tol's "light" scheme."""
+PLAIN = "#77AADD"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+BINS = 12
+WIDE, TALL, FOOT, LEFT = 340.0, 150.0, 34.0, 30.0
+"""Pixels of a histogram: of its plot, and of the margins for its labels. With them it fits a phone unscaled."""
+STYLE = """
+:root { color-scheme: light dark; --ink: #1d2430; --soft: #59616e; --paper: #ffffff; --line: #d5d9df; --card: #f6f7f9; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8eaee; --soft: #a9b0bb; --paper: #14171c; --line: #343a43; --card: #1d2127; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.2rem 1rem 3rem; max-width: 60rem; color: var(--ink); background: var(--paper);
+  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; overflow-wrap: break-word; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1.3rem 0 .2rem; } p { margin: .4rem 0; max-width: 44rem; }
+.soft { color: var(--soft); font-size: .92rem; } .key { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; }
+.key i { display: inline-block; width: .85em; height: .85em; border-radius: 2px; margin-right: .4em; vertical-align: -.05em;
+  border: 1px solid color-mix(in srgb, currentColor 45%, transparent); }
+.row { margin: .75rem 0; } .row header { display: flex; justify-content: space-between; gap: 1rem; align-items: baseline; }
+.row header span:last-child { white-space: nowrap; }
+svg { display: block; max-width: 100%; } svg.bar { width: 100%; height: 20px; }
+svg text { fill: currentColor; font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
+  paint-order: stroke; stroke: var(--paper); stroke-width: 3px; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 2rem; }
+.miss { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .6rem .8rem; margin: .5rem 0; }
+.miss p { margin: .25rem 0 0; }
+code { font: .92em ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .88rem; }
+th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th:first-child, td:first-child, th:last-child, td:last-child { text-align: left; }
+td:last-child { white-space: normal; min-width: 16rem; }
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Segment:
+    """A part of a bar: its length, its colour, and whether it is drawn as an outline only."""
+
+    length: float
+    colour: str
+    hollow: bool = False
+
+
+def page(title: str, found: Figures, rows: Sequence[Row] = (), points: Mapping[str, float] | None = None) -> str:
+    """The page's text.
+
+    Args:
+        title: of the assignment.
+        rows: one a submission, named as they are to be shown; none unless given.
+        points: of each question, for the table of `rows`.
+    """
+    body = [_head(title, found), _exercises(found), _misconceptions(found), _lost(found), _equal(found), _spread(found)]
+    observed = {one.question for one in found.exercises if one.observed}
+    body += [_submissions(rows, points or {}, observed)] * bool(rows)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"<title>{escape(title)}: report</title><style>{STYLE}</style></head>\n"
+        f"<body>\n<main>\n{chr(10).join(body)}\n</main>\n</body></html>\n"
+    )
+
+
+def bar(segments: Sequence[Segment], whole: float, described: str) -> str:
+    """A bar as wide as its place; equal lengths in equal colours are told apart by their outlines."""
+    x, parts = 0.0, []
+    for one in segments:
+        wide = 1000 * one.length / whole if whole else 0.0
+        look = 'fill="none"' if one.hollow else f'fill="{one.colour}"'
+        parts.append(f'<rect x="{x:.1f}" y="1" width="{wide:.1f}" height="18" {look} {EDGE}/>')
+        x += wide
+    return (
+        f'<svg class="bar" role="img" aria-label="{escape(described)}" viewBox="-1 0 1002 20" preserveAspectRatio="none">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+EDGE = 'stroke="currentColor" stroke-opacity="0.55" vector-effect="non-scaling-stroke"'
+
+
+def histogram(values: Sequence[float], top: float, unit: str, described: str) -> str:
+    """How many values lie in each of equal parts from 0 to `top`; a dashed line stands at the median."""
+    counts = [0] * BINS
+    for value in values:
+        counts[min(BINS - 1, int(BINS * value / top))] += 1
+    most, each = max(counts), WIDE / BINS
+    bars, parts = [], []
+    for n, count in enumerate(counts):
+        high = (TALL - 14) * count / most
+        x, y = LEFT + n * each, TALL - high
+        if count:
+            place = f'x="{x + 1:.1f}" y="{y:.1f}" width="{each - 2:.1f}" height="{high:.1f}"'
+            bars.append(f'<rect {place} fill="{PLAIN}" {EDGE}/>')
+            parts.append(f'<text x="{x + each / 2:.1f}" y="{y - 3:.1f}" text-anchor="middle">{count}</text>')
+    middle = LEFT + WIDE * min(1.0, statistics.median(values) / top)
+    bars.append(f'<path d="M{middle:.1f} 4V{TALL:g}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>')
+    bars.append(f'<path d="M{LEFT:g} {TALL:g}h{WIDE:g}" stroke="currentColor" stroke-opacity=".7"/>')
+    marks = [(LEFT, "0", "middle"), (LEFT + WIDE / 2, f"{top / 2:g}", "middle"), (LEFT + WIDE, f"{top:g}", "middle")]
+    parts += [f'<text x="{x:.1f}" y="{TALL + 15:g}" text-anchor="{a}">{word}</text>' for x, word, a in marks]
+    parts.append(
+        f'<text x="{LEFT + WIDE / 2:g}" y="{TALL + 31:g}" text-anchor="middle">{escape(unit)} (dashed: median)</text>'
+    )
+    wide, tall = WIDE + 2 * LEFT, TALL + FOOT
+    return (
+        f'<svg role="img" aria-label="{escape(described)}" width="{wide:g}" height="{tall:g}" '
+        f'viewBox="0 0 {wide:g} {tall:g}" style="height:auto">{"".join(bars + parts)}</svg>'
+    )
+
+
+def _head(title: str, found: Figures) -> str:
+    many = f"{found.submissions} submission{'s' * (found.submissions != 1)}"
+    told = "".join(f"<p>{escape(line)}</p>" for line in report.sentences(found))
+    note = "Counts are of submissions; the page is one file that fetches nothing."
+    return f'<h1>{escape(title)}</h1><p class="soft">{many}. {note}</p>{told}'
+
+
+def _exercises(found: Figures) -> str:
+    key = "".join(f'<span><i style="background:{COLOURS[name]}"></i>{name}</span>' for name in STATES)
+    words = "<em>Partly</em>: wrong, with points for what was right. <em>Ungraded</em>: a person must look."
+    if any(one.observed for one in found.exercises):
+        words += " <em>Observed</em>: judged by what running processes said, and not by a program that is run again here."
+    rows = "".join(_exercise(one) for one in found.exercises)
+    return f'<h2>Exercises</h2><div class="key soft">{key}</div><p class="soft">{words}</p>{rows}'
+
+
+def _exercise(one: Exercise) -> str:
+    counts = [(name, one.counts[name]) for name in STATES if one.counts[name]]
+    told = ", ".join(f"{count} {name}" for name, count in counts) or "no submissions"
+    parts = [Segment(count, COLOURS[name]) for name, count in counts]
+    drawn = bar(parts, sum(one.counts.values()), f"{one.question}: {told}")
+    mean = "-" if one.mean is None else f"{one.mean:.1f}"
+    title = f"<b>{escape(one.question)}</b> {escape(one.title)}" + " <em>observed</em>" * one.observed
+    return _row(title, f"mean {mean} of {one.of:g}", drawn, told)
+
+
+def _row(left: str, right: str, drawn: str, below: str) -> str:
+    return (
+        f'<div class="row"><header><span>{left}</span><span class="soft">{right}</span></header>{drawn}'
+        f'<div class="soft">{escape(below)}</div></div>'
+    )
+
+
+def _misconceptions(found: Figures) -> str:
+    parts = []
+    for one in found.exercises:
+        cards = "".join(_card(miss, sum(one.counts.values())) for miss in one.misconceptions)
+        other = f'<p class="soft">{one.other} more with mistakes that have no name here.</p>' * bool(one.other)
+        parts.append(f"<h3>{escape(one.question)} {escape(one.title)}</h3>{cards}{other}" * bool(cards or other))
+    told = "".join(parts) or "<p>None was met.</p>"
+    return f"<h2>Misconceptions</h2><p class='soft'>Wrong answers that we know, by how many submissions held them.</p>{told}"
+
+
+def _card(miss: Misconception, many: int) -> str:
+    parts = [Segment(miss.count, COLOURS["failed"]), Segment(many - miss.count, "", hollow=True)]
+    drawn = bar(parts, many, f"{miss.name}: {miss.count} of {many} submissions")
+    head = f"<header><code>{escape(miss.name)}</code><span>{miss.count} of {many}</span></header>"
+    return f'<div class="miss row">{head}{drawn}<p>{escape(miss.cause)}</p></div>'
+
+
+def _lost(found: Figures) -> str:
+    if not found.losses:
+        return ""
+    rows, titles = [], {one.question: one.title for one in found.exercises}
+    for one in found.losses:
+        told = f"{one.lost:.1f} of {one.of:g} points"
+        parts = [Segment(one.lost, COLOURS["failed"]), Segment(one.of - one.lost, "", hollow=True)]
+        drawn = bar(parts, one.of, f"{one.question}: {told} lost")
+        why = f"mostly {LETTERS.get(one.letter, one.letter)}"
+        rows.append(_row(f"<b>{escape(one.question)}</b> {escape(titles[one.question])}", told, drawn, why))
+    what = "Mean loss of the half of the class around the median total. A full bar is all points of the exercise."
+    return f"<h2>Where the middle of the class lost points</h2><p class='soft'>{what}</p>{''.join(rows)}"
+
+
+def _equal(found: Figures) -> str:
+    rows = "".join(_groups(one) for one in found.exercises if one.groups)
+    if not rows:
+        return ""
+    what = (
+        "Each filled piece is a group of submissions whose programs are equal, operation for operation; the outline holds "
+        "the others. This says how many ways an exercise is done, not who worked with whom: right answers to a short one "
+        "are often the same program."
+    )
+    return f"<h2>Equal programs</h2><p class='soft'>{what}</p>{rows}"
+
+
+def _groups(one: Exercise) -> str:
+    many, grouped = sum(one.counts.values()), sum(group.size for group in one.groups)
+    parts = [Segment(group.size, COLOURS[group.state]) for group in one.groups]
+    told = f"{report.groups(one)}; {many - grouped} others"
+    drawn = bar([*parts, Segment(many - grouped, "", hollow=True)], many, f"{one.question}: {told}")
+    return _row(
+        f"<b>{escape(one.question)}</b> {escape(one.title)}",
+        f"{len(one.groups)} group{'s' * (len(one.groups) != 1)}",
+        drawn,
+        told,
+    )
+
+
+def _spread(found: Figures) -> str:
+    parts = []
+    if found.totals:
+        said = f"Histogram of total points; median {statistics.median(found.totals):g} of {found.of:g}"
+        parts.append(f"<div><h2>Total points</h2>{histogram(found.totals, found.of, 'points', said)}</div>")
+    if found.seconds:
+        top = _round(found.seconds[-1])
+        said = f"Histogram of machine time; median {statistics.median(found.seconds):.1f} s"
+        parts.append(f"<div><h2>Machine time</h2>{histogram(found.seconds, top, 'seconds, run and judged', said)}</div>")
+    return f'<div class="cards">{"".join(parts)}</div>' * bool(parts)
+
+
+def _round(value: float) -> float:
+    """The next of 1, 2, 5, 10, 20, ... that is not below."""
+    scale = 10.0 ** math.floor(math.log10(max(value, 1e-3)))
+    return next(step * scale for step in (1, 2, 5, 10) if step * scale >= value)
+
+
+def _submissions(rows: Sequence[Row], points: Mapping[str, float], observed: set[str]) -> str:
+    asked = (f"{question} /{of:g}" + " observed" * (question in observed) for question, of in points.items())
+    head = ["submission", "state", *asked, "total", "reason"]
+    lines = [_line((escape(word) for word in head), "th")]
+    for one in rows:
+        marks = [_number(one.points.get(question)) for question in points]
+        lines.append(_line(map(escape, [one.student, one.status, *marks, _number(one.total), one.reason]), "td"))
+    return f'<h2>Submissions</h2><div class="wide" tabindex="0"><table>{"".join(lines)}</table></div>'
+
+
+def _line(cells: Iterable[str], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>"
+
+
+def _number(points: float | None) -> str:
+    return "-" if points is None else f"{points:g}"

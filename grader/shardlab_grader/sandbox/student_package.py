@@ -1,0 +1,87 @@
+"""The student package: the laboratory, whole, and nothing that lies beside it: no question, no key, no judge."""
+
+from __future__ import annotations
+
+import compileall
+import functools
+import hashlib
+import os
+import pathlib
+import py_compile
+import shutil
+import tempfile
+from collections.abc import Iterator
+
+from shardlab.errors import ShardlabError
+
+STUDENT = "shardlab"
+"""The one package that students' code sees."""
+PACKAGES = (STUDENT, "shardlab_judge", "shardlab_course")
+"""What judges, in the order in which they build on one another."""
+
+
+def installed() -> pathlib.Path:
+    """The directory in which this Python finds `shardlab`, and beside it the judge and the course."""
+    import shardlab
+
+    return pathlib.Path(next(iter(shardlab.__path__))).resolve().parent
+
+
+def student_package(cache: pathlib.Path, site: pathlib.Path | None = None) -> pathlib.Path:
+    """A directory that holds `shardlab` for students, made once for each content and kept in `cache`.
+
+    Its folder `nothing` is empty: it covers what must not be seen.
+
+    Args:
+        cache: a directory of the grader's; made when it is missing.
+        site: the directory that holds the package; the installed one unless given.
+    Raises:
+        ShardlabError: there is no package there.
+    """
+    source = (site or installed()) / STUDENT
+    files = sorted(_files(source))
+    if not files:
+        raise ShardlabError(
+            "no-package", "there is no shardlab to give to students.", where=str(source), mend="pip install -e ."
+        )
+    states = tuple((state.st_mtime_ns, state.st_size) for file in files for state in [(source / file).stat()])
+    made = cache / f"student-{_digest(source, tuple(files), states)}"
+    if not made.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        _make(source, files, made)
+    return made
+
+
+def _files(source: pathlib.Path) -> Iterator[pathlib.Path]:
+    for path in source.rglob("*"):
+        inside = path.relative_to(source)
+        if path.is_file() and "__pycache__" not in inside.parts and path.suffix != ".pyc":
+            yield inside
+
+
+@functools.lru_cache(maxsize=8)
+def _digest(source: pathlib.Path, files: tuple[pathlib.Path, ...], states: tuple[tuple[int, int], ...]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        content = (source / file).read_bytes()
+        digest.update(f"{file.as_posix()}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()[:24]
+
+
+def _make(source: pathlib.Path, files: list[pathlib.Path], made: pathlib.Path) -> None:
+    with tempfile.TemporaryDirectory(dir=made.parent) as scratch:
+        draft = pathlib.Path(scratch, "draft")
+        for file in files:
+            target = draft / STUDENT / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / file, target)
+        (draft / "nothing").mkdir()
+        # Compiled here, because the sandbox cannot write beside the sources.
+        compileall.compile_dir(draft, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+        for path in (draft, *draft.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        try:
+            os.rename(draft, made)
+        except OSError:
+            if not made.is_dir():  # another grading run was faster
+                raise

@@ -1,0 +1,62 @@
+"""What `sl.check` and its company are where a class is graded: nothing is judged there, and only predictions are kept.
+
+The course with its keys is not seen in that box, so none of this can ask it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from types import SimpleNamespace
+from typing import Any
+
+from shardlab.answers.record import is_open
+from shardlab.placement import Placement
+
+GIVEN: dict[str, dict[str, Any]] = {}
+"""What was predicted in this session, by question and item."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Said:
+    """A line that shows itself as the last expression of a cell."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def check(question: str, /, *answers: Any, **named: Any) -> Said:
+    """The answer is taken from the notebook's variables at the grade cell, not from here."""
+    return Said(f"{question}: recorded.")
+
+
+def predict(question: str, /, **values: Any) -> Said:
+    """Keep what is predicted; `...` is not predicted yet."""
+    GIVEN.setdefault(question, {}).update({name: value for name, value in values.items() if not is_open(value)})
+    return Said(f"{question}: recorded.")
+
+
+def hint(question: str, number: int | None = None, /) -> Said:
+    """Hints are with the course."""
+    return Said(f"{question}: hints are for you, not for the grader.")
+
+
+def explain(question: str, /) -> Said:
+    """Explanations are with the course."""
+    return Said(f"{question}: explanations are for you, not for the grader.")
+
+
+def target(question: str, item: str, /) -> Placement:
+    """A placement of one element on one device: the right one is with the course."""
+    return Placement((1,), ((0, ((0, 1),)),))
+
+
+def progress() -> Any:
+    """No question, no points."""
+    return SimpleNamespace(rows=(), earned=0.0, of=0.0, place="your own notebook, not here")
+
+
+def show_front(question: str, design: Any = None) -> Said:
+    """Maps are with the course."""
+    return Said(f"{question}: the map is for you, not for the grader.")

@@ -1,0 +1,105 @@
+"""The student's side: an answer becomes data. What a manifest asks for is looked up, called or exported, not judged."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from shardlab.expressions.rules import match
+from shardlab.placement import placement_of
+from shardlab.plain import plain
+from shardlab.programs.exporting import TODO, Entry, error, exported
+
+MISSING: Entry = {"missing": True}
+
+
+def record(manifest: Mapping[str, Any], namespace: Mapping[str, Any], predictions: Mapping[str, Any]) -> dict[str, Any]:
+    """One question's answer as JSON.
+
+    Args:
+        manifest: `Question.manifest(seed)`.
+        namespace: the student's variables.
+        predictions: what `sl.predict` was given for this question, by item.
+    """
+    variable = manifest["variable"]
+    source: Any = namespace
+    if variable is not None:
+        source = namespace.get(variable, {})
+        if source is ...:
+            source = dict.fromkeys((item["name"] for item in manifest["items"]), ...)
+        if not isinstance(source, Mapping):
+            what = f"{variable} is a {type(source).__name__}; it should be a dict with an entry for each part"
+            return {"items": {item["name"]: error(TypeError(what)) for item in manifest["items"]}}
+    entries = {}
+    for item in manifest["items"]:
+        given = predictions if item.get("predicted") else source
+        entries[item["name"]] = _entry(item, given[item["name"]]) if item["name"] in given else MISSING
+    return {"items": entries}
+
+
+def _entry(item: Mapping[str, Any], value: Any) -> Entry:
+    if value is ...:
+        return TODO
+    try:
+        match item["kind"]:
+            case "placement":
+                return {"placement": placement_of(value, tuple(item["shape"])).to_json()}
+            case "value":
+                return {"value": plain(value)} if not _unfinished(value) else TODO
+            case "calls":
+                return {"calls": [_call(value, arguments) for arguments in item["calls"]]}
+            case "rules":
+                return {"calls": [_call(functools.partial(_chosen, value), arguments) for arguments in item["calls"]]}
+            case "program":
+                return {"programs": exported(value, item)}
+            case "processes":
+                from shardlab.processes.recorded import launches
+
+                return {"launches": launches(value, item)}
+            case "design":
+                return _design(value, item)
+    except Exception as raised:
+        return error(raised)
+    raise ValueError(f"unknown kind of item: {item['kind']}")
+
+
+def _design(given: Any, item: Mapping[str, Any]) -> Entry:
+    """A layout, and the program exported with its arguments there."""
+    if not isinstance(given, Mapping) or set(given) != {"layout", "step"}:
+        raise TypeError(f"{item['name']} should be a dict with the keys layout and step")
+    layout, arrays = given["layout"], item["arrays"]
+    if layout is ... or given["step"] is ... or _unfinished(layout):
+        return TODO
+    if not isinstance(layout, Mapping) or set(layout) != set(arrays):
+        raise TypeError(f"layout should be a dict with a jax.P for each of {', '.join(arrays)}")
+    specs = {name: plain(layout[name]) for name in arrays}
+    cases = []
+    for case in item["cases"]:
+        inputs = [{**asked, "spec": specs[name]} for name, asked in zip(arrays, case["inputs"], strict=True)]
+        cases.append({**case, "inputs": inputs})
+    return {"layout": specs, "programs": exported(given["step"], {**item, "name": "step", "cases": cases})}
+
+
+def is_open(value: Any) -> bool:
+    """Whether nothing is predicted yet: `...`, or a dict of nothing else."""
+    return value is ... or (isinstance(value, dict) and bool(value) and all(v is ... for v in value.values()))
+
+
+def _unfinished(value: Any) -> bool:
+    parts = list(value.values()) if isinstance(value, Mapping) else []
+    return bool(parts) and all(part is ... or part is None for part in parts)
+
+
+def _call(function: Callable[..., Any], arguments: list[Any]) -> Entry:
+    try:
+        returned = function(*copy.deepcopy(arguments))
+        return TODO if returned is ... else {"value": plain(returned)}
+    except Exception as raised:
+        return error(raised)
+
+
+def _chosen(rules: Any, paths: list[str]) -> list[str]:
+    """The expression that a table of rules gives each path: patterns are matched here, and never by the judge."""
+    return match(paths, rules)

@@ -1,0 +1,73 @@
+"""A matplotlib figure that shows itself in the page's own colour, with its contents in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from shardlab.pictures import markup
+from shardlab.pictures.draw import Picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TONE = "#808080"
+"""Text and axes: readable on white and on black; in HTML it becomes the colour of the page's text."""
+COLOURS = ("#4477AA", "#EE6677", "#228833", "#AA3377", "#B8860B", "#2299BB")
+"""Lines told apart under the common kinds of colour blindness, on white and on black: after Paul Tol's "bright" scheme."""
+MARKERS = ("o", "s", "^", "D", "v", "P")
+DASHES = ("-", "--", "-.", ":")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Chart(Picture):
+    """A picture that is also a matplotlib `figure`, to be changed or saved."""
+
+    figure: Figure
+
+
+def chart(figure: Figure, text: str, described: str) -> Chart:
+    """The figure with its words.
+
+    Args:
+        text: what terminals show.
+        described: what is read to those who do not see it.
+    """
+    style = f"max-width:{figure.get_figwidth() * 72:.0f}pt;overflow-x:auto"
+    html = f'<div role="img" aria-label="{escape(described)}" style="{style}">{_svg(figure)}</div>'
+    return Chart(text, markup.framed(html), figure)
+
+
+def blank(width: float, height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
+    """A transparent figure and its axes, side by side; sizes in inches."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="none")
+    axes = [figure.add_subplot(1, panels, k + 1, facecolor="none") for k in range(panels)]
+    for each in axes:
+        each.tick_params(which="both", colors=TONE, labelsize=9)
+        each.spines[:].set_color(TONE)
+        each.spines[["top", "right"]].set_visible(False)
+        each.xaxis.label.set_color(TONE)
+        each.yaxis.label.set_color(TONE)
+        each.title.set_color(TONE)
+        each.grid(True, color=TONE, alpha=0.25, linewidth=0.6)
+    return figure, axes
+
+
+def _svg(figure: Figure) -> str:
+    """The figure as an element of a page."""
+    import matplotlib
+
+    sink = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "shardlab", "font.family": "sans-serif"}):
+        figure.savefig(sink, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    body = sink.getvalue()[sink.getvalue().index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r' id="[a-z0-9]+_\d+"', "", body)  # of its parts; several figures on a page would repeat them
+    hidden = '<svg aria-hidden="true" style="max-width:100%;height:auto" '
+    return body.replace(TONE, "currentColor").replace("<svg ", hidden, 1).strip()

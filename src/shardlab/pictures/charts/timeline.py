@@ -1,0 +1,197 @@
+"""`show_schedule`: which operations a TPU program runs beside its compute, from the order of its HLO text."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from html import escape
+
+from shardlab.errors import ShardlabError
+from shardlab.pictures import markup
+from shardlab.pictures.draw import Picture
+from shardlab.pictures.rings import grid as ring_grid
+from shardlab.programs.program import Program
+from shardlab.programs.reading.hlo import Instruction, Module, parse
+
+WORK = {"fusion", "dot", "convolution", "custom-call", "while", "call", "conditional", "reduce", "sort", "scatter"}
+WAITS = ("all-gather", "all-reduce", "all-to-all", "reduce-scatter", "collective-permute", "ragged-all-to-all")
+LEFT, WIDE, TALL, SHOWN = 190.0, 430.0, 20.0, 14
+COLOURS = {"compute": "#BBBBBB", "collective": "#EE8866", "copy": "#77AADD"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    """One operation in the order of the schedule.
+
+    Args:
+        name: in the HLO.
+        kind: "compute", "collective" or "copy".
+        start, stop: cycles, as the compiler estimates them for compute; where it gives none, one for each operation.
+        beside: whether compute runs while it is under way: it has a start and a done.
+    """
+
+    name: str
+    kind: str
+    start: float
+    stop: float
+    beside: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Timeline:
+    """The bars of one computation, and whether their lengths are the compiler's estimates."""
+
+    computation: str
+    bars: tuple[Bar, ...]
+    estimated: bool
+
+    @property
+    def end(self) -> float:
+        """When the last one ends."""
+        return max((bar.stop for bar in self.bars), default=0.0)
+
+
+def show_schedule(program: Program | str) -> Picture:
+    """The picture of operations that run beside others: from their start to their done, and the compute between.
+
+    Args:
+        program: compiled for a TPU, or the text of one; on CPU nothing runs beside anything.
+    Raises:
+        ShardlabError: the text is not that of an HLO module.
+    """
+    found = timelines(program.hlo if isinstance(program, Program) else program)
+    lines = [line for timeline in found for line in text(timeline)]
+    return Picture("\n".join(lines), markup.framed("".join(map(_html, found))))
+
+
+def timelines(hlo: str) -> tuple[Timeline, ...]:
+    """The schedule of the entry, and of each other computation with a collective or a start in it."""
+    module = parse(hlo)
+    if "is_scheduled=true" not in hlo.split("\n", 1)[0]:
+        raise ShardlabError(
+            "not-scheduled", "the operations of this text are in no order of running.", where=repr(hlo[:60]),
+            mend="pass a program from sl.inspect, or the text of a compiled one.",
+        )  # fmt: skip
+    fused = {i.attributes.get("calls", "").removeprefix("%") for i in _all(module) if i.opcode in ("fusion", "async-start")}
+    names = [module.entry, *(name for name in module.computations if name != module.entry and name not in fused)]
+    found = (_timeline(name, module.computations[name]) for name in names)
+    return tuple(t for t in found if t.computation == module.entry or any(bar.kind == "collective" for bar in t.bars))
+
+
+def _timeline(name: str, instructions: Mapping[str, Instruction]) -> Timeline:
+    """Bars in the order of the text: compute takes its time, what is under way waits for its done."""
+    clock, bars, begun = 0.0, [], {}
+    estimated = any(_cycles(i) > 0 for i in instructions.values())
+    for i in instructions.values():
+        if _phase(i) == "start":
+            begun[i.name] = clock
+        elif _phase(i) == "done" and (start := _start_of(i, begun, instructions)):
+            bars.append(Bar(start, _kind(instructions[start]), begun.pop(start), max(clock, 0.0), beside=True))
+        elif i.opcode in WORK or i.opcode in WAITS:
+            length = _cycles(i) if estimated else 1.0
+            bars.append(Bar(i.name, _kind(i), clock, clock + length))
+            clock += length
+    return Timeline(name, tuple(sorted(bars, key=lambda bar: (bar.beside, bar.start))), estimated)
+
+
+def _phase(i: Instruction) -> str:
+    """Whether it starts something or waits for it: by its operation, or, for TPU fusions, by its name."""
+    for phase in ("start", "done"):
+        fused = i.opcode == "fusion" and re.search(rf"async-collective-{phase}(\.\d+)?$", i.name)
+        if fused or i.opcode.endswith(f"-{phase}"):
+            return phase
+    return ""
+
+
+def _start_of(done: Instruction, begun: Mapping[str, float], instructions: Mapping[str, Instruction]) -> str | None:
+    """The start among what a done waits for, through tuples and fusions on the way; the nearest first."""
+    waiting, seen = list(done.operands), set()
+    while waiting:
+        name = waiting.pop(0)
+        if name in begun:
+            return name
+        if name in instructions and name not in seen:
+            seen.add(name)
+            waiting += instructions[name].operands
+    return None
+
+
+def _kind(i: Instruction) -> str:
+    if i.opcode.startswith(WAITS) or "async-collective" in i.name or "all-reduce-scatter" in i.rest:
+        return "collective"
+    return "copy" if i.opcode.startswith(("copy", "slice", "dynamic")) else "compute"
+
+
+def _cycles(i: Instruction) -> float:
+    found = re.search(r'"estimated_cycles":"(\d+)"', i.rest)
+    return float(found[1]) if found else 0.0
+
+
+def _all(module: Module) -> Iterator[Instruction]:
+    for instructions in module.computations.values():
+        yield from instructions.values()
+
+
+def rows(timeline: Timeline) -> list[Bar]:
+    """What is drawn in rows of its own: all that runs beside compute, and collectives that nothing runs beside."""
+    return [bar for bar in timeline.bars if bar.beside or bar.kind == "collective"][:SHOWN]
+
+
+def title(timeline: Timeline) -> str:
+    """Computation, and how many run beside compute."""
+    beside = [bar for bar in timeline.bars if bar.beside]
+    covered = sum(bar.stop > bar.start for bar in beside)
+    return f"{timeline.computation}: {len(beside)} operations with start and done, {covered} with compute between"
+
+
+def text(timeline: Timeline, width: int = 48) -> list[str]:
+    """The schedule in plain characters."""
+    unit = width / timeline.end if timeline.end else 0.0
+    compute = [bar for bar in timeline.bars if bar.kind == "compute"]
+    lines = [title(timeline), f"  {'compute':28.28} |{_strokes(compute, unit, width)}|"]
+    lines += [f"  {bar.name:28.28} |{_strokes([bar], unit, width)}|" for bar in rows(timeline)]
+    return [*lines, f"  {_unit(timeline)}"]
+
+
+def _strokes(bars: list[Bar], unit: float, width: int) -> str:
+    cells = [" "] * width
+    for bar in bars:
+        first = min(int(bar.start * unit), width - 1)
+        for k in range(first, max(first + 1, min(round(bar.stop * unit), width))):
+            cells[k] = "=" if bar.beside else "#"
+    return "".join(cells)
+
+
+def _unit(timeline: Timeline) -> str:
+    if timeline.estimated:
+        return f"{timeline.end:,.0f} cycles of compute, as the compiler estimates them; it gives no time of a collective"
+    return f"{timeline.end:,.0f} operations in order; their lengths are not known"
+
+
+def _html(timeline: Timeline) -> str:
+    unit = WIDE / timeline.end if timeline.end else 0.0
+    lanes = [("compute", [b for b in timeline.bars if b.kind == "compute"]), *((bar.name, [bar]) for bar in rows(timeline))]
+    parts = []
+    for k, (name, bars) in enumerate(lanes):
+        y = 4 + k * (TALL + 5)
+        parts.append(
+            f'<text x="{LEFT - 8:g}" y="{y + 14:g}" fill="currentColor" text-anchor="end">{escape(name[:28])}</text>'
+        )
+        parts += [_rect(bar, y, unit) for bar in bars]
+    drawn = ring_grid.figure(LEFT + WIDE + 8, 8 + len(lanes) * (TALL + 5), "".join(parts))
+    head = f'<div style="font-weight:600;margin-top:.5em">{escape(title(timeline))}</div>'
+    foot = f'<div style="font-size:12.5px;opacity:.85">{escape(_unit(timeline))}. Striped: under way beside compute.</div>'
+    said = "; ".join(f"{bar.name} from {bar.start:.0f} to {bar.stop:.0f}" for bar in rows(timeline))
+    label = escape(f"{title(timeline)}. {said}. {_unit(timeline)}")
+    return f'{head}<div role="img" aria-label="{label}" style="overflow-x:auto">{drawn}</div>{foot}'
+
+
+def _rect(bar: Bar, y: float, unit: float) -> str:
+    x, wide = LEFT + bar.start * unit, max((bar.stop - bar.start) * unit, 2.5)
+    colour = COLOURS[bar.kind]
+    box = (
+        f'<rect x="{x:.1f}" y="{y:g}" width="{wide:.1f}" height="{TALL:g}" fill="{colour}" stroke="#444" stroke-width=".7"/>'
+    )
+    stripes = "".join(f"M{x + k:.1f} {y + TALL:g}l6 -{TALL:g}" for k in range(2, int(wide) - 6, 8)) if bar.beside else ""
+    return box + (f'<path d="{stripes}" stroke="#444" stroke-opacity=".55" stroke-width=".9"/>' if stripes else "")

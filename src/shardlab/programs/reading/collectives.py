@@ -1,0 +1,215 @@
+"""Which collectives a compiled program runs: one reader of HLO text, for CPU, GPU and TPU, and what they cost.
+
+Only what runs is read: computations that `ENTRY` reaches, each asynchronous pair once, a loop's body as often as it runs.
+Collectives whose every group is one device (a `psum` over a mesh axis of size 1) move nothing and are left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Iterable
+
+from shardlab.errors import ShardlabError
+from shardlab.placement import Axes
+from shardlab.programs.reading.calls import SCATTER, Calls
+from shardlab.programs.reading.groups import Groups, axes_of, device_groups, group_size, permute_pairs
+from shardlab.programs.reading.hlo import Array, Instruction, Module, leaves, parse
+
+KINDS = (
+    "all-gather",
+    "all-reduce",
+    "all-to-all",
+    "collective-broadcast",
+    "collective-permute",
+    "ragged-all-to-all",
+    "reduce-scatter",
+)
+UNKNOWN = "unknown"
+_GROUPED = re.compile(r"\b(?:replica_groups|source_target_pairs|channel_id|channel_handle)=")
+_LIKE_ONE = re.compile(r"\b(?:all|collective|ragged)-[a-z-]+\(|reduce-scatter|replica_groups=|source_target_pairs=")
+_LATER = ("-done", "-update")
+
+
+@dataclasses.dataclass(frozen=True)
+class Collective:
+    """One collective instruction of a compiled program, as one device sees it.
+
+    Args:
+        kind: HLO's name, for instance `"all-reduce"`; `"unknown"` for what has groups or a channel but is none of `KINDS`.
+        shape: shape of the output on one device; of the largest one when several arrays were combined, see `arrays`.
+        dtype: element type as HLO writes it, `"f32"`; of the same array.
+        payload_bytes: bytes of the output on one device in one execution, all arrays together.
+        operand_bytes: the same of what goes in.
+        axes: mesh axes that its groups span; empty when its groups are not whole axes, or when no mesh was given.
+        group_size: devices that talk to each other; for a permute, the most devices that its pairs connect.
+        groups: device positions in mesh order, group by group; for a permute, (source, target) pairs.
+        executions: how often it runs; `None` when it is inside a loop whose number of rounds the compiler does not know.
+        name: the instruction's name in the HLO.
+        op_name: the JAX operation that it came from, where HLO says so.
+        source: file and line of that operation, where HLO says so.
+        arrays: dtype and shape of each output; more than one when the compiler combined several collectives.
+    """
+
+    kind: str
+    shape: tuple[int, ...]
+    dtype: str
+    payload_bytes: int
+    operand_bytes: int
+    axes: tuple[str, ...] = ()
+    group_size: int = 1
+    groups: tuple[tuple[int, ...], ...] = ()
+    executions: int | None = 1
+    name: str = ""
+    op_name: str = ""
+    source: str = ""
+    arrays: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+
+def read_collectives(hlo_text: str, mesh_axes: tuple[tuple[str, int], ...] | None = None) -> tuple[Collective, ...]:
+    """The collectives that a compiled program runs, in the order of its text.
+
+    Every branch of a conditional counts. On TPU a fusion that calls `%all-reduce-scatter` is a reduce-scatter.
+
+    Args:
+        hlo_text: what `compiled.as_text()` returns.
+        mesh_axes: names and sizes of the mesh whose devices, in mesh order, the program was compiled for.
+    Raises:
+        ShardlabError: the text is not that of an HLO module.
+    Example:
+        >>> read_collectives("ENTRY %main (x: f32[4]) -> f32[4] {\\n  ROOT %x = f32[4]{0} parameter(0)\\n}")
+        ()
+    """
+    module = parse(hlo_text)
+    calls = Calls(module)
+    found: dict[str, Collective] = {}
+    for name, instructions in module.computations.items():
+        for instruction in instructions.values() if calls.runs[name] != 0 else ():
+            found_here = _may_be_one(instruction.text)
+            made = _collective(module, name, instruction, mesh_axes, calls.runs[name]) if found_here else None
+            if made is None or (made.group_size == 1 and made.kind != UNKNOWN):
+                continue
+            key = instruction.attribute("channel_id") if name in calls.fused else f"{name}/{instruction.name}"
+            if key not in found or _fewer(made.executions, found[key].executions):
+                found[key] = made
+    lost = (line for line in module.unread if _LIKE_ONE.search(line))
+    return (*found.values(), *(Collective(UNKNOWN, (), "token", 0, 0, executions=None, name=line[:120]) for line in lost))
+
+
+def total_bytes(collectives: Iterable[Collective]) -> int:
+    """Payload bytes of all executions, on one device.
+
+    Raises:
+        ShardlabError: a collective runs an unknown number of times.
+    """
+    return sum(c.payload_bytes * _known(c) for c in collectives)
+
+
+def price(collectives: Iterable[Collective]) -> int:
+    """Bytes that one device moves: the larger of operand and output, times executions, an all-reduce counted twice.
+
+    An all-reduce is a reduce-scatter and an all-gather, hence twice. The larger side makes a reduce-scatter, whose output is
+    small, cost as much as the all-gather that undoes it.
+
+    Raises:
+        ShardlabError: a collective runs an unknown number of times.
+    Example:
+        >>> gather = Collective("all-gather", (8,), "f32", payload_bytes=32, operand_bytes=8)
+        >>> price([gather, dataclasses.replace(gather, kind="all-reduce", operand_bytes=32)])
+        96
+    """
+    return sum(max(c.payload_bytes, c.operand_bytes) * _known(c) * (2 if c.kind == "all-reduce" else 1) for c in collectives)
+
+
+def crossing(collectives: Iterable[Collective], mesh_axes: Axes, axis: str) -> tuple[Collective, ...]:
+    """Those collectives in which devices talk that lie at different places along `axis`.
+
+    A group of all devices crosses each axis; groups that are not whole axes are looked at device by device.
+
+    Example:
+        >>> rows = Collective("all-reduce", (4,), "f32", 16, 16, groups=((0, 1), (2, 3)))
+        >>> crossing([rows], (("host", 2), ("local", 2)), "host")
+        ()
+    """
+    names, sizes = zip(*mesh_axes)
+    inner = math.prod(sizes[names.index(axis) + 1 :])
+    size = sizes[names.index(axis)]
+    return tuple(
+        c for c in collectives if not c.groups or any(len({device // inner % size for device in g}) > 1 for g in c.groups)
+    )
+
+
+def _known(collective: Collective) -> int:
+    if collective.executions is None:
+        raise ShardlabError(
+            "unknown-rounds",
+            f"the {collective.kind} {collective.name} is in a loop whose number of rounds the compiler does not know.",
+            where=f"{collective.dtype}{list(collective.shape)}   {collective.op_name or 'no source in the HLO'}",
+            mend="use lax.scan, or lax.fori_loop with fixed bounds.",
+        )
+    return collective.executions
+
+
+def _may_be_one(text: str) -> bool:
+    """Whether a line is worth taking apart; most of a large program is not."""
+    return (
+        "all-" in text or "collective-" in text or "reduce-scatter" in text
+        or "replica_groups" in text or "source_target_pairs" in text or "channel_" in text
+    )  # fmt: skip
+
+
+def _collective(
+    module: Module, computation: str, instruction: Instruction, mesh_axes: Axes | None, runs: int | None
+) -> Collective | None:
+    """The collective that `instruction` starts, if it is one; something unknown, if it has groups or a channel."""
+    kind, source = instruction.opcode.removesuffix("-start"), instruction
+    if scatter := _scatter_fusion(module, instruction):
+        kind, source = "reduce-scatter", scatter
+    elif kind not in KINDS and not _is_unknown(instruction):
+        return None
+    elif kind in KINDS and "calls=" in instruction.rest:
+        return None
+    known, pairs = kind in KINDS, kind == "collective-permute"
+    groups: Groups = ()
+    if known:
+        text = source.attribute("source_target_pairs" if pairs else "replica_groups")
+        groups = permute_pairs(text) if pairs else device_groups(text, module.devices)
+    outputs, operands = _arrays(module, computation, instruction, kind)
+    largest = max(outputs, key=lambda array: array.nbytes, default=Array("token", ()))
+    return Collective(
+        kind if known else UNKNOWN, largest.shape, largest.dtype, sum(a.nbytes for a in outputs),
+        sum(a.nbytes for a in operands), axes_of(groups, mesh_axes, pairs=pairs) if mesh_axes and groups else (),
+        group_size(groups, pairs=pairs), groups, runs,
+        instruction.name if known else f"{instruction.name} ({instruction.opcode})",
+        instruction.op_name, module.source(instruction), tuple((a.dtype, a.shape) for a in outputs),
+    )  # fmt: skip
+
+
+def _arrays(module: Module, computation: str, instruction: Instruction, kind: str) -> tuple[list[Array], list[Array]]:
+    """What comes out and what goes in; the start of a pair names both, and a ragged exchange where its output is to be."""
+    pair = kind in KINDS and instruction.opcode.endswith("-start") and kind != "all-reduce"
+    siblings = module.computations[computation]
+    operands = [a for name in instruction.operands if name in siblings for a in leaves(siblings[name].shape)]
+    outputs = leaves(instruction.shape[1] if pair and isinstance(instruction.shape, tuple) else instruction.shape)
+    return list(outputs), operands[:1] if kind == "ragged-all-to-all" else operands
+
+
+def _is_unknown(instruction: Instruction) -> bool:
+    """Whether it has groups or a channel, though it is none of `KINDS`, no second half of one and no message to the host."""
+    if instruction.opcode.endswith(_LATER) or "calls=" in instruction.rest or "is_host_transfer=true" in instruction.rest:
+        return False
+    return bool(_GROUPED.search(instruction.rest))
+
+
+def _fewer(one: int | None, other: int | None) -> bool:
+    return one is not None and (other is None or one < other)
+
+
+def _scatter_fusion(module: Module, instruction: Instruction) -> Instruction | None:
+    """The all-reduce inside a TPU fusion that is a reduce-scatter."""
+    if SCATTER not in instruction.rest or instruction.opcode != "fusion":
+        return None
+    callee = instruction.attributes.get("calls", "")
+    inside = module.computations[callee.removeprefix("%")].values() if callee.startswith(SCATTER) else ()
+    return next((i for i in inside if i.opcode == "all-reduce"), None)

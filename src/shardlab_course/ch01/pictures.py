@@ -1,0 +1,111 @@
+"""Question 1.1: ten pictures, and for each the near misses that we know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlab.placement import Axes, Placement, Spec, place
+from shardlab_judge.question import Miss, PlacementItem, axes
+
+Shape = tuple[int, ...]
+Order = Sequence[int] | None
+"""Device ids in mesh order; 0, 1, 2, ... unless given."""
+
+PAGE, BOX = (16, 16), (4, 6, 8)
+LINE, HALF = axes(x=8), axes(x=4)
+GRID, TALL, SQUARE = axes(x=2, y=4), axes(x=4, y=2), axes(x=2, y=2)
+CUBE = axes(x=2, y=2, z=2)
+WOVEN = (0, 4, 1, 5, 2, 6, 3, 7)
+
+TUPLE_ORDER = "In a tuple of mesh axes the first one is the slowest; swapping them deals the same blocks to other devices."
+TURNED = "The cuts are right, but on this 4 by 2 mesh the device numbers count along the axis of size 2, not of size 4."
+TRANSPOSED = "The entries of a spec stand for the array's dimensions in order: first the rows, then the columns."
+UNPACKED = "Without inner parentheses these are two entries, so two dimensions are cut; a tuple is one entry."
+COPIES = "A mesh axis that the spec does not name makes copies; every device of the mesh holds something."
+OTHERS = "The blocks lie on other devices: a mesh takes its devices from the list that it is given, in that order."
+SORTED = "Right cuts, but the devices stand in their usual order."
+FEWER = "Only four devices take part; the picture has eight."
+CUT = "An axis named in the spec cuts; for copies leave it out."
+ALONE = "An array made without a sharding lies on one device; copies must be asked for, with P()."
+
+
+def near(id: str, cause: str, mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) -> Miss:
+    """A near miss: the wrong mesh and spec, and what to say of them."""
+    return Miss(id, cause, 2, like=_placed(mesh, spec, order, shape))
+
+
+def _placed(mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) -> Placement:
+    return place(shape, mesh, spec, order)
+
+
+def _picture(name: str, target: Placement, *misses: Miss) -> PlacementItem:
+    return PlacementItem(name, {"S": 0.5}, target=target, misses=misses)
+
+
+PICTURES = (
+    _picture(
+        "A", _placed(LINE, (None, "x")),
+        near("spec-transposed", TRANSPOSED, LINE, ("x",)),
+        near("tuple-order", TUPLE_ORDER, GRID, (None, ("y", "x"))),
+        near("tuple-order", TUPLE_ORDER, TALL, (None, ("y", "x"))),
+        near("half-the-devices", FEWER, HALF, (None, "x")),
+        near("half-the-devices", FEWER, HALF, (None, "x"), (0, 2, 4, 6)),
+    ),
+    _picture(
+        "B", _placed(GRID, ("x", "y")),
+        near("spec-transposed", TRANSPOSED, GRID, ("y", "x")),
+        near("mesh-turned", TURNED, TALL, ("y", "x")),
+        near("mesh-turned", "This mesh cuts the rows in four and the columns in two.", TALL, ("x", "y")),
+        near("axis-forgotten", COPIES, GRID, ("x",)),
+    ),
+    _picture(
+        "C", _placed(GRID, ("y", "x")),
+        near("spec-transposed", TRANSPOSED, GRID, ("x", "y")),
+        near("mesh-turned", TURNED, TALL, ("x", "y")),
+        near("tuple-order", TUPLE_ORDER, CUBE, (("z", "y"), "x")),
+    ),
+    _picture(
+        "D", _placed(LINE, ()),
+        near("one-device-only", ALONE, axes(x=1), ()),
+        near("cut-not-copied", CUT, LINE, ("x",)),
+    ),
+    _picture(
+        "E", _placed(GRID, (("x", "y"),)),
+        near("tuple-order", TUPLE_ORDER, GRID, (("y", "x"),)),
+        near("tuple-unpacked", UNPACKED, GRID, ("x", "y")),
+        near("axis-forgotten", COPIES, GRID, ("x",)),
+    ),
+    _picture(
+        "F", _placed(GRID, (("y", "x"),)),
+        near("tuple-order", TUPLE_ORDER, GRID, (("x", "y"),)),
+        near("mesh-turned", TURNED, TALL, (("y", "x"),)),
+        near("tuple-unpacked", UNPACKED, GRID, ("y", "x")),
+    ),
+    _picture(
+        "G", _placed(CUBE, ("x", None, "z"), shape=BOX),
+        near("other-axis", "Cut along the right dimensions, but copied along another mesh axis: compare who shares a block.",
+             CUBE, ("x", None, "y"), shape=BOX),
+        near("none-skipped", "Entries count dimensions from the left: a dimension that stays whole needs its None.",
+             CUBE, ("x", "z"), shape=BOX),
+        near("cut-not-copied", CUT, CUBE, ("x", "y", "z"), shape=BOX),
+    ),
+    _picture(
+        "H", _placed(SQUARE, ("x", "y"), (0, 2, 4, 6)),
+        near("other-devices", OTHERS, SQUARE, ("x", "y")),
+        near("copies-on-idle", COPIES, CUBE, ("x", "y")),
+        near("spec-transposed", TRANSPOSED, SQUARE, ("y", "x"), (0, 2, 4, 6)),
+    ),
+    _picture(
+        "I", _placed(HALF, ("x",), (7, 6, 5, 4)),
+        near("devices-sorted", "The right devices, but the picture runs from 7 down to 4.", HALF, ("x",), (4, 5, 6, 7)),
+        near("other-devices", OTHERS, HALF, ("x",)),
+        near("other-devices", OTHERS, HALF, ("x",), (3, 2, 1, 0)),
+    ),
+    _picture(
+        "J", _placed(GRID, ("y", "x"), WOVEN),
+        near("devices-sorted", SORTED, GRID, ("y", "x")),
+        near("spec-transposed", TRANSPOSED, GRID, ("x", "y"), WOVEN),
+        near("tuple-order", TUPLE_ORDER, CUBE, (("x", "z"), "y")),
+        near("devices-sorted", SORTED, TALL, ("x", "y")),
+    ),
+)  # fmt: skip

@@ -1,0 +1,227 @@
+"""Chapter 3's oracles, drawn cases, and recognisers of known wrong answers."""
+
+from __future__ import annotations
+
+import collections
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from shardlab.placement import Axes, Spec
+from shardlab.programs.reading.collectives import KINDS, read_collectives
+from shardlab.programs.reading.hlo import Array, Instruction, Module, leaves, parse
+from shardlab_judge.expression_items import Situation
+from shardlab_judge.question import Case, Input, Observed, axes
+
+LINE, WIDE = axes(x=8), axes(x=4, y=2)
+STEPS = 6
+
+
+def bytes_by_kind(text: str) -> dict[str, int]:
+    """Payload bytes of a program's collectives by kind, as the course's own reader of HLO counts them."""
+    found: collections.Counter[str] = collections.Counter()
+    for c in read_collectives(text):
+        found[c.kind] += c.payload_bytes * (c.executions or 0)
+    return dict(found)
+
+
+def counted(*, what: str = "bytes", tuples: str = "all", rounds: str = "product", pairs: str = "done",
+            itemsize: int | None = None, total: bool = False) -> Callable[[str], Any]:  # fmt: skip
+    """A counter of collective bytes with something wrong.
+
+    Args:
+        what: `"bytes"`, or `"operations"` to count instructions.
+        tuples: which outputs count: `"all"`, `"first"`, `"none"` (tuples are overlooked), `"short"` (those that are printed
+            with index comments are overlooked).
+        rounds: `"product"` of all loops around, `"inner"` for the nearest, `"once"`, `"never"` (loops are overlooked).
+        pairs: `"done"` counts each asynchronous pair once, `"both"` the start, with all that it names, and the done.
+        itemsize: bytes of every element; those of its type unless given.
+        total: one number instead of one for each kind.
+    """
+
+    def size(array: Array) -> int:
+        return array.nbytes if itemsize is None else itemsize * int(np.prod(array.shape))
+
+    def worth(instruction: Instruction) -> int:
+        outputs = list(leaves(instruction.shape))
+        several = isinstance(instruction.shape, tuple)
+        if several and (tuples == "none" or (tuples == "short" and len(outputs) > 5)):
+            return 0
+        if what == "operations":
+            return 1
+        return sum(map(size, outputs[:1] if tuples == "first" else outputs))
+
+    def count(text: str) -> Any:
+        module = parse(text)
+        found: collections.Counter[str] = collections.Counter()
+        for name, times in _rounds(module, rounds):
+            for instruction in module.computations[name].values():
+                kind, _, half = instruction.opcode.partition("-start")
+                kind = kind.removesuffix("-done")
+                if kind in KINDS and (pairs == "both" or not instruction.opcode.endswith("-start")):
+                    found[kind] += times * worth(instruction)
+        kept = {kind: n for kind, n in found.items() if n}
+        return sum(kept.values()) if total else kept
+
+    return count
+
+
+def _rounds(module: Module, how: str) -> Iterator[tuple[str, int]]:
+    """The entry and the bodies of loops, with how often each is taken to run."""
+    waiting = [(module.entry, 1)]
+    while waiting:
+        name, times = waiting.pop()
+        yield name, times
+        for instruction in module.computations[name].values():
+            if instruction.opcode == "while":
+                own = int(instruction.attributes["backend_config"].split('"n":"')[1].split('"')[0])
+                inside = {"product": times * own, "inner": own, "once": 1, "never": 0}[how]
+                waiting.append((instruction.attributes["body"].removeprefix("%"), inside))
+
+
+def draw_text(rng: random.Random) -> tuple[str]:
+    """A made-up module: an entry and up to three loops, one perhaps in another, with collectives of all kinds."""
+    bodies = [f"body.{i}" for i in range(rng.randint(0, 3))]
+    calls: dict[str, list[str]] = {name: [] for name in ("main", *bodies)}
+    for i, body in enumerate(bodies):
+        calls[rng.choice(["main", *bodies[:i]])].append(body)
+    numbers = iter(range(1, 1000))
+    blocks = []
+    for name in (*reversed(bodies), "main"):
+        lines = [line for _ in range(rng.randint(0, 3)) for line in _collective_lines(rng, next(numbers))]
+        lines += [_while_line(rng, next(numbers), body) for body in calls[name]]
+        rng.shuffle(lines)
+        head = f"{'ENTRY ' * (name == 'main')}%{name} (p: f32[8]) -> f32[8] {{"
+        blocks.append("\n".join([head, "  %p = f32[8]{0} parameter(0)", *lines, "  ROOT %out = f32[8]{0} copy(%p)", "}"]))
+    return ("HloModule jit_drawn, is_scheduled=true, num_partitions=8\n\n" + "\n\n".join(blocks) + "\n",)
+
+
+def _while_line(rng: random.Random, number: int, body: str) -> str:
+    rounds = rng.randint(2, 12)
+    return (
+        f"  %while.{number} = (s32[], f32[8]{{0}}) while(%p), condition=%condition, body=%{body}, "
+        f'metadata={{op_name="jit(f)/while"}}, backend_config={{"known_trip_count":{{"n":"{rounds}"}}}}'
+    )
+
+
+def _array_text(rng: random.Random) -> str:
+    rank = rng.randint(0, 3)
+    shape = ",".join(str(rng.randint(1, 40)) for _ in range(rank))
+    layout = "{" + ",".join(map(str, reversed(range(rank)))) + "}" if rank else ""
+    return f"{rng.choice(('f32', 'f32', 'bf16', 's32', 's8'))}[{shape}]{layout}"
+
+
+def _collective_lines(rng: random.Random, number: int) -> list[str]:
+    """One collective, or an asynchronous pair, or an instruction that only names one."""
+    kind = rng.choice(("all-gather", "all-reduce", "all-to-all", "reduce-scatter", "collective-permute"))
+    note = f'metadata={{op_name="jit(f)/{kind.replace("-", "_")}"}}'
+    groups = rng.choice(("{{0,1,2,3},{4,5,6,7}}", "[2,4]<=[8]", "mesh['axis_0'=8,'axis_1'=1] {'axis_0'}"))
+    where = "source_target_pairs={{0,1},{1,0}}" if kind == "collective-permute" else f"replica_groups={groups}"
+    one = _array_text(rng)
+    match rng.randint(0, 4):
+        case 0:
+            return [f"  %{kind}.{number} = {one} fusion(%p), kind=kLoop, calls=%fused, {note}"]
+        case 1 if kind in ("all-gather", "collective-permute"):
+            start = f"  %{kind}-start.{number} = ({one}, {one}) {kind}-start(%p), channel_id={number}, {where}, {note}"
+            return [start + f"\n  %{kind}-done.{number} = {one} {kind}-done(%{kind}-start.{number}), {note}"]
+        case 2 | 3 if kind != "collective-permute":
+            parts = [_array_text(rng) for _ in range(rng.randint(2, 8))]
+            shape = ", ".join(f"/*index={i}*/{part}" if i and i % 5 == 0 else part for i, part in enumerate(parts))
+            return [f"  %{kind}.{number} = ({shape}) {kind}(%p), channel_id={number}, {where}, {note}"]
+    return [f"  %{kind}.{number} = {one} {kind}(%p), channel_id={number}, {where}, {note}"]
+
+
+def block(x: np.ndarray, up: np.ndarray, down: np.ndarray) -> np.ndarray:
+    """Two layers, one row after another."""
+    return np.stack([np.maximum(row @ up, 0) @ down for row in x])
+
+
+def block_case(mesh: Axes, batch: int, width: int, hidden: int) -> Case:
+    """Rows over data; the hidden dimension over model, in both weights."""
+    rows, up, down = Input((batch, width), ("data", None)), Input((width, hidden), (None, "model")), ("model", None)
+    return Case(mesh, (rows, up, Input((hidden, width), down)), (("data", None),))
+
+
+def draw_block(rng: random.Random) -> Case:
+    """More hidden units than anything else, as in real networks."""
+    mesh = rng.choice((axes(data=2, model=4), axes(data=4, model=2)))
+    batch, width = 16 * rng.randint(1, 2), 8 * rng.randint(3, 6)
+    return block_case(mesh, batch, width, width * rng.randint(2, 4))
+
+
+def gathers(o: Observed, *, of: int) -> bool:
+    """Whether an argument, or an array as large, is brought together."""
+    return any(c.kind == "all-gather" and c.payload_bytes == o.inputs[of].nbytes for c in o.collectives)
+
+
+def constraints(o: Observed) -> int:
+    """How many with_sharding_constraint the program holds."""
+    return dict(o.operations).get("sdy.sharding_constraint", 0)
+
+
+def running_total(x: np.ndarray) -> np.ndarray:
+    """Each row the sum of all rows up to it."""
+    total = np.zeros_like(x)
+    for i in range(len(x)):
+        total[i] = x[: i + 1].sum(0)
+    return total
+
+
+def rows_case(mesh: Axes, rows: int, columns: int, out: Spec = ("x", None)) -> Case:
+    """An array whose rows are cut over x."""
+    return Case(mesh, (Input((rows, columns), ("x", None)),), (out,))
+
+
+def drawing_rows(out: Spec) -> Callable[[random.Random], Case]:
+    """A function that draws a case of `rows_case`."""
+    return lambda rng: rows_case(rng.choice((LINE, WIDE)), 8 * rng.randint(3, 8), 8 * rng.randint(2, 8), out)
+
+
+def blocks_apart(at: dict[str, int], x: np.ndarray) -> np.ndarray:
+    """The running total of one device's rows."""
+    return running_total(x)
+
+
+def steps(x: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Six times x <- W x / sqrt(N), element by element of x."""
+    for _ in range(STEPS):
+        x = np.stack([(row[:, None] * x).sum(0) for row in rows]) / np.sqrt(len(rows))
+    return x
+
+
+def steps_case(mesh: Axes, size: int, width: int) -> Case:
+    """One matrix, held by rows and by columns."""
+    held = Input((size, size), ("x", None)), Input((size, size), (None, "x"), copy_of=1)
+    return Case(mesh, (Input((size, width), ("x", None)), *held), (("x", None),))
+
+
+def draw_steps(rng: random.Random) -> Case:
+    """Sizes that 8 divides."""
+    return steps_case(rng.choice((LINE, WIDE)), 8 * rng.randint(2, 6), rng.randint(2, 9))
+
+
+def runs(o: Observed) -> int:
+    """How many collectives run, all rounds of loops counted."""
+    return sum(c.executions or 0 for c in o.collectives)
+
+
+def softmax_rows(x: np.ndarray) -> np.ndarray:
+    """Softmax along the first dimension, one column after another."""
+    return np.stack([np.exp(c - c.max()) / np.exp(c - c.max()).sum() for c in x.T], axis=1)
+
+
+def chain(A: Any, B: Any, C: Any, D: Any) -> Any:
+    """The product of exercise 3.5."""
+    return A @ B @ C @ D
+
+
+def chain_sizes(mesh: Axes, i: int, j: int, k: int, m: int) -> Situation:
+    """A[i, j], B[j, k], C[k, j], D[j, m]."""
+    return Situation((("A", (i, j)), ("B", (j, k)), ("C", (k, j)), ("D", (j, m))), mesh)
+
+
+def specs(o: Observed) -> list[Spec]:
+    """What each argument was given."""
+    return [given.spec for given in o.case.inputs]

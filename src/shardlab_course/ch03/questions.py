@@ -1,0 +1,212 @@
+"""Chapter 3: let the compiler."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shardlab import listings
+from shardlab_course.ch03 import misconceptions as wrong
+from shardlab_course.ch03 import oracles as of
+from shardlab_course.ch03.oracles import LINE, WIDE
+from shardlab_judge.expression_items import LayoutItem
+from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem, axes
+
+TALL = axes(x=2, y=4)
+MODELS = axes(data=2, model=4), axes(data=4, model=2)
+TEXTS = ("gather", "none", "combined", "loop", "nested", "exchange", "scatter", "largest", "half_tpu", "roll_tpu")
+
+
+def line(letter: str, *misses: Any, kind: str = "none", bytes: int = 0, group: int = 0, times: int = 1) -> ValueItem:
+    """A line of the listings: a collective, or none."""
+    key = "none" if kind == "none" else {"kind": kind, "bytes": bytes, "group": group, "times": times}
+    return ValueItem(letter, {"V": 0.5 if key == "none" else 1}, key=key, misses=misses)
+
+
+READING = Question(
+    "3.1", "Read what the compiler wrote", difficulty=2, minutes=20, variable="reading",
+    items=(
+        line("A", wrong.IN_A_ROUND, wrong.ELEMENTS, wrong.GROUPS, wrong.EVERYBODY,
+             kind="all-reduce", bytes=512, group=4, times=10),
+        line("B", wrong.BY_OP_NAME),
+        line("C", wrong.ONE_OF_FOUR, wrong.GROUPS, kind="all-to-all", bytes=3072, group=4),
+        line("D", wrong.ONE_OF_TWO, wrong.EVERYBODY, kind="all-reduce", bytes=5376, group=4),
+        line("E", wrong.TAKEN_OUT),
+        line("F", wrong.INSIDE),
+        line("G", wrong.IN_AND_OUT, kind="collective-permute", bytes=512, group=8),
+        line("H", wrong.FUSION, wrong.WHOLE, kind="reduce-scatter", bytes=131072, group=4),
+        line("I", wrong.TWICE),
+    ),
+    hints=(
+        "The operation is the word before the bracket that holds the operands. Names on the left, operands and op_name may "
+        "say anything.",
+        "Look at what is around a line: a body that a while runs many times; a computation that a fusion calls; the other "
+        "half of a pair. Groups of a mesh are as large as the named axes.",
+        "Five of the nine are collectives: A, C, D, G, H. Multiply out every array of an output tuple, 4 bytes an "
+        "element; of a -start only the second.",
+    ),
+    explanation="A carries f32[32,4], 512 bytes, in each of 10 rounds. C is one instruction with four outputs of 768 "
+                "bytes, one from each member of its group. D is two gradients that the compiler put into one "
+                "all-reduce, 4608 and 768 bytes. G and I are one permute of 512 bytes: the -start names operand, output "
+                "and two counters, and the -done waits. H is how a TPU writes a reduce-scatter: a fusion that calls a "
+                "computation named all-reduce-scatter, in which F tells what it does as a whole. 131072 bytes come out "
+                "on each device, the fourth part of what goes in. B and E only look like collectives: their operations "
+                "are a fusion and a get-tuple-element. Whoever counts words instead of operations finds both, and F and "
+                "I too.",
+)  # fmt: skip
+
+COUNTING = Question(
+    "3.2", "Count bytes, not operations", difficulty=4, minutes=40,
+    items=(
+        CallsItem("collective_bytes", {"V": 3}, oracle=of.bytes_by_kind, draw=of.draw_text, misses=wrong.COUNTS,
+                  calls=tuple((listings.hlo(name),) for name in TEXTS)),
+    ),
+    hints=(
+        "Three small jobs: split the text into computations, find in each the lines that are collectives, find out how "
+        "often each computation runs.",
+        "A line: perhaps ROOT, a %name, ` = `, the output, a space, the operation, a bracket. One pattern takes output and "
+        "operation apart. Remove /*...*/ before; count every dtype[...] of the output; skip -start.",
+        "A function that takes a computation's name and a number of rounds, and goes through its lines; at a `while` it "
+        "calls itself with the body's name and the product of rounds. Begin with ENTRY.",
+    ),
+    explanation="The text is regular enough for a few patterns, and full of traps. An output may be a tuple: the "
+                "compiler joins what it can, so eight gradients leave in one all-reduce, and one that counts operations "
+                "sees no difference between a bias and a model. Long tuples carry comments that contain an equals sign. "
+                "A loop's body is printed once and runs known_trip_count times, and loops nest. A -start names what "
+                "goes in and what comes out; its -done has only the output, so counting the -done is the simplest right "
+                "way. And a function that is called all_gather leaves its name everywhere without moving a byte. The "
+                "grader's own reader also knows conditionals and the fusions of exercise 3.1.",
+)  # fmt: skip
+
+CONSTRAINT = Question(
+    "3.3", "A constraint too many", difficulty=3, minutes=20,
+    items=(
+        ProgramItem("block", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.block, draw=of.draw_block, drawn=2, misses=wrong.BLOCK,
+                    cases=(of.block_case(MODELS[0], 16, 32, 64), of.block_case(MODELS[1], 32, 48, 96)),
+                    atol=1e-3, tolerance="float32 sums of up to 192 products of products, in another order"),
+    ),
+    hints=(
+        "Look at what is gathered, and at its shape. Which array has this shape? Who needs it whole, and why?",
+        "W1 cuts the hidden dimension over model. What does that make of H, if nobody says anything? Compare it with what "
+        "the constraint asks for.",
+        "Either leave H alone, or ask for what it is anyway: rows over data, hidden units over model. None would ask for "
+        "whole rows.",
+    ),
+    explanation="X @ W1 leaves H with rows over data and hidden units over model, and H @ W2 sums over model: one "
+                "all-reduce of this device's rows of the output. The given constraint wants rows over both axes. Then "
+                "each device needs all hidden units of its rows, so both weights are gathered, and more. With P('data', "
+                "None) in its place, H itself is gathered: None means whole, not open. For open there is "
+                "P.UNCONSTRAINED. P('data', 'model') is right, and so is no constraint at all. With a batch of 64, "
+                "width 256 and 1024 hidden units on the 2 by 4 mesh the page shows more than 2 million bytes against "
+                "65536. A constraint is a request that the compiler obeys; it does not ask whether it was wise.",
+)  # fmt: skip
+
+MOVES = Question(
+    "3.4", "Is it free?", difficulty=3, minutes=35,
+    items=(
+        ValueItem("kinds", {"P": 1.5}, predicted=True, misses=wrong.KINDS, key={
+            "transpose": frozenset(), "roll": frozenset({"collective-permute"}), "cumsum": frozenset({"all-gather"}),
+            "cumsum_columns": frozenset(), "softmax": frozenset({"all-reduce"}),
+            "ravel_transposed": frozenset({"all-gather"}),
+        }),
+        ValueItem("roll_bytes", {"P": 0.5}, predicted=True, key=512, misses=wrong.ROLLED),
+        ProgramItem("running_total", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.running_total, misses=wrong.TOTALS,
+                    cases=(of.rows_case(LINE, 64, 24), of.rows_case(WIDE, 24, 40)), draw=of.drawing_rows(("x", None)),
+                    atol=1e-4, tolerance="float32 sums of up to 64 rows, in another order"),
+    ),
+    hints=(
+        "For each operation ask one device: which rows do you need for your part of the output, and which of them do you "
+        "not have?",
+        "To continue the running total of the shards before, a device needs one row from each: their totals. The rest it "
+        "can do alone.",
+        "x.reshape(n, -1, columns) puts one shard in each place of the first dimension, and moves nothing. cumsum along "
+        "axis 1, take [:, -1], cumsum those, subtract themselves, add.",
+    ),
+    explanation="A transposition changes which dimension an axis cuts, and nothing else. A roll by one row sends the "
+                "last row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension everything "
+                "is local. A softmax needs a maximum and a sum for each column, two small all-reduces. A running total "
+                "could be as cheap, but the compiler does not know the trick: it gathers everything, and each device "
+                "repeats the work. You can tell it: sums within shards, and offsets from the shards' totals, n rows in "
+                "place of all of them. In the page 4096 bytes in place of 32768, and a seventh of the FLOPs. No "
+                "shard_map is needed: the reshape alone shows the compiler what is local.",
+)  # fmt: skip
+
+FREE_SPECS = {"A": [["x", "y"], None], "B": [None, None], "C": [None, None], "D": [None, None]}
+ONE_SPECS = {"A": [None, None], "B": [None, ["x", "y"]], "C": [["x", "y"], None], "D": [None, ["x", "y"]]}
+CHAINS = (of.chain_sizes(WIDE, 16, 32, 64, 16), of.chain_sizes(TALL, 24, 16, 48, 32))
+
+CHAIN = Question(
+    "3.5", "Four matrices, no collective; then one", difficulty=4, minutes=40,
+    items=(
+        LayoutItem("free", {"H": 0.5, "F": 1}, function=of.chain, reference=FREE_SPECS, cases=CHAINS, misses=wrong.FREE),
+        LayoutItem("one", {"H": 1, "M": 1}, function=of.chain, reference=ONE_SPECS, cases=CHAINS, misses=wrong.ONE),
+    ),
+    hints=(
+        "A dimension that is summed over must be whole, or somebody has to add. Which two dimensions of the chain are never "
+        "summed over?",
+        "free: only rows of A and columns of D can be cut for nothing; the order of the products decides which cut divides "
+        "more work. one: where is a sum over 8 devices unavoidable, if B and C are cut?",
+        "one: columns of B and rows of C over both axes give A·B in columns and terms of A·B·C, with A whole. After the "
+        "all-reduce everything is whole, and D can be cut by columns.",
+    ),
+    explanation="Nothing moves exactly if B and C are whole: for square matrices all 6561 combinations of nine specs "
+                "were compiled once, and nine move nothing. Even all four whole is one of them, with eight times the "
+                "work, so counting collectives alone rewards doing everything everywhere. Of the nine, A's rows over "
+                "both axes divides all three products by 8. Its price is memory: every device holds B and C. Cut those "
+                "8-way, and there is a sum over 8 devices: one all-reduce of A·B·C, [I, J] in the chain's sizes. A must "
+                "be whole for it. D need not be: its columns can be cut, which divides the last product and the output. "
+                "Megatron's pair of layers is this B and C.",
+)  # fmt: skip
+
+STEPPING = Question(
+    "3.6", "A collective in every second step", difficulty=4, minutes=30,
+    items=(
+        ProgramItem("steps", {"V": 0.5, "S": 0.5, "H": 1.5}, oracle=of.steps, draw=of.draw_steps, most=of.STEPS // 2,
+                    cases=(of.steps_case(LINE, 32, 4), of.steps_case(WIDE, 24, 6)), misses=wrong.STEPS,
+                    atol=1e-4, tolerance="six float32 products one after another"),
+    ),
+    hints=(
+        "Two layouts of W are two kinds of step. For each write down: how does it want x, and how does it leave it?",
+        "Columns take x as it arrives and leave terms, which are summed: then x is whole. Who can take a whole x for "
+        "nothing?",
+        "Three rounds of: columns @ x, then rows @ that, each divided by the root of N. A Python loop or lax.fori_loop with "
+        "fixed bounds are both fine; constraints are not needed.",
+    ),
+    explanation="Columns of W take x cut and leave terms, W[I, J_x]·x[J_x]: an all-reduce makes them whole. Rows of W take "
+                "x whole and leave it cut, W[I_x, J]·x[J]: nothing moves. In turn they need three collectives in six steps "
+                "instead of six. The bytes do not become fewer: an all-reduce is priced as two gathers, and rows alone "
+                "gather six times; on a ring not even the hops do. What is halved is how often all devices must meet. "
+                "Against columns alone, six all-reduces, the price is halved too. You pay by holding W twice, by rows and "
+                "by columns. Two layers of a network are two different matrices, so there the pattern is free: that is "
+                "tensor parallelism (chapter 9). Begun with rows, the same loop needs a gather more, or one in every round.",
+)  # fmt: skip
+
+OUTCOMES: dict[str, Any] = {
+    "a": frozenset(), "b": frozenset({"all-to-all"}), "c": frozenset({"all-gather"}), "d": frozenset(), "e": "ValueError",
+    "f": frozenset(),
+}  # fmt: skip
+
+BOUNDARY = Question(
+    "3.7", "What jit promises at its border", difficulty=3, minutes=25,
+    items=(
+        ValueItem("outcome", {"P": 1.5}, predicted=True, key=OUTCOMES, misses=wrong.OUTCOME),
+        ProgramItem("shares", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.softmax_rows, misses=wrong.SHARES,
+                    cases=(of.rows_case(LINE, 64, 24, (None, "x")), of.rows_case(WIDE, 24, 40, (None, "x"))),
+                    draw=of.drawing_rows((None, "x"))),
+    ),
+    hints=(
+        "For each request: does every device already hold what it is to have in the end? If not, what brings it there?",
+        "shares: count what has to cross devices if you sum columns first, and if you turn first. After the turn, what does "
+        "a device know of its columns?",
+        "Ask for columns before the softmax, with with_sharding_constraint. device_put does not constrain anything inside "
+        "jit on an Auto mesh.",
+    ),
+    explanation="out_shardings is part of the program: if the output lies elsewhere, collectives are added at the end. "
+                "in_shardings is a promise about arguments that have a place, and a plan for those that do not, such as "
+                "NumPy arrays: these are cut before the program starts. A broken promise is a ValueError, never a "
+                "silent move. So neither says where the work is done. Asked for columns at the end, the compiler still "
+                "took the softmax over cut rows, with two all-reduces, and turned what came out. Turned first, each "
+                "device has its columns whole: one all-to-all and nothing else. A constraint in the middle is how you "
+                "say that. (An inner jit with out_shardings works as well, and so does shard_map.)",
+)  # fmt: skip
+
+QUESTIONS: tuple[Question, ...] = (READING, COUNTING, CONSTRAINT, MOVES, CHAIN, STEPPING, BOUNDARY)

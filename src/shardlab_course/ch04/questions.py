@@ -1,0 +1,200 @@
+"""Chapter 4: four cases of sharded matmul."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shardlab.placement import Axes, Spec
+from shardlab_course.ch04 import misconceptions as wrong
+from shardlab_course.ch04 import oracles as of
+from shardlab_course.ch04.oracles import drawing, matmul_case
+from shardlab_judge.question import CallsItem, Miss, ProgramItem, Question, ValueItem, axes
+
+WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
+ROWS: Spec = ("x", None)
+COLUMNS: Spec = (None, "x")
+Y_COLUMNS: Spec = (None, "y")
+WHOLE: Spec = ()
+
+Situations = tuple[tuple[Axes, tuple[int, int, int]], ...]
+PLANES: Situations = ((WIDE, (8, 12, 6)), (TALL, (6, 10, 16)))
+SIDES: Situations = ((TALL, (8, 12, 24)), (LINE, (32, 24, 16)))
+DEPTHS: Situations = ((WIDE, (8, 64, 12)), (WIDE, (12, 16, 48)), (LINE, (16, 80, 8)), (LINE, (8, 24, 40)))
+BLOCKS: Situations = ((WIDE, (16, 16, 16)), (TALL, (8, 24, 16)))
+
+
+def program(name: str, left: Spec, right: Spec, out: Spec | None, situations: Situations, misses: tuple[Miss, ...],
+            fits: Callable[[int, int, int], bool], *, h: float = 0.5, drawn: int = 1,
+            manual: bool = False) -> ProgramItem:  # fmt: skip
+    """A product of A with spec `left` and B with spec `right`, in these meshes and sizes (I, J, K), and in drawn ones."""
+    points = {"V": 0.5, "S": 0.5, "H": h} if out is not None else {"V": 0.5, "H": h}
+    meshes = tuple(dict(situations))
+    cases = tuple(matmul_case(mesh, size, left, right, out) for mesh, size in situations)
+    draw = drawing(left, right, out, fits, meshes)
+    if manual:
+        misses = (wrong.LEFT, *misses)
+    return ProgramItem(name, points, misses=misses, oracle=of.product, cases=cases, draw=draw, drawn=drawn, manual=manual)
+
+
+CLASSIFY = Question(
+    "4.1", "Which case is it?", difficulty=2, minutes=20,
+    items=(
+        CallsItem("classify", {"V": 2}, oracle=of.case_of, draw=of.draw_einsum, drawn=200, calls=(
+            ("ij,jk->ik", ["x", None], [None, "y"]), ("ij,jk->ik", [None, "x"], [None, None]),
+            ("ij,jk->ik", [None, "x"], ["x", None]), ("ij,jk->ik", ["x", None], [None, "x"]),
+            ("ij,jk->ik", [None, "x"], ["y", None]), ("ij,jk->ik", ["x", "y"], ["y", "x"]),
+            ("ij,jk->ik", ["x", None], ["x", None]), ("bij,bjk->bik", ["x", None, None], ["x", None, None]),
+            ("ij,jk->ik", [["x", "y"], None], [None, "y"]), ("ij,jk->ik", [None, ["x", "y"]], [["y", "x"], None]),
+            ("ijl,ljk->ki", [None, "x", "y"], ["y", "x", None]), ("i,k->ik", ["x"], ["x"]), ("i,i->", ["x"], ["x"]),
+            ("bhqd,bhkd->bhqk", ["x", "y", None, None], ["x", "y", None, None]),
+        ), misses=wrong.CLASSIFY),
+    ),
+    hints=(
+        "Sort the letters first. Which stand in both operands and not in the output? Which stand in one operand and stay?",
+        "Three questions, in this order: do two kept letters share an axis (4)? Does a contracted letter differ between "
+        "the specs (2)? Is a contracted letter sharded at all (3)?",
+        "Build dict(zip(letters, spec)) for each operand. Turn an entry into a set of axes for the clash, but compare "
+        "entries as they stand for the contracted letters: order counts.",
+    ),
+    explanation="Each case is an answer to one question: what can a device do with what it holds? If two kept dimensions "
+                "share a mesh axis, the devices together reach only some blocks of the output: case 4. If somewhere the "
+                "operands hold different indices of a contracted dimension, the blocks cannot even be multiplied: case 2. "
+                "If they hold the same indices but not all, each product is a partial sum: case 3. Otherwise every device "
+                "finishes its own block: case 1. The grader does not use these rules. It simulates two devices along each "
+                "axis, writes down which indices each holds, and looks at which entries of the output are reached; the "
+                "rules agree with it on every einsum it draws.",
+)  # fmt: skip
+
+FOUR = Question(
+    "4.2", "You are the compiler", difficulty=3, minutes=35,
+    items=(
+        program("case_1", ROWS, Y_COLUMNS, ("x", "y"), PLANES, (wrong.NEEDLESS, wrong.PROMISE), lambda i, j, k: i != k,
+                manual=True),
+        program("case_2", COLUMNS, WHOLE, WHOLE, ((WIDE, (8, 48, 16)), (LINE, (12, 64, 24))),
+                (wrong.BLOCKS, wrong.TWICE, wrong.FIRST_ROWS, wrong.PARTIAL, wrong.PROMISE, wrong.BOTH),
+                lambda i, j, k: j >= 2 * k, manual=True),
+        program("case_3", COLUMNS, ROWS, WHOLE, ((WIDE, (8, 48, 20)), (LINE, (12, 64, 10))),
+                (wrong.PARTIAL, wrong.PROMISE, wrong.OVER_Y, wrong.MEAN, wrong.BOTH), lambda i, j, k: j >= 2 * max(i, k),
+                manual=True),
+        program("case_4", ROWS, COLUMNS, None, ((TALL, (16, 24, 16)), (LINE, (24, 40, 24))), wrong.CASE_4,
+                lambda i, j, k: i == k, manual=True),
+    ),
+    hints=(
+        "For each case look at the blocks that one device holds. Can it multiply them? Is what comes out final? Only then "
+        "reach for a collective.",
+        "The bodies need, in order: nothing; an all-gather of A's columns before; a psum after; an all-gather of one "
+        "operand before. in_specs are the specs in the exercise.",
+        "jax.lax.all_gather(block, 'x', axis=..., tiled=True) puts blocks side by side along that dimension. Where "
+        "out_specs leaves x out, add to='invarying'. In case 4 name x once in out_specs.",
+    ),
+    explanation="Case 1 multiplies blocks and is done. Case 2 has two right answers: bring the columns of A together "
+                "(I·J·4 bytes), or let each device take the rows of B that go with its columns, which costs nothing "
+                "because it has all of B, and add the partial products up (2·I·K·4 bytes, an all-reduce counts twice). "
+                "Case 3 is the second half of that. Case 4 must give one operand back its subscript-free form; here A and "
+                "B are equally large, so either gather costs the same. With the sizes of the check each budget is the "
+                "plain route's: to gather both operands is right, and too dear. to='invarying' matters only to the type: "
+                "every device that gathered has the same block, and this says so, so that out_specs may promise equal "
+                "copies. check_vma=False would silence the question instead of answering it.",
+)  # fmt: skip
+
+TOWARDS = Question(
+    "4.3", "Case 4, your choice of side", difficulty=3, minutes=20,
+    items=(
+        program("case_4_rows", ROWS, COLUMNS, ROWS, SIDES, wrong.TOWARDS_ROWS, lambda i, j, k: i != k),
+        program("case_4_columns", ROWS, COLUMNS, COLUMNS, SIDES, wrong.TOWARDS_COLUMNS, lambda i, j, k: i != k),
+    ),
+    hints=(
+        "A device with rows of A can compute the same rows of C, all of them, if it has all of B. What must move, then?",
+        "The operand whose dimension stays sharded in C is left alone. The other one is gathered along its sharded "
+        "dimension.",
+        "For rows: all_gather the block of B with axis=1, tiled=True, multiply, and name x in the first place of "
+        "out_specs. For columns the same with A and axis=0.",
+    ),
+    explanation="C[I_X, K] needs all of B on every device, J·K·4 bytes; C[I, K_X] needs all of A, I·J·4 bytes. Nothing "
+                "that already lies right is moved. Device i can compute block (i, i) of C from what it holds, and no "
+                "device could compute any other block: that is why P('x', 'x') is no legal spec. When the operand that "
+                "must move is much the larger one, there is a third way: gather the smaller one, so that C comes out on "
+                "the wrong side, and turn C with an all-to-all, which moves only C's own shard. The check accepts that "
+                "wherever it costs no more; in the page both are measured.",
+)  # fmt: skip
+
+CHEAPER = Question(
+    "4.4", "Gather, then multiply; or multiply, then reduce", difficulty=4, minutes=30,
+    items=(
+        ValueItem("deep", {"P": 0.5}, predicted=True, key="all-reduce", misses=wrong.DEEP),
+        ValueItem("wide", {"P": 0.5}, predicted=True, key="all-gather", misses=wrong.SHALLOW),
+        CallsItem("costs", {"C": 1}, oracle=of.costs, draw=of.draw_sizes, rtol=1e-9, misses=wrong.COSTS,
+                  calls=((64, 4096, 64, 8), (64, 64, 4096, 8), (8, 48, 20, 4), (3, 10, 7, 2))),
+        CallsItem("seconds", {"C": 1}, oracle=of.seconds, draw=of.draw_machine, rtol=1e-6, misses=wrong.SECONDS, calls=(
+            (64, 4096, 64, 8, 2e14, 9e10), (64, 64, 4096, 8, 2e14, 9e10), (1024, 12288, 16384, 4, 2e14, 9e10),
+            (8, 48, 20, 4, 1e9, 1e9),
+        )),
+        program("case_2_cheaper",
+                COLUMNS, WHOLE, WHOLE, DEPTHS, wrong.CHEAPER, lambda i, j, k: j >= 4 * k or j <= k, h=1, drawn=2),
+    ),
+    hints=(
+        "Which array does each way move, and how often? An all-reduce counts twice. Which way lets every device do all "
+        "the work?",
+        "Gathering moves A: 4·I·J bytes. Reducing moves C twice: 8·I·K bytes. So bytes alone compare J with 2K, whatever "
+        "n is.",
+        "Shapes are plain numbers while JAX traces: `if J > 2 * K` picks one of two shard_maps. To reduce, pass B with "
+        "P('x', None), multiply blocks, psum over x.",
+    ),
+    explanation="Gathering moves I·J elements and then every device multiplies everything: 2·I·J·K FLOPs, n times in all. "
+                "Reducing moves I·K elements twice and each device does its n-th part. Bytes favour the reduction when J "
+                "> 2K. On a chip that overlaps both, the gather is often bound by its repeated arithmetic, and the "
+                "reduction wins earlier: that is scaling-book's question 4. On one axis of 8 devices XLA chose the "
+                "cheaper way for both sizes of the page. That is no law: with x as one of two mesh axes it gathered even "
+                "the deep one, 1048576 bytes against 32768. So case 2 names a situation, not a collective.",
+)  # fmt: skip
+
+SCATTER = Question(
+    "4.5", "Who asked for all of C?", difficulty=3, minutes=20,
+    items=(
+        ValueItem("kinds", {"P": 0.5}, predicted=True, key=frozenset({"all-reduce"}), misses=wrong.KINDS),
+        program("case_3_scattered", COLUMNS, ROWS, ROWS, ((WIDE, (16, 24, 12)), (LINE, (24, 64, 16))), wrong.SCATTERED,
+                lambda i, j, k: j >= max(i, k), h=1),
+    ),
+    hints=(
+        "A device keeps only its rows of C. It needs the sum of everyone's partial products in those rows, and nothing "
+        "else.",
+        "An all-reduce is a reduce-scatter and then an all-gather. Which half do you need?",
+        "Multiply the blocks, then jax.lax.psum_scatter over x with scatter_dimension for rows and tiled=True; out_specs "
+        "names x for the rows.",
+    ),
+    explanation="Partial products C[I, K]{U_X} are added and split in one step: every device receives the terms of its "
+                "own rows only. That moves I·K·4 bytes; an all-reduce moves them twice, and the slice after it throws "
+                "away what the second half brought. Asked for P('x', None), XLA on CPU still compiles the all-reduce and "
+                "a slice, with right values in the right places; only the collectives in the compiled program show the "
+                "difference. A prediction from a textbook is not a measurement of a compiler. In shard_map you write the "
+                "collective and get what you write.",
+)  # fmt: skip
+
+STRATEGIES = Question(
+    "4.6", "Rows, columns, blocks", difficulty=3, minutes=25,
+    items=(
+        program("row_by_column",
+                ROWS, Y_COLUMNS, ("x", "y"), PLANES, (wrong.NEEDLESS, wrong.PROMISE), lambda i, j, k: i != k),
+        program("row_by_replicated", ROWS, WHOLE, ROWS, PLANES, (wrong.NEEDLESS, wrong.PROMISE), lambda i, j, k: i != k),
+        program("replicated_by_column", WHOLE, Y_COLUMNS, Y_COLUMNS, PLANES, (wrong.NEEDLESS, wrong.PROMISE),
+                lambda i, j, k: i != k),
+        program("block_by_row", ("x", "y"), ("y", None), None, BLOCKS,
+                (wrong.PARTIAL, wrong.PROMISE, wrong.BOTH, wrong.OVER_X), lambda i, j, k: j >= i, h=1),
+    ),
+    hints=(
+        "Three of the four are case 1. For the fourth, ask which mesh axis shards the contracted dimension, and which one "
+        "only rows.",
+        "Without communication the body is a plain product of blocks; in_specs are where the operands lie and out_specs "
+        "where their free dimensions go. The fourth sums over one axis.",
+        "block_by_row: a device holds rows by x and columns by y of A, and rows by y of B. Multiply and psum over y, or "
+        "psum_scatter over y for half the price.",
+    ),
+    explanation="Row by column, row by replicated and replicated by column are case 1: each device finishes its block of "
+                "C, so a matmul of sharded arrays need not communicate at all. A[I_X, J_Y]·B[J_Y, K] is case 3 along y: "
+                "products are partial sums, C[I_X, K]{U_Y}. An all-reduce over y leaves rows, P('x', None). A "
+                "reduce-scatter leaves P('x', 'y') or P(('x', 'y'), None) for half the price. With I = J = K = 16 on a "
+                "(4, 2) mesh that is 512 bytes against 256; gathering both operands over y takes 1280 and repeats work. "
+                "All are right, and the last is too dear.",
+)  # fmt: skip
+
+QUESTIONS: tuple[Question, ...] = (CLASSIFY, FOUR, TOWARDS, CHEAPER, SCATTER, STRATEGIES)

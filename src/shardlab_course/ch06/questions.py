@@ -1,0 +1,242 @@
+"""Chapter 6: explicit sharding, shardings in types."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from shardlab.placement import Axes, Spec
+from shardlab_course.ch06 import misconceptions as wrong
+from shardlab_course.ch06 import oracles as of
+from shardlab_judge.question import CallsItem, Case, Input, Miss, ProgramItem, Question, ValueItem, axes
+
+WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
+ROWS: Spec = ("x", None)
+COLUMNS: Spec = (None, "x")
+WHOLE: Spec = ()
+
+
+def program(name: str, oracle: Callable[..., Any], make: Callable[..., Case], sizes: tuple[of.Sizes, of.Sizes],
+            misses: tuple[Miss, ...], meshes: tuple[Axes, Axes] = (WIDE, TALL), *,
+            points: Mapping[str, float] = {"V": 0.5, "S": 0.5, "H": 0.5}, **options: Any) -> ProgramItem:  # fmt: skip
+    """A program on two meshes, with `make(mesh, *sizes)` for each case, and for a drawn one."""
+
+    def draw(rng: random.Random) -> Case:
+        return make(rng.choice(meshes), *of.eights(rng, len(sizes[0])))
+
+    cases = tuple(make(mesh, *size) for mesh, size in zip(meshes, sizes))
+    return ProgramItem(name, points, misses=misses, oracle=oracle, cases=cases, draw=draw, **options)
+
+
+def dot(left: Spec, right: Spec, out: Spec | None, **options: Any) -> Callable[..., Case]:
+    """Cases with A, I x J, and B, J x K, on Explicit axes."""
+    return lambda mesh, i, j, k: of.product_case(mesh, (i, j, k), left, right, out, **options)
+
+
+def explicit(mesh: Axes, out: Spec, *inputs: Input) -> Case:
+    """A case on Explicit axes."""
+    return Case(mesh, inputs, (out,), explicit=True)
+
+
+def sum_case(mesh: Axes, i: int, k: int) -> Case:
+    """Rows over x, columns over y; their sum on all devices, y the slower axis."""
+    return explicit(mesh, (("y", "x"),), Input((i, k), ("x", "y")))
+
+
+def ported_case(mesh: Axes, batch: int, width: int, hidden: int) -> Case:
+    """X whole, the hidden units of both weights over y; the output by rows over x.
+
+    Wide, so that a relu may be written with an operation more: that is less than a hundredth of a device's FLOPs.
+    """
+    width *= 8
+    up, down = Input((width, hidden), (None, "y")), Input((hidden, width), ("y", None))
+    return explicit(mesh, ROWS, Input((batch, width)), up, down)
+
+
+TYPES = Question(
+    "6.1", "Read the type before it exists", difficulty=2, minutes=15,
+    items=(
+        ValueItem("types", {"P": 2.5}, predicted=True, spelling=of.spelt, misses=wrong.TYPES, key={
+            "a": "float32[16@y,8@x]", "b": "float32[16@y]", "c": "float32[8@x,1,16@y]", "d": "float32[128@y]",
+            "e": "float32[8@x,4@y,4]", "f": "float32[8@x,16@y]", "g": "float32[8@x,12@y]", "h": "error",
+            "i": "float32[8@x,12]", "j": "float32[8,16@y]",
+        }),
+    ),
+    hints=(
+        "Follow each dimension: where does it go, and which axis does it carry along? Dimensions that are new carry none.",
+        "Where operands meet: whole against sharded is sharded. Sharded alike stays so. Summed on both sides over one axis: "
+        "nobody can know what you want.",
+        "d: turned, the dimension over y is the slower one. e: columns become 4 and 4; the first takes the axis. i: where "
+        "they are summed only one operand is sharded, so nothing is ambiguous.",
+    ),
+    explanation="An axis travels with its dimension: transposed it stands elsewhere, summed away it is gone, and a new "
+                "dimension has none. Where two operands meet, a whole dimension adapts to a sharded one, since slicing "
+                "what one holds is free; so f is cut both ways. Merged dimensions carry their axes, the slower first, and "
+                "a split gives the axis to the first part. Only h has no answer: each device can make a term of X @ V, "
+                "and whether the sum shall be whole, cut or left open is a decision about communication. JAX leaves it to "
+                "you. In i nobody asks, although the terms are added up here too: U is whole, so the result is determined. "
+                "All of this was decided while tracing: nothing was compiled, and nothing ran.",
+)  # fmt: skip
+
+REPAIR = Question(
+    "6.2", "Five errors, five decisions", difficulty=4, minutes=40,
+    items=(
+        program("contraction", of.summed_products, dot(("x", "y"), ("y", None), ROWS), ((16, 48, 24), (24, 32, 16)),
+                wrong.CONTRACTION),
+        program("clash", of.summed_products, dot(ROWS, COLUMNS, ROWS), ((16, 24, 32), (24, 16, 40)), wrong.CLASH),
+        program("added", of.added, lambda mesh, i, j: explicit(mesh, ROWS, Input((i, j), ROWS), Input((i, j), COLUMNS)),
+                ((16, 24), (24, 40)), wrong.ADDED),
+        program("merged", of.merged, lambda mesh, b, s, d: explicit(mesh, ("y", None), Input((b, s, d), (None, "y", None))),
+                ((8, 16, 24), (16, 24, 8)), wrong.MERGED),
+        program("picked", of.picked, lambda mesh, d, n: explicit(
+            mesh, WHOLE, Input((104, d), ROWS), Input((n // 8 + 3,), WHOLE, "int32")), ((16, 24), (24, 8)), wrong.PICKED),
+    ),
+    hints=(
+        "Read each message for its question. Two of them even name the argument that wants the answer.",
+        "contraction and merged take out_sharding; picked takes it in .at[ids].get; for clash and added, jax.reshard one "
+        "operand so that no axis is used twice.",
+        "clash: make B whole, with P(). added: give B the sharding of A. merged: jnp.reshape takes out_sharding and the "
+        "compiler finds the all-to-all.",
+    ),
+    explanation="An error of the type system is a question about communication that JAX will not answer for you. "
+                "contraction: where shall the sum lie? Cut into rows only the device's own rows are added. clash: which "
+                "operand gives up its axis? The one that the output can spare; asked by out_sharding alone, XLA found the "
+                "way too, with a permute more. added: from columns to rows each device needs one part of its neighbours' "
+                "blocks, an all-to-all, where a gather brings everything. merged: the same. picked: every device finds "
+                "the rows that it holds, zeros elsewhere, and few numbers are added, where the table may be large. In "
+                "Auto mode all five run at once, and you learn the answers from the bill.",
+)  # fmt: skip
+
+OUTPUTS = Question(
+    "6.3", "One dot, four outputs; three dots, one sum", difficulty=3, minutes=30,
+    items=(
+        program("replicated", of.summed_products, dot(COLUMNS, ROWS, WHOLE), ((8, 48, 16), (24, 32, 16)), wrong.WHOLE_SUM,
+                (WIDE, LINE)),
+        program("rows", of.summed_products, dot(COLUMNS, ROWS, ROWS), ((8, 48, 16), (24, 32, 16)), wrong.CUT_SUM,
+                (WIDE, LINE), points={"V": 0.5, "S": 0.5}),
+        program("columns", of.summed_products, dot(COLUMNS, ROWS, COLUMNS), ((8, 48, 16), (24, 32, 16)), wrong.CUT_SUM,
+                (WIDE, LINE), points={"V": 0.5, "S": 0.5}),
+        program("terms", of.summed_products, dot(COLUMNS, ROWS, (None, None), terms=True), ((8, 48, 16), (24, 32, 16)),
+                wrong.TERMS, (WIDE, LINE)),
+        program("late", of.summed_products, dot(COLUMNS, ROWS, WHOLE, pairs=3), ((8, 48, 16), (24, 32, 16)), wrong.LATE,
+                (WIDE, LINE), points={"V": 0.5, "S": 0.5, "H": 1}, most=1),
+    ),
+    hints=(
+        "All four of the first are one call of jnp.dot with another out_sharding.",
+        "A spec may carry the axes over which terms are still to be added: P(None, None, unreduced={...}). Terms add to "
+        "terms for nothing.",
+        "late: three dots with the unreduced out_sharding, added with +, and then one jax.reshard to P().",
+    ),
+    explanation="The product of columns over x and rows over x is a sum over devices, C[I, K]{U_x}. What the type says next "
+                "is your choice: whole, rows, columns, or left as it is. The last moves nothing, because nobody has "
+                "added: V is judged by adding the terms. Terms of several products may be added on each device, so three "
+                "products pay for one all-reduce instead of three. A relu and a bias, which do not commute with the "
+                "sum, are refused as long as the debt stands. On Auto axes there is no such type, "
+                "and the compiler decides when it adds. In exercise 10.4 the same debt is what keeps a gradient's "
+                "all-reduce out of a loop.",
+)  # fmt: skip
+
+HIDDEN = Question(
+    "6.4", "The type is right, and everything moved", difficulty=4, minutes=30,
+    items=(
+        ValueItem("kinds", {"P": 1}, predicted=True, misses=wrong.KINDS, key={
+            "fft": frozenset({"all-gather"}), "softmax": frozenset({"all-reduce"}), "sort": frozenset(),
+        }),
+        CallsItem("audit", {"V": 2}, oracle=of.audit, draw=of.draw_audit, drawn=40, misses=wrong.AUDIT, calls=(
+            ("float32[8@x,16]", "complex64[8@x,16]", of.FFT),
+            ("float32[8@x,16]", "float32[8@x,16]", of.NAMED),
+            ("float32[8@x,16]", "float32[16,8@x]", of.NAMED),
+            ("float32[8@x,16]", "float32[8,16]", of.exchanged("all-gather", "f32[8,16]{1,0}")),
+            ("float32[8@x,16]", "float32[8,16@x]", of.exchanged("all-to-all", "f32[8,8]{1,0}")),
+            ("float32[8@x,16@y]", "float32[8@x,16@y]", of.exchanged("all-reduce", "f32[4,16]{1,0}")),
+            ("float32[8@x,4@(y,z)]", "bfloat16[24@x,16@(y,z)]",
+             of.exchanged("collective-permute-start", "(f32[4,16]{1,0}, f32[4,16]{1,0})")),
+            ("float32[8@(x,y),4]", "float32[8@(y,x),4]", of.exchanged("collective-permute", "f32[4,16]{1,0}")),
+        )),
+    ),
+    hints=(
+        "Two questions, asked of different witnesses: is there a collective in the compiled text? Do the two types shard "
+        "each dimension alike?",
+        "In the text an operation stands between a blank and its bracket; names and op_name do not. In a type, what counts "
+        "stands behind each @, up to the next comma that is not in brackets.",
+        "One search finds them: a blank, one of the kinds, perhaps -start, an opening bracket. Of the types keep what "
+        "remains when dtype and sizes are taken away, and compare.",
+    ),
+    explanation="A type is a promise about where the result lies. An FFT along a dimension that is whole on every device "
+                "needs nobody else, and its type says so; yet XLA on CPU does not split this operation, so it gathers all "
+                "rows, transforms them all on every device, and lets each slice out its own. Values, placement and "
+                "type are right. A softmax along a sharded dimension communicates by nature, two small all-reduces, and "
+                "its type does not tell either: Explicit mode raises where there is a choice, not where there is a cost. "
+                "Only the compiled text knows. An audit of ten lines in a test keeps such a surprise from coming back. "
+                "Chapter 13 makes this FFT local, with shard_map.",
+)  # fmt: skip
+
+PORTING = Question(
+    "6.5", "A constraint that constrains nothing", difficulty=3, minutes=20,
+    items=(program("ported", of.mlp, ported_case, ((16, 24, 32), (24, 16, 48)), wrong.PORTED,
+                   points={"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, atol=1e-3,
+                   tolerance="float32 sums of up to 64 products of sums of 512, in another order"),),
+    hints=(
+        "Go through the three constraints in order: which asserts something true, which something false, and which is never "
+        "reached?",
+        "Where the constraint was meant to move data, it becomes jax.reshard. Where it was meant to choose the layout of a "
+        "product, it becomes out_sharding.",
+        "Reshard X to rows over x; keep the middle constraint, which now checks what you know; give the second product "
+        "out_sharding=P('x', None).",
+    ),
+    explanation="On Auto axes with_sharding_constraint is a request to the compiler; on Explicit ones the type has decided "
+                "already, and the same call only compares, with an AssertionError where they differ. The first constraint "
+                "was meant to cut X: jax.reshard does, for nothing, because X was whole. The second is true, since "
+                "rows over x met columns over y, and may stay as a check. The third asked where the product should lie, "
+                "which is now an argument of the product. To delete all three makes the errors go away except one, and "
+                "leaves every device with the whole batch. jax.sharding.auto_axes around the old function is right too, "
+                "and postpones the question.",
+)  # fmt: skip
+
+THREE = Question(
+    "6.6", "One layer, three styles", difficulty=3, minutes=30,
+    items=(
+        program("auto_layer", of.layer, lambda m, j, k: of.layer_case(m, j, k, explicit=False), ((32, 24), (48, 16)),
+                wrong.AUTO, (WIDE, LINE)),
+        program("explicit_layer", of.layer, lambda m, j, k: of.layer_case(m, j, k, explicit=True), ((32, 24), (48, 16)),
+                wrong.EXPLICIT, (WIDE, LINE)),
+        program("manual_layer", of.layer, lambda m, j, k: of.layer_case(m, j, k, explicit=True), ((32, 24), (48, 16)),
+                wrong.MANUAL, (WIDE, LINE), manual=True),
+    ),
+    hints=(
+        "Write the layer for one device first. Two of the three styles need very little change.",
+        "Explicit: the product asks where its sum should lie. Manual: each device has a piece of x and the same rows of W, "
+        "and makes a term.",
+        "Manual: psum(x @ W, 'x'), then add the bias, then the sigmoid, with in_specs P('x'), P('x', None), P() and "
+        "out_specs P().",
+    ),
+    explanation="All three compile to the same all-reduce of one number a unit, so the machine does not care. You do. Auto "
+                "is the program for one device; where x and W lie is said outside, and what moves is found out afterwards. "
+                "Explicit is the same line with the one decision in it. Manual says everything: pieces in, terms, their "
+                "sum, bias and sigmoid after it. Each way has its own mistakes. Auto cannot be wrong, only dear. Explicit "
+                "refuses what is not decided. Manual trusts your order: with the bias inside of the sum it is added once "
+                "for each device, and a sigmoid before the sum is another function, and neither is an error.",
+)  # fmt: skip
+
+FULLY = Question(
+    "6.7", "Fully sharded", difficulty=3, minutes=15,
+    items=(
+        ValueItem("copies", {"P": 0.5}, predicted=True, key=4, misses=wrong.COPIES),
+        program("fully_sharded", of.column_sums, sum_case, ((16, 24), (24, 40)), wrong.FULLY),
+    ),
+    hints=(
+        "Count: into how many parts does P('x') cut on this mesh? Each part needs devices, and there are eight.",
+        "One dimension can be cut by two axes: P(('a', 'b')). Which of the two orders leaves each part on a device that "
+        "holds it already?",
+        "After the sum the device at (x, y) holds block y. Cut each block further over x: the slower axis is y.",
+    ),
+    explanation="A spec that names one axis cuts into as many parts as that axis has devices, and all others hold copies: "
+                "on 2 by 4, P('x') leaves four copies of each element, where the sum had left two over y. It moves data as "
+                "well. A one-dimensional array is spread over all eight by both axes in one entry. With y slower, every "
+                "device keeps a part of what it holds, and nothing moves after the sum; with x slower, the blocks change "
+                "places first. Whoever writes psum_scatter in shard_map halves even the sum. That this was overlooked in "
+                "print shows how little a spec alone tells: look at the picture.",
+)  # fmt: skip
+
+QUESTIONS: tuple[Question, ...] = (TYPES, REPAIR, OUTPUTS, HIDDEN, PORTING, THREE, FULLY)

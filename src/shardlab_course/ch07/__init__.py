@@ -1,0 +1,1 @@
+"""Chapter 7, shard map: its questions, what is right, and the misconceptions that are known."""

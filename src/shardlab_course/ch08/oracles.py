@@ -1,0 +1,323 @@
+"""Chapter 8's oracles, drawn cases, and recognisers of known wrong answers: slow, and chunk by chunk on the host."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from shardlab.placement import Axes, Spec
+from shardlab_judge.question import Case, Input, Observed
+
+WEIGHTS = (1.0, -3.0, 2.0)
+"""Of the row above, the row itself, and the row below, in the stencil."""
+Made = Callable[[int], np.ndarray]
+"""What the device at this place along x would hold."""
+
+
+def unchanged(x: np.ndarray) -> np.ndarray:
+    """The array itself: gathered or turned, an array keeps its values."""
+    return x
+
+
+def summed(terms: np.ndarray) -> np.ndarray:
+    """The sum of all devices' terms, one after the other."""
+    total = np.zeros(terms.shape[1:])
+    for term in terms:
+        total += term
+    return total
+
+
+def stencil(x: np.ndarray) -> np.ndarray:
+    """Each row from itself and its neighbours; beyond the ends there are zeros."""
+    return filtered(x, np.zeros_like(x[0]), np.zeros_like(x[0]))
+
+
+def filtered(x: np.ndarray, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """The stencil on rows between a row above and a row below."""
+    rows = [above, *x, below]
+    return np.stack([sum(w * row for w, row in zip(WEIGHTS, rows[i : i + 3])) for i in range(len(x))])
+
+
+def steps(n: int) -> dict[str, int]:
+    """Dependent steps of an all-reduce: a ring walked twice, and a tree whose groups merge in pairs, up and down."""
+    chunks, groups, rounds = 0, n, 0
+    for _phase in ("reduce-scatter", "all-gather"):
+        chunks += len(range(1, n))
+    while groups > 1:
+        groups, rounds = len(range(0, groups, 2)), rounds + 1
+    return {"ring": chunks, "tree": rounds + rounds}
+
+
+def seconds(nbytes: float, n: int, bandwidth: float, latency: float) -> dict[str, float]:
+    """Seconds of both, hop after hop: each takes its latency or as long as its bytes need, whichever is longer."""
+    sizes = {"ring": nbytes / n, "tree": nbytes}
+    return {way: sum(max(latency, sizes[way] / bandwidth) for _ in range(count)) for way, count in steps(n).items()}
+
+
+def crossover(n: int, bandwidth: float, latency: float) -> float:
+    """The size from which on the ring is not slower, found by halving an interval."""
+    low, high = 0.0, 1e18
+    for _ in range(200):
+        middle = (low + high) / 2
+        times = seconds(middle, n, bandwidth, latency)
+        low, high = (middle, high) if times["tree"] < times["ring"] else (low, middle)
+    return high
+
+
+def steps_with(*, once: bool = False, linear: bool = False, rounded: bool = False, more: int = 0) -> Callable[..., Any]:
+    """The counts with one of them wrong: one phase, a tree without logarithm, rounded down, hops too many."""
+
+    def steps(n: int) -> dict[str, int]:
+        depth = n - 1 if linear else int(math.log2(n)) if rounded else math.ceil(math.log2(n))
+        times = 1 if once else 2
+        return {"ring": times * (n - 1 + more), "tree": times * depth}
+
+    return steps
+
+
+def seconds_with(*, whole: bool = False, cut: bool = False, added: bool = False) -> Callable[..., Any]:
+    """The times with one of them wrong: a ring of whole arrays, a tree of chunks, latency added to the bytes' time."""
+
+    def seconds(nbytes: float, n: int, bandwidth: float, latency: float) -> dict[str, float]:
+        sizes = {"ring": nbytes if whole else nbytes / n, "tree": nbytes / n if cut else nbytes}
+        join: Callable[[float, float], float] = (lambda a, b: a + b) if added else max
+        return {way: count * join(latency, sizes[way] / bandwidth) for way, count in steps(n).items()}
+
+    return seconds
+
+
+def draw_ring(rng: random.Random) -> tuple[float, int, float, float]:
+    """Bytes, devices, bandwidth and latency."""
+    bandwidth, latency = rng.choice((4.5e10, 9e10, 4.5e11)), rng.choice((5e-7, 1e-6, 5e-6))
+    return float(2 ** rng.randint(6, 28)), rng.randint(4, 64), bandwidth, latency
+
+
+def draw_devices(rng: random.Random) -> tuple[int]:
+    """A number of devices."""
+    return (rng.randint(2, 200),)
+
+
+def draw_link(rng: random.Random) -> tuple[int, float, float]:
+    """Devices, bandwidth and latency."""
+    return draw_ring(rng)[1:]
+
+
+def case(mesh: Axes, shape: tuple[int, ...], given: Spec, out: Spec) -> Case:
+    """A case with one array."""
+    return Case(mesh, (Input(shape, given),), (out,))
+
+
+def drawing(meshes: tuple[Axes, ...], shape: Callable[[random.Random, int], tuple[int, ...]], given: Spec,
+            out: Spec) -> Callable[[random.Random], Case]:  # fmt: skip
+    """A function that draws a mesh, and a shape for the number of devices along x."""
+
+    def draw(rng: random.Random) -> Case:
+        mesh = rng.choice(meshes)
+        return case(mesh, shape(rng, dict(mesh)["x"]), given, out)
+
+    return draw
+
+
+def rows(rng: random.Random, n: int) -> tuple[int, int]:
+    """A matrix whose rows n devices share, an even number each."""
+    return 2 * n * rng.randint(1, 4), rng.randint(3, 9)
+
+
+def terms(rng: random.Random, n: int) -> tuple[int, int, int]:
+    """A matrix for each of n devices, whose rows they can share."""
+    return n, n * rng.randint(1, 4), rng.randint(3, 9)
+
+
+def cube(rng: random.Random, n: int) -> tuple[int, int, int]:
+    """Tokens and heads that n devices can share, and more numbers for each."""
+    return n * rng.randint(2, 5), n * rng.randint(1, 2), rng.randint(3, 9)
+
+
+def devices(o: Observed) -> int:
+    """Devices along x."""
+    return dict(o.case.axes)["x"]
+
+
+def hops(o: Observed) -> int:
+    """How often any collective runs."""
+    return sum(c.executions or 0 for c in o.collectives)
+
+
+def along_x(o: Observed, device: int) -> int:
+    """The device's place along x."""
+    names, sizes = zip(*o.case.axes)
+    return int(np.unravel_index(device, sizes)[names.index("x")])
+
+
+def whole(o: Observed, wanted: np.ndarray) -> bool:
+    """Whether every device holds its slice of `wanted`."""
+    return all(near(block, wanted[index]) for _, index, block in o.shards[0])
+
+
+def each(o: Observed, made: Made) -> bool:
+    """Whether every device holds what is made for its place along x."""
+    return all(near(block, made(along_x(o, device))) for device, _, block in o.shards[0])
+
+
+def near(block: np.ndarray, wanted: np.ndarray) -> bool:
+    """Whether they have one shape and nearly the same values."""
+    return block.shape == wanted.shape and np.allclose(block, wanted, rtol=1e-4, atol=1e-4)
+
+
+def only_permutes(o: Observed) -> bool:
+    """Whether something moves, and all that moves is permuted."""
+    return o.kinds == {"collective-permute"}
+
+
+def brings_together(o: Observed) -> bool:
+    """Whether something is gathered or summed over all devices."""
+    return bool(o.kinds & {"all-gather", "all-reduce"})
+
+
+def leaps(o: Observed) -> bool:
+    """Whether a permute sends anything further than to the next device along x."""
+    names, sizes = zip(*o.case.axes)
+    pairs = (pair for c in o.collectives if c.kind == "collective-permute" for pair in c.groups)
+    return any(not _neighbours(np.subtract(*(np.unravel_index(d, sizes) for d in pair)), names, sizes) for pair in pairs)
+
+
+def _neighbours(apart: Any, names: tuple[str, ...], sizes: tuple[int, ...]) -> bool:
+    n = sizes[names.index("x")]
+    return all(int(d) % n in (1, n - 1) if name == "x" else d == 0 for name, d in zip(names, apart))
+
+
+def is_open(o: Observed) -> bool:
+    """Whether some device never gets anything from a permute."""
+    count = math.prod(n for _, n in o.case.axes)
+    return any(c.kind == "collective-permute" and len(c.groups) < count for c in o.collectives)
+
+
+def largest(o: Observed) -> int:
+    """Bytes of the largest block that is sent."""
+    return max((c.payload_bytes for c in o.collectives), default=0)
+
+
+def chunks(o: Observed, wanted: np.ndarray) -> list[np.ndarray]:
+    """The rows of `wanted`, in as many parts as there are devices along x."""
+    return np.split(wanted, devices(o))
+
+
+def rotated(o: Observed, wanted: np.ndarray) -> bool:
+    """Whether each device has the chunks in the order in which they came, from either side, its own first or last."""
+    parts, n = chunks(o, wanted), devices(o)
+
+    def made(way: int, off: int) -> Made:
+        return lambda d: np.concatenate([parts[(d + off + way * i) % n] for i in range(n)])
+
+    return any(each(o, made(*choice)) for choice in itertools.product((1, -1), (0, 1, -1)))
+
+
+def mirrored(o: Observed, wanted: np.ndarray) -> bool:
+    """Whether chunks that came from behind lie ahead, and the other way round."""
+    parts, n = chunks(o, wanted), devices(o)
+
+    def made(off: int) -> Made:
+        return lambda d: np.concatenate([parts[(2 * d + off - i) % n] for i in range(n)])
+
+    return any(each(o, made(off)) for off in (0, 1, -1))
+
+
+def incomplete(o: Observed, wanted: np.ndarray) -> bool:
+    """Whether every device has some of the chunks where they belong, and zeros for the others."""
+    full = all(
+        near(part, right) or not part.any()
+        for *_, block in o.shards[0]
+        for part, right in zip(np.split(block, devices(o)), chunks(o, wanted))
+    )
+    return full and not whole(o, wanted)
+
+
+def shifted(o: Observed, wanted: np.ndarray) -> bool:
+    """Whether all chunks lie one place further, or one less far."""
+    width = len(wanted) // devices(o)
+    return any(whole(o, np.roll(wanted, way * width, axis=0)) for way in (1, -1))
+
+
+def same_chunk_everywhere(o: Observed) -> bool:
+    """Whether in each round every device added its chunk of the same number, so that different chunks met."""
+    n, all_terms = devices(o), o.inputs[0]
+    parts = [np.split(term, n) for term in all_terms]
+
+    def made(start: int, turn: int, way: int) -> Made:
+        return lambda d: np.sum([parts[(d - way * (n - 1 - i)) % n][(start + turn * i) % n] for i in range(n)], axis=0)
+
+    return any(each(o, made(*choice)) for choice in itertools.product(range(n), (1, -1), (1, -1)))
+
+
+def miscounted(o: Observed, sign: int) -> bool:
+    """Whether every sum has one device's term once more (`sign` 1) or not at all (-1)."""
+    n, total = devices(o), chunks(o, summed(o.inputs[0]))
+    parts = [np.split(term, n) for term in o.inputs[0]]
+
+    def made(chunk: int, device: int) -> Made:
+        return lambda d: total[(d + chunk) % n] + sign * parts[(d + device) % n][(d + chunk) % n]
+
+    return any(each(o, made(*choice)) for choice in itertools.product((-1, 0, 1), repeat=2))
+
+
+def mixed_up(o: Observed) -> bool:
+    """Whether the rows beside each block come from the wrong neighbour, or are the wrong ones of the right neighbour."""
+    parts = np.split(o.inputs[0], devices(o))
+
+    def made(side: int, row: int, closed: bool) -> Made:
+        return lambda d: filtered(parts[d], _edge(parts, d + side, row, closed), _edge(parts, d - side, -1 - row, closed))
+
+    ways = itertools.product(((1, -1), (-1, 0), (1, 0)), (True, False))
+    return any(each(o, made(*way, closed)) for way, closed in ways)
+
+
+def _edge(parts: list[np.ndarray], device: int, row: int, closed: bool) -> np.ndarray:
+    edge: np.ndarray = parts[device % len(parts)][row]
+    return edge if closed or 0 <= device < len(parts) else np.zeros_like(edge)
+
+
+def lonely(o: Observed) -> bool:
+    """Whether every block was filtered as if it were the whole array."""
+    parts = np.split(o.inputs[0], devices(o))
+    return each(o, lambda d: stencil(parts[d]))
+
+
+def tally(o: Observed) -> np.ndarray:
+    """How often each device's term is in each chunk that a device holds; empty where nobody can tell."""
+    n, counts = devices(o), []
+    parts = [np.stack(np.split(term, n)).reshape(n, -1) for term in o.inputs[0]]
+    for _, _, block in o.shards[0]:
+        for chunk, held in enumerate(np.split(block, n)):
+            terms = np.stack([part[chunk] for part in parts], axis=1)
+            if len(terms) <= n or held.size != len(terms):
+                return np.empty(0)
+            found = np.round(np.linalg.lstsq(terms, held.ravel())[0])
+            if not np.allclose(terms @ found, held.ravel(), atol=1e-4):
+                return np.empty(0)
+            counts.append(found)
+    return np.array(counts)
+
+
+def copies_as_parts(o: Observed, wanted: np.ndarray) -> bool:
+    """Whether all devices' copies lie one below another in the output."""
+    return o.placements[0].shape == (devices(o) * len(wanted), *wanted.shape[1:])
+
+
+def rank(o: Observed) -> int:
+    """Dimensions of the output."""
+    return len(o.placements[0].shape)
+
+
+def scattered(o: Observed) -> bool:
+    """Whether the output is right and cut, where every device should hold all of it."""
+    return whole(o, summed(o.inputs[0])) and o.placements[0].shard_shape != o.placements[0].shape
+
+
+def reshaped(o: Observed) -> bool:
+    """Whether the output has another shape than the input."""
+    return o.placements[0].shape != o.inputs[0].shape

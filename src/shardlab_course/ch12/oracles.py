@@ -1,0 +1,517 @@
+"""Chapter 12's oracles, drawn cases, and recognisers of known wrong answers: slow, chunk by chunk, on the host."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from shardlab.placement import Axes, Spec
+from shardlab.programs.reading.hlo import Instruction, parse
+from shardlab.programs.reading.overlap import Overlap, overlaps
+from shardlab_course.ch08.oracles import devices, each, hops, largest, only_permutes, whole
+from shardlab_judge.question import Case, Input, Observed, axes
+
+COLUMNS: Spec = (None, "x")
+ROWS: Spec = ("x", None)
+LINE, WIDE, FIVE = axes(x=8), axes(x=4, y=2), axes(x=5)
+MESHES = (LINE, WIDE, FIVE)
+Pairs = Callable[[int, int], Iterable[tuple[int, int]]]
+"""For a device and the number of devices: which chunk of the left factor met which rows of the right one."""
+Writer = Callable[[list[str]], None]
+"""Adds a line to a text."""
+
+
+def product(X: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """The matrix product, one contracted index after the other."""
+    return np.sum([np.outer(X[:, k], W[k]) for k in range(len(W))], axis=0)
+
+
+def mlp(X: np.ndarray, W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
+    """Two products with a relu between them."""
+    return product(np.maximum(product(X, W1), 0), W2)
+
+
+def linear(X: np.ndarray, W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
+    """The same without the relu."""
+    return product(product(X, W1), W2)
+
+
+def relu_last(X: np.ndarray, W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
+    """The same with the relu behind both."""
+    return np.maximum(linear(X, W1, W2), 0)
+
+
+def scores(X: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Each token's query with every token: a local product, and one with what was gathered."""
+    return product(product(X, W), X.T)
+
+
+def scores_transposed(X: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """The same with queries in the columns."""
+    return scores(X, W).T
+
+
+def gather_case(mesh: Axes, t: int, d: int, f: int) -> Case:
+    """Features cut on the left, columns on the right and in the output."""
+    return Case(mesh, (Input((t, d), COLUMNS), Input((d, f), COLUMNS)), (COLUMNS,))
+
+
+def scatter_case(mesh: Axes, t: int, f: int, d: int) -> Case:
+    """The contracted dimension cut in both, tokens in the output."""
+    return Case(mesh, (Input((t, f), COLUMNS), Input((f, d), ROWS)), (ROWS,))
+
+
+def mlp_case(mesh: Axes, t: int, d: int, f: int) -> Case:
+    """Tokens cut outside, hidden units inside."""
+    return Case(mesh, (Input((t, d), ROWS), Input((d, f), COLUMNS), Input((f, d), ROWS)), (ROWS,))
+
+
+def scores_case(mesh: Axes, t: int, d: int) -> Case:
+    """Tokens cut, the weight on every device."""
+    return Case(mesh, (Input((t, d), ROWS), Input((d, d))), (ROWS,))
+
+
+def drawing(make: Callable[..., Case], *cut: bool, meshes: tuple[Axes, ...] = MESHES) -> Callable[[random.Random], Case]:
+    """A function that draws a mesh and a size for each of `cut`, a multiple of the devices where it is cut."""
+
+    def draw(rng: random.Random) -> Case:
+        mesh = rng.choice(meshes)
+        n = dict(mesh)["x"]
+        return make(mesh, *(n * rng.randint(2, 5) if each_cut else rng.randint(5, 12) for each_cut in cut))
+
+    return draw
+
+
+def met(o: Observed, pairs: Pairs) -> bool:
+    """Whether each device added up the products of these chunks of X and rows of W, and of no others."""
+    X, W = o.inputs
+    n = devices(o)
+    left, right = np.split(X, n, axis=1), [np.split(rows, n, axis=1) for rows in np.split(W, n)]
+    return each(o, lambda d: np.sum([left[a % n] @ right[b % n][d] for a, b in pairs(d, n)], axis=0))
+
+
+def local_index(o: Observed) -> bool:
+    """Whether each device took the rows of W in the order 0, 1, 2, ..., whatever came in."""
+
+    def pairs(s: int) -> Pairs:
+        return lambda d, n: [(d + s * i, i) for i in range(n)]
+
+    return met(o, pairs(1)) or met(o, pairs(-1))
+
+
+def wrong_way(o: Observed) -> bool:
+    """Whether rows were counted against the direction in which chunks came."""
+    return met(o, lambda d, n: [(d + i, d - i) for i in range(n)])
+
+
+def lagging(o: Observed) -> bool:
+    """Whether each chunk met the rows of the one before it, or after it."""
+
+    def pairs(s: int) -> Pairs:
+        return lambda d, n: [(i + s, i) for i in range(n)]
+
+    return met(o, pairs(1)) or met(o, pairs(-1))
+
+
+def same_rows(o: Observed) -> bool:
+    """Whether every chunk met the rows that go with the device's own."""
+    return met(o, lambda d, n: [(i, d) for i in range(n)])
+
+
+def own_only(o: Observed) -> bool:
+    """Whether each device multiplied its own chunk, and no other."""
+    return met(o, lambda d, n: [(d, d)])
+
+
+def chunk_missing(o: Observed) -> bool:
+    """Whether one chunk's product is missing on each device, as many places away on all."""
+
+    def pairs(k: int) -> Pairs:
+        return lambda d, n: [(d + i, d + i) for i in range(n) if i != k]
+
+    return any(met(o, pairs(k)) for k in range(devices(o)))
+
+
+def clamped(o: Observed) -> bool:
+    """Whether rows beyond the last were asked for, and the last ones came instead."""
+    return met(o, lambda d, n: [(d + i, min(d + i, n - 1)) for i in range(n)])
+
+
+def one_only(o: Observed) -> bool:
+    """Whether each device has one chunk's product and no other, as many places away on all."""
+
+    def pairs(k: int) -> Pairs:
+        return lambda d, n: [(d + k, d + k)]
+
+    return any(met(o, pairs(k)) for k in range(1, devices(o)))
+
+
+def one_twice(o: Observed) -> bool:
+    """Whether each device has all products, and one of them a second time."""
+
+    def pairs(k: int) -> Pairs:
+        return lambda d, n: [(j, j) for j in (*range(n), d + k)]
+
+    return any(met(o, pairs(k)) for k in range(devices(o)))
+
+
+def terms(o: Observed) -> np.ndarray:
+    """For device j and chunk c what j has to add to the sum of c: the product of its block, row chunk by row chunk."""
+    X, W = o.inputs
+    n = devices(o)
+    parts = zip(np.split(X, n, axis=1), np.split(W, n))
+    return np.array([np.split(x @ w, n) for x, w in parts])
+
+
+def tally(o: Observed) -> list[np.ndarray]:
+    """For each device how often each term, of device j and chunk c, is in what it holds; empty where nobody can tell."""
+    made = terms(o)
+    n = devices(o)
+    columns = made.reshape(n * n, -1).T
+    found = []
+    for _, _, block in o.shards[0]:
+        if block.shape != made.shape[2:] or len(columns) < n * n:
+            return []
+        counts = np.round(np.linalg.lstsq(columns, block.ravel())[0])
+        if not np.allclose(columns @ counts, block.ravel(), atol=1e-3):
+            return []
+        found.append(counts.reshape(n, n))
+    return found
+
+
+def mixed(o: Observed) -> bool:
+    """Whether some sum has terms of different chunks."""
+    return any(np.count_nonzero(np.any(counts != 0, axis=0)) > 1 for counts in tally(o))
+
+
+def miscounted(o: Observed, by: int) -> bool:
+    """Whether each sum is of one chunk and has terms too many (by > 0) or too few."""
+    found = tally(o)
+    n = devices(o)
+    return bool(found) and not mixed(o) and all((counts.sum() - n) * by > 0 for counts in found)
+
+
+def next_door(o: Observed, right: np.ndarray) -> bool:
+    """Whether the sums are right, and each lies on a neighbour of its own device."""
+    parts = np.split(right, devices(o))
+    n = len(parts)
+    return each(o, lambda d: parts[(d + 1) % n]) or each(o, lambda d: parts[(d - 1) % n])
+
+
+def right(o: Observed, wanted: Callable[..., np.ndarray]) -> bool:
+    """Whether every device holds its slice of what the oracle says."""
+    return whole(o, wanted(*o.inputs))
+
+
+def block_bytes(o: Observed, argument: int) -> int:
+    """Bytes of a device's block of an argument that is cut along x."""
+    return o.inputs[argument].nbytes // devices(o)
+
+
+def travels(o: Observed, argument: int) -> bool:
+    """Whether a device's whole block of this argument is sent on by a permute."""
+    sizes = {c.payload_bytes for c in o.collectives if c.kind == "collective-permute"}
+    return block_bytes(o, argument) in sizes
+
+
+def inputs_travel(o: Observed) -> bool:
+    """Whether a program of permutes sends blocks of its arguments on."""
+    return only_permutes(o) and (travels(o, 0) or travels(o, 1))
+
+
+def output_travels(o: Observed) -> bool:
+    """Whether a device's whole block of the output is sent on by a permute."""
+    return any(c.payload_bytes == o.shards[0][0][2].nbytes for c in o.collectives)
+
+
+def many_chunks(o: Observed) -> bool:
+    """Whether a permute carries several chunks of the first argument."""
+    many, rest = divmod(largest(o), block_bytes(o, 0))
+    return only_permutes(o) and many > 1 and not rest
+
+
+def all_round_twice(o: Observed) -> bool:
+    """Whether there are two chains of permutes that go all the way round."""
+    return o.depth == devices(o) - 1 and hops(o) == 2 * (devices(o) - 1)
+
+
+def products(o: Observed) -> int:
+    """FLOPs that each device has to spend on a chain of matrix products, cut evenly along x."""
+    rows = len(o.inputs[0])
+    return sum(2 * rows * weight.size for weight in o.inputs[1:]) // devices(o)
+
+
+def waiting(o: Observed, work: int) -> float:
+    """The part of the work that has to wait for the last of the hops that themselves wait for none of it."""
+    return min((run.after for run in _runs(o) if not run.before), default=0) / work
+
+
+def waited_for(o: Observed, work: int) -> float:
+    """The part of the work that is over before the first of the hops that none of it waits for."""
+    return min((run.before for run in _runs(o) if not run.after), default=0) / work
+
+
+def crowded(o: Observed, work: int) -> float:
+    """The larger of both parts."""
+    return max(waiting(o, work), waited_for(o, work))
+
+
+def gathers_products(o: Observed) -> bool:
+    """Whether a collective waits for a product, and has none beside it."""
+    return any(run.before and not run.beside for run in _runs(o))
+
+
+def _runs(o: Observed) -> tuple[Overlap, ...]:
+    return overlaps(o.hlo, {c.name for c in o.collectives}) or ()
+
+
+def least(o: Observed) -> float:
+    """FLOPs of one device in `scores`."""
+    t, d = o.inputs[0].shape
+    return 2 * t / devices(o) * d * (d + t)
+
+
+def in_arrival_order(o: Observed) -> bool:
+    """Whether the block took tokens for those of the chunk's number, and they were as many hops away."""
+    X, W1, W2 = o.inputs
+    n = devices(o)
+    tokens, up, down = np.split(X, n), np.split(W1, n, axis=1), np.split(W2, n)
+
+    def made(d: int, s: int) -> np.ndarray:
+        return np.sum([np.maximum(tokens[(j + s * d) % n] @ up[j], 0) @ down[j] for j in range(n)], axis=0)
+
+    return each(o, lambda d: made(d, 1)) or each(o, lambda d: made(d, -1))
+
+
+def hidden_terms(o: Observed) -> np.ndarray:
+    """For device j and tokens c what j has to add to the sum of c."""
+    X, W1, W2 = o.inputs
+    n = devices(o)
+    units = zip(np.split(W1, n, axis=1), np.split(W2, n))
+    return np.array([[np.maximum(tokens @ up, 0) @ down for tokens in np.split(X, n)] for up, down in units])
+
+
+def mixed_tokens(o: Observed) -> bool:
+    """Whether each sum has one term of each device, of tokens that change evenly from one to the next."""
+    made, n = hidden_terms(o), devices(o)
+
+    def total(d: int, turn: int, step: int, start: int) -> np.ndarray:
+        return np.sum([made[j, (turn * d + step * j + start) % n] for j in range(n)], axis=0)
+
+    choices = itertools.product((0, 1, -1, 2, -2), (1, -1, 2, -2), range(n))
+    return any(each(o, _of_device(total, *choice)) for choice in choices)
+
+
+def lacks_a_term(o: Observed) -> bool:
+    """Whether each sum is of one device's tokens and lacks one device's term, as many places away on all."""
+    made, n = hidden_terms(o), devices(o)
+    sums = made.sum(axis=0)
+
+    def total(d: int, tokens: int, without: int) -> np.ndarray:
+        c = (d + tokens) % n
+        return sums[c] - made[(d + without) % n, c]
+
+    return any(each(o, _of_device(total, *choice)) for choice in itertools.product(range(n), range(n)))
+
+
+def _of_device(made: Callable[..., np.ndarray], *choice: int) -> Callable[[int], np.ndarray]:
+    return lambda d: made(d, *choice)
+
+
+def own_tokens(o: Observed) -> bool:
+    """Whether each device put its own tokens through its own hidden units, and nobody added anything."""
+    X, W1, W2 = o.inputs
+    n = devices(o)
+    tokens, up, down = np.split(X, n), np.split(W1, n, axis=1), np.split(W2, n)
+    return each(o, lambda d: np.maximum(tokens[d] @ up[d], 0) @ down[d])
+
+
+def finish(compute: list[float], hops: list[float]) -> list[float]:
+    """When each product ends, found by small steps of a clock's two hands: one of the wires, one of the arithmetic."""
+    wire, unit, ends = 0.0, 0.0, []
+    for i, seconds in enumerate(compute):
+        if i:
+            wire += hops[i - 1]
+        unit = seconds + (unit if unit > wire else wire)
+        ends.append(unit)
+    return ends
+
+
+def finish_with(how: str) -> Callable[[list[float], list[float]], list[float]]:
+    """The simulator with something wrong: "blocking", "serial", "free-wires", "no-waiting", "late", "lockstep",
+    "no-queue", "starts"."""
+
+    def finish(compute: list[float], hops: list[float]) -> list[float]:
+        wire = sum(hops) if how == "blocking" else 0.0
+        unit, ends = 0.0, []
+        for i, seconds in enumerate(compute):
+            hop = hops[i - 1] if i else 0.0
+            if how in ("serial", "free-wires"):
+                wire = hop + (unit if how == "serial" else 0.0)
+            elif how == "lockstep":
+                wire = max(unit, wire + hop)
+            elif how == "late":
+                wire += hops[i] if i < len(hops) else 0.0
+            elif how != "blocking":
+                wire += hop
+            begun = {"no-waiting": unit, "no-queue": wire}.get(how, max(unit, wire))
+            unit = begun + seconds
+            ends.append(begun if how == "starts" else unit)
+        return ends
+
+    return finish
+
+
+def draw_schedule(rng: random.Random) -> tuple[list[float], list[float]]:
+    """Times of products and hops in whole microseconds."""
+    n, slow = rng.randint(2, 8), rng.choice((4, 10, 25))
+    return [float(rng.randint(1, 12)) for _ in range(n)], [float(rng.randint(1, slow)) for _ in range(n - 1)]
+
+
+def most_devices(F: int, flops: float, bandwidth: float, both: bool) -> int:
+    """The most devices for which no product has to wait for a chunk, tried one after the other with an arbitrary block."""
+    T, D, n = 4096, 8192, 1
+    lanes = 2 if both else 1
+    while 2 * T * (D / (n + 1)) * (F / (n + 1)) / flops >= 2 * T * (D / (n + 1)) / (lanes * bandwidth):
+        n += 1
+    return n
+
+
+def most_with(
+    *, times: float = 1, ways: float = 2, up: bool = False, nearest: bool = False, least: int = 1
+) -> Callable[..., int]:
+    """The formula with something wrong: a factor, what two directions give, how it is rounded, the least that it may be."""
+
+    def most(F: int, flops: float, bandwidth: float, both: bool) -> int:
+        n = F * times * bandwidth * (ways if both else 1) / flops
+        return max(least, round(n) if nearest else int(n) + up)
+
+    return most
+
+
+def draw_chip(rng: random.Random) -> tuple[int, float, float, bool]:
+    """Hidden width, FLOPs and bytes a second, and whether both directions carry."""
+    flops, bandwidth = rng.choice(((1.97e14, 4.5e10), (4.59e14, 9e10), (9.2e14, 9e10)))
+    return 64 * rng.randint(150, 1200), flops, bandwidth, rng.random() < 0.5
+
+
+def between(text: str) -> dict[str, int]:
+    """For each start of a permute in the entry: how many product fusions stand between it and its done."""
+    module = parse(text)
+    return _between(list(module.computations[module.entry].values()), is_product=_is_product)
+
+
+def between_with(
+    *, fusions: bool = False, named: bool = False, anything: bool = False, copies: bool = False, order: str = "named",
+    ends: int = 0,
+) -> Callable[[str], Any]:  # fmt: skip
+    """The reader with something wrong: what counts as a product or as a pair, which start a done ends, what is added."""
+
+    def counts(i: Instruction) -> bool:
+        if fusions or anything:
+            return i.opcode == "fusion" if fusions else "dot_general" in i.rest
+        return _is_product(i) and (not named or i.name.startswith("fusion"))
+
+    def between(text: str) -> dict[str, int]:
+        module = parse(text)
+        lines = list(module.computations[module.entry].values())
+        found = _between(lines, is_product=counts, order=order, copies=copies)
+        return {name: n + ends for name, n in found.items()}
+
+    return between
+
+
+def between_then(change: Callable[[dict[str, int]], dict[str, int]]) -> Callable[[str], Any]:
+    """The reader, and what is made of its answer."""
+    return lambda text: change(between(text))
+
+
+def marked(found: dict[str, int]) -> dict[str, int]:
+    """Names with their percent sign."""
+    return {f"%{name}": n for name, n in found.items()}
+
+
+def positive(found: dict[str, int]) -> dict[str, int]:
+    """What is not 0."""
+    return {name: n for name, n in found.items() if n}
+
+
+def between_by_done(text: str) -> dict[str, int]:
+    """The right numbers by the names of the dones."""
+    module = parse(text)
+    lines = module.computations[module.entry].values()
+    done = {i.operands[0]: i.name for i in lines if i.opcode == "collective-permute-done"}
+    return {done[name]: n for name, n in between(text).items()}
+
+
+def _between(lines: list[Instruction], *, is_product: Callable[[Instruction], bool], order: str = "named",
+             copies: bool = False) -> dict[str, int]:  # fmt: skip
+    begun: dict[str, int] = {}
+    found: dict[str, int] = {}
+    seen = 0
+    for i in lines:
+        seen += is_product(i)
+        if not (i.opcode.startswith("collective-permute") or (copies and i.opcode.startswith("copy"))):
+            continue
+        if i.opcode.endswith("-start"):
+            begun[i.name] = seen
+        elif i.opcode.endswith("-done"):
+            names = {"named": i.operands[0], "first": next(iter(begun)), "last": next(reversed(begun))}
+            found[names[order]] = seen - begun.pop(names[order])
+    return found
+
+
+def _is_product(i: Instruction) -> bool:
+    return i.opcode == "fusion" and 'dot_general"' in i.rest
+
+
+def draw_text(rng: random.Random) -> tuple[str]:
+    """A made-up schedule: one or two chains of permutes with products, copies and other fusions anywhere between."""
+    names = iter(rng.sample(range(1, 9999), 20))
+    chains = [list(_chain(rng, side, names)) for side in ("left", "right")[: rng.randint(1, 2)]]
+    lines, number = ["  %p = bf16[64,32]{1,0} parameter(0)"], iter(range(1, 1000))
+    while any(chains):
+        rng.choice([chain for chain in chains if chain]).pop(0)(lines)
+        for _ in range(rng.randint(0, 2)):
+            lines += _other(rng, next(number))
+    head = "HloModule jit_drawn, is_scheduled=true, num_partitions=8\n\nENTRY %main (p: bf16[64,32]) -> bf16[64,32] {"
+    return ("\n".join([head, *lines, "  ROOT %out = bf16[64,32]{1,0} copy(%p)", "}"]) + "\n",)
+
+
+def _chain(rng: random.Random, side: str, names: Iterator[int]) -> Iterator[Writer]:
+    """Writers of the lines of a chain, one after the other."""
+    came = "p"
+    for _ in range(rng.randint(1, 4)):
+        start, done = f"collective-permute-start.{next(names)}", f"collective-permute-done.{next(names)}"
+        origin = f'metadata={{op_name="jit(f)/{side}/ppermute"}}'
+        yield _writer(
+            f"  %{start} = (bf16[64,32]{{1,0}}, bf16[64,32]{{1,0}}) collective-permute-start(%{came}), channel_id=1, "
+            f"source_target_pairs={{{{0,1}},{{1,0}}}}, {origin}"
+        )
+        yield _writer(f"  %{done} = bf16[64,32]{{1,0}} collective-permute-done(%{start}), {origin}")
+        came = done
+
+
+def _writer(line: str) -> Writer:
+    return lambda lines: lines.append(line)
+
+
+def _other(rng: random.Random, number: int) -> list[str]:
+    """A product, a fusion or a line of one's name that is none, or a copy with its start and done."""
+    match rng.randint(0, 5):
+        case 0:
+            what = rng.choice(("add", "reduce_sum", "dynamic_slice"))
+            return [f'  %fusion.{number} = bf16[64,32]{{1,0}} fusion(%p), kind=kLoop, calls=%f.{number}, '
+                    f'metadata={{op_name="jit(f)/{what}"}}']  # fmt: skip
+        case 1:
+            return [f"  %copy-start.{number} = (bf16[64,32]{{1,0}}, bf16[64,32]{{1,0}}) copy-start(%p)",
+                    f"  %copy-done.{number} = bf16[64,32]{{1,0}} copy-done(%copy-start.{number})"]  # fmt: skip
+        case 2:
+            return [f'  %bitcast.{number} = bf16[64,32]{{1,0}} bitcast(%p), metadata={{op_name="jit(f)/dot_general"}}']
+    name = rng.choice((f"fusion.{number}", f"convolution_add_fusion.{number}"))
+    return [f'  %{name} = bf16[64,32]{{1,0}} fusion(%p), kind=kOutput, calls=%f.{number}, '
+            f'metadata={{op_name="jit(f)/dot_general"}}']  # fmt: skip

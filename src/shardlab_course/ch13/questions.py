@@ -1,0 +1,158 @@
+"""Chapter 13: distributed FFT and linear solve."""
+
+from __future__ import annotations
+
+from shardlab_course.ch13 import misconceptions as wrong
+from shardlab_course.ch13 import oracles as of
+from shardlab_course.ch13.oracles import LINE, TALL, WIDE
+from shardlab_judge.question import ProgramItem, Question, ValueItem
+
+TRANSFORM = "float32 transforms, whose sums are taken in another order"
+
+BATCH = Question(
+    "13.1", "Many signals, no messages", difficulty=2, minutes=15,
+    items=(
+        ValueItem("moved", {"P": 2}, predicted=True, misses=wrong.MOVED,
+                  key={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}),
+        ProgramItem("batch_fft", {"V": 1, "H": 1}, oracle=of.transformed(1), misses=wrong.BATCH, rtol=1e-4, atol=1e-3,
+                    tolerance=TRANSFORM, cases=(of.signals(LINE, 16, 12), of.signals(WIDE, 24, 10)), draw=of.draw_signals),
+    ),
+    hints=(
+        "Which rows does a row's transform need? And who is it that does not know?",
+        "In shard_map the body sees a block of whole rows, and no partitioner looks at what you do with it.",
+        "The rows are cut over all axes of the mesh: spec = P(mesh.axis_names). Body: jnp.fft.fft of the block, along its "
+        "last dimension.",
+    ),
+    explanation="A batch of transforms needs no message. The partitioner sends all of it nonetheless: FFT is one operation "
+                "to it, and it cuts none of its dimensions on this backend, not even those that the operation leaves alone. "
+                "vmap only makes the batch, and Explicit mode's type says c64[8@X, ...] of an output that was gathered and "
+                "cut again. So types are no ledger; the compiled program is. In shard_map each device transforms its "
+                "block, and nothing is left to decide. As a product with the matrix of waves it would be cut as well, "
+                "because the compiler knows products, but n² multiplications a row are a high price for that when "
+                "n log n are enough.",
+)  # fmt: skip
+
+SLAB = Question(
+    "13.2", "A plane in slabs", difficulty=3, minutes=25,
+    items=(
+        ProgramItem("slab_fft", {"V": 1, "S": 1, "H": 1}, oracle=of.transformed(0, 1), misses=wrong.SLAB, rtol=1e-4,
+                    atol=1e-3, tolerance=TRANSFORM, cases=(of.plane(LINE, 16, 24), of.plane(WIDE, 20, 12)),
+                    draw=of.draw_plane),
+    ),
+    hints=(
+        "Which of the two dimensions is whole on a device at the beginning? Which has to be at the end?",
+        "Transform rows, exchange so that columns become whole, transform columns. The output is then cut where the input "
+        "was not.",
+        "Body: fft along 1; all_to_all with split_axis=1, concat_axis=0, tiled=True; fft along 0. Specs: P('x') in, "
+        "P(None, 'x') out.",
+    ),
+    explanation="A transform in two dimensions is one along rows, then one along columns, and each needs its dimension "
+                "whole. Between them lies a transposition of who holds what: one all-to-all of one block, where a gather "
+                "would bring the whole plane, as many times more as there are devices. What comes out is cut into columns, "
+                "and that is right: its type says so, nobody has to remember. To go back to rows costs a second exchange, "
+                "and whoever multiplies by something in k-space and returns never needs it. Two shard_maps with specs "
+                "P('x') and P(None, 'x') are right as well: the compiler knows how to get from one to the other, and does "
+                "it by an all-to-all.",
+)  # fmt: skip
+
+PENCIL = Question(
+    "13.3", "A cube in pencils", difficulty=4, minutes=35,
+    items=(
+        ValueItem("pencils", {"P": 2}, predicted=True, misses=wrong.GROUPS,
+                  key={"first": 2, "second": 4, "bytes": 8192, "slabs": 16, "pencils": 256}),
+        ProgramItem("pencil_fft", {"V": 1, "S": 1, "H": 1.5}, oracle=of.transformed(0, 1, 2), misses=wrong.PENCIL, rtol=1e-4,
+                    atol=2e-3, tolerance=TRANSFORM,
+                    cases=(of.cube(WIDE, 8, 12, 4), of.cube(TALL, 4, 8, 12)), draw=of.draw_cube),
+    ),
+    hints=(
+        "P('x', 'y'): which dimension is whole? Which mesh axis cuts the next one, and who has the rest of it?",
+        "An exchange over one mesh axis moves its cut from one dimension to another. First y from dimension 1 to 2, then x "
+        "from 0 to 1.",
+        "fft along 2; all_to_all over 'y', split 2, concat 1; fft along 1; all_to_all over 'x', split 1, concat 0; fft "
+        "along 0.",
+    ),
+    explanation="Pencils cut two dimensions and leave one whole, so three transforms need two exchanges. Each goes along "
+                "one mesh axis: groups of 2 along y, groups of 4 along x, four and two of them side by side. Each device "
+                "sends its block twice, and that does not depend on the size of the groups. A slab needs only one exchange "
+                "of the same size, but an n³ cube has n slabs and n² pencils: for more than n devices there is no other "
+                "way. The order of exchanges decides where the transform lies. Libraries choose orders in which dimensions "
+                "come out transposed, so that each local transform runs along the last one; then the inverse undoes it.",
+)  # fmt: skip
+
+POISSON = Question(
+    "13.4", "Poisson's equation in k-space", difficulty=4, minutes=35,
+    items=(
+        ProgramItem("poisson", {"V": 1.5, "S": 0.5, "H": 1}, oracle=of.potential, misses=wrong.POISSON, rtol=1e-3, atol=1e-3,
+                    tolerance="float32 transforms there and back; the longest wave is divided by a small square",
+                    slack=8, slack_reason="the density's mean, one number, may be taken off before or after",
+                    cases=(of.field(LINE, 16, 40), of.field(WIDE, 12, 20)), draw=of.draw_field),
+    ),
+    hints=(
+        "In the middle a device holds all rows of some columns. Which columns, and which wavenumbers are theirs?",
+        "Wavenumbers of dimension 0 are whole, those of dimension 1 cut like the columns. The spec P('x') on the array of "
+        "all of them cuts them; axis_index with a slice does too.",
+        "k0 = 2π fftfreq(n), k1 = 2π fftfreq(m); shard_map with in_specs (P('x'), P('x')) for density and k1. Where the "
+        "square is zero, multiply by zero.",
+    ),
+    explanation="In k-space the Laplacian is a multiplication by -k², so the equation is solved by a division, entry by "
+                "entry: nothing moves for it, wherever the spectrum lies. It lies in columns after one exchange, is "
+                "divided there, and one exchange brings the field home. What must be known is which wavenumbers a device "
+                "has. fftfreq of the block's width is as plausible as it is wrong: it makes every device think that it "
+                "holds the lowest waves. Cut the array of wavenumbers with the same spec as the columns, and the question "
+                "does not arise. At k = 0 the equation says nothing but that the density's mean cannot be balanced; the "
+                "field's mean is free, and is chosen to be zero.",
+)  # fmt: skip
+
+SOLVER = Question(
+    "13.5", "Conjugate gradients on blocks of rows", difficulty=3, minutes=35,
+    items=(
+        ValueItem("loop", {"P": 1.5}, predicted=True, misses=wrong.LOOP, key={"gathered": 256, "runs": 19, "bytes": 1588}),
+        ProgramItem("cg", {"V": 1, "S": 0.5, "H": 1.5}, oracle=of.conjugate_gradients, misses=wrong.SOLVER, rtol=1e-3,
+                    atol=1e-4, tolerance="six rounds of float32 dot products, each in another order",
+                    slack=264, slack_reason="one gather and one sum may come before the loop, for b or for a first product",
+                    cases=(of.system(LINE, 64), of.system(WIDE, 40)), draw=of.draw_system),
+    ),
+    hints=(
+        "Write down each line of a round. Which of them needs numbers that other devices have, and how many?",
+        "A times p needs all of p. Each of the two dot products needs one number from everybody. Everything else is entry "
+        "by entry.",
+        "In shard_map: dot = psum of the blocks' vdot; q = A @ all_gather(p, tiled=True); carry r·r along. Plain A @ p and "
+        "vdot on the global arrays under jit compile to the same.",
+    ),
+    explanation="Most of a round is local: entry by entry, on blocks that lie alike. The product needs the "
+                "whole direction, n numbers, and each dot product one number of everybody. The matrix, n² numbers, never "
+                "moves: that is why iterative methods scale, as long as a round's n numbers are cheap beside its n²/p "
+                "products. All this stands in a loop's body once, and runs in every round; a ledger that forgets the trip "
+                "count is wrong by that factor. Here the compiler does as well as you: each line is a product, a sum or an "
+                "update, and it knows how to cut those. With a stopping test the number of rounds depends on values, and "
+                "bytes can only be given per round.",
+)  # fmt: skip
+
+FACTOR = Question(
+    "13.6", "A factor that nobody holds", difficulty=5, minutes=50,
+    items=(
+        ProgramItem("cholesky", {"V": 1, "S": 0.5, "H": 1, "M": 1.5}, oracle=of.lower, misses=wrong.FACTOR, widest=of.share,
+                    rtol=1e-4, atol=1e-4, tolerance="float32 elimination of a well-conditioned matrix",
+                    cases=(of.matrix(LINE, 32), of.matrix(WIDE, 24)), draw=of.draw_matrix),
+        ProgramItem("solve_stack", {"V": 0.5, "H": 0.5}, oracle=of.systems, misses=wrong.STACK, rtol=1e-4, atol=1e-4,
+                    tolerance="float32 elimination of well-conditioned systems",
+                    cases=(of.stack(LINE, 16, 5), of.stack(WIDE, 12, 6)), draw=of.draw_stack),
+    ),
+    hints=(
+        "Round s makes the s-th column of blocks of the factor. What of the matrix does it need, and which device has it?",
+        "Diagonal block to all; each device solves for its own block of the panel; the panel to all; each device updates "
+        "its own rows. Devices above the panel contribute zeros.",
+        "L = cholesky(psum of the block where axis_index is s, else 0); mine = solve_triangular(L, block.T, lower=True).T, "
+        "zero where axis_index < s; panel = all_gather(mine); A -= mine @ panel.T.",
+    ),
+    explanation="Add it up: the panels of all rounds are n² numbers, as many as one gather of the matrix. Bytes are not "
+                "what you save. Memory is: a device never has more than its rows and one panel, 1/p of the matrix each, "
+                "and a matrix too large for one device can be factored at all. Arithmetic is the other: each device "
+                "updates its own rows, where the gathered matrix is factored by everybody. The compiler could not find "
+                "this. To it a factorization is one call of a library, whose dimensions it may not cut. Of a stack of "
+                "systems it knows that they do not mix, and leaves them where they are. Rows in contiguous blocks leave "
+                "the first devices idle as rounds go by; ScaLAPACK deals blocks out cyclically, over two mesh axes, for "
+                "that reason.",
+)  # fmt: skip
+
+QUESTIONS: tuple[Question, ...] = (BATCH, SLAB, PENCIL, POISSON, SOLVER, FACTOR)

@@ -1,0 +1,1 @@
+"""Chapter 15, capstone: its questions, what is right, and the misconceptions that are known."""

@@ -1,0 +1,90 @@
+"""Chapter 15: capstone and casebook; the cases, and the free design."""
+
+from __future__ import annotations
+
+import pathlib
+
+from shardlab_course.ch15 import casebook_misconceptions as wrong
+from shardlab_course.ch15 import casebook_oracles as of
+from shardlab_course.ch15.casebook_oracles import LINE, PLANE, TALL, TALL_XY, WIDE_XY
+from shardlab_course.ch15.designs import family
+from shardlab_judge.design_items import DesignItem
+from shardlab_judge.question import ProgramItem, Question, ValueItem
+
+POINTS = {"V": 0.25, "S": 0.25, "H": 0.5}
+
+CASES = Question(
+    "15.5", "Six cases", difficulty=4, minutes=75,
+    items=(
+        ValueItem("case_1", {"V": 1}, key={"cause": "unplaced-state", "number": 172_032}, misses=wrong.CASE_1,
+                  spelling=wrong.spelt),
+        ValueItem("case_2", {"V": 1}, key={"cause": "cut-goes-to-loop", "number": 15_360}, misses=wrong.CASE_2,
+                  spelling=wrong.spelt),
+        ValueItem("case_3", {"V": 1}, key={"cause": "sum-in-loop", "number": 9_200}, misses=wrong.CASE_3,
+                  spelling=wrong.spelt),
+        ValueItem("case_4", {"V": 1}, key={"cause": "too-few-summed", "number": 2}, misses=wrong.CASE_4,
+                  spelling=wrong.spelt),
+        ValueItem("case_5", {"V": 1}, key={"cause": "table-gathered", "number": 1_024}, misses=wrong.CASE_5,
+                  spelling=wrong.spelt),
+        ValueItem("case_6", {"V": 1}, key={"cause": "widened-first", "number": 15_360}, misses=wrong.CASE_6,
+                  spelling=wrong.spelt),
+        ProgramItem("mended_1", {"V": 0.25, "S": 0.75}, oracle=of.zeros, misses=wrong.MENDED_1,
+                    cases=(of.moments(LINE, 32, 12, 16), of.moments(PLANE, 24, 10, 8)), draw=of.draw_moments),
+        ProgramItem("mended_2", POINTS, oracle=of.predictions, misses=wrong.MENDED_2,
+                    cases=(of.sliced(LINE, 96, 12, 5), of.sliced(PLANE, 64, 9, 6)), draw=of.draw_sliced),
+        ProgramItem("mended_3", POINTS, oracle=of.counts, misses=wrong.MENDED_3,
+                    cases=(of.counted(LINE, 12, 24), of.counted(PLANE, 9, 16)), draw=of.draw_counted),
+        ProgramItem("mended_4", POINTS, oracle=of.slope, misses=wrong.MENDED_4, rtol=1e-4, atol=1e-4,
+                    slack=96, slack_reason="the compiler sums over one mesh axis after the other",
+                    cases=(of.normed(TALL, 4, 16, 12), of.normed(PLANE, 8, 10, 7)), draw=of.draw_normed),
+        ProgramItem("mended_5", POINTS, oracle=of.rows, misses=wrong.MENDED_5,
+                    slack=256, slack_reason="an id may travel as a pair of row and column",
+                    cases=(of.looked_up(LINE, 256, 16, 24), of.looked_up(PLANE, 160, 24, 40)), draw=of.draw_looked_up),
+        ProgramItem("mended_6", POINTS, oracle=of.rescaled, misses=wrong.MENDED_6, rtol=1e-4, atol=1e-2,
+                    tolerance="float32 sums of products with whole numbers below 100, in another order",
+                    cases=(of.quantised(LINE, 64, 72, 80), of.quantised(PLANE, 48, 64, 100)), draw=of.draw_quantised),
+    ),
+    hints=(
+        "Write down for each case what has to move and what has to be held. What the evidence shows beyond that is the "
+        "guilty part; what it lacks, in case 4, too.",
+        "Payload is printed for one run; the column 'times' says how many there are. For memory, divide each argument's "
+        "bytes by those of its full shape.",
+        "1: constrain, or zeros in shard_map. 2: reshape to (-1, 4, D) and swap. 3: carry pcast zeros, psum after. 4: both "
+        "axes. 5: jnp.take. 6: with_sharding_constraint on q before astype.",
+    ),
+    explanation="A constant has no operands, so propagation has nowhere to get a cut from: moments made by zeros under jit "
+                "lie whole. A reshape that splits a dimension leaves the cut on the major part; if a loop walks over that "
+                "part, each round's slice is on few devices. A carry that is replicated must be whole after each round, "
+                "hence a sum in each. A scale that is shared by all tokens has a gradient that sums over all tokens, over "
+                "every axis that cuts them; padding hid that, as only the first block had tokens. A product with one_hot "
+                "reads the whole table, an index reads rows. And an array travels in the form in which it is wanted whole: "
+                "widen it after. None of these shows in values on one device, five of them in no values at all.",
+)  # fmt: skip
+
+DESIGN = Question(
+    "15.6", "Free design", difficulty=5, minutes=60,
+    items=(
+        DesignItem("design", {"V": 1, "S": 1, "D": 4}, oracle=of.stepped, misses=wrong.DESIGN,
+                   cases=(of.free(WIDE_XY, 96, 48, 128, 32), of.free(TALL_XY, 64, 40, 96, 24)),
+                   arrays=("X", "Y", "W1", "W2"), kept=("W1", "W2"), designs=family(), room=2.5,
+                   fronts=pathlib.Path(__file__).with_name("fronts.json")),
+    ),
+    hints=(
+        "Add up bytes of X, Y, W1 and W2. Which have to be on every device at some time, which never, and what would then "
+        "have to travel instead?",
+        "Hidden units cut over both axes: W1 by columns, W2 by rows. Then only activations travel. Cut X and Y by rows, "
+        "too: what does the forward step have to do, and what the backward one?",
+        "In shard_map: all_gather(x, ('x','y'), axis=0, tiled=True), tanh, product, psum_scatter over rows, squared error "
+        "of own rows divided by Y.size; jax.grad of it needs no further sum.",
+    ),
+    explanation="Weights and hidden units are cut together over all devices, so no weight ever travels. What travels has "
+                "the size of the activations: X gathered, the outputs scattered as they are summed, and their slopes "
+                "gathered on the way back, by the transpose of psum_scatter. With rows of X and Y cut nothing is held "
+                "twice, which is the least there can be. Leaving X whole saves its gather and costs its copies: another "
+                "point of the front. Cutting hidden units over one axis and the batch over the other is a third, better "
+                "where weights are small and batches large. FSDP lies at the same memory, and moves weights and "
+                "gradients: far out here, and on the front for another shape. There is no best design, only designs that no "
+                "other beats.",
+)  # fmt: skip
+
+QUESTIONS = (CASES, DESIGN)

@@ -1,0 +1,93 @@
+"""Every question of the course: a chapter is a folder `chNN` with a module `questions`, imported when it is asked for."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import pathlib
+import re
+from collections.abc import Iterator, Mapping
+
+from shardlab.errors import ShardlabError
+from shardlab_judge.question import Question
+from shardlab_judge.references import References
+
+HOME = pathlib.Path(__file__).parent
+NAME = re.compile(r"ch(\d\d)")
+
+
+def folder(chapter: int) -> pathlib.Path:
+    """Where a chapter's questions and references lie."""
+    return HOME / f"ch{chapter:02}"
+
+
+class Chapters(Mapping[int, tuple[Question, ...]]):
+    """The questions of each chapter that has a folder, by its number."""
+
+    def __getitem__(self, chapter: int) -> tuple[Question, ...]:
+        if chapter not in set(self):
+            raise KeyError(chapter)
+        declared = importlib.import_module(f"{__package__}.ch{chapter:02}.questions")
+        questions: tuple[Question, ...] = declared.QUESTIONS
+        return questions
+
+    def __iter__(self) -> Iterator[int]:
+        named = (NAME.fullmatch(path.parent.name) for path in sorted(HOME.glob("ch*/questions.py")))
+        return (int(name[1]) for name in named if name)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+class Questions(Mapping[str, Question]):
+    """All questions by id, in the order of the course; looking one up imports its chapter alone."""
+
+    def __init__(self, chapters: Mapping[int, tuple[Question, ...]]) -> None:
+        self._chapters = chapters
+
+    def __getitem__(self, id: str) -> Question:
+        head = str(id).partition(".")[0]
+        if head.isdecimal() and int(head) in self._chapters:
+            for question in self._chapters[int(head)]:
+                if question.id == id:
+                    return question
+        raise KeyError(id)
+
+    def __iter__(self) -> Iterator[str]:
+        return (question.id for chapter in self._chapters for question in self._chapters[chapter])
+
+    def __len__(self) -> int:
+        return sum(map(len, self._chapters.values()))
+
+
+CHAPTERS = Chapters()
+QUESTIONS = Questions(CHAPTERS)
+
+
+def question(id: str) -> Question:
+    """The question of this id.
+
+    Raises:
+        ShardlabError: there is none; the message names the nearest.
+    """
+    if id in QUESTIONS:
+        return QUESTIONS[id]
+    near = difflib.get_close_matches(str(id), QUESTIONS, n=1, cutoff=0)
+    raise ShardlabError(
+        "unknown-question",
+        f"there is no question {id!r}.",
+        where=f"sl.check({id!r}, ...)   questions: {', '.join(QUESTIONS)}",
+        mend=f"use the number in the exercise's heading, as text; the nearest is {near[0]!r}.",
+    )
+
+
+@functools.cache
+def references(chapter: int) -> References:
+    """What the chapter's reference solutions cost; nothing is known of one without programs."""
+    return References.load(folder(chapter) / "references.json")
+
+
+def reference_of(id: str) -> References:
+    """The references of the chapter that a question belongs to."""
+    return references(int(id.partition(".")[0]))

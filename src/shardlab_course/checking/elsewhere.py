@@ -1,0 +1,68 @@
+"""The judge in one long-lived child on simulated CPU devices, so that TPU arrays and CPU devices never meet in one process.
+
+Protocol: the child reads one JSON line a question, `{"question": id, "answer": ...}`, and writes one line, a verdict's JSON.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+from shardlab.errors import ShardlabError
+from shardlab_judge.verdict import Verdict
+
+
+@functools.cache
+def _child() -> subprocess.Popen[str]:
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "shardlab_course.checking.elsewhere"]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    atexit.register(child.kill)
+    return child
+
+
+def judge_elsewhere(question: str, answer: dict[str, Any]) -> Verdict:
+    """The verdict on an answer to the public cases.
+
+    Raises:
+        ShardlabError: the child ended; the next call starts another.
+    """
+    child = _child()
+    assert child.stdin and child.stdout
+    try:
+        child.stdin.write(json.dumps({"question": question, "answer": answer}) + "\n")
+        child.stdin.flush()
+        line = child.stdout.readline()
+    except OSError:
+        line = ""
+    if not line:
+        _child.cache_clear()
+        raise ShardlabError(
+            "judge-ended", f"the judge ended with status {child.wait()} while it looked at {question}.",
+            where="a child of this kernel, on 8 simulated CPU devices", mend="run the cell again.",
+        )  # fmt: skip
+    return Verdict.from_json(json.loads(line))
+
+
+def main() -> None:
+    """Judge line by line until the parent is gone."""
+    import jax
+
+    jax.config.update("jax_num_cpu_devices", 8)
+    from shardlab_course.checking.local import judge_here
+
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # nothing but verdicts may reach the parent
+    for line in sys.stdin:
+        asked = json.loads(line)
+        replies.write(json.dumps(judge_here(asked["question"], asked["answer"]).to_json()) + "\n")
+        replies.flush()
+
+
+if __name__ == "__main__":
+    main()

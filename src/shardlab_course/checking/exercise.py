@@ -1,0 +1,146 @@
+"""`sl.check` and its company: what a student calls about a question."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import os
+import textwrap
+from typing import Any
+
+import jax
+
+from shardlab.answers.record import record
+from shardlab.errors import ShardlabError
+from shardlab.placement import Placement
+from shardlab_course.checking import progress_file
+from shardlab_course.checking.predictions import predicted
+
+DEVICES = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Note:
+    """A short text under a title; the last expression of a cell shows it."""
+
+    title: str
+    text: str = ""
+
+    def __repr__(self) -> str:
+        return "\n".join([self.title, *textwrap.wrap(self.text, 88, initial_indent="  ", subsequent_indent="  ")])
+
+    def _repr_html_(self) -> str:
+        return f"<p><strong>{html.escape(self.title)}</strong></p><p style='max-width:46em'>{html.escape(self.text)}</p>"
+
+
+class NotPassed(Exception):
+    """A question that nbgrader's Validate must count as failed; its traceback is the feedback and nothing else."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+def check(question: str, /, *answers: Any, **named: Any) -> Any:
+    """Compare an answer with what the question asks, at once: pass, or what differs, why, and which hint to open.
+
+    Args:
+        question: the number in the exercise's heading, `"4.2"`.
+        answers: the student's variables, in the order of the exercise; or by name.
+    Returns:
+        Feedback that shows itself as the last expression of a cell. Points and tries go to the progress file.
+    Raises:
+        ShardlabError: there is no such question, it takes other answers, or there are too few devices.
+        NotPassed: nbgrader validates the notebook, and looks for cells that raise.
+    """
+    from shardlab_course.chapters import question as find
+    from shardlab_course.checking.feedback import Feedback, text
+
+    asked = find(question)
+    namespace = _named(asked, answers, named)
+    _need_devices()
+    answer = record(asked.manifest(), namespace, predicted(question))
+    verdict = _judge(question, answer)
+    if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.status != "passed":
+        raise NotPassed(text(verdict, asked))
+    _keep(question, verdict)
+    return Feedback(asked, verdict)
+
+
+def hint(question: str, number: int | None = None, /) -> Note:
+    """The next hint of a question, or the one of this number, 1 to 3."""
+    from shardlab_course.chapters import question as find
+
+    hints = find(question).hints
+    opened = progress_file.of(question).get("hints", 0)
+    number = min(opened + 1, len(hints)) if number is None else number
+    if number not in range(1, len(hints) + 1):
+        raise ShardlabError(
+            "no-such-hint", f"question {question} has no hint {number}.",
+            where=f"sl.hint({question!r}, {number})", mend=f"the hints are numbered 1 to {len(hints)}.",
+        )  # fmt: skip
+    progress_file.note(question, hints=max(opened, number))
+    return Note(f"Hint {number} of {len(hints)} for {question}", hints[number - 1])
+
+
+def explain(question: str, /) -> Note:
+    """Why the solution works; shown once the question is passed."""
+    from shardlab_course.chapters import question as find
+
+    asked = find(question)
+    if progress_file.of(question).get("status") != "passed":
+        return Note(f"{question} is not passed yet.", "The explanation opens with the first full pass. Until then: "
+                    f'sl.hint("{question}")')  # fmt: skip
+    return Note(f"{question} {asked.title}", asked.explanation)
+
+
+def target(question: str, item: str, /) -> Placement:
+    """The placement that a question asks for, without the mesh and spec that make it."""
+    from shardlab_course.chapters import question as find
+    from shardlab_judge.question import PlacementItem
+
+    items = {i.name: i.target for i in find(question).items if isinstance(i, PlacementItem)}
+    if item not in items:
+        raise ShardlabError(
+            "no-such-target", f"question {question} shows no target {item!r}.",
+            where=f"sl.target({question!r}, {item!r})", mend=f"it shows {', '.join(items) or 'none'}.",
+        )  # fmt: skip
+    return dataclasses.replace(items[item], axes=None, spec=None)
+
+
+def _named(asked: Any, answers: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    names = asked.variables
+    unknown = [name for name in named if name not in names]
+    if len(answers) > len(names) or unknown:
+        given = ", ".join(["..."] * len(answers) + [f"{name}=..." for name in named])
+        raise ShardlabError(
+            "other-answers", f"question {asked.id} takes {', '.join(names) or 'only predictions'}.",
+            where=f"sl.check({asked.id!r}, {given})", mend=f"write sl.check({', '.join([repr(asked.id), *names])}).",
+        )  # fmt: skip
+    return {**dict(zip(names, answers)), **named}
+
+
+def _need_devices() -> None:
+    if jax.device_count() < DEVICES:
+        raise ShardlabError(
+            "too-few-devices", f"JAX has {jax.device_count()} device, and the checks need {DEVICES}.",
+            where="the first cell of this notebook", mend=f"restart the kernel, then run sl.setup({DEVICES}) first.",
+        )  # fmt: skip
+
+
+def _judge(question: str, answer: dict[str, Any]) -> Any:
+    if jax.default_backend() == "cpu":
+        from shardlab_course.checking.local import judge_here
+
+        return judge_here(question, answer)
+    from shardlab_course.checking.elsewhere import judge_elsewhere
+
+    return judge_elsewhere(question, answer)
+
+
+def _keep(question: str, verdict: Any) -> None:
+    if verdict.status == "unattempted":
+        return
+    before = progress_file.of(question)
+    best = max(verdict.points, before.get("points", 0))
+    status = "passed" if "passed" in (verdict.status, before.get("status")) else verdict.status
+    progress_file.note(question, status=status, points=best, of=verdict.of, tries=before.get("tries", 0) + 1)

@@ -1,0 +1,1 @@
+"""Editions of a chapter, all made from its one source."""

@@ -1,0 +1,114 @@
+"""The generated lines of a chapter: its badges, its first cell, and the head of each exercise."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+
+from shardlab.errors import ShardlabError
+from shardlab_judge.question import LETTERS, Question
+
+MARK = re.compile(r"^<!-- (?P<name>badges|first cell|exercise) ?(?P<what>[\w. -]*?) ?-->[ \t]*$", re.MULTILINE)
+PIN = re.compile(r"^([\w.-]+)==([\w.]+)$", re.MULTILINE)
+GITHUB = "https://github.com/"
+# `%pip` fills in {{tpu}}: a machine that has the TPU's compiler gets the one that fits this JAX, and another gets none.
+FIRST_CELL = """\
+# Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for.
+try:
+    import shardlab as sl
+except ImportError:
+    from importlib.util import find_spec
+    tpu = "[tpu]" if find_spec("libtpu") else ""
+    %pip install -q "shardlab{{tpu}} @ git+{address}" {pins}
+    import shardlab as sl
+
+sl.setup(8)"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Syllabus:
+    """What every chapter is generated from besides its own source.
+
+    Questions by id, the repository's address, and packages' pinned versions by name.
+    """
+
+    questions: Mapping[str, Question]
+    address: str
+    pins: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+def syllabus(root: pathlib.Path) -> Syllabus:
+    """The declared questions, the address in `pyproject.toml`, and the versions in `constraints.txt`.
+
+    Raises:
+        ShardlabError: `root` has no `pyproject.toml` with a `[project.urls]` entry.
+    """
+    path = root / "pyproject.toml"
+    urls = tomllib.loads(path.read_text())["project"].get("urls", {}) if path.exists() else {}
+    if not urls:
+        mend = "run this at the root of the repository, where pyproject.toml names one address under [project.urls]."
+        raise ShardlabError("no-course-here", "the address of the course is not known.", where=str(path), mend=mend)
+    from shardlab_course.chapters import QUESTIONS
+
+    constraints = root / "constraints.txt"
+    pins = dict(PIN.findall(constraints.read_text())) if constraints.exists() else {}
+    return Syllabus(QUESTIONS, str(next(iter(urls.values()))).rstrip("/"), pins)
+
+
+def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:
+    """A chapter's text with its `<!-- ... -->` lines replaced by what they stand for."""
+
+    def replacement(match: re.Match[str]) -> str:
+        match match["name"]:
+            case "badges":
+                return badges(chapter, given.address)
+            case "first cell":
+                return f"```{{code-cell}} ipython3\n{first_cell(match['what'].split(), given)}\n```"
+        return exercise(known(match["what"], given.questions, f"{where}: {match[0]}"))
+
+    return MARK.sub(replacement, text)
+
+
+def first_cell(packages: Sequence[str], given: Syllabus) -> str:
+    """The cell that gets the course and 8 devices anywhere, and more `packages` where the chapter's source names them."""
+    pins = [f"{name}=={given.pins[name]}" if name in given.pins else name for name in ("jax", *packages)]
+    return FIRST_CELL.format(address=given.address, pins=" ".join(pins))
+
+
+def known(question: str, questions: Mapping[str, Question], where: str) -> Question:
+    """The declared question.
+
+    Raises:
+        ShardlabError: it is not declared.
+    """
+    if question not in questions:
+        mend = f"declare it in src/shardlab_course/chapters, or name one of: {', '.join(questions)}."
+        raise ShardlabError("unknown-question", f"question '{question}' is not declared.", where=where, mend=mend)
+    return questions[question]
+
+
+def badges(chapter: str, address: str) -> str:
+    """The line that opens the chapter in Colab; empty when the address is not on GitHub."""
+    if not address.startswith(GITHUB):
+        return ""
+    image = "https://colab.research.google.com/assets/colab-badge.svg"
+    page = f"https://colab.research.google.com/github/{address.removeprefix(GITHUB)}/blob/main/notebooks/{chapter}.ipynb"
+    return f"[![Open in Colab]({image})]({page})"
+
+
+def exercise(question: Question) -> str:
+    """The heading of an exercise and one line: difficulty, minutes, points, what is checked, and how to get a hint."""
+    dots = "●" * question.difficulty + "○" * (5 - question.difficulty)
+    shares: dict[str, float] = {}
+    for item in question.items:
+        for letter, points in item.points.items():
+            shares[letter] = shares.get(letter, 0) + points
+    checked = ", ".join(f"{LETTERS.get(letter, letter)} {points:g}" for letter, points in shares.items())
+    unit = "point" if question.points == 1 else "points"
+    help = f'stuck? `sl.hint("{question.id}")`'
+    facts = [dots, f"{question.minutes} minutes", f"{question.points:g} {unit} ({checked})"]
+    facts += ["observed in running processes"] * question.observed + [help]
+    return f"## Exercise {question.id}: {question.title}\n\n{' · '.join(facts)}"

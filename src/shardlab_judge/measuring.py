@@ -1,0 +1,132 @@
+"""Programs compiled and run: what they cost, and what every device holds afterwards."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import random
+import warnings
+from typing import Any
+
+import jax
+import numpy as np
+
+from shardlab.placement import Placement
+from shardlab.programs import lapack, stablehlo
+from shardlab.programs.program import read_program
+from shardlab.programs.situation import situation
+from shardlab.programs.terms import placed_of
+from shardlab_judge.question import Case, Input, Observed
+
+QUICK: dict[str, str | bool] = {"xla_backend_optimization_level": "0"}
+"""Compiling costs a third of what it does otherwise, and collectives, sizes and their order are the same: LLVM's level comes
+after all of XLA's own passes, and fusion emitters only decide how elementwise loops are written. What runs here is small."""
+if jax.__version_info__ < (0, 11):  # JAX 0.12 refuses an option that it does not know
+    QUICK["xla_cpu_use_fusion_emitters"] = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """A compiled program of one case: how to run it, and what was read from it."""
+
+    call: Any
+    specs: tuple[jax.ShapeDtypeStruct, ...]
+    observed: Observed
+
+
+@functools.lru_cache(maxsize=512)
+def measure(module: bytes, case: Case) -> Measured:
+    """The program compiled for the case's inputs on simulated devices.
+
+    Raises:
+        stablehlo.Refused: the program is not allowed, or does not fit the case.
+    """
+    specs = situation(case.to_json())[1]
+    count = len(specs[0].sharding.device_set)
+    admitted = stablehlo.admit(module, count, lapack.TARGETS if case.lapack else frozenset())
+    if case.lapack:
+        lapack.ready()
+    call = stablehlo.rebuild(admitted, specs)
+    # Calling an exported program forgets what its module donates.
+    donating = jax.jit(call, donate_argnums=tuple(sorted(admitted.donated)))
+    compiled = _lowered(donating, specs).compile(compiler_options=QUICK)
+    program = read_program(compiled, case.axes)
+    memory = program.memory.argument + program.memory.output - program.memory.alias
+    observed = Observed(
+        case,
+        operations=admitted.operations,
+        collectives=program.collectives,
+        flops=program.flops,
+        memory=memory,
+        reused=program.memory.alias,
+        donated=admitted.donated,
+        depth=program.depth,
+        hlo=program.hlo,
+    )
+    return Measured(compiled, specs, observed)
+
+
+def _lowered(jitted: Any, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Some donated buffers were not usable")  # the verdict says so
+        return jitted.lower(*specs)
+
+
+def run(measured: Measured, inputs: tuple[np.ndarray, ...]) -> Observed:
+    """What was measured, completed by the outputs for these inputs."""
+    given = measured.observed.donated
+    # On CPU an array may be its NumPy array's memory, and what is donated is written to.
+    arrays = [
+        jax.device_put(x.copy() if i in given else x, spec.sharding)
+        for i, (x, spec) in enumerate(zip(inputs, measured.specs))
+    ]
+    outputs = jax.block_until_ready(measured.call(*arrays))
+    case = measured.observed.case
+    placed = [placed_of(x.sharding, x.shape, case.axes) for x in outputs]
+    placements = tuple(dataclasses.replace(where, dtype=str(x.dtype)) for (where, _), x in zip(placed, outputs))
+    return dataclasses.replace(
+        measured.observed, inputs=inputs, placements=placements, terms=tuple(over for _, over in placed),
+        shards=tuple(_blocks(x, where) for x, where in zip(outputs, placements)),
+    )  # fmt: skip
+
+
+def _blocks(x: jax.Array, where: Placement) -> tuple[tuple[int, tuple[slice, ...], np.ndarray], ...]:
+    """What each device holds; JAX gives no index where the blocks are terms of a sum."""
+    held = {s.device.id: np.asarray(s.data) for s in x.addressable_shards}
+    return tuple((device, tuple(slice(*s) for s in index), held[device]) for device, index in where.shards)
+
+
+def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
+    """Random arrays for a case, normal or whole numbers below 100; the same for the same seed."""
+    rng = np.random.default_rng(random.Random(f"{seed}/{case.key}").getrandbits(64))
+    arrays: list[np.ndarray] = []
+    for given in case.inputs:
+        arrays.append(arrays[given.copy_of] if given.copy_of is not None else _drawn(rng, given))
+    return tuple(arrays)
+
+
+def other_numbers(inputs: tuple[np.ndarray, ...], seed: int | None) -> tuple[np.ndarray, ...]:
+    """These inputs with every whole number replaced by another one below 100, as another random seed is."""
+    shift = random.Random(f"{seed}/again").randint(1, 99)
+    return tuple((x + shift) % 100 if np.issubdtype(x.dtype, np.integer) else x for x in inputs)
+
+
+def wide(x: np.ndarray) -> np.ndarray:
+    """The same in double precision where it has floats or complex numbers."""
+    found: np.ndarray = x.astype(np.result_type(x.dtype, np.float64)) if np.issubdtype(x.dtype, np.inexact) else x
+    return found
+
+
+def _drawn(rng: np.random.Generator, given: Input) -> np.ndarray:
+    drawn: np.ndarray
+    if given.definite:
+        root = rng.standard_normal(given.shape)
+        drawn = root @ root.T / len(root) + np.eye(len(root))
+    elif np.issubdtype(np.dtype(given.dtype), np.complexfloating):
+        real, imaginary = rng.standard_normal((2, *given.shape))
+        drawn = real + 1j * imaginary + given.shift
+    elif np.issubdtype(np.dtype(given.dtype), np.floating):
+        drawn = rng.standard_normal(given.shape) + given.shift
+    else:
+        drawn = rng.integers(0, 100, given.shape) + int(given.shift)
+    return drawn.astype(given.dtype)

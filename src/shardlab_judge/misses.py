@@ -1,0 +1,65 @@
+"""Recognising the wrong programs that we know, by what they did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from shardlab.placement import place
+from shardlab_judge.measuring import wide
+from shardlab_judge.question import Miss, Observed, ProgramItem
+
+
+def find_miss(item: ProgramItem, observed: Observed, letter: str) -> Miss | None:
+    """The first known wrong answer that the program behaves like."""
+    for miss in item.misses:
+        if miss.when is not None and _holds(miss.when, observed):
+            return miss
+        if letter == "V" and miss.like is not None and _equals(item, observed, miss.like):
+            return miss
+        if letter == "V" and miss.local is not None and _acts_like(item, observed, miss.local):
+            return miss
+    return None
+
+
+def is_barred(item: ProgramItem, observed: Observed) -> bool:
+    """Whether the program goes one of the ways that the item does not ask for."""
+    return any(miss.barred and miss.when is not None and _holds(miss.when, observed) for miss in item.misses)
+
+
+def _holds(when: Callable[[Observed], bool], observed: Observed) -> bool:
+    try:
+        return bool(when(observed))
+    except Exception:  # a predicate over outputs or prices that this program does not have
+        return False
+
+
+def _equals(item: ProgramItem, observed: Observed, wrong: Any) -> bool:
+    try:
+        outputs = wrong(*map(wide, observed.inputs))
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        return all(
+            np.shape(o[index]) == block.shape and np.allclose(block, o[index], rtol=1e-4, atol=1e-4)
+            for shards, o in zip(observed.values, outputs, strict=True)
+            for _, index, block in shards
+        )
+    except Exception:  # a known wrong answer that does not fit this case's shapes recognises nothing
+        return False
+
+
+def _acts_like(item: ProgramItem, observed: Observed, local: Any) -> bool:
+    case, inputs = observed.case, observed.inputs
+    names, sizes = zip(*case.axes)
+    maps = [dict(place(x.shape, case.axes, i.spec).shards) for x, i in zip(inputs, case.inputs)]
+    try:
+        for device, _, block in observed.shards[0]:
+            coordinates = dict(zip(names, map(int, np.unravel_index(device, sizes))))
+            blocks = [wide(x[tuple(slice(*s) for s in m[device])]) for x, m in zip(inputs, maps)]
+            wrong = np.asarray(local(coordinates, *blocks))
+            if wrong.shape != block.shape or not np.allclose(block, wrong, rtol=1e-4, atol=1e-4):
+                return False
+        return True
+    except Exception:  # as above
+        return False

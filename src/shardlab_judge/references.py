@@ -1,0 +1,123 @@
+"""What the reference solutions cost: their programs, and facts measured from them for each JAX version."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import pathlib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import jax
+
+from shardlab_judge.measuring import Measured, measure
+from shardlab_judge.programs import judge_program
+from shardlab_judge.question import Case, ProgramItem, Question, cases_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Fact:
+    """Costs of the reference in one case, per device: payload price in bytes, argument and output bytes, FLOPs.
+
+    `slow` is the part of the price along the case's slow axis; it is stored only where there is one.
+    """
+
+    price: int
+    memory: int
+    flops: float
+    slow: int = 0
+
+
+class References:
+    """Reference programs and their facts by question, item and case.
+
+    Facts of another JAX version than those on record are measured from the stored program when they are first asked for.
+    """
+
+    def __init__(self, programs: Mapping[str, str], facts: Mapping[str, Mapping[str, Any]]) -> None:
+        self._programs = dict(programs)
+        self._facts = {version: dict(entries) for version, entries in facts.items()}
+
+    @classmethod
+    def load(cls, *paths: pathlib.Path) -> References:
+        """The references in these files together; none of a file that is not there."""
+        programs: dict[str, str] = {}
+        facts: dict[str, dict[str, Any]] = {}
+        for path in filter(pathlib.Path.exists, paths):
+            raw = json.loads(path.read_text())
+            programs |= raw["programs"]
+            for version, entries in raw["facts"].items():
+                facts.setdefault(version, {}).update(entries)
+        return cls(programs, facts)
+
+    def dump(self, path: pathlib.Path) -> None:
+        """Write all programs and facts as JSON with sorted keys."""
+        text = json.dumps({"programs": self._programs, "facts": self._facts}, indent=1, sort_keys=True)
+        path.write_text(text + "\n")
+
+    def fact(self, question: str, item: str, case: Case) -> Fact:
+        """The costs of the reference.
+
+        Raises:
+            KeyError: there is no reference program for this case.
+        """
+        key = f"{question}/{item}/{case.key}"
+        facts = self._facts.setdefault(jax.__version__, {})
+        if key not in facts:
+            measured = measure(base64.b64decode(self._programs[key]), case)
+            facts[key] = {k: v for k, v in dataclasses.asdict(_fact(measured)).items() if k != "slow" or case.slow}
+        return Fact(**facts[key])
+
+
+def passing(
+    references: References, questions: Iterable[Question], answers: Mapping[str, Any], seed: int | None = None
+) -> None:
+    """Judges the programs of recorded solutions, which must earn all points in each case: equal ones need no judge then.
+
+    Args:
+        references: their costs.
+        questions, answers, seed: as for `build`.
+    Raises:
+        ValueError: a solution does not pass.
+    """
+    for question, item, case, entry in _programs(questions, answers, seed):
+        costs = partial(references.fact, question, item.name)
+        if found := judge_program(item, case, entry, costs, seed):
+            raise ValueError(f"question {question}, {item.name}: {found[0].what} ({case.title})")
+
+
+def build(questions: Iterable[Question], answers: Mapping[str, Any], seed: int | None = None) -> References:
+    """The references of recorded solutions, measured with the JAX that is running.
+
+    Args:
+        questions: the questions whose programs are wanted.
+        answers: recorded answers of the solution edition by question id, made with the same `seed`.
+    Raises:
+        ValueError: the solution of a question recorded no program.
+    """
+    programs: dict[str, str] = {}
+    found = References(programs, {})
+    for question, item, case, entry in _programs(questions, answers, seed):
+        if "module" not in entry:
+            raise ValueError(f"question {question}, {item.name}: the solution recorded {entry}")
+        found._programs[f"{question}/{item.name}/{case.key}"] = entry["module"]
+        found.fact(question, item.name, case)
+    return found
+
+
+def _programs(
+    questions: Iterable[Question], answers: Mapping[str, Any], seed: int | None
+) -> Iterator[tuple[str, ProgramItem, Case, Mapping[str, Any]]]:
+    for question in questions:
+        for item in question.items:
+            if isinstance(item, ProgramItem):
+                entries = answers[question.id]["items"][item.name].get("programs", [])
+                for case, entry in zip(cases_of(item, question.id, seed), entries, strict=True):
+                    yield question.id, item, case, entry
+
+
+def _fact(measured: Measured) -> Fact:
+    observed = measured.observed
+    return Fact(observed.price, observed.memory, observed.flops, observed.slow)

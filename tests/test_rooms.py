@@ -1,0 +1,99 @@
+"""The five packages, in the order in which they build on one another: imports point one way, and never in a circle."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[1]
+ROOMS = {
+    "shardlab": ROOT / "src",
+    "shardlab_judge": ROOT / "src",
+    "shardlab_course": ROOT / "src",
+    "shardlab_grader": ROOT / "grader",
+    "shardlab_authoring": ROOT / "grader",
+}
+LOOKS_UP = {"shardlab"}
+"""The one module that names a later room: the table of public names, which imports it when a student asks for it."""
+LARGEST, FULLEST = 400, 15
+
+
+def modules() -> dict[str, pathlib.Path]:
+    """Every module by its dotted name."""
+    return {
+        ".".join(path.relative_to(home).with_suffix("").parts).removesuffix(".__init__"): path
+        for room, home in ROOMS.items()
+        for path in sorted((home / room).rglob("*.py"))
+        if "samples" not in path.parts
+    }
+
+
+MODULES = modules()
+
+
+def imports(name: str, *, lazy: bool) -> Iterator[str]:
+    """Modules of ours that a module imports; with `lazy` also those that it imports inside functions."""
+    tree = ast.parse(MODULES[name].read_text())
+    for node in ast.walk(tree) if lazy else tree.body:
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found = [full if (full := f"{node.module}.{alias.name}") in MODULES else node.module for alias in node.names]
+        else:
+            continue
+        yield from (module for module in found if module in MODULES and module != name)
+
+
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
+    """The modules of one circle; none if there is none."""
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return path[path.index(name) :]
+        for other in sorted(graph[name] - done):
+            if found := visit(other, [*path, name]):
+                return found
+        done.add(name)
+        return []
+
+    return next((found for name in graph if (found := visit(name, []))), [])
+
+
+@pytest.mark.parametrize("name", sorted(set(MODULES) - LOOKS_UP))
+def test_imports_point_one_way(name: str) -> None:
+    """A module imports nothing of a later room, not even inside a function."""
+    order = list(ROOMS)
+    own = order.index(name.split(".")[0])
+    assert [module for module in imports(name, lazy=True) if order.index(module.split(".")[0]) > own] == []
+
+
+def test_the_exception_is_lazy() -> None:
+    """Importing the laboratory imports nothing else of ours."""
+    assert list(imports("shardlab", lazy=False)) == []
+
+
+def test_no_circle() -> None:
+    """No module is imported, over others, by what it imports."""
+    assert circle({name: set(imports(name, lazy=False)) for name in MODULES}) == []
+
+
+def test_a_circle_is_found() -> None:
+    """The search sees a circle of any length, and none where there is none."""
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"]
+    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_module_is_small(name: str) -> None:
+    """A module can be read in one sitting."""
+    assert len(MODULES[name].read_text().splitlines()) <= LARGEST
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES.values()}), ids=lambda p: p.name)
+def test_folder_is_not_crowded(folder: pathlib.Path) -> None:
+    """A folder's modules can be told apart at a glance."""
+    assert sum(path.name != "__init__.py" for path in folder.glob("*.py")) <= FULLEST
