@@ -81,9 +81,9 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     for name, source in STAND_IN.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(source)
-    copied = ("shardlab/errors.py", "shardlab/placement.py", *(f"shardlab_judge/{n}.py" for n in ("cases", "question", "verdict")))
-    for name in copied:
-        shutil.copy(SOURCE / name, package / name)
+    judge = (f"shardlab_judge/{name}" for name in ("cases", "question", "verdict"))
+    for name in ("shardlab/errors", "shardlab/placement", *judge):
+        shutil.copy(SOURCE / f"{name}.py", package / f"{name}.py")
     return package
 
 

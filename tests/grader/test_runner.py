@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-import shutil
 import textwrap
 from collections.abc import Callable
 from typing import Any
