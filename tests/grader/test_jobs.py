@@ -304,7 +304,6 @@ def test_student_package_is_made_once(tmp_path: pathlib.Path, stand_in: pathlib.
     )
 
 
-@pytest.mark.usefixtures("without_servers")
 def test_a_package_beside_the_laboratory_is_not_seen(grade: Grade, stand_in: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """What lies beside the laboratory where it is installed is not there in the box, on any path."""
     site = tmp_path / "site"

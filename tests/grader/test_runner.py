@@ -177,7 +177,7 @@ def test_endless_answer(ran: Run) -> None:
 def test_predictions(ran: Run) -> None:
     """What was predicted is recorded, under its item."""
     item = {"name": "p", "kind": "value", "predicted": True}
-    cells = ["from shardlab_course.checking.predictions import predict", "predict('1.1', p=3)"]
+    cells = ["from shardlab.answers.in_the_box import predict", "predict('1.1', p=3)"]
     _, recording = ran(*cells, manifests={"1.1": {"id": "1.1", "variable": None, "items": [item]}})
     assert values(recording) == {"p": 3}
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 from shardlab_grader.classes import classroom, cluster
-from shardlab_grader.records.store import Record, Store, judgement, key
+from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.records.submissions import submissions
 from shardlab_grader.releases.release import Release, release
 
@@ -152,12 +152,12 @@ def test_a_worker_with_other_versions_is_refused(made: Release) -> None:
     """A worker that would judge by other questions or another JAX is named, and none of its verdicts is taken."""
 
     class Other:
-        def run(self, function: Callable[..., Any], mode: str, mine: str, on_error: str) -> dict[str, Any]:
-            return {"tcp://a:1": function(mode, mine), "tcp://b:2": function(mode, "another")}
+        def run(self, function: Callable[..., Any], mode: str, ids: Any, mine: str, on_error: str) -> dict[str, Any]:
+            return {"tcp://a:1": function(mode, ids, mine), "tcp://b:2": function(mode, ids, "another")}
 
     with pytest.raises(ShardlabError, match=r"(?s)\[worker-differs\] its shardlab or JAX.*worker tcp://b:2"):
-        cluster.ready(Other(), "none")
-    assert cluster._ready("none", judgement()) is None
+        cluster.ready(Other(), "none", made)
+    assert cluster._ready("none", tuple(made.manifests), made.judgement) is None
 
 
 def test_what_travels_is_the_release_without_names(made: Release) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from shardlab.errors import ShardlabError
 from shardlab_grader.classes import grading
 from shardlab_grader.classes.streams import flow
-from shardlab_grader.records import store
+from shardlab_grader.records import dependence
 from shardlab_grader.records.store import Record
 from shardlab_grader.records.submissions import Unreadable
 from shardlab_grader.releases.release import Release
@@ -50,7 +50,7 @@ def grade_all(contents: Mapping[str, bytes], release: Release, mode: Mode, addre
     """
     keeper = grading.Keeper(release)
     with _connected(address) as client:
-        ready(client, mode)
+        ready(client, mode, release)
         # A task, not scattered data: when the worker that holds it is lost, the scheduler makes it again.
         packed = client.submit(_same, pack(release), pure=False)
         pool = client.get_executor(pure=False)
@@ -63,13 +63,13 @@ def grade_all(contents: Mapping[str, bytes], release: Release, mode: Mode, addre
             pool.shutdown(wait=False)
 
 
-def ready(client: Client, mode: Mode) -> None:
+def ready(client: Client, mode: Mode, release: Release) -> None:
     """Check that every worker has this machine's versions and questions, and a sandbox.
 
     Raises:
         ShardlabError: one of them has not; the first of them is named.
     """
-    said = client.run(_ready, mode, store.judgement(), on_error="return")
+    said = client.run(_ready, mode, tuple(release.manifests), release.judgement, on_error="return")
     for worker, answer in sorted(said.items()):
         if answer is not None:
             mend = "install bubblewrap and the same shardlab[cluster,grader], with the same constraints.txt, on each."
@@ -120,14 +120,14 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(dir=get_worker().local_directory)
 
 
-def _ready(mode: Mode, judgement: str) -> str | None:
+def _ready(mode: Mode, questions: tuple[str, ...], judgement: str) -> str | None:
     """On a worker: why it cannot grade, if it cannot."""
     try:
         sandbox.probe(mode)
     except ShardlabError as error:
         return str(error)
-    same = store.judgement() == judgement
-    return None if same else f"its shardlab or JAX is another one ({store.versions()})."
+    same = dependence.judgement(questions) == judgement
+    return None if same else f"its shardlab or JAX is another one ({dependence.versions()})."
 
 
 def _collected(done: Future[dict[str, Any]], release: Release, mode: Mode) -> Record:

@@ -18,7 +18,7 @@ from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition, header
 from shardlab_grader.classes.jobs import Settings
 from shardlab_grader.nbgrader.course import CONFIG, Course
-from shardlab_grader.records import store
+from shardlab_grader.records import dependence, store
 from shardlab_grader.releases import places, references
 from shardlab_grader.sandbox.box import Mode
 
@@ -40,9 +40,14 @@ class Release:
     @property
     def fingerprint(self) -> str:
         """Hash of everything in the release that a verdict depends on."""
-        parts = [json.dumps([self.assignment, self.seed, self.manifests], sort_keys=True).encode()]
+        parts = [json.dumps([self.assignment, self.seed, self.manifests], sort_keys=True).encode(), self.judgement.encode()]
         paths = (self.references, self._notebook)
         return hashlib.sha256(b"\0".join(parts + [path.read_bytes() for path in paths])).hexdigest()
+
+    @property
+    def judgement(self) -> str:
+        """Hash of all code that judges its questions."""
+        return dependence.judgement(self.manifests)
 
     @property
     def notebook(self) -> NotebookNode:
@@ -74,7 +79,8 @@ class Release:
 
     def save(self) -> None:
         """Keep the release beside the gradebook."""
-        raw = {"assignment": self.assignment, "seed": self.seed, "manifests": self.manifests, "versions": store.versions()}
+        raw = {"assignment": self.assignment, "seed": self.seed, "manifests": self.manifests}
+        raw["versions"] = dependence.versions()
         store.write(places.kept(self.course_dir, self.assignment), json.dumps(raw, indent=1, sort_keys=True) + "\n")
 
     @property
