@@ -13,7 +13,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab demo test test-answers test-notebooks test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium
+.PHONY: check help lab demo test test-answers test-notebooks test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ bench: $(INSTALLED) bubblewrap  ## measure speed as ratios, for the status page 
 	@PYTHONPATH=. $(PY) bench/grading.py $(if $(SMALL),--small)
 	@PYTHONPATH=. $(PY) bench/growth.py $(if $(SMALL),--small)
 	@cp build/bench.json jupyter_book/bench.json
+
+check: $(INSTALLED) bubblewrap  ## all that a change to one chapter can break: answers, references, editions, numbers (CHAPTER=4)
+	@$(PY) -m shardlab_authoring.check $(CHAPTER)
 
 lint: $(INSTALLED)  ## check the style with ruff, and the types with mypy
 	@$(VENV)/bin/ruff check
