@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from shardlab.expressions.pattern import is_name
 from shardlab.expressions.quote import Fault, Span, sharding_error, shown
+from shardlab.planner.layouts import Names
 
-Names = tuple[str, ...]
 EXAMPLE = '"b x, x y -> b y"'
 _WORD = re.compile(r"[^\s,]+")
 
