@@ -80,8 +80,8 @@ def test_verify_measures(row: Row) -> None:
     same = sent(program.collectives) == row.textbook
     assert ("differs" in told) != verification.agrees and same == ("sends what the textbook's cheapest way sends" in told)
     assert program.memory.argument == verification.plan.argument_bytes
-    if verification.taken is not None:
-        assert sent(c for way in verification.taken for c in way.collectives) == sent(program.collectives)
+    if verification.alike is not None:
+        assert sent(c for way in verification.alike for c in way.collectives) == sent(program.collectives)
     if same:
         assert verification.plan.flops <= program.flops <= verification.plan.flops * 1.2
 
@@ -323,21 +323,23 @@ def test_verification_where_the_compiler_takes_another_way() -> None:
     """For the CPU it sums on every device and slices: a way that the textbook has, and not its cheapest."""
     verification = plan(MATMUL, "i j*", "j* k", *M, out="i* k").verify()
     lines = str(verification).splitlines()
-    assert not verification and verification.taken is not None
+    assert not verification and verification.alike is not None
     assert [line.split() for line in lines[2:5]] == [
         ["all-reduce,", "65,536", "bytes", "0", "1", "differs"],
         ["reduce-scatter,", "8,192", "bytes", "1", "0", "differs"],
-        ["price", "65,536", "131,072", "differs"],
+        ["price,", "bytes", "65,536", "131,072", "differs"],
     ]
-    said = "the compiler sends something else, another of the textbook's ways: AB: all-reduce AB f32[64,256] over axis0"
+    said = (
+        "the compiler sends something else, as another of the textbook's ways does: AB: all-reduce AB f32[64,256] over axis0"
+    )
     assert lines[-1] == said
 
 
 def test_verification_where_the_compiler_does_as_no_way_does() -> None:
     """For the CPU it moves a cut between axes by a collective-permute."""
     verification = plan(MATMUL, "i@x j", "j k@x", *M, mesh={"x": 2, "y": 4}).verify()
-    assert verification.taken is None
-    assert str(verification).splitlines()[-1] == "the compiler sends something else, and none of the textbook's ways"
+    assert verification.alike is None
+    assert str(verification).splitlines()[-1] == "the compiler sends something else, as none of the textbook's ways does"
 
 
 def test_verification_tells_of_another_type() -> None:

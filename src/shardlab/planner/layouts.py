@@ -37,7 +37,12 @@ class Layout:
     @property
     def shard_shape(self) -> tuple[int, ...]:
         """The shape that one device holds."""
-        return tuple(n // parts(cut, self.axes) for n, cut in zip(self.shape, self.cuts))
+        return tuple(n // p for n, p in zip(self.shape, self.parts))
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Into how many parts each dimension is cut."""
+        return tuple(parts(cut, self.axes) for cut in self.cuts)
 
     @property
     def used(self) -> Names:

@@ -43,6 +43,7 @@ def plan(text: str, *operands: Any, out: str | None = None, mesh: MeshLike = Non
         >>> p = plan("b x, x y -> b y", "* b x", "x y", (8, 4), (4, 2), mesh={"data": 1})
         >>> p.payload_bytes, p.flops
         (0, 128.0)
+
     Source: scaling-book, Part 3 (Sharded Matrices and How to Multiply Them), 'Computation With Sharded Arrays'.
     """
     said, n = contraction(text), sum(isinstance(operand, str) for operand in operands)

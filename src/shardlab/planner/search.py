@@ -11,7 +11,7 @@ from typing import Literal
 
 from shardlab.errors import ShardlabError
 from shardlab.expressions.resolution import axes_text
-from shardlab.planner.layouts import Layout, Names, parts
+from shardlab.planner.layouts import Layout
 from shardlab.planner.plans import Plan, Printed
 from shardlab.planner.verification import Verification
 from shardlab.programs.collectives import Collective, price, total_bytes
@@ -95,17 +95,13 @@ def _options(plan: Plan, label: str, layout: Layout, least: int, keep: Collectio
     """Placements of one array."""
     if label in keep:
         return [layout]
-    found = []
-    for owners in itertools.product((None, *layout.names), repeat=len(layout.axes)):
-        cuts: dict[str, Names] = {}
-        for (axis, _), owner in zip(layout.axes, owners):
-            if owner is not None:
-                cuts[owner] = (*cuts.get(owner, ()), axis)
-        made = layout.placed(cuts)
-        pieces = [parts(cut, layout.axes) for cut in made.cuts]
-        if math.prod(pieces) >= least and all(n % p == 0 for n, p in zip(layout.shape, pieces)):
-            found.append(made)
-    return found
+    made = (
+        layout.placed(
+            {name: tuple(axis for (axis, _), own in zip(layout.axes, owners) if own == name) for name in layout.names}
+        )
+        for owners in itertools.product((None, *layout.names), repeat=len(layout.axes))
+    )
+    return [one for one in made if math.prod(one.parts) >= least and not any(n % p for n, p in zip(one.shape, one.parts))]
 
 
 def _key(plan: Plan, by: By) -> tuple[float, ...]:

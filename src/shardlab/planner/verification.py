@@ -54,14 +54,25 @@ class Verification(Printed):
         return f"XLA for {self.program.platform}, jaxlib {jaxlib.version.__version__}"
 
     @property
+    def figures(self) -> tuple[tuple[str, int, int], ...]:
+        """Name, the textbook's number and the compiled one: of each collective, of price, and of bytes that are held."""
+        planned, compiled = collections.Counter(self.planned), collections.Counter(self.compiled)
+        return (
+            *((f"{kind}, {n:,} bytes", planned[kind, n], compiled[kind, n]) for kind, n in sorted(planned | compiled)),
+            ("price, bytes", self.plan.price, self.program.price),
+            ("argument bytes", self.plan.argument_bytes, self.program.memory.argument),
+            ("output bytes", self.plan.output_bytes, self.program.memory.output),
+        )
+
+    @property
     def agrees(self) -> bool:
         """Whether the compiled program sends what the plan says, and holds as many bytes of arguments and output."""
-        return self.planned == self.compiled and self._bytes(0) == self._bytes(1)
+        return all(one == other for _, one, other in self.figures)
 
     @functools.cached_property
-    def taken(self) -> Path | None:
+    def alike(self) -> Path | None:
         """The first of the textbook's ways, cheapest or not, that sends what was compiled; `None` where none does."""
-        paths = [self.plan.ways, *self.plan.paths()] if self.planned == self.compiled else self.plan.paths()
+        paths = self.plan.paths()
         return next((path for path in paths if sent(c for way in path for c in way.collectives) == self.compiled), None)
 
     def __bool__(self) -> bool:
@@ -72,15 +83,8 @@ class Verification(Printed):
         title = f"{self.plan.said.text}   on {axes_text(self.plan.axes)}; compiled by {self.compiler}"
         return Table(columns, sides, tuple(self._rows()), tuple(self._lines()), title)
 
-    def _bytes(self, side: int) -> tuple[int, int]:
-        plan, memory = self.plan, self.program.memory
-        return (memory.argument, memory.output) if side else (plan.argument_bytes, plan.output_bytes)
-
     def _rows(self) -> Iterator[tuple[str, ...]]:
-        planned, compiled = (collections.Counter(self.planned), collections.Counter(self.compiled))
-        counts = [(f"{kind}, {n:,} bytes", planned[kind, n], compiled[kind, n]) for kind, n in sorted(planned | compiled)]
-        held = zip(("argument bytes", "output bytes"), self._bytes(0), self._bytes(1))
-        for name, one, other in (*counts, ("price", self.plan.price, self.program.price), *held):
+        for name, one, other in self.figures:
             yield name, f"{one:,}", f"{other:,}", "" if one == other else "differs"
         yield "FLOPs", f"{self.plan.flops:,.0f}", f"{self.program.flops:,.0f}", "additions of sums are counted when compiled"
 
@@ -88,14 +92,14 @@ class Verification(Printed):
         if self.planned == self.compiled:
             elsewhere = "" if self.agrees else ", and holds other arrays"
             yield f"the compiler sends what the textbook's cheapest way sends{elsewhere}"
-        elif self.taken is not None:
-            steps = "; ".join(f"{way.product.labels[2]}: {way}" for way in self.taken)
-            yield f"the compiler sends something else, another of the textbook's ways: {steps}"
+        elif self.alike is not None:
+            steps = "; ".join(f"{way.product.labels[2]}: {way}" for way in self.alike)
+            yield f"the compiler sends something else, as another of the textbook's ways does: {steps}"
         elif _shapes(self.program.collectives) == _shapes(self.plan.collectives):
             wide, asked = ({c.dtype for c in made.collectives} for made in (self.program, self.plan))
             yield f"the compiler sends the same collectives of {', '.join(sorted(wide))} in place of {', '.join(asked)}"
         else:
-            yield "the compiler sends something else, and none of the textbook's ways"
+            yield "the compiler sends something else, as none of the textbook's ways does"
 
 
 def verify(plan: Plan) -> Verification:
