@@ -26,6 +26,7 @@ from typing import Any
 from shardlab.judge import judge
 from shardlab.judge.programs import JudgeProgram, judge_program
 from shardlab.judge.references import References
+from shardlab.programs.warming import warm_jax
 from shardlab.question import Question, cases_of
 from shardlab.questions import QUESTIONS
 from shardlab.verdict import Finding, Part, Verdict
@@ -36,18 +37,7 @@ EMPTY: dict[str, Any] = {"question": "", "status": "failed", "parts": [], "findi
 
 def warm() -> None:
     """What judging needs initialised once, before a server forks; no backend of JAX is started."""
-    if "jax" in sys.modules:
-        import jax._src.lax.linalg
-        import jax.experimental.multihost_utils
-        import jaxlib.mlir.dialects.builtin  # noqa: F401
-        from jax.interpreters import mlir
-
-        jax._src.lax.linalg.initialize_lapack()
-        jax._src.xla_bridge.discover_pjrt_plugins()
-        jax._src.xla_bridge.discover_pjrt_plugins = lambda: None
-        # One MLIR context for all that JAX lowers; `stablehlo.admit`, which reads what students sent, makes its own.
-        one = mlir.make_ir_context()
-        jax._src.interpreters.mlir.make_ir_context = lambda: one
+    warm_jax(public=False)
 
 
 def main(job: str, output: str) -> None:
