@@ -160,9 +160,12 @@ def watch(peers: list[Peer], seconds: float, heard: Heard) -> None:
             for peer in peers:
                 peer.release()
             _hear(selector, peers, LAST, heard, lambda: all(p.gone for p in peers))
+        # Before the first is stopped, for what the others say of that is JAX's and not theirs. A read takes all that a pipe
+        # holds, so that one round is enough, and one that writes without end delays nothing.
+        for key, _ in selector.select(0):
+            _take(selector, key, heard)
         for peer in peers:
             peer.stop()
-        _hear(selector, peers, 0.0, heard, lambda: False)
 
 
 def end(peers: list[Peer]) -> None:
