@@ -26,7 +26,6 @@ from typing import Any
 from shardlab.judge import judge
 from shardlab.judge.programs import JudgeProgram, judge_program
 from shardlab.judge.references import References
-from shardlab.programs.warming import warm_jax
 from shardlab.question import Question, cases_of
 from shardlab.questions import QUESTIONS
 from shardlab.verdict import Finding, Part, Verdict
@@ -37,7 +36,10 @@ EMPTY: dict[str, Any] = {"question": "", "status": "failed", "parts": [], "findi
 
 def warm() -> None:
     """What judging needs initialised once, before a server forks; no backend of JAX is started."""
-    warm_jax(public=False)
+    if "jax" in sys.modules:
+        from shardlab.programs.warming import warm_jax
+
+        warm_jax(public=False)
 
 
 def main(job: str, output: str) -> None:
