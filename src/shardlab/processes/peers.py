@@ -23,7 +23,7 @@ HALF = 50_000
 GRACE = 2.0
 """Seconds for the other processes to meet the same error, before they are stopped."""
 LAST = 5.0
-"""Seconds for JAX to say goodbye after all have reported."""
+"""Seconds for JAX to say goodbye after all have reported, and for a process to say where it is; few need a tenth of it."""
 CHATTER = re.compile(r"^.*(?:\[Gloo\] Rank|peer ranks).*\n(?:\d*\n)*", re.MULTILINE)
 """What gloo says when it connects, from several threads at once."""
 
@@ -270,7 +270,7 @@ def _cut(said: bytes) -> bytes:
 def _ask_where(peers: list[Peer]) -> None:
     for peer in peers:
         peer.ask_where()
-    deadline = time.monotonic() + 1.0
+    deadline = time.monotonic() + LAST
     waiting = [peer for peer in peers if not peer.done]
     while waiting and time.monotonic() < deadline:
         time.sleep(0.02)
