@@ -252,17 +252,9 @@ def warm() -> None:
     for name in dir(shardlab):
         getattr(shardlab, name)
     if "jax" in sys.modules:
-        import jax._src.lax.linalg
-        import jax.experimental.multihost_utils
-        import jaxlib.mlir.dialects.builtin  # noqa: F401
-        from jax.interpreters import mlir
+        from shardlab.programs.warming import warm_jax
 
-        jax._src.lax.linalg.initialize_lapack()
-        jax._src.xla_bridge.discover_pjrt_plugins()
-        jax._src.xla_bridge.discover_pjrt_plugins = lambda: None
-        # JAX makes an MLIR context for each program that it lowers, and of a small one that is most of the cost.
-        one = mlir.make_ir_context()
-        jax._src.interpreters.mlir.make_ir_context = mlir.make_ir_context = lambda: one
+        warm_jax(public=True)
 
 
 def main(job: str, output: str) -> None:

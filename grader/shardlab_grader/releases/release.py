@@ -144,10 +144,19 @@ def _seed(course_dir: pathlib.Path, assignment: str) -> int:
     return json.loads(path.read_text())["seed"] if path.exists() else secrets.randbelow(2**53)
 
 
+def keep_out_of_git(course_dir: pathlib.Path) -> None:
+    """Names, submissions, keys and seeds: in a clone of this repository no `git add -A` may take them along."""
+    ignored = course_dir / ".gitignore"
+    # A course with a repository of its own decides for itself.
+    if not ignored.exists() and not (course_dir / ".git").exists():
+        ignored.write_text("# A course directory of Shardlab's: what lies here is not for a repository.\n*\n")
+
+
 def _copy_config(course_dir: pathlib.Path, root: pathlib.Path) -> None:
     target, ours = course_dir / CONFIG, root / "grader" / CONFIG
     course_dir.mkdir(parents=True, exist_ok=True)
     if not target.exists():
+        keep_out_of_git(course_dir)
         shutil.copyfile(ours, target)
     elif "shardlab_grader.nbgrader_plugin" not in target.read_text():
         mend = "add to it:\n" + "\n".join(line for line in ours.read_text().splitlines() if "configure" in line)
