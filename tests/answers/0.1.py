@@ -1,7 +1,8 @@
 """Ask, then use."""
 
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 outcomes = {"a": "8", "b": "RuntimeError", "c": "RuntimeError", "d": "8", "e": "8", "f": "8"}
 sl.predict("0.1", outcomes=outcomes)

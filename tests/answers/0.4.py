@@ -1,7 +1,8 @@
 """Two FLOPs for each multiplication."""
 
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 clocks = {"a": "dispatch", "b": "product", "c": "compiling", "d": "dispatch", "e": "product"}
 sl.predict("0.4", clocks=clocks)

@@ -3,7 +3,6 @@
 import math
 
 import jax.numpy as jnp
-
 from variants import right, wrong
 
 

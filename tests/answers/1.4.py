@@ -1,7 +1,8 @@
 """All twelve."""
 
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 outcome = {
     "a": [4, 3],

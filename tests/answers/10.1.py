@@ -1,8 +1,8 @@
 import jax
 import jax.numpy as jnp
+from variants import right, wrong
 
 import shardlab as sl
-from variants import right, wrong
 
 P = jax.P
 

@@ -1,7 +1,6 @@
 import jax
 import jax.numpy as jnp
 from jax import P
-
 from variants import right, wrong
 
 

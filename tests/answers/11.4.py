@@ -3,9 +3,9 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 from jax import P
+from variants import right, wrong
 
 import shardlab as sl
-from variants import right, wrong
 
 sl.predict("11.4", gathers={"exported": 8, "compiled": 4})
 

@@ -1,5 +1,6 @@
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 sl.predict("11.5", ratio=1.5)
 

@@ -1,7 +1,7 @@
 import jax
+from variants import right, wrong
 
 import shardlab as sl
-from variants import right, wrong
 
 P = jax.P
 

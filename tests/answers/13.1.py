@@ -1,8 +1,8 @@
 import jax
 import jax.numpy as jnp
+from variants import right, wrong
 
 import shardlab as sl
-from variants import right, wrong
 
 sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0})
 
@@ -35,7 +35,7 @@ def as_a_product():
 
 @wrong("bytes-of-the-block", 2.5)
 def bytes_of_the_block():
-    from jax import P, lax
+    from jax import P
 
     sl.predict("13.1", moved={"fft": 8192, "vmap": 8192, "explicit": 8192, "product": 0})
 
@@ -46,7 +46,6 @@ def bytes_of_the_block():
 
 @wrong("along-the-batch", 2)
 def columns_under_jit():
-    from jax import P, lax
 
     def batch_fft(mesh, x):
         return jnp.fft.fft(x, axis=0)
@@ -75,7 +74,7 @@ def inverse():
 
 @wrong("some-axes-only", 3)
 def one_axis_only():
-    from jax import P, lax
+    from jax import P
 
     def batch_fft(mesh, x):
         return jax.shard_map(jnp.fft.fft, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)

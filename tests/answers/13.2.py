@@ -1,7 +1,6 @@
 import jax
 import jax.numpy as jnp
 from jax import P, lax
-
 from variants import right, wrong
 
 

@@ -1,7 +1,8 @@
 """The ten moves."""
 
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 kinds = {
     "a": "all-gather",

@@ -2,8 +2,9 @@
 
 import math
 
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 changes = {
     "bandwidth": "double",

@@ -1,7 +1,8 @@
 """Distances added up."""
 
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 sl.predict("2.4", one_way=0.5, both_ways=0.25)
 

@@ -1,7 +1,8 @@
 """Three times from the blocks that a chip multiplies."""
 
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 bound = {
     "a": "compute",

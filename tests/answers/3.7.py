@@ -1,8 +1,7 @@
 import jax
-import jax.numpy as jnp
+from variants import right, wrong
 
 import shardlab as sl
-from variants import right, wrong
 
 P = jax.P
 

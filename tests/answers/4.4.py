@@ -1,7 +1,7 @@
 import jax
+from variants import wrong
 
 import shardlab as sl
-from variants import wrong
 
 P = jax.P
 

@@ -2,7 +2,6 @@
 
 import jax
 import numpy as np
-
 from variants import right, wrong
 
 P = jax.P

@@ -1,7 +1,8 @@
 """Axes with names."""
 
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 sl.predict("5.4", kinds=["all-reduce"], factor=2)
 layout = {

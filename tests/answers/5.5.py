@@ -2,9 +2,9 @@
 
 import jax
 import numpy as np
+from variants import right, wrong
 
 import shardlab as sl
-from variants import right, wrong
 
 sl.predict(
     "5.5",

@@ -1,5 +1,6 @@
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 types = {
     "a": "float32[16@y,8@x]",

@@ -1,7 +1,8 @@
 import re
 
-import shardlab as sl
 from variants import right, wrong
+
+import shardlab as sl
 
 sl.predict("6.4", kinds={"fft": ["all-gather"], "softmax": ["all-reduce"], "sort": []})
 

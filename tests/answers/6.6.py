@@ -1,6 +1,5 @@
 import jax
 import jax.numpy as jnp
-
 from variants import right, wrong
 
 P = jax.P

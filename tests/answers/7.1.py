@@ -1,7 +1,6 @@
 import itertools
 
 import numpy as np
-
 from variants import right, wrong
 
 bodies = {

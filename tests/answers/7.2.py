@@ -1,5 +1,6 @@
-import shardlab as sl
 from variants import wrong
+
+import shardlab as sl
 
 sl.predict(
     "7.2",

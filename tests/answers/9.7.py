@@ -1,5 +1,4 @@
 import jax
-
 from variants import right, wrong
 
 P = jax.P
