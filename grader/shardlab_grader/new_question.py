@@ -59,7 +59,6 @@ sl.check("{id}", twice)
 ANSWERS = """\
 import jax
 from jax.sharding import NamedSharding
-
 from variants import right, wrong
 
 

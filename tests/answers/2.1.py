@@ -51,7 +51,6 @@ def axis_order_free():
 def block_for_block():
     """A permute is taken for an all-to-all."""
     kinds["f"] = "all-to-all"
-
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
@@ -177,7 +176,6 @@ def slicing_moves():
 def subscript_gone():
     """A gather over one axis of two is taken for a permute."""
     kinds["g"] = "collective-permute"
-
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
@@ -208,7 +206,6 @@ def underscores():
     kinds["b"] = "all_reduce"
     kinds["c"] = "reduce_scatter"
     kinds["e"] = "None"
-
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
