@@ -20,6 +20,7 @@ from shardlab_grader.classes import classroom, cluster
 from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.records.submissions import submissions
 from shardlab_grader.releases.release import Release, release
+from variants import of
 
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition
@@ -37,10 +38,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Release:
     for n, student in enumerate(STUDENTS):
         notebook = copy.deepcopy(made.notebook)
         for question in made.manifests:
-            files = sorted((ROOT / "tests" / "answers" / question).glob("*.py"))
+            names = sorted(of(question))
             name = f"q{question.replace('.', '-')}-answer"
             first = next(cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
-            first.source = files[n % len(files)].read_text()
+            first.source = of(question)[names[n % len(names)]].source()
         path = made.course_dir / "submitted" / student / made.assignment / f"{made.assignment}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text(edition.to_ipynb(notebook))
