@@ -18,9 +18,11 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# A notebook of notebooks/myst/ keeps its progress with the others: a kernel starts in the folder of its notebook.
 lab: $(INSTALLED) $(LAB_SETTINGS)  ## open JupyterLab on notebooks/
 	@echo "Starting JupyterLab on notebooks/ (Ctrl-C stops it)"
-	@$(VENV)/bin/jupyter lab $(ROOT_FLAG) --ServerApp.root_dir=notebooks \
+	@SHARDLAB_PROGRESS="$${SHARDLAB_PROGRESS:-$(CURDIR)/notebooks/shardlab-progress.json}" \
+		$(VENV)/bin/jupyter lab $(ROOT_FLAG) --ServerApp.root_dir=notebooks \
 		--LabApp.default_url=/lab/tree/00_first_light.ipynb $(LAB_ARGS)
 
 demo: $(INSTALLED) bubblewrap  ## grade a few sample submissions in the sandbox and show the report
@@ -163,6 +165,7 @@ chromium:
 bubblewrap:
 	@command -v bwrap >/dev/null || { $(call debian,bubblewrap,submissions run inside it); }
 
+# A double click in notebooks/myst/ opens cells that run, and not an editor; in the other folders .md is a notebook too.
 define LAB_JSON
 {
   "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},

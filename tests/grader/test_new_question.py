@@ -44,7 +44,7 @@ def run(copy: pathlib.Path, *command: str) -> str:
 def works(copy: pathlib.Path) -> str:
     """The chapter is generated, and every answer of the new question gets its verdict; what pytest said last."""
     run(copy, "-m", "shardlab_course.editions.edition")
-    assert 'sl.check("4.7", ' in (copy / "notebooks" / "04_four_matmul_cases.md").read_text()
+    assert 'sl.check("4.7", ' in (copy / "notebooks" / "myst" / "04_four_matmul_cases.md").read_text()
     told = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_answers.py", "-k", ID)
     return told.splitlines()[-1]
 
