@@ -106,7 +106,7 @@ def home(name: str) -> str:
 
 
 def _boxed() -> bool:
-    recording: bool = import_module("shardlab.answers.recording").recording()
+    recording: bool = import_module("shardlab.recording").recording()
     return recording
 
 
