@@ -56,8 +56,8 @@ def fails(how: str) -> None:
     from jax.experimental import multihost_utils
 
     print("well so far", flush=True)
-    if jax.process_index() == 1 or how == "both":
-        if how == "abort":
+    if jax.process_index() == (how != "first") or how == "both":
+        if how in ("abort", "first"):
             os.abort()
         raise ValueError("not today")
     multihost_utils.sync_global_devices("meeting")
@@ -168,6 +168,16 @@ def test_the_failure_of_one_ends_the_other(how: str, statuses: list[int]) -> Non
     assert all(p.output.startswith("well so far\n") for p in launched.processes)
     assert launched.error is not None and launched.error.reference == "process-failed"
     assert ("ValueError: not today" in launched.error.what) == (how == "raise")
+
+
+def test_the_first_may_go_first() -> None:
+    """JAX ends the others then, if their collective has not raised before, and says much that none of them has said."""
+    launched = sl.launch(fails, **TWO, arguments=("first",))
+    other = launched.processes[1]
+    assert (other.status, other.stopped, other.output) == (-6, "peer", "well so far\n") or other.error is not None
+    assert other.output.startswith("well so far\n") and "Terminating process" not in other.output
+    assert launched.processes[0].stopped == "" and launched.error is not None
+    assert launched.error.what.startswith("fails failed in process 0: exit status -6")
 
 
 def test_both_may_fail() -> None:

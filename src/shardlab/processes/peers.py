@@ -26,6 +26,12 @@ LAST = 5.0
 """Seconds for JAX to say goodbye after all have reported, and for a process to say where it is; few need a tenth of it."""
 CHATTER = re.compile(r"^.*(?:\[Gloo\] Rank|peer ranks).*\n(?:\d*\n)*", re.MULTILINE)
 """What gloo says when it connects, from several threads at once."""
+ALARM = re.compile(
+    r"^[IWEF]\d{4} \S+ +\d+ (?:coordination_\w+|preemption_\w+|client)\.(?:cc|h):\d+\].*\n"
+    r"(?:(?:Additional GRPC|:|\*\*\* Check failure| +@ ).*\n)*",
+    re.MULTILINE,
+)
+"""What JAX says, with a stack of its own, when the first process is gone, with which it ends all others."""
 
 Heard = Callable[[int, str], None]
 
@@ -89,8 +95,13 @@ class Peer:
 
     @property
     def output(self) -> str:
-        """All that it wrote, to stdout and stderr."""
-        return self.said.decode(errors="replace") + self.extra
+        """All that it wrote, to stdout and stderr, without what JAX says of the others."""
+        return ALARM.sub("", self.said.decode(errors="replace")) + self.extra
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether JAX ended it because the first process was gone."""
+        return self.gone and self.end is None and bool(ALARM.search(self.said.decode(errors="replace")))
 
     def stop(self) -> None:
         """End it, and all in its process group; harmless when it has ended."""
@@ -165,6 +176,7 @@ def watch(peers: list[Peer], seconds: float, heard: Heard) -> None:
         for key, _ in selector.select(0):
             _take(selector, key, heard)
         for peer in peers:
+            peer.stopped = "peer" if peer.abandoned else peer.stopped
             peer.stop()
 
 
