@@ -4,7 +4,8 @@
 
 The answer is the reference of `tests/answers/<question>.py`, executed again for each side of each pair, so that JAX
 knows none of its functions. One side calls `sl.check` and renders the feedback, with nothing judged before; the other
-lowers, compiles and runs each of the answer's programs in each public case. Both begin with warm imports and devices.
+lowers, compiles and runs each of the answer's programs in each public case. Both begin with warm imports and devices. In
+the ratio called first- each side is the first thing that a new process does after `sl.setup`, with all that the check imports.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import dataclasses
 import gc
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import time
@@ -29,8 +31,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
 
 from variants import REFERENCE, of
 
+import shardlab as sl
+
 QUESTIONS = ("4.2", "8.2", "9.2")
 MOST = 1.2
+FIRST = 1.6
 WARM = 2
 
 
@@ -76,6 +81,22 @@ def compare(question: str, repeats: int) -> Ratio:
     return ratio(f"check-{question}", compared, MOST, pairs[WARM:])
 
 
+def first(question: str, repeats: int) -> Ratio:
+    """The ratio for a question's first check in a kernel: what a student waits for once."""
+    sides = ("check", "compile_and_run")
+    pairs = []
+    for i in range(repeats):
+        taken = {side: _in_a_new_process(side, question) for side in (sides if i % 2 else sides[::-1])}
+        pairs.append((taken["check"], taken["compile_and_run"]))
+    compared = f"the first sl.check({question!r}, ...) in a process : compiling and running the answer first there, CPU time"
+    return ratio(f"first-{question}", compared, FIRST, pairs)
+
+
+def _in_a_new_process(side: str, question: str) -> float:
+    command = [sys.executable, __file__, "--side", side, "--question", question]
+    return float(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[-1])
+
+
 def seconds(side: Callable[[str, dict[str, Any]], None], question: str) -> float:
     """CPU seconds of one side, all threads together, with an answer that is new to JAX."""
     answer = of(question)[REFERENCE].variables()
@@ -89,13 +110,20 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--repeats", type=int, default=15)
     arguments.add_argument("--write", type=pathlib.Path)
+    arguments.add_argument("--side", choices=("check", "compile_and_run"), help="one side alone, the first in this process")
+    arguments.add_argument("--question", default=QUESTIONS[0])
     options = arguments.parse_args()
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["SHARDLAB_PROGRESS"] = str(pathlib.Path(scratch, "progress.json"))
+        if options.side:
+            sl.setup(8)
+            print(seconds({"check": check, "compile_and_run": compile_and_run}[options.side], options.question))
+            return
         gc.disable()
         ratios = [compare(question, options.repeats) for question in QUESTIONS]
+        ratios.append(first(QUESTIONS[0], options.repeats))
     for r in ratios:
         low, high = r.interval
         ours, theirs = r.microseconds
