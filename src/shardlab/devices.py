@@ -59,6 +59,7 @@ def setup(n: int = 8) -> Devices:
         jax.config.update("jax_platforms", "cpu")  # too few to be used: they are not even started
     found, unused = _found()
     if len(found) < n:
+        # A backend that computes on CPU, or holds arrays, is not replaced: what belongs to it would be lost without a word.
         if started and found and (found[0].platform == "cpu" or jax.live_arrays()):
             raise _too_late(n, len(found), found[0].platform)
         found = _simulated(n)
@@ -82,6 +83,8 @@ def _found() -> tuple[list[jax.Device], str]:
 
 def _accelerators() -> int:
     """TPU chips or NVIDIA GPUs of this machine, counted by their files, without starting them."""
+    # Not by `jax.devices()`: once a backend has started, the number of CPU devices is fixed. Chips are /dev/vfio/* under
+    # VFIO, else /dev/accel*; without libtpu JAX cannot use them.
     chips = glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*")
     if chips and importlib.util.find_spec("libtpu"):
         return len(chips)
@@ -118,6 +121,9 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _simulated(n: int) -> list[jax.Device]:
     """`n` CPU devices in place of a backend that holds no array: one TPU chip of Colab, one GPU of a laptop."""
     import jax
+
+    # Needed where a first cell has already looked at Colab's one TPU chip. TPU arrays beside eight CPU devices in one
+    # process fail later (jax-ml/jax issue 33353), hence all of one kind.
     from jax.extend.backend import clear_backends
 
     clear_backends()

@@ -143,6 +143,7 @@ def placement_of(x: Any, shape: Sequence[int] | None = None) -> Placement:
     if shape is None:
         raise TypeError("a sharding needs the shape that it is applied to")
     shape = tuple(shape)
+    # JAX writes slice(None) for a whole dimension and numbers for parts of it; `indices` makes numbers of both.
     mapping = sharding.devices_indices_map(shape)
     shards = sorted(
         (device.id, tuple(s.indices(n)[:2] for s, n in zip(index, shape, strict=True))) for device, index in mapping.items()
@@ -160,6 +161,7 @@ def _items(value: Any, most: int) -> list[Any]:
 
 
 def _whole(value: Any) -> int:
+    # Not `isinstance`: True is an int, and JSON has it.
     if type(value) is not int or not 0 <= value < 2**53:
         raise ValueError(f"expected a whole number, got {type(value).__name__}")
     return value

@@ -29,6 +29,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple | jax.P):
         return [plain(v) for v in value]
     if isinstance(value, set | frozenset):
+        # By their texts, for numbers and names in one set have no order.
         return sorted(map(plain, value), key=str)
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}

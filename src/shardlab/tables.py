@@ -80,6 +80,7 @@ def seconds(value: float) -> str:
     if value == 0:
         return "0 us"
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        # Three digits round 999.6 us to 1e+03 us: from 0.9995 on the next unit writes it shorter.
         if value >= scale * 0.9995:
             return f"{value / scale:.3g} {unit}"
     return f"{value / 1e-9:.3g} ns"

@@ -94,6 +94,7 @@ def _unfinished(value: Any) -> bool:
 
 def _call(function: Callable[..., Any], arguments: list[Any]) -> Entry:
     try:
+        # Functions may change the lists that they are given, and later calls must not see it.
         returned = function(*copy.deepcopy(arguments))
         return TODO if returned is ... else {"value": plain(returned)}
     except Exception as raised:

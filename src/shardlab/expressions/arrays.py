@@ -33,14 +33,17 @@ def shard(x: Any, text: str, mesh: Mesh | AbstractMesh | None = None) -> Any:
         return _constrain(x, sharding)
     if sharding.is_fully_addressable:
         return jax.device_put(x, sharding)
+    # Not `device_put`: of a host array it compares all processes' values first, by collectives (`assert_equal` in JAX).
     return _place_globally(x, sharding)
 
 
 def _place_globally(x: Any, sharding: NamedSharding) -> jax.Array:
     """On devices of several processes: a global array is moved, a host array that every process holds is cut up."""
     if isinstance(x, jax.Array) and not x.is_fully_addressable:
+        # An identity under `jit`, since it is the compiler that moves what lies on other processes' devices.
         moved: jax.Array = jax.jit(lambda a: a, out_shardings=sharding)(x)
         return moved
+    # Random keys have no NumPy form; their data have.
     if isinstance(x, jax.Array) and jax.numpy.issubdtype(x.dtype, jax.dtypes.prng_key):
         data = _place_globally(jax.random.key_data(x), sharding)
         keys: jax.Array = jax.random.wrap_key_data(data, impl=jax.random.key_impl(x))

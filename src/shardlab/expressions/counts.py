@@ -105,6 +105,7 @@ def _edits(right: Right, devices: int, distance: int) -> Iterator[tuple[float, R
     """Right sides `distance` changes away from `right`, each with what the change costs. None where there are too many."""
     divisors = [d for d in range(1, min(devices, 4096) + 1) if devices % d == 0]
     places = [i for i, e in enumerate(right) if not e.ellipsis]
+    # All changes are tried, and their number grows with the power of the distance: an error message must not take seconds.
     if len(places) > (12 if distance == 1 else 6):
         return
     options = {i: list(_changes(right[i], divisors)) for i in places}
@@ -126,6 +127,7 @@ def _changes(element: Element, divisors: Sequence[int]) -> Iterator[tuple[float,
     for d in divisors:
         if d != old:
             count = None if d == 1 and (element.name or element.star) else d
+            # Only their order matters: the fewer doublings away a number is, the likelier it was meant.
             yield 1.05 + 0.1 * abs(math.log2(d / old)), dataclasses.replace(element, count=count)
     if element.counted or element.name:
         count = element.count or (1 if element.name is None else None)

@@ -25,6 +25,7 @@ def where(mesh: Mesh | AbstractMesh | None = None) -> Where:
         return mesh
     context = jax.sharding.get_abstract_mesh()
     if context.empty:
+        # It stands for its devices in the caches below: once `setup` has replaced it, no sharding of the old one is found.
         return get_backend()
     try:
         return jax.sharding.get_mesh()

@@ -189,6 +189,7 @@ def _status(peer: Peer) -> int:
 
 
 def _job(what: Work, processes: int, devices: int, seconds: float, calls: list[list[Any]]) -> dict[str, Any]:
+    # Windows: without process groups nothing makes sure that no process stays behind.
     if not hasattr(os, "killpg"):
         raise ShardlabError(
             "no-processes-here", "this system cannot run several JAX processes that work together.",

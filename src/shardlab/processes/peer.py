@@ -32,6 +32,7 @@ MESSAGE = 2000
 
 def main(job_file: str, number: str, report: str, leash: str, release: str, stack: str) -> None:
     """Run the job and end as it did."""
+    # By faulthandler, in C: a thread that waits in gloo for another process runs no Python signal handler.
     faulthandler.register(signal.SIGUSR1, file=open(stack, "w"), all_threads=True)
     _bind_life(int(leash))
     for descriptor in map(int, (report, release)):
@@ -47,10 +48,12 @@ def main(job_file: str, number: str, report: str, leash: str, release: str, stac
     sys.stdout.flush()
     _say(out, {"end": status})
     os.read(int(release), 1)
+    # Else no goodbye: it waits for all, and one that has failed will not come.
     if status == 0:
         import jax
 
         jax.distributed.shutdown()
+    # Not `sys.exit`: exit handlers and threads of the program may wait for processes that are gone.
     os._exit(status)
 
 
@@ -60,6 +63,7 @@ def _bind_life(leash: int) -> None:
         os.close(leash)
         return
     os.dup2(leash, 0)
+    # It must not hold the pipes open: their end is how the parent sees that the process is gone.
     os.closerange(1, 256)
     os.read(0, 1)
     os.killpg(0, signal.SIGKILL)
@@ -68,6 +72,8 @@ def _bind_life(leash: int) -> None:
 def _join(job: dict[str, Any], number: int) -> None:
     """Start JAX as one process of several, which meet on the loopback interface only."""
     import jax
+
+    # Private: JAX has no option for the host name that gloo listens on.
     from jaxlib import _jax
 
     jax.config.update("jax_platforms", "cpu")
@@ -119,6 +125,7 @@ def _function(job: dict[str, Any], out: Any) -> int:
 
 def _compiled(job: dict[str, Any]) -> Any:
     program, source = job["program"], job["source"]
+    # So that tracebacks show lines of a source that is in no file.
     linecache.cache[program] = (len(source), None, source.splitlines(keepends=True), program)
     return compile(source, program, "exec")
 

@@ -196,6 +196,7 @@ def end(peers: list[Peer]) -> None:
 
 def environment() -> dict[str, str]:
     """This process's environment without what decides over platforms and devices, and without proxies."""
+    # gRPC would ask a proxy for the coordinator's loopback address; JAX itself warns that proxies make `initialize` hang.
     decided = ("JAX_PLATFORMS", "JAX_NUM_CPU_DEVICES", "JAX_COORDINATOR_ADDRESS", "JAX_LOCAL_DEVICE_IDS")
     kept = {k: v for k, v in os.environ.items() if k not in decided and not k.lower().endswith("_proxy")}
     flags = [flag for flag in kept.pop("XLA_FLAGS", "").split() if "host_platform_device_count" not in flag]
@@ -208,8 +209,11 @@ def _start(number: int, job: pathlib.Path, stack: pathlib.Path) -> Peer:
     theirs = (reporting, held, released)
     try:
         child = subprocess.Popen(
+            # -P: else the folder of peer.py comes first on the path, and hides modules that are named as those in it.
+            # -u: what is written before a kill must not be lost in a buffer.
             [sys.executable, "-u", "-P", str(PEER), str(job), *map(str, (number, *theirs)), str(stack)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=theirs,
+            # A group of its own, so that what it starts is ended with it.
             start_new_session=True, env=environment(),
         )  # fmt: skip
     except BaseException:
@@ -274,6 +278,7 @@ def _take(selector: selectors.BaseSelector, key: selectors.SelectorKey, heard: H
 
 
 def _cut(said: bytes) -> bytes:
+    # Not at 2 halves already: else each further piece would be copied, and marked as left out again.
     if len(said) <= 3 * HALF:
         return said
     return said[:HALF] + b"\n... (left out) ...\n" + said[-HALF:]

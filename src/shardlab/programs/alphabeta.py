@@ -79,6 +79,8 @@ def all_to_all(nbytes: float, n: Ring, bandwidth: float, latency: float = 0.0, b
     if not sizes:
         return 0.0
     longest, devices = max(sizes), math.prod(sizes)
+    # From one device to all others of a ring it is n² // 4 hops by the shorter ways, which both directions share; one way
+    # round, n (n - 1) / 2.
     pairs = longest**2 // 4 / 2 if bidirectional else longest * (longest - 1) / 2
     hops = sum(_hops(size, bidirectional) for size in sizes)
     return max(hops * latency, pairs / longest * nbytes / devices / bandwidth)

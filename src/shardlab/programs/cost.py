@@ -141,9 +141,11 @@ def cost(program: Program, on: Chip | str, rings: Collection[str] | None = None)
         ShardlabError: there are no numbers for a chip of that name.
     """
     found = chip(on) if isinstance(on, str) else on
+    # A program has no mesh of its own, and names axes only where its outputs are placed on one.
     sizes = {name: size for placement in program.output_placements for name, size in placement.axes or ()}
     mesh = {name: (size, found.is_ring(size) if rings is None else name in rings) for name, size in sizes.items()}
     times = tuple(_time(c, found, mesh) for c in program.collectives)
+    # Without temporaries: on CPU they follow that compiler's scheduling and say nothing of a TPU.
     traffic = program.memory.argument + program.memory.output
     return Cost(found, program.flops, traffic, times, tuple(_notes(program, found, mesh)))
 

@@ -17,6 +17,7 @@ Array = tuple[tuple[int, ...], str]
 GETRF, TRSM, POTRF = "lapack_sgetrf_ffi", "lapack_strsm_ffi", "lapack_spotrf_ffi"
 TARGETS = frozenset({GETRF, TRSM, POTRF})
 ATTRIBUTES = frozenset({"mhlo.backend_config", "mhlo.frontend_attributes", "sdy.sharding_rule"})
+# The numbers are letters of LAPACK in ASCII: side L 76, R 82; uplo L 76, U 85; diag N 78, U 85; trans C 67, N 78, T 84.
 _CONFIGS = {
     GETRF: re.compile(r"\{\}"),
     TRSM: re.compile(
@@ -56,6 +57,7 @@ def ready() -> None:
     """Let JAX load LAPACK, which it does when it first lowers a call of it; without that a call ends the process."""
     import jax
 
+    # By the smallest call that there is: the function that loads it, `initialize_lapack`, is private to JAX.
     jax.jit(jax.lax.linalg.lu).lower(jax.ShapeDtypeStruct((1, 1), "float32"))
 
 

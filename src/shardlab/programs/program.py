@@ -158,6 +158,7 @@ def inspect(f: Callable[..., Any], *args: Any, target: str | None = None, axes: 
     except ShardlabError:
         raise
     except Exception as error:
+        # A note, and no error of ours around it: JAX's own type and message are what its documentation explains.
         error.add_note(f"while sl.inspect lowered and compiled {_call(f, args)}{f' for {target}' if target else ''}")
         raise
 
@@ -201,6 +202,7 @@ def read_program(compiled: Any, mesh_axes: Axes | None = None, output_shapes: Se
     return Program(
         collectives=read_collectives(text, axes),
         memory=_memory(compiled.memory_analysis()),
+        # `cost_analysis` and `memory_analysis` return None on backends that have none (JAX: `jax.stages.Compiled`).
         flops=float((compiled.cost_analysis() or {}).get("flops", 0.0)),
         hlo=text,
         output_placements=tuple(_placement(shape, out.sharding, axes) for shape, out in zip(shapes, outputs, strict=True)),
@@ -218,6 +220,7 @@ def _mesh_axes(carriers: Sequence[Any]) -> Axes | None:
         mesh = getattr(sharding, "mesh", sharding)
         if isinstance(mesh, (jax.sharding.Mesh, jax.sharding.AbstractMesh)) and not mesh.empty:
             return tuple((str(name), int(size)) for name, size in mesh.shape.items())
+    # Inside of `jit` the concrete mesh of the context cannot be asked for: `get_mesh` raises there.
     mesh = jax.sharding.get_abstract_mesh()
     return None if mesh.empty else tuple((str(name), int(size)) for name, size in mesh.shape.items())
 
@@ -228,6 +231,7 @@ def _placement(output: Any, sharding: Any, axes: Axes | None) -> Placement:
 
 
 def _memory(stats: Any) -> Memory:
+    # Read by name with a default: `peak_memory_in_bytes` is younger than the other fields, and `stats` may be None.
     fields = ("argument_size", "output_size", "temp_size", "alias_size", "peak_memory")
     return Memory(*(int(getattr(stats, f"{field}_in_bytes", 0)) for field in fields))
 

@@ -43,9 +43,11 @@ def compile_for(
     direct = functools.partial(f, move.mesh(leading)) if move and leading is not None else f
     under = move.mesh(inside) if move and inside is not None else None
     try:
+        # What names no device is lowered for the default one, which is a CPU here.
         with jax.default_device(found[0]), _under(under):
             compiled = _lowerable(direct).lower(*moved).compile()
     except ValueError as error:
+        # JAX tells by a message only that `f` holds a mesh of its own; the type is ValueError for many other mistakes too.
         if "incompatible devices" not in str(error):
             raise
     else:
@@ -63,6 +65,7 @@ def _compile_exported(f: Any, args: tuple[Any, ...], move: _Move) -> Any:
     import jax
     from jax import export
 
+    # For TPU, since an export for the platform here would hold its lowerings, such as LAPACK calls, unknown to libtpu.
     exported = export.export(f, platforms=["tpu"])(*args)
     if exported.nr_devices != move.over.size:
         raise ShardlabError(
@@ -164,6 +167,7 @@ def _described(x: Any, sharding: Any = None) -> Any:
 
     if not (hasattr(x, "shape") and hasattr(x, "dtype")):
         return x
+    # A weak type decides what the result of `x * 2` is, so a description without it would compile to another program.
     return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding, weak_type=bool(getattr(x, "weak_type", False)))
 
 

@@ -32,12 +32,15 @@ def terms_of(sharding: Any, shape: Sequence[int], axes: Axes | None) -> tuple[Pl
         shape: the global shape.
         axes: the mesh whose devices, in mesh order, hold the array; without it neither spec nor axes are named.
     """
+    # Private, for want of anything public: `devices_indices_map` raises NotImplementedError for unreduced axes (JAX 0.10),
+    # and a compiled program's output may have a sharding without a mesh.
     described = sharding._to_xla_hlo_sharding(len(shape))
     if not described.is_tiled():
         return _whole(described, sharding, tuple(shape), axes)
     tiles = np.array(described.tile_assignment_devices()).reshape(described.tile_assignment_dimensions())
     ids = [device.id for device in sharding._device_assignment]
     shards = sorted((ids[position], _block(at, tiles.shape, shape)) for at, position in np.ndenumerate(tiles))
+    # By name: the enum of subgroup types is jaxlib's own, and has no public home.
     over = [len(shape) + i for i, kind in enumerate(described.subgroup_types()) if "UNREDUCED" in str(kind).upper()]
     found = Placement(tuple(shape), tuple(shards), axes)
     named = [_along(tiles, [d], axes) for d in range(len(shape))]

@@ -107,8 +107,10 @@ def _devices(target: Target) -> tuple[Any, ...]:
 
     if importlib.util.find_spec("libtpu") is None and "TPU_LIBRARY_PATH" not in os.environ:
         raise _no_libtpu(target)
+    # A v4 chip has two cores, and each is a device of its own unless they are told to be one: 2x2x1 has 8 devices without.
     options: dict[str, Any] = {"chip_config_name": "megacore"} if target.chip == "v4" else {}
     if target.size == 1:
+        # By default a host has 2x2x1 chips, and libtpu refuses a slice that these do not divide.
         options["chips_per_host_bounds"] = [1, 1, 1]
     try:
         with host_settings():
@@ -124,6 +126,7 @@ def _devices(target: Target) -> tuple[Any, ...]:
 @contextlib.contextmanager
 def host_settings() -> Iterator[None]:
     """While libtpu loads: environment variables that keep it quiet, where there is no TPU and the user has set none."""
+    # Where there are chips (/dev/vfio under VFIO, else /dev/accel), libtpu needs the truth about their host.
     if any(os.path.exists(path) for path in ("/dev/accel0", "/dev/vfio/0")):
         yield
         return

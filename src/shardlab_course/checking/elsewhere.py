@@ -19,6 +19,8 @@ from shardlab_judge.verdict import Verdict
 
 @functools.cache
 def _child() -> subprocess.Popen[str]:
+    # TPU arrays beside eight CPU devices in one process end in a KeyError of `device_put` (jax-ml/jax issue 33353), and this
+    # child must not take the TPU, which one process alone can hold.
     environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-m", "shardlab_course.checking.elsewhere"]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
@@ -56,6 +58,7 @@ def main() -> None:
     jax.config.update("jax_num_cpu_devices", 8)
     from shardlab_course.checking.local import judge_here
 
+    # XLA and libraries write to descriptor 1 too, past `sys.stdout`.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # nothing but verdicts may reach the parent
     for line in sys.stdin:

@@ -36,6 +36,7 @@ class Note:
 class NotPassed(Exception):
     """A question that nbgrader's Validate must count as failed; its traceback is the feedback and nothing else."""
 
+    # IPython shows what this method of an exception returns in place of a traceback.
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
 
@@ -60,6 +61,8 @@ def check(question: str, /, *answers: Any, **named: Any) -> Any:
     _need_devices()
     answer = record(asked.manifest(), namespace, predicted(question))
     verdict = _judge(question, answer)
+    # nbgrader sets it for the kernel in which it validates, and there counts cells by whether they raise; autograding, which
+    # sets another value, takes points from the judge.
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.status != "passed":
         raise NotPassed(text(verdict, asked))
     _keep(question, verdict)

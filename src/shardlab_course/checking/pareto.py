@@ -98,6 +98,7 @@ def _panel(axes: Any, one: Map) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(left / 1.25, right * 1.4)
+    # A design may move nothing, and a logarithmic axis has no 0.
     axes.set_ylim(max(low, 1) / 1.4, max(high, 2) * 1.4)
     beside = {"textcoords": "offset points", "fontsize": 9}
     by_memory = sorted(one.reached, key=lambda cost: cost.memory)

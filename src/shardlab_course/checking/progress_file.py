@@ -96,6 +96,7 @@ def progress() -> Progress:
 def _write(contents: Mapping[str, Any]) -> None:
     path = location()
     try:
+        # Beside the file itself: `os.replace` is atomic within one file system only, and several kernels may write.
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", suffix=".tmp") as file:
             json.dump(contents, file, indent=1, sort_keys=True)
         os.replace(file.name, path)

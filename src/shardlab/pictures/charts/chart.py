@@ -64,6 +64,8 @@ def _svg(figure: Figure) -> str:
     import matplotlib
 
     sink = io.StringIO()
+    # Text stays text, in the page's own font. With a salt of its own and no date, equal figures are equal bytes, and a page
+    # that is built again does not change.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "shardlab", "font.family": "sans-serif"}):
         figure.savefig(sink, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     body = sink.getvalue()[sink.getvalue().index("<svg") :]

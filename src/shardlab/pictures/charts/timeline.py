@@ -98,6 +98,7 @@ def _timeline(name: str, instructions: Mapping[str, Instruction]) -> Timeline:
 def _phase(i: Instruction) -> str:
     """Whether it starts something or waits for it: by its operation, or, for TPU fusions, by its name."""
     for phase in ("start", "done"):
+        # A TPU's asynchronous collectives are fusions in its scheduled text; only their names say which half they are.
         fused = i.opcode == "fusion" and re.search(rf"async-collective-{phase}(\.\d+)?$", i.name)
         if fused or i.opcode.endswith(f"-{phase}"):
             return phase
@@ -124,6 +125,7 @@ def _kind(i: Instruction) -> str:
 
 
 def _cycles(i: Instruction) -> float:
+    # From the TPU compiler's backend_config; collectives have none there, nor has anything on CPU.
     found = re.search(r'"estimated_cycles":"(\d+)"', i.rest)
     return float(found[1]) if found else 0.0
 

@@ -41,6 +41,7 @@ def _style(schedule: Schedule, name: str) -> str:
     away = "transform:translate(var(--x),var(--y))"
     for k in range(1, len(schedule.steps)):
         start, stop = (100 * (k - 1 + part) * SECONDS / total for part in (0.12, 0.88))
+        # CSS goes gradually from one keyframe to the next; a hundredth of a per cent between two makes a jump.
         leaving = f"0%,{start:.2f}%{{opacity:0;transform:none}}{start + 0.01:.2f}%{{opacity:1;transform:none}}"
         arriving = f"{stop:.2f}%{{opacity:1;{away}}}{stop + 0.01:.2f}%,100%{{opacity:0;{away}}}"
         rules.append(f"@keyframes {name}-t{k}{{{leaving}{arriving}}}.{name} .t{k}{{animation-name:{name}-t{k}}}")
@@ -142,6 +143,7 @@ def _place(schedule: Schedule, device: int, place: int) -> tuple[float, float]:
     x, y = _at(schedule.n, device, 1.0)
     reach_x, reach_y = DEVICE + 6 + across * SLOT / 2, DEVICE + 6 + rows * SLOT / 2
     centre_x, centre_y = _at(schedule.n, device, RADIUS)
+    # sin(pi) is 1.2e-16 in floats: straight above and below there is no reach to the side to divide by.
     stretch = min(reach_x / abs(x) if abs(x) > 1e-6 else math.inf, reach_y / abs(y) if abs(y) > 1e-6 else math.inf)
     left, top = centre_x + stretch * x - across * SLOT / 2, centre_y + stretch * y - rows * SLOT / 2
     return left + place % across * SLOT, top + place // across * SLOT

@@ -46,11 +46,13 @@ def _callees(instruction: Instruction) -> Iterator[tuple[str, int | None]]:
 
     An operation that is not known here, or a reduction, runs what it calls an unknown number of times.
     """
+    # Without metadata: an op_name holds names that the program's author chose, and may read like an attribute.
     opcode, rest = instruction.opcode, instruction.rest.partition(", metadata=")[0]
     if opcode == "while":
         attributes = instruction.attributes
         rounds = trip_count(attributes.get("backend_config", ""))
         yield attributes["body"].removeprefix("%"), rounds
+        # A condition is looked at once more than the body runs.
         yield attributes["condition"].removeprefix("%"), None if rounds is None else rounds + 1
     elif not opcode.endswith(_LATER):
         times = 1 if opcode in _ONCE or opcode.endswith("-start") else None

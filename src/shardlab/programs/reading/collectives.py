@@ -88,8 +88,11 @@ def read_collectives(hlo_text: str, mesh_axes: tuple[tuple[str, int], ...] | Non
         for instruction in instructions.values() if calls.runs[name] != 0 else ():
             found_here = _may_be_one(instruction.text)
             made = _collective(module, name, instruction, mesh_axes, calls.runs[name]) if found_here else None
+            # `psum` over an axis of size 1 stays in the text as a collective of single devices.
             if made is None or (made.group_size == 1 and made.kind != UNKNOWN):
                 continue
+            # A TPU's asynchronous all-gather stands in three computations, those of its start, its work and its done: two
+            # gathers are four lines. What they have in common is the channel.
             key = instruction.attribute("channel_id") if name in calls.fused else f"{name}/{instruction.name}"
             if key not in found or _fewer(made.executions, found[key].executions):
                 found[key] = made
@@ -188,6 +191,8 @@ def _collective(
 
 def _arrays(module: Module, computation: str, instruction: Instruction, kind: str) -> tuple[list[Array], list[Array]]:
     """What comes out and what goes in; the start of a pair names both, and a ragged exchange where its output is to be."""
+    # The start of an all-reduce returns what the all-reduce does; those of the other kinds return a tuple of operand and
+    # output (XLA: `HloVerifier`), of which only the second is what arrives.
     pair = kind in KINDS and instruction.opcode.endswith("-start") and kind != "all-reduce"
     siblings = module.computations[computation]
     operands = [a for name in instruction.operands if name in siblings for a in leaves(siblings[name].shape)]

@@ -10,6 +10,7 @@ from shardlab.programs.reading.hlo import Array, Instruction, Module, Shape, par
 
 Depth = int | tuple["Depth", ...]
 """For an array the collectives in the longest chain that it waits for; for a tuple those of its parts."""
+# A loop of a billion rounds is one line of text, and a student may write it; the judge must come to an end.
 ROUNDS = 10_000
 _NUMBER = re.compile(r"parameter\((\d+)\)")
 _CALLERS = ("call", "fusion", "async-start")

@@ -31,6 +31,7 @@ def device_groups(text: str, devices: int) -> Groups:
         >>> device_groups("mesh['a'=2,'b'=2] {'a'}", 4)
         ((0, 2), (1, 3))
     """
+    # XLA's iota form: ids 0, 1, 2, ... in this shape, transposed, then cut into rows, each a group.
     if iota := _IOTA.match(text):
         ids = np.arange(math.prod(_whole(iota[3]))).reshape(_whole(iota[3]))
         ids = ids.transpose(_whole(iota[4])) if iota[4] else ids
@@ -71,6 +72,7 @@ def axes_of(groups: Groups, mesh_axes: Axes, *, pairs: bool) -> tuple[str, ...]:
     For `pairs`, the axes along which some source and its target differ.
     """
     sizes = tuple(size for _, size in mesh_axes)
+    # HLO numbers partitions by their place in the mesh, whatever ids the devices there have.
     positions = np.arange(math.prod(sizes)).reshape(sizes)
     if max(max(group) for group in groups) >= positions.size:
         return ()
@@ -78,6 +80,7 @@ def axes_of(groups: Groups, mesh_axes: Axes, *, pairs: bool) -> tuple[str, ...]:
         source, target = (np.stack(np.unravel_index(side, sizes)) for side in zip(*groups))
         return tuple(name for (name, _), moved in zip(mesh_axes, (source != target).any(axis=1)) if moved)
     wanted = {frozenset(group) for group in groups}
+    # An axis of size 1 changes no group, so that nobody can tell whether it was meant.
     long = [i for i, size in enumerate(sizes) if size > 1]
     for chosen in itertools.chain.from_iterable(itertools.combinations(long, n) for n in range(1, len(long) + 1)):
         if wanted == {frozenset(row) for row in _along(positions, chosen)}:

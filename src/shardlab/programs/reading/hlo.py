@@ -11,6 +11,7 @@ from pathlib import PurePath
 
 from shardlab.errors import ShardlabError
 
+# XLA numbers every fifth part of a long tuple, `(f32[2], ..., /*index=5*/f32[2])`: an eight-way all-to-all has one.
 _INDEX_COMMENT = re.compile(r"/\*index=\d+\*/")
 _COMPUTATION = re.compile(r"(ENTRY )?%?([^\s(){}=]+) (?:\(.*\) -> .*)?\{$")
 _INSTRUCTION = re.compile(r"\s+(ROOT )?%?([^\s(){}=]+) = (.*)$")
@@ -123,12 +124,14 @@ class Module:
     def source(self, instruction: Instruction) -> str:
         """File name and line of the Python code that `instruction` came from, or nothing."""
         metadata = instruction.metadata
+        # JAX 0.10 writes a number into the tables that stand before the first computation; older texts name file and line.
         if frame := _FRAME.search(metadata):
             return self.frames.get(frame[1], "")
         file, line = re.search(r'source_file="([^"]*)"', metadata), re.search(r"source_line=(\d+)", metadata)
         return f"{PurePath(file[1]).name}:{line[1]}" if file and line else ""
 
 
+# Collectives, depth, overlap and the largest array are read one after the other, of one text or of two compared ones.
 @functools.lru_cache(maxsize=2)
 def parse(text: str) -> Module:
     """The module that `compiled.as_text()` printed.
