@@ -13,7 +13,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: check help lab demo test test-answers test-notebooks test-solutions-even test-solutions-odd test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium
+.PHONY: check help lab demo test test-answers test-notebooks test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,15 +30,15 @@ demo: $(INSTALLED) bubblewrap  ## grade a few sample submissions in the sandbox 
 
 test: $(INSTALLED) $(TPU) $(BOOK) $(LAB_SETTINGS) bubblewrap chromium  ## run the whole suite, notebooks and sandbox included
 	@echo "Executing the solution notebooks into build/solutions, in two processes"
-	@$(MAKE) --no-print-directory --jobs=2 test-solutions-even test-solutions-odd
+	@$(MAKE) --no-print-directory --jobs=2 test-solutions-0 test-solutions-1
 	@echo "Running every cell of notebooks/, and the tests in tests/, in two processes; each is shown when it has ended"
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-answers test-notebooks
 
-test-solutions-even: $(INSTALLED)
-	@$(PY) -m shardlab_authoring.executed build/solutions 0 2 4 6 8 10 12 14
+test-solutions-0: $(INSTALLED)
+	@$(PY) -m shardlab_authoring.executed --half 0 build/solutions
 
-test-solutions-odd: $(INSTALLED)
-	@$(PY) -m shardlab_authoring.executed build/solutions 1 3 5 7 9 11 13 15
+test-solutions-1: $(INSTALLED)
+	@$(PY) -m shardlab_authoring.executed --half 1 build/solutions
 
 # One half: what imports the helper and calls it. The other: what runs notebooks, sandboxes and browsers; it runs the student
 # editions first, whose outputs (kept in build/notebooks) the book then shows.

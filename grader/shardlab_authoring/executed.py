@@ -1,11 +1,12 @@
 """The solution editions, run from top to bottom, with their outputs: for nbval, and to read.
 
-Run as `python -m shardlab_authoring.executed [--numbers] [FOLDER] [CHAPTER...]` at the root of the repository; into
+Run as `python -m shardlab_authoring.executed [--numbers] [--half N] [FOLDER] [CHAPTER...]` at the root of the repository; into
 `build/solutions` unless told. It stops where a number in prose is not what the page says; `--numbers` keeps what it says.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import functools
 import hashlib
@@ -27,7 +28,7 @@ from shardlab_grader.records import dependence
 import shardlab
 from shardlab import listings, records
 from shardlab.errors import ShardlabError
-from shardlab_course.chapters import folder
+from shardlab_course.chapters import CHAPTERS, folder
 from shardlab_course.editions import edition, header, numbers
 
 FOLDER = pathlib.Path("build", "solutions")
@@ -142,12 +143,15 @@ def _depended(text: str, chapter: int | None) -> Iterator[pathlib.Path]:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the solutions; the exit status."""
-    words = [word for word in arguments if word != "--numbers"]
-    chapters = [int(word) for word in words if word.isdigit()]
-    folders = [pathlib.Path(word) for word in words if not word.isdigit()]
-    told = numbers.save if "--numbers" in arguments else numbers.compare
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--numbers", action="store_true", help="keep what the placeholders say, instead of comparing")
+    parser.add_argument("--half", type=int, choices=(0, 1), help="every second chapter, from the first or the second on")
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=FOLDER)
+    parser.add_argument("chapters", nargs="*", type=int)
+    asked = parser.parse_args(arguments)
+    chapters = asked.chapters if asked.half is None else list(CHAPTERS)[asked.half :: 2]
     try:
-        write(pathlib.Path.cwd(), (folders or [FOLDER])[0], chapters, told)
+        write(pathlib.Path.cwd(), asked.folder, chapters, numbers.save if asked.numbers else numbers.compare)
     except ShardlabError as error:
         print(error, file=sys.stderr)
         return 1
