@@ -82,7 +82,8 @@ def grade(
     assignment: str, course_dir: pathlib.Path, mode: Mode, names: bool, workers: int, student: str, scheduler: str | None
 ) -> None:
     """Grade what is new; the exit status is 1 when a submission stays ungraded."""
-    from shardlab_grader.classes import jobs
+    from shardlab_grader.classes.notebook import Settings
+    from shardlab_grader.classes.starting import starting
     from shardlab_grader.releases import places
 
     with contextlib.ExitStack() as stack:
@@ -96,8 +97,8 @@ def grade(
         servers = None
         if scheduler is None and places.has_new(course_dir, name):
             faults.check(course_dir)
-            settings, references = jobs.Settings(places.cache(course_dir), mode), places.references(course_dir, name)
-            servers = stack.enter_context(jobs.starting(settings, references, workers))
+            settings = Settings(places.cache(course_dir), mode, references=places.references(course_dir, name))
+            servers = stack.enter_context(starting(settings, workers))
         # Imported while the servers start.
         from shardlab_grader.classes import classroom
         from shardlab_grader.records.roster import Roster

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from shardlab_grader.sandbox import box as sandbox
-from shardlab_grader.sandbox import mounts as walls
+from shardlab_grader.sandbox import mounts
 from shardlab_grader.sandbox.box import Limits, MiB, Mount, Outcome, Sandbox, interpreter, limits_in_force, probe, run
 from shardlab_grader.sandbox.mounts import NOBODY
 from shardlab_grader.sandbox.servers import Servers
@@ -318,8 +318,8 @@ def test_mounts_are_read_only(boxed: Any, tmp_path: pathlib.Path) -> None:
 
 def test_probe_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without bubblewrap the probe refuses, and names the package and the way around."""
-    monkeypatch.setattr(sandbox, "tool", walls.tool.__wrapped__)
-    monkeypatch.setattr(walls.shutil, "which", lambda name, path: None)
+    monkeypatch.setattr(sandbox, "tool", mounts.tool.__wrapped__)
+    monkeypatch.setattr(mounts.shutil, "which", lambda name, path: None)
     with pytest.raises(ShardlabError) as caught:
         probe.__wrapped__()
     assert str(caught.value) == (
@@ -332,7 +332,7 @@ def test_probe_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_probe_says_why_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where namespaces are refused, the probe shows bubblewrap's own words."""
-    monkeypatch.setattr(walls, "_system", lambda: ["--no-such-option"])
+    monkeypatch.setattr(mounts, "_system", lambda: ["--no-such-option"])
     with pytest.raises(ShardlabError, match="does not start in a sandbox") as caught:
         probe.__wrapped__()
     assert "--no-such-option" in caught.value.where
@@ -343,7 +343,7 @@ def test_probe_works_here() -> None:
     probe()
 
 
-def test_limits_in_force_without_walls() -> None:
+def test_limits_in_force_without_a_sandbox() -> None:
     """The table says what mode `none` leaves open."""
     lines = limits_in_force(Sandbox("none")).splitlines()
     assert lines[0] == "sandbox: none"

@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from shardlab_course.editions.edition import GRADE
-from shardlab_grader.classes.jobs import Cell
+from shardlab_grader.classes.notebook import Cell
 from shardlab_grader.inside import shown
 
 SHOW = "show"
@@ -36,8 +36,8 @@ def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
     last = {name: position for position, name in enumerate(named) if name}
     rebuilt: list[NotebookNode] = []
     for position, (cell, name) in enumerate(zip(cells, named)):
-        known = ours[name] if name and last[name] == position else None
-        rebuilt += _cells(cell, known, position)
+        stands_for = ours[name] if name and last[name] == position else None
+        rebuilt += _cells(cell, stands_for, position)
     _put_back(rebuilt, released, cells)
     return nbformat.v4.new_notebook(metadata=copy.deepcopy(released.metadata), cells=rebuilt)
 
@@ -117,16 +117,16 @@ def _by_source(cell: NotebookNode, ours: dict[str, NotebookNode], found: set[str
     return grade_id if grade_id in ours and grade_id not in found else None
 
 
-def _cells(cell: NotebookNode, known: NotebookNode | None, position: int) -> list[NotebookNode]:
+def _cells(cell: NotebookNode, released: NotebookNode | None, position: int) -> list[NotebookNode]:
     """What becomes of one cell, given the release's cell that it stands for, if any."""
     own = _new(cell["cell_type"], cell["source"], f"cell-{position}")
-    if known is None:
+    if released is None:
         return [own]
-    rebuilt = copy.deepcopy(known)
-    if not _is_grade(known) or _is_manual(known):
+    rebuilt = copy.deepcopy(released)
+    if not _is_grade(released) or _is_manual(released):
         rebuilt.source = cell["source"]
         return [rebuilt]
-    own.source = cell["source"].replace(known.source.strip(), "").strip()
+    own.source = cell["source"].replace(released.source.strip(), "").strip()
     return [own, rebuilt] if own.source else [rebuilt]
 
 
