@@ -188,7 +188,7 @@ def forget(student: str, course_dir: pathlib.Path) -> None:
 @sandbox_option
 def demo(directory: pathlib.Path, mode: Mode) -> None:
     """Grade a small sample class and compare each score with the one written beside its answers."""
-    from shardlab_grader.demo import run
+    from shardlab_grader.demo.run import run
     from shardlab_grader.reports import live
 
     with mended():
