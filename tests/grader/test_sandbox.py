@@ -197,21 +197,21 @@ GRADER = """
 import pathlib, sys, threading
 from shardlab_grader.sandbox.box import Mount, Sandbox, cold, interpreter
 from shardlab_grader.sandbox.servers import Servers
-script, road = pathlib.Path(sys.argv[1], "script.py"), {"cold": cold, "warm": Servers().run}[sys.argv[2]]
+script, run_script = pathlib.Path(sys.argv[1], "script.py"), {"cold": cold, "warm": Servers().run}[sys.argv[2]]
 script.write_text("import time\\ndef main(*_): time.sleep(60)\\nif __name__ == '__main__': main()")
 box = script.with_name("box")
 box.mkdir()
 print("started", flush=True)
 mounts = (*interpreter(), Mount(script, "/script.py"))
-road("/script.py", Sandbox(mounts=mounts, environment=(("MARK", sys.argv[1]),)), box, b"")
+run_script("/script.py", Sandbox(mounts=mounts, environment=(("MARK", sys.argv[1]),)), box, b"")
 """
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.05, 0.1, 0.3, 1.0])
-@pytest.mark.parametrize("road", ["cold", "warm"])
-def test_a_killed_grader_leaves_nothing(road: str, seconds: float, tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("how", ["cold", "warm"])
+def test_a_killed_grader_leaves_nothing(how: str, seconds: float, tmp_path: pathlib.Path) -> None:
     """Whenever the grader is killed, its sandboxes end with it."""
-    started = subprocess.Popen([sys.executable, "-c", GRADER, str(tmp_path), road], stdout=subprocess.PIPE)
+    started = subprocess.Popen([sys.executable, "-c", GRADER, str(tmp_path), how], stdout=subprocess.PIPE)
     assert started.stdout is not None
     with started, started.stdout:
         assert started.stdout.readline() == b"started\n"

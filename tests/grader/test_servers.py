@@ -108,7 +108,7 @@ def test_a_prepared_server_is_taken(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_prepared_server_that_does_not_start(tmp_path: pathlib.Path) -> None:
-    """The job goes the cold road, where it fails for the same reason and says so."""
+    """The job gets a Python of its own, which fails for the same reason and says so."""
     box = tmp_path / "box"
     box.mkdir()
     sandbox = Sandbox(mounts=interpreter())

@@ -55,7 +55,7 @@ class Release:
 
     @classmethod
     def load(cls, course_dir: pathlib.Path, assignment: str) -> Release:
-        """The release on record.
+        """The release that was made.
 
         Raises:
             ShardlabError: it was not released, or the questions have changed since.

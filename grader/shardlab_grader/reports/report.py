@@ -162,9 +162,9 @@ def _said(verdict: Verdict, errors: Sequence[str]) -> str:
         return f"stopped in {errors[0]}" if errors else "not attempted"
     if not verdict.findings:
         return verdict.reason.rstrip(".") or verdict.status
-    known = next((finding.miss for finding in verdict.findings if finding.miss), None)
+    named = next((finding.miss for finding in verdict.findings if finding.miss), None)
     stopped = f" (stopped in {errors[0]})" if errors else ""
-    return known or verdict.findings[0].what.rstrip(".") + stopped
+    return named or verdict.findings[0].what.rstrip(".") + stopped
 
 
 def _totals(found: Figures) -> list[str]:
