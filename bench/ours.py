@@ -49,7 +49,8 @@ def main(course_dir: str, assignment: str) -> None:
     settings = Settings(places.cache(place), references=places.references(place, assignment))
     warm = starting.starting(settings, workers)
 
-    from shardlab_grader.classes import classroom, stages
+    from shardlab_grader.classes import classroom
+    from shardlab_grader.classes import stages as course_stages
     from shardlab_grader.nbgrader.course import Course
 
     class Timed(Course):
@@ -68,7 +69,7 @@ def main(course_dir: str, assignment: str) -> None:
         yield lambda: None
         stages[step] = _since(stages)
 
-    stages.Course = Timed  # type: ignore[misc]
+    course_stages.Course = Timed  # type: ignore[misc]
     stages = {"imports": time.monotonic() - STARTED}
     with warm:
         rows = classroom.grade(place, assignment, "bubblewrap", workers, progress, servers=warm)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import pathlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import get_args
 
 import click
@@ -25,25 +25,21 @@ WIDTH = 140
 ROOT = pathlib.Path(__file__).parents[2]
 HEADS = {True: "student", False: "submission"}
 """Of the first column, by whether names are shown."""
+IN_BOX = "Where code runs; none has no walls and is written into every verdict."
+NAMED = "Show students' names in place of the submissions' keys. (Always: set SHARDLAB_NAMES=1.)"
+course_option = click.option(
+    "--course", "course_dir", type=FOLDER, default=".", show_default=True, help="nbgrader's course directory."
+)
+sandbox_option = click.option(
+    "--sandbox", "mode", type=click.Choice(get_args(Mode)), default="bubblewrap", show_default=True, help=IN_BOX
+)
+names_option = click.option("--names", is_flag=True, envvar="SHARDLAB_NAMES", help=NAMED)
 console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
 @click.group()
 def main() -> None:
     """Release and grade the assignments of Shardlab, on nbgrader's own course directory."""
-
-
-def course_option(command: Callable[..., None]) -> Callable[..., None]:
-    """`--course DIR`, the current directory unless given."""
-    described = "nbgrader's course directory."
-    return click.option("--course", "course_dir", type=FOLDER, default=".", show_default=True, help=described)(command)
-
-
-def sandbox_option(command: Callable[..., None]) -> Callable[..., None]:
-    """`--sandbox MODE`, bubblewrap unless given."""
-    choice = click.Choice(get_args(Mode))
-    described = "Where code runs; none has no walls and is written into every verdict."
-    return click.option("--sandbox", "mode", type=choice, default="bubblewrap", show_default=True, help=described)(command)
 
 
 @main.command()
@@ -62,12 +58,6 @@ def release(assignment: str, course_dir: pathlib.Path, mode: Mode, root: pathlib
         console.print(f"released {made.assignment}: {course_dir / 'release' / made.assignment}", soft_wrap=True)
         kept = course_dir / "shardlab"
         console.print(f"{len(made.manifests)} questions, seed {made.seed} (kept in {kept})", soft_wrap=True)
-
-
-def names_option(command: Callable[..., None]) -> Callable[..., None]:
-    """`--names`, off unless asked for, here or once for all by an environment variable."""
-    described = "Show students' names in place of the submissions' keys. (Always: set SHARDLAB_NAMES=1.)"
-    return click.option("--names", is_flag=True, envvar="SHARDLAB_NAMES", help=described)(command)
 
 
 @main.command()

@@ -17,14 +17,14 @@ from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.server_extensions import formgrader
-from nbgrader.utils import determine_grade, is_grade, is_solution
+from nbgrader.utils import determine_grade, is_grade
 from traitlets import Unicode
 from traitlets.config import Config
 
 from shardlab_course.checking import feedback
 from shardlab_course.editions import edition
 from shardlab_grader.classes import jobs
-from shardlab_grader.classes.restore import restore
+from shardlab_grader.classes.restore import is_manual, restore
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.nbgrader import pages
 from shardlab_grader.records.roster import Roster
@@ -97,7 +97,7 @@ class SaveVerdicts(NbGraderPreprocessor):
         key, record = self._verdicts(names["assignment"], names["student"])
         declared = _declared()
         verdicts = {cell.metadata.nbgrader.grade_id: _verdict(cell, record) for cell in nb.cells if _is_grade(cell)}
-        prose = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in nb.cells if _is_manual(cell)}
+        prose = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in nb.cells if is_manual(cell)}
         for cell in nb.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
@@ -174,11 +174,7 @@ def _output(verdict: Verdict, question: Question | None, record: Record, most: f
 
 
 def _is_grade(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("grade")) and not _is_manual(cell)
-
-
-def _is_manual(cell: NotebookNode) -> bool:
-    return is_grade(cell) and is_solution(cell)
+    return bool(is_grade(cell)) and not is_manual(cell)
 
 
 def _release(root: pathlib.Path, assignment: str) -> tuple[Release, str]:

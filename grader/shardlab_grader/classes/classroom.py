@@ -123,11 +123,7 @@ def questions(release: Release) -> list[Question]:
 
 
 def _graded(
-    grading: Grading,
-    contents: Iterable[tuple[str, bytes]],
-    workers: int,
-    scheduler: str | None,
-    servers: Servers | None,
+    grading: Grading, contents: Iterable[tuple[str, bytes]], workers: int, scheduler: str | None, servers: Servers | None
 ) -> Iterator[tuple[str, Record]]:
     if scheduler is None:
         return jobs.grade_all(grading, contents, workers, servers)

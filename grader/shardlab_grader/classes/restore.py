@@ -12,6 +12,7 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution
 
 from shardlab_course.editions.edition import GRADE
 from shardlab_grader.classes.notebook import Cell
@@ -53,6 +54,11 @@ def job_cells(notebook: NotebookNode, released: NotebookNode | None = None) -> l
     return [Cell(cell.source, _question(cell), *given.get(cell.source, ())) for cell in cells]
 
 
+def is_manual(cell: NotebookNode) -> bool:
+    """Whether a person grades what the student writes in it."""
+    return bool(is_grade(cell) and is_solution(cell))
+
+
 def owners(cells: Sequence[Cell]) -> list[str | None]:
     """For each cell the question whose grade cell comes next."""
     found: list[str | None] = []
@@ -81,20 +87,11 @@ def _binds(text: str) -> tuple[str, ...]:
 
 def _question(cell: NotebookNode) -> str | None:
     match = GRADE.match(cell.source)
-    return match[1] if match and _is_grade(cell) else None
+    return match[1] if match and is_grade(cell) else None
 
 
 def _grade_id(cell: NotebookNode) -> str | None:
     return cell.metadata.get("nbgrader", {}).get("grade_id")
-
-
-def _is_grade(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
-
-
-def _is_manual(cell: NotebookNode) -> bool:
-    """Whether a person grades what the student writes in it."""
-    return _is_grade(cell) and bool(cell.metadata.nbgrader.get("solution"))
 
 
 def _is_cell(cell: Any) -> bool:
@@ -123,7 +120,7 @@ def _cells(cell: NotebookNode, released: NotebookNode | None, position: int) -> 
     if released is None:
         return [own]
     rebuilt = copy.deepcopy(released)
-    if not _is_grade(released) or _is_manual(released):
+    if not is_grade(released) or is_manual(released):
         rebuilt.source = cell["source"]
         return [rebuilt]
     own.source = cell["source"].replace(released.source.strip(), "").strip()
@@ -159,7 +156,7 @@ def _put_back(cells: list[NotebookNode], released: NotebookNode, submitted: Sequ
             _enter(places, there)
             before = there
             continue
-        if there is None and _is_grade(cell):
+        if there is None and is_grade(cell):
             there = copy.deepcopy(cell)
             cells.insert(_after(theirs, cells, len(cells)), there)
             _enter(places, there)

@@ -152,9 +152,9 @@ def judged(job: Job, answers: Answers, shared: Shared) -> Graded:
 def recorded(grading: Grading, name: str, record: Record) -> Record:
     """The record as it was kept under this key: without the names of those who handed in."""
     students = Roster(grading.release.course_dir).students(name)
-    kept = roster.nameless(record, [grading.people.get(one, Person(one)) for one in students])
-    grading.store.put(name, kept)
-    return kept
+    nameless = roster.nameless(record, [grading.people.get(one, Person(one)) for one in students])
+    grading.store.put(name, nameless)
+    return nameless
 
 
 def written(grading: Grading, one: Submission, contents: Contents, *, fresh: bool) -> Row:
