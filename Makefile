@@ -13,14 +13,16 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab demo test test-answers test-notebooks test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium
+.PHONY: check help lab demo test test-answers test-notebooks test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# A notebook of notebooks/myst/ keeps its progress with the others: a kernel starts in the folder of its notebook.
 lab: $(INSTALLED) $(LAB_SETTINGS)  ## open JupyterLab on notebooks/
 	@echo "Starting JupyterLab on notebooks/ (Ctrl-C stops it)"
-	@$(VENV)/bin/jupyter lab $(ROOT_FLAG) --ServerApp.root_dir=notebooks \
+	@SHARDLAB_PROGRESS="$${SHARDLAB_PROGRESS:-$(CURDIR)/notebooks/shardlab-progress.json}" \
+		$(VENV)/bin/jupyter lab $(ROOT_FLAG) --ServerApp.root_dir=notebooks \
 		--LabApp.default_url=/lab/tree/00_first_light.ipynb $(LAB_ARGS)
 
 demo: $(INSTALLED) bubblewrap  ## grade a few sample submissions in the sandbox and show the report
@@ -78,6 +80,9 @@ bench: $(INSTALLED) bubblewrap  ## measure speed as ratios, for the status page 
 	@PYTHONPATH=. $(PY) bench/grading.py $(if $(SMALL),--small)
 	@PYTHONPATH=. $(PY) bench/growth.py $(if $(SMALL),--small)
 	@cp build/bench.json jupyter_book/bench.json
+
+check: $(INSTALLED) bubblewrap  ## all that a change to one chapter can break: answers, references, editions, numbers (CHAPTER=4)
+	@$(PY) -m shardlab_authoring.check $(CHAPTER)
 
 lint: $(INSTALLED)  ## check the style with ruff, and the types with mypy
 	@$(VENV)/bin/ruff check
@@ -160,6 +165,7 @@ chromium:
 bubblewrap:
 	@command -v bwrap >/dev/null || { $(call debian,bubblewrap,submissions run inside it); }
 
+# A double click in notebooks/myst/ opens cells that run, and not an editor; in the other folders .md is a notebook too.
 define LAB_JSON
 {
   "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},

@@ -2,7 +2,7 @@
 
     python bench/checking.py [--repeats 15] [--write build/bench.json]
 
-The answer is the question's `tests/answers/<question>/reference.py`, executed again for each side of each pair, so that JAX
+The answer is the reference of `tests/answers/<question>.py`, executed again for each side of each pair, so that JAX
 knows none of its functions. One side calls `sl.check` and renders the feedback, with nothing judged before; the other
 lowers, compiles and runs each of the answer's programs in each public case. Both begin with warm imports and devices.
 """
@@ -15,7 +15,7 @@ import dataclasses
 import gc
 import os
 import pathlib
-import runpy
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -25,7 +25,10 @@ import jax
 from entries import keep
 from laboratory import Ratio, ratio
 
-ANSWERS = pathlib.Path(__file__).parents[1] / "tests" / "answers"
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
+
+from variants import REFERENCE, of
+
 QUESTIONS = ("4.2", "8.2", "9.2")
 MOST = 1.2
 WARM = 2
@@ -75,7 +78,7 @@ def compare(question: str, repeats: int) -> Ratio:
 
 def seconds(side: Callable[[str, dict[str, Any]], None], question: str) -> float:
     """CPU seconds of one side, all threads together, with an answer that is new to JAX."""
-    answer = runpy.run_path(str(ANSWERS / question / "reference.py"))
+    answer = of(question)[REFERENCE].variables()
     started = time.process_time()
     side(question, answer)
     return time.process_time() - started

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pathlib
 import random
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from nbformat import NotebookNode
@@ -12,7 +13,10 @@ from shardlab_grader.releases.release import Release
 
 from shardlab_course.editions import edition
 
-ANSWERS = pathlib.Path(__file__).parents[1] / "tests" / "answers"
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
+
+from variants import REFERENCE, of
+
 RIGHT = 0.6
 """The share of questions that are answered as the reference does: most students hand in mostly right answers."""
 
@@ -25,8 +29,8 @@ def hand_in(made: Release, students: Sequence[str], seed: int = 0) -> None:
         path.write_text(edition.to_ipynb(submission(made.notebook, chosen)))
 
 
-def combinations(questions: Sequence[str], count: int, seed: int) -> list[dict[str, pathlib.Path]]:
-    """For each student the file that answers each question."""
+def combinations(questions: Sequence[str], count: int, seed: int) -> list[dict[str, str]]:
+    """For each student the name of the answer to each question."""
     rng, seen = random.Random(seed), []
     while len(seen) < count:
         chosen = {question: _choice(question, rng) for question in questions}
@@ -35,21 +39,19 @@ def combinations(questions: Sequence[str], count: int, seed: int) -> list[dict[s
     return seen
 
 
-def submission(released: NotebookNode, chosen: Mapping[str, pathlib.Path]) -> NotebookNode:
-    """The released notebook, in which each question's first answer cell is a file and its other ones are empty."""
+def submission(released: NotebookNode, chosen: Mapping[str, str]) -> NotebookNode:
+    """The released notebook, in which each question's first answer cell is an answer and its other ones are empty."""
     notebook = copy.deepcopy(released)
-    for question, path in chosen.items():
+    for question, name in chosen.items():
         first, *others = _answer_cells(notebook, question)
-        first.source = path.read_text()
+        first.source = of(question)[name].source()
         for cell in others:
             cell.source = ""
     return notebook
 
 
-def _choice(question: str, rng: random.Random) -> pathlib.Path:
-    files = sorted((ANSWERS / question).glob("*.py"))
-    reference = ANSWERS / question / "reference.py"
-    return reference if rng.random() < RIGHT else rng.choice(files)
+def _choice(question: str, rng: random.Random) -> str:
+    return REFERENCE if rng.random() < RIGHT else rng.choice(sorted(of(question)))
 
 
 def _answer_cells(notebook: NotebookNode, question: str) -> Iterator[NotebookNode]:

@@ -14,14 +14,20 @@ import sys
 from collections.abc import Iterator, Mapping
 
 ROOT = pathlib.Path(__file__).parent.parent
-PACKAGES = {"shardlab": ROOT / "src" / "shardlab", "shardlab_grader": ROOT / "grader" / "shardlab_grader"}
-PARTS = {
-    "ground": "errors placement plain recording situation tables",
-    "question": "cases design_items expression_items processes_item question verdict",
-    "exercises": "__main__ command devices launch records",
-    "questions": "listings",
+PACKAGES = {
+    **{name: ROOT / "src" / name for name in ("shardlab", "shardlab_judge", "shardlab_course")},
+    **{name: ROOT / "grader" / name for name in ("shardlab_grader", "shardlab_authoring")},
 }
-"""The parts of `shardlab` that hold modules of its first level; each package is a part of its own name."""
+ROOMS = {
+    "shardlab_judge": "judge",
+    "shardlab_course": "chapters",
+    "shardlab_grader": "grader",
+    "shardlab_authoring": "authoring",
+}
+"""The box of a room; the packages of the laboratory, and two of the course, have boxes of their own."""
+FIRST = {"ground": "errors placement plain recording tables", "commands": "__main__ command devices launch listings records"}
+"""Modules of the laboratory's first level."""
+OWN = ("checking", "editions")
 WIDTH, ROW, BOX = 960, 118, 52
 CHARACTER = 7.4
 
@@ -65,16 +71,21 @@ def _for_types(node: ast.AST) -> bool:
 
 
 def grouped(ours: Mapping[str, pathlib.Path]) -> dict[str, str]:
-    """The part of each module, but for `shardlab` itself, which only says where its names are.
+    """The box of each module, but for `shardlab` itself, which only says where its names are.
 
     Raises:
-        KeyError: a module of `shardlab` is in no part.
+        KeyError: a module of the laboratory is in no box.
     """
-    part = {module: name for name, inside in PARTS.items() for module in inside.split()}
     packages = {name.split(".")[1] for name in ours if name.startswith("shardlab.") and name.count(".") > 1}
-    part = {name: name for name in packages} | part
-    helper = {name: part[name.split(".")[1]] for name in ours if name.startswith("shardlab.")}
-    return helper | {name: "shardlab_grader" for name in ours if name.startswith("shardlab_grader")}
+    inside = {name: name for name in packages}
+    inside |= {module: box for box, modules in FIRST.items() for module in modules.split()}
+    boxes = {name: inside[name.split(".")[1]] for name in ours if name.startswith("shardlab.")}
+    for name in ours:
+        room, _, rest = name.partition(".")
+        if room in ROOMS:
+            part = rest.split(".")[0]
+            boxes[name] = part if room == "shardlab_course" and part in OWN else ROOMS[room]
+    return boxes
 
 
 def edges(needs: Mapping[str, set[str]], boxes: Mapping[str, str]) -> dict[tuple[str, str], int]:

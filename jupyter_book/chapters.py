@@ -21,12 +21,12 @@ HINTS = ("a nudge", "the idea", "nearly there")
 
 def names(root: pathlib.Path) -> list[str]:
     """The chapters that there are, in course order."""
-    return sorted(path.stem for path in (root / "notebooks").glob("[0-9]*.md"))
+    return [path.stem for path in edition.twins(root)]
 
 
 def title(root: pathlib.Path, name: str) -> str:
     """The heading of a chapter."""
-    found = re.search(r"^# (.+)$", (root / "notebooks" / f"{name}.md").read_text(), re.MULTILINE)
+    found = re.search(r"^# (.+)$", edition.twin(root, name).read_text(), re.MULTILINE)
     return found[1] if found else name
 
 
@@ -68,7 +68,7 @@ def plain(text: str) -> str:
 
 
 def _student(root: pathlib.Path, name: str, address: str) -> str:
-    notebook = jupytext.reads((root / "notebooks" / f"{name}.md").read_text(), fmt=edition.MYST)
+    notebook = jupytext.reads(edition.twin(root, name).read_text(), fmt=edition.MYST)
     cells = []
     for cell in notebook.cells:
         cells.append(cell)

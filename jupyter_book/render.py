@@ -1,12 +1,13 @@
 """Builds the rendered book: collects its pages in `build/book/pages`, then lets Jupyter Book run and render them.
 
 Run as `python jupyter_book/render.py [FOLDER]`; the folder is `build/book` unless given, and the page to open first is
-`FOLDER/_build/html/index.html`. What the chapters print is kept in `FOLDER/cache` until the helper package, JAX or Python
+`FOLDER/_build/html/index.html`. What a chapter prints is kept in `FOLDER/cache` until a module that it uses, JAX or Python
 changes; what the tests have run is not run again.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import shutil
@@ -32,6 +33,7 @@ HERE = pathlib.Path(__file__).parent
 SOLUTIONS = "solutions/*"
 MADE = ("_build", "pages")
 EXECUTED = ("build/solutions", "build/notebooks")  # where `make test` leaves the chapters that it has run
+NOTED = "fingerprints.json"
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 
 
@@ -89,7 +91,7 @@ def reuse(cache: pathlib.Path, root: pathlib.Path = ROOT) -> list[str]:
     for path in sorted(path for folder in EXECUTED for path in (root / folder).glob("[0-9]*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
         ran = notebook.metadata.pop("shardlab", {})
-        if ran.get("fingerprint") == executed.fingerprint(root):
+        if ran.get("fingerprint") == executed.fingerprint(path.stem):
             for cell in notebook.cells:  # what the book's own page of it has, for the cache compares
                 cell.metadata.pop("execution", None)
                 if path.parent.name == "solutions":
@@ -100,20 +102,38 @@ def reuse(cache: pathlib.Path, root: pathlib.Path = ROOT) -> list[str]:
     return used
 
 
+def renew(cache: pathlib.Path) -> None:
+    """Forget the outputs of pages that depend on something which has changed since they were noted."""
+    noted = cache / NOTED
+    before = json.loads(noted.read_text()) if noted.exists() else {}
+    kept = get_cache(cache)
+    for record in kept.list_cache_records():
+        stem = pathlib.Path(record.uri).stem
+        if before.get(stem) != executed.fingerprint(stem):
+            kept.remove_cache(record.pk)
+
+
+def note(cache: pathlib.Path) -> None:
+    """Write down what the outputs in the cache depend on."""
+    stems = {pathlib.Path(record.uri).stem for record in get_cache(cache).list_cache_records()}
+    (cache / NOTED).write_text(json.dumps({stem: executed.fingerprint(stem) for stem in sorted(stems)}, indent=1) + "\n")
+
+
 def build(folder: pathlib.Path) -> int:
     """Build the book in `folder` from nothing but the kept outputs; the exit status of Jupyter Book."""
     folder = folder.resolve()
     for name in MADE:
         shutil.rmtree(folder / name, ignore_errors=True)
-    cache = folder / "cache" / executed.fingerprint(ROOT)
-    for old in set((folder / "cache").glob("*")) - {cache}:
-        shutil.rmtree(old)
+    cache = folder / "cache"
+    renew(cache)
     collect(folder / "pages", cache=cache)
     reuse(cache)
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", ".", "--path-output", str(folder), "-W", "-n", "--keep-going"]
     # A python3 kernel of the user's own must not run the chapters, and outputs must not depend on the machine.
     environment = os.environ | {"JUPYTER_PREFER_ENV_PATH": "1", "JAX_PLATFORMS": "cpu"}
-    return subprocess.run(command, cwd=folder / "pages", env=environment).returncode
+    status = subprocess.run(command, cwd=folder / "pages", env=environment).returncode
+    note(cache)
+    return status
 
 
 def main(arguments: list[str]) -> int:

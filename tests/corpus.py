@@ -1,62 +1,89 @@
-"""The corpus `tests/answers/<question>/<name>.py`: one answer a file, its first lines the verdict that it must get."""
+"""The corpus's answers recorded as a submission's would be, and judged; what a variant does not change is not done again."""
 
 from __future__ import annotations
 
-import dataclasses
-import pathlib
-import re
-import runpy
+import functools
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
 import pytest
 import together
+import variants
+from reach import untouched
+from variants import REFERENCE, Sample
 
 from shardlab.answers.record import record
 from shardlab.processes import recorded
+from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking import predictions
-from shardlab_judge.question import Question
+from shardlab_judge import judging
+from shardlab_judge.findings import Entry
+from shardlab_judge.programs import Costs, JudgeProgram, judge_program
+from shardlab_judge.question import Case, ProgramItem
+from shardlab_judge.references import References, build
+from shardlab_judge.verdict import Finding, Verdict
 
-FOLDER = pathlib.Path(__file__).parent / "answers"
-HEADER = re.compile(r"# (passed|failed: (?P<miss>\S+))\n(# points: (?P<points>[\d.]+)\n)?")
-
-
-@dataclasses.dataclass(frozen=True)
-class Sample:
-    """One file of the corpus: whose answer it is, the miss that must be named (`-`: none in particular), its points."""
-
-    path: pathlib.Path
-    miss: str | None
-    points: float | None
-
-    @property
-    def question(self) -> str:
-        """Id of the question that the file answers."""
-        return self.path.parent.name
-
-    def answer(self, question: Question, seed: int | None) -> dict[str, Any]:
-        """What the file's variables leave behind, recorded as a submission's would be."""
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("SHARDLAB_RECORD", "1")
-            predictions.GIVEN.clear()
-            # Students run with JAX's own settings, not with the suite's.
-            with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
-                namespace = runpy.run_path(str(self.path))
-                if question.observed:
-                    patch.setattr(recorded, "launches", together.launches(self.path, recorded.launches))
-                return record(question.manifest(seed), namespace, predictions.GIVEN.get(question.id, {}))
+SAMPLES = variants.samples()
 
 
-def read_sample(path: pathlib.Path) -> Sample:
-    """The sample in a file.
+def answer(sample: Sample, seed: int | None) -> dict[str, Any]:
+    """What the sample's variables leave behind; what the reference's did, where they are the same."""
+    before = _reference(sample.question, seed)
+    if sample.name == REFERENCE:
+        return before
+    manifest = QUESTIONS[sample.question].manifest(seed)
+    kept = _kept(sample, manifest)
+    changed = [item for item in manifest["items"] if item["name"] not in kept]
+    again = _record(sample, {**manifest, "items": changed})
+    return {"items": {**before["items"], **again["items"]}}
 
-    Raises:
-        ValueError: its first line is neither `# passed` nor `# failed: <miss>`.
-    """
-    header = HEADER.match(path.read_text())
-    if header is None:
-        raise ValueError(f"{path.name}: the first line must be `# passed` or `# failed: <miss>`")
-    return Sample(path, header["miss"], float(header["points"]) if header["points"] else None)
+
+def verdict(sample: Sample, seed: int | None) -> Verdict:
+    """What the judge says of the sample, with the costs of its own reference in public cases and in drawn ones."""
+    references, judge_one = _judging(sample.question, seed)
+    return judging.judge(QUESTIONS[sample.question], answer(sample, seed), references, seed, judge_one)
 
 
-SAMPLES = tuple(read_sample(path) for path in sorted(FOLDER.glob("*/*.py")))
+# Samples come question by question, so what is kept of one question can go when the next begins.
+@functools.lru_cache(maxsize=1)
+def _reference(question: str, seed: int | None) -> dict[str, Any]:
+    """The recorded reference of a question."""
+    return _record(variants.of(question)[REFERENCE], QUESTIONS[question].manifest(seed))
+
+
+@functools.lru_cache(maxsize=1)
+def _judging(question: str, seed: int | None) -> tuple[References, JudgeProgram]:
+    """What the reference costs, and a judge that judges a program in a case once."""
+    found: dict[tuple[str, ...], list[Finding]] = {}
+
+    def judge_once(
+        item: ProgramItem, case: Case, entry: Entry, costs: Callable[[Case], Costs], seed: int | None
+    ) -> list[Finding]:
+        key = (item.name, case.key, json.dumps(entry, sort_keys=True))
+        if key not in found:
+            found[key] = judge_program(item, case, entry, costs, seed)
+        return found[key]
+
+    return build([QUESTIONS[question]], {question: _reference(question, seed)}, seed), judge_once
+
+
+def _kept(sample: Sample, manifest: Mapping[str, Any]) -> set[str]:
+    """The items that are the reference's own; predictions cost nothing and are always read again."""
+    asked = {item["name"] for item in manifest["items"] if not item.get("predicted")}
+    variable = manifest["variable"]
+    same = untouched(sample.reference, sample.body, {variable} if variable else asked)
+    return asked if variable in same else same
+
+
+def _record(sample: Sample, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SHARDLAB_RECORD", "1")
+        predictions.GIVEN.clear()
+        # Students run with JAX's own settings, not with the suite's.
+        with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
+            namespace = sample.variables()
+            if QUESTIONS[sample.question].observed:
+                patch.setattr(recorded, "launches", together.launches(sample, recorded.launches))
+            return record(manifest, namespace, predictions.GIVEN.get(sample.question, {}))

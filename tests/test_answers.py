@@ -1,40 +1,29 @@
-"""Every answer of the corpus goes through record and judge, as a submission's does, and gets the verdict at its head."""
+"""Every answer of the corpus goes through record and judge, as a submission's does, and gets the verdict that it is due."""
 
 from __future__ import annotations
 
-import functools
-
 import pytest
-from corpus import SAMPLES, Sample
+from corpus import SAMPLES, verdict
+from variants import Sample
 
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
-from shardlab_judge.judging import judge
-from shardlab_judge.references import References, build
 
 SEED = 20
 
 
-@functools.cache
-def references(question: str) -> References:
-    """Costs of the corpus's own `reference.py`, in the public cases and in drawn ones."""
-    asked = QUESTIONS[question]
-    reference = next(s for s in SAMPLES if s.question == question and s.path.stem == "reference")
-    return build([asked], {question: reference.answer(asked, SEED)}, SEED)
-
-
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: f"{s.question}-{s.path.stem}")
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: f"{s.question}-{s.name}")
 def test_answer_gets_its_verdict(sample: Sample) -> None:
     """A right answer passes with full points; a wrong one fails with its own diagnosis and its exact points."""
     question = QUESTIONS[sample.question]
-    verdict = judge(question, sample.answer(question, SEED), references(question.id), SEED)
-    assert verdict.status == ("failed" if sample.miss else "passed"), text(verdict, question)
+    got = verdict(sample, SEED)
+    assert got.status == ("failed" if sample.miss else "passed"), text(got, question)
     if sample.miss not in (None, "-"):
-        assert sample.miss in {finding.miss for finding in verdict.findings}, text(verdict, question)
-    expected = question.points if sample.miss is None else sample.points
-    assert expected is None or verdict.points == expected, text(verdict, question)
-    assert verdict.points < question.points or sample.miss is None
-    assert html(verdict, question).startswith("<div")
+        assert sample.miss in {finding.miss for finding in got.findings}, text(got, question)
+    expected = question.points if sample.miss is None else sample.due.points
+    assert expected is None or got.points == expected, text(got, question)
+    assert got.points < question.points or sample.miss is None
+    assert html(got, question).startswith("<div")
 
 
 def test_every_named_miss_has_an_answer() -> None:

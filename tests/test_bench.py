@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import importlib
 import pathlib
-import runpy
 import subprocess
 import sys
 
 import pytest
+from variants import of
 
 ROOT = pathlib.Path(__file__).parent.parent
-ANSWERS = ROOT / "tests" / "answers" / "4.2"
 
 
 @pytest.mark.parametrize("name", ["checking", "einshard", "grading", "growth", "laboratory"])
@@ -40,7 +39,7 @@ def test_stock_assertions(answer: str, right: bool, monkeypatch: pytest.MonkeyPa
     monkeypatch.syspath_prepend(str(ROOT))
     from bench.assertions import check
 
-    namespace = runpy.run_path(str(ANSWERS / f"{answer}.py"))
+    namespace = of("4.2")[answer].variables()
     references = ROOT / "src" / "shardlab_course" / "ch04" / "references.json"
     if right:
         check("4.2", namespace, None, str(references))

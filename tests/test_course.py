@@ -24,6 +24,7 @@ from shardlab_judge.question import ProgramItem
 
 ROOT = pathlib.Path(__file__).parent.parent
 SOURCES = {int(path.stem[:2]): path for path in edition.chapters(ROOT)}
+FOLDERS = ROOT / "notebooks", ROOT / "notebooks" / "myst"
 SEED = 31
 
 each_chapter = pytest.mark.parametrize("chapter", SOURCES)
@@ -73,8 +74,16 @@ def test_chapters_and_questions_agree() -> None:
 def test_notebooks_are_fresh() -> None:
     """Generating the student editions again changes nothing, and nothing else lies among them."""
     assert edition.stale(ROOT) == [], "run `make notebooks`"
-    kept = {p for p in (ROOT / "notebooks").iterdir() if p.suffix in (".md", ".ipynb")}
+    kept = {p for folder in FOLDERS for p in folder.iterdir() if p.suffix in (".md", ".ipynb")}
     assert kept == {ROOT / path for path in edition.editions(ROOT)}
+
+
+def test_each_chapter_is_listed_once() -> None:
+    """JupyterLab lists one file a chapter in `notebooks/`; its MyST text lies in `notebooks/myst/`, with nothing else."""
+    names = [path.stem for path in SOURCES.values()]
+    listed, twins = ((p for p in folder.iterdir() if p.suffix in (".md", ".ipynb")) for folder in FOLDERS)
+    assert sorted(p.name for p in listed) == [f"{name}.ipynb" for name in names]
+    assert sorted(p.name for p in twins) == [f"{name}.md" for name in names]
 
 
 @each_chapter
@@ -94,7 +103,7 @@ def test_committed_notebooks_hold_no_outputs_and_no_markers(chapter: int) -> Non
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     assert all(not c.outputs and c.execution_count is None for c in notebook.cells if c.cell_type == "code")
-    assert "SOLUTION" not in path.read_text() + path.with_suffix(".md").read_text()
+    assert "SOLUTION" not in path.read_text() + (path.parent / "myst" / f"{path.stem}.md").read_text()
 
 
 @each_chapter

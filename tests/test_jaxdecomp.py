@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
 import jax
 import numpy as np
 import pytest
 from jax.sharding import AxisType, NamedSharding
+from variants import REFERENCE, of
 
 import shardlab as sl
 
 jaxdecomp = pytest.importorskip("jaxdecomp", reason="jaxdecomp is not installed: it has wheels for Linux only")
-REFERENCE = Path(__file__).with_name("answers") / "13.3" / "reference.py"
 
 
 @pytest.mark.parametrize(("n", "m"), [(4, 2), (2, 4)])
@@ -23,7 +20,7 @@ def test_pencils(n: int, m: int) -> None:
     real, imaginary = np.random.default_rng(13).standard_normal((2, 16, 8, 24))
     values = (real + 1j * imaginary).astype(np.complex64)
     cube = jax.device_put(values, NamedSharding(mesh, jax.P("x", "y")))
-    ours = runpy.run_path(str(REFERENCE))["pencil_fft"]
+    ours = of("13.3")[REFERENCE].variables()["pencil_fft"]
     np.testing.assert_allclose(ours(mesh, cube), np.fft.fftn(values), atol=1e-3)
     theirs = jaxdecomp.fft.pfft3d(cube)
     np.testing.assert_allclose(theirs, np.fft.fftn(values).transpose(1, 2, 0), atol=1e-3)

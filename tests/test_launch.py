@@ -86,6 +86,10 @@ while "stay" in sys.argv:
 """
 
 
+BUSY = (8, 25)
+"""Seconds for processes that are to hang: more where this machine is so busy that they have not got so far."""
+
+
 def gone(folder: pathlib.Path) -> bool:
     """Whether all processes whose numbers lie there have ended."""
     pids = [int(pid) for file in folder.iterdir() for pid in file.read_text().split()]
@@ -129,7 +133,10 @@ def test_a_function_returns_from_each_process(rows: int, shift: float) -> None:
 
 def test_a_hang_is_ended_and_nothing_is_left(tmp_path: pathlib.Path) -> None:
     """The error says which process was where; what the processes had started is gone too."""
-    launched = sl.launch(waits, **TWO, seconds=8, arguments=(str(tmp_path),))
+    for seconds in BUSY:
+        launched = sl.launch(waits, **TWO, seconds=seconds, arguments=(str(tmp_path),))
+        if "still starting" not in launched.error.where:
+            break
     assert not launched.ended and [p.stopped for p in launched.processes] == ["time", ""]
     assert launched.error is not None and launched.error.reference == "processes-hang"
     assert 'process 0: line 13, in waits: multihost_utils.sync_global_devices("meeting")' in launched.error.where
@@ -155,7 +162,7 @@ def test_the_failure_of_one_ends_the_other(how: str, statuses: list[int]) -> Non
     """Long before the time is over; what each had written is there."""
     started = time.monotonic()
     launched = sl.launch(fails, **TWO, seconds=120, arguments=(how,))
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 100
     assert launched.ended and [p.status for p in launched.processes] == statuses
     assert [p.stopped for p in launched.processes] == ["peer", ""]
     assert all(p.output.startswith("well so far\n") for p in launched.processes)
@@ -194,8 +201,12 @@ def test_the_command(tmp_path: pathlib.Path, word: str, status: int) -> None:
     """Lines come with the number of their process; the exit status tells a failure from a hang."""
     path = tmp_path / "script.py"
     path.write_text(SCRIPT)
-    command = [sys.executable, "-m", "shardlab.launch", "-n", "2", "--devices", "1", "--seconds", "10", str(path), word]
-    ran = subprocess.run(command, capture_output=True, text=True)
+    for seconds in BUSY:
+        limits = ["-n", "2", "--devices", "1", "--seconds", str(seconds)]
+        command = [sys.executable, "-m", "shardlab.launch", *limits, str(path), word]
+        ran = subprocess.run(command, capture_output=True, text=True)
+        if ran.stdout.count("from a program") == 2:
+            break
     assert ran.returncode == status
     assert {f"[{n}] words ['{word}'] __main__ 2" for n in range(2)} <= set(ran.stdout.splitlines())
     assert "[0] from a program" in ran.stdout and "Gloo" not in ran.stdout

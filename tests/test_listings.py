@@ -6,8 +6,9 @@ import pytest
 
 from shardlab import listings
 from shardlab.programs.reading.collectives import UNKNOWN, read_collectives
-from shardlab_course.ch03.oracles import bytes_by_kind, counted, draw_text
+from shardlab_course.ch03.oracles import bytes_by_kind, counted
 from shardlab_course.chapters import question
+from shardlab_course.shared import programs
 
 COUNTED = {
     "gather": {"all-gather": 16 * 48 * 4},
@@ -59,5 +60,5 @@ def test_drawn_texts_are_counted_alike() -> None:
     """Two counters, written apart, agree on made-up modules."""
     rng = random.Random(3)
     for _ in range(50):
-        (text,) = draw_text(rng)
+        (text,) = programs.draw_text(rng)
         assert counted()(text) == bytes_by_kind(text)

@@ -81,7 +81,7 @@ def test_import_is_light() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "src" / "shardlab").rglob("*.py")), ids=lambda path: path.stem)
 def test_shardlab_imports_only_its_dependencies(path: Path) -> None:
-    """A module of shardlab names its own dependencies and the standard library; its table of names looks up to the course."""
+    """A module of shardlab names its own dependencies and the standard library; its table of names looks up."""
     table = path == ROOT / "src" / "shardlab" / "__init__.py"
     assert set(imported(path)) <= LIGHT | ({"shardlab_course"} if table else set())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pathlib
+import re
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -18,6 +19,7 @@ ROOMS = {
 }
 LOOKS_UP = {"shardlab"}
 """The one module that names a later room: the table of public names, which imports it when a student asks for it."""
+CHAPTER = re.compile(r"shardlab_course\.ch(\d\d)")
 LARGEST, FULLEST = 400, 15
 
 
@@ -69,6 +71,20 @@ def test_imports_point_one_way(name: str) -> None:
     order = list(ROOMS)
     own = order.index(name.split(".")[0])
     assert [module for module in imports(name, lazy=True) if order.index(module.split(".")[0]) > own] == []
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if CHAPTER.match(name)])
+def test_a_chapter_depends_on_itself(name: str) -> None:
+    """A chapter's module imports nothing of another chapter, whose changes must not reach its verdicts."""
+    own = CHAPTER.match(name)[1]
+    assert [module for module in imports(name, lazy=True) if CHAPTER.match(module) and CHAPTER.match(module)[1] != own] == []
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if CHAPTER.match(name)])
+def test_a_chapters_module_says_what_it_is(name: str) -> None:
+    """In one line that begins alike in all of them."""
+    first, *others = ast.get_docstring(ast.parse(MODULES[name].read_text())).splitlines()
+    assert re.match(rf"Chapter {int(CHAPTER.match(name)[1])}(, .+|'s .+): .+\.$", first) and not others
 
 
 def test_the_exception_is_lazy() -> None:

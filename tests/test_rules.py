@@ -83,7 +83,7 @@ def test_dry_run() -> None:
         "total                                                               50,465",
     ]
     assert table.bytes_per_device == sum(row.bytes_per_device for row in table.rows)
-    assert table._repr_html_().count("<tr>") == 10
+    assert table._repr_html_().count("<tr ") == 10 and table._repr_html_().count("<tfoot>") == 1
 
 
 def test_dry_run_equals_placement() -> None:

@@ -6,15 +6,14 @@ import functools
 import itertools
 import json
 import pathlib
-import runpy
 import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.processes import launching, recorded
+import variants
+from variants import REFERENCE, Sample
 
-ALONE = "# alone"
-"""A line of an answer that is launched by itself: one that hangs, whose end the others would have to wait for."""
+from shardlab.processes import launching, recorded
 
 
 def any_answer(source: str, name: str, arguments: list[Any]) -> Any:
@@ -24,35 +23,39 @@ def any_answer(source: str, name: str, arguments: list[Any]) -> Any:
     return namespace[name](*arguments)
 
 
-def launches(path: pathlib.Path, alone: Callable[..., Any]) -> Callable[..., Any]:
-    """What stands for `recorded.launches` while the answer in a file is recorded; `alone` launches that answer by itself."""
+def launches(sample: Sample, alone: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands for `recorded.launches` while a sample is recorded; `alone` launches that sample by itself."""
 
     def entries(function: Callable[..., Any], item: Mapping[str, Any]) -> Any:
-        if path.stem == "reference" or ALONE in path.read_text().splitlines():
+        if _by_itself(sample):
             return alone(function, item)
-        shared = _all(path.parent, json.dumps(item, sort_keys=True))
-        return shared.get(path.stem) or alone(function, item)
+        shared = _all(sample.question, json.dumps(item, sort_keys=True))
+        return shared.get(sample.name) or alone(function, item)
 
     return entries
 
 
 @functools.cache
-def _all(folder: pathlib.Path, manifest: str) -> dict[str, list[recorded.Entry]]:
-    """The entries of every answer in the folder that the launch came to the end of, by name."""
+def _all(question: str, manifest: str) -> dict[str, list[recorded.Entry]]:
+    """The entries of every variant of the question that the launch came to the end of, by name."""
     item = json.loads(manifest)
-    paths = [p for p in sorted(folder.glob("*.py")) if p.stem != "reference" and ALONE not in p.read_text().splitlines()]
+    samples = [sample for sample in variants.of(question).values() if not _by_itself(sample)]
     (size,) = {(case["processes"], case["devices"]) for case in item["cases"]}
     with tempfile.TemporaryDirectory(prefix="shardlab-") as made:
         calls = []
-        for path in paths:
-            (parent := pathlib.Path(made) / path.stem).mkdir()
+        for sample in samples:
+            (parent := pathlib.Path(made) / sample.name).mkdir()
             own = recorded.run_folder(str(parent))
-            source = launching.source_of(runpy.run_path(str(path))[item["name"]])
+            source = launching.source_of(sample.variables()[item["name"]])
             calls += [[source, item["name"], [recorded.placed(a, own) for a in c["arguments"]]] for c in item["cases"]]
-        launched = launching.launch_calls(any_answer, calls, *size, seconds=len(paths) * item["seconds"])
+        launched = launching.launch_calls(any_answer, calls, *size, seconds=len(samples) * item["seconds"])
     ended = list(map(recorded.entry, itertools.takewhile(_came_to_an_end, launched)))
     each = len(item["cases"])
-    return {p.stem: ended[n * each : (n + 1) * each] for n, p in enumerate(paths) if len(ended) >= (n + 1) * each}
+    return {s.name: ended[n * each : (n + 1) * each] for n, s in enumerate(samples) if len(ended) >= (n + 1) * each}
+
+
+def _by_itself(sample: Sample) -> bool:
+    return sample.name == REFERENCE or sample.due.alone
 
 
 def _came_to_an_end(launched: launching.Launched) -> bool:

@@ -12,20 +12,30 @@ import hashlib
 import importlib.metadata
 import pathlib
 import platform
+import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import nbformat
 from jupyter_core.utils import ensure_async
 from nbclient import NotebookClient
 from nbformat import NotebookNode
+from shardlab_grader.records import dependence
 
+import shardlab
+from shardlab import listings, records
 from shardlab.errors import ShardlabError
+from shardlab_course.chapters import folder
 from shardlab_course.editions import edition, header, numbers
 
 FOLDER = pathlib.Path("build", "solutions")
+VERSIONS = ("jax", "jaxlib", "matplotlib", "numpy", "rich")
+# How a page names what it uses: `sl.show`, `sl.pictures.show_mesh`, `from shardlab.programs import alphabeta`.
+CALLED = re.compile(r"\bsl\.(?:pictures\.)?(\w+)")
+IMPORTED = re.compile(r"^import (shardlab[\w.]+)", re.MULTILINE)
+FROM = re.compile(r"^from (shardlab[\w.]*) import ([\w, ]+)", re.MULTILINE)
 CELL_SECONDS = 120
 # Given each chapter's file and what its placeholders say.
 Told = Callable[[pathlib.Path, numbers.Texts], None]
@@ -95,20 +105,39 @@ def write(root: pathlib.Path, folder: pathlib.Path, chapters: Sequence[int] = ()
 
 def keep(notebook: NotebookNode, path: pathlib.Path, seconds: float) -> None:
     """Write an executed notebook, with what its outputs depend on; the book shows them while that is as it was."""
-    notebook.metadata["shardlab"] = {"fingerprint": fingerprint(pathlib.Path.cwd()), "seconds": round(seconds, 1)}
+    notebook.metadata["shardlab"] = {"fingerprint": fingerprint(path.stem), "seconds": round(seconds, 1)}
     nbformat.write(notebook, path)
 
 
 @functools.cache
-def fingerprint(root: pathlib.Path) -> str:
-    """Short hash of what a chapter's outputs depend on besides its own text."""
-    digest = hashlib.sha256(platform.python_version().encode())
-    for name in ("jax", "jaxlib", "matplotlib", "numpy", "rich"):
-        digest.update(importlib.metadata.version(name).encode())
-    for path in sorted((root / "src" / "shardlab").rglob("*")):
-        if path.suffix in (".py", ".json"):
-            digest.update(path.read_bytes())
+def fingerprint(stem: str) -> str:
+    """Short hash of what a page's outputs depend on besides its own text: versions, and the sources that it imports.
+
+    Args:
+        stem: a chapter's name, `NN_name`; any other page depends on all that a student can call.
+    """
+    versions = [platform.python_version(), *(importlib.metadata.version(name) for name in VERSIONS)]
+    source = pathlib.Path("solutions", f"{stem}.md")
+    text = source.read_text() if source.exists() else " ".join(f"sl.{name}" for name in dir(shardlab))
+    digest = hashlib.sha256(" ".join(versions).encode())
+    for path in sorted(_depended(text, int(stem[:2]) if source.exists() else None)):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _depended(text: str, chapter: int | None) -> Iterator[pathlib.Path]:
+    """Files that a page's cells read: modules that its names lead to, its chapter's folder, its stored programs."""
+    roots = {shardlab.home(name) for name in CALLED.findall(text)} | set(IMPORTED.findall(text))
+    roots |= {f"{package}.{name}" for package, names in FROM.findall(text) for name in names.split(", ")}
+    roots |= {package for package, _ in FROM.findall(text)}
+    if chapter is not None:
+        roots.add(f"shardlab_course.ch{chapter:02}.questions")
+        yield from (path for path in folder(chapter).iterdir() if path.suffix == ".json")
+        yield from records.FOLDER.glob(f"{chapter}-*.json")
+    reached = dependence.reached(roots)
+    yield from (path for module in reached if (path := dependence.source(module)) is not None)
+    if listings.__name__ in reached:
+        yield from listings.FOLDER.rglob("*.txt")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -56,21 +56,33 @@ def twice(mesh, x):
 sl.check("{id}", twice)
 ```
 """
-ANSWERS = {
-    "reference": "# passed\n\n\ndef twice(mesh, x):\n    return 2 * x\n",
-    "adds_itself": "# passed\n\n\ndef twice(mesh, x):\n    return x + x\n",
-    "adds_one": "# failed: adds-one\n# points: 0\n\n\ndef twice(mesh, x):\n    return x + 1\n",
-    "gathers": """\
-# failed: gathers
-# points: 0.5
+ANSWERS = """\
 import jax
 from jax.sharding import NamedSharding
+from variants import right, wrong
 
 
 def twice(mesh, x):
-    return jax.lax.with_sharding_constraint(2 * x, NamedSharding(mesh, jax.P()))
-""",
-}
+    return 2 * x
+
+
+@right
+def adds_itself():
+    def twice(mesh, x):
+        return x + x
+
+
+@wrong("adds-one", 0)
+def adds_one():
+    def twice(mesh, x):
+        return x + 1
+
+
+@wrong("gathers", 0.5)
+def gathers():
+    def twice(mesh, x):
+        return jax.lax.with_sharding_constraint(2 * x, NamedSharding(mesh, jax.P()))
+"""
 ID = re.compile(r"(\d+)\.(\d+)")
 DECLARED = re.compile(r"^QUESTIONS[^=]*= \((.*?)\n?\)\n", re.MULTILINE | re.DOTALL)
 IMPORTS = re.compile(r"^from shardlab_judge\.question import (.+)$", re.MULTILINE)
@@ -86,13 +98,12 @@ def write(root: pathlib.Path, id: str) -> list[pathlib.Path]:
     """
     chapter = _chapter(root, id)
     declared = root / "src" / "shardlab_course" / f"ch{chapter.stem[:2]}" / "questions.py"
-    folder = root / "tests" / "answers" / id
+    answers = _answers(root, id)
     declared.write_text(_with_declaration(declared.read_text(), id))
     chapter.write_text(_with_exercise(chapter.read_text(), id))
-    folder.mkdir(parents=True)
-    for name, text in ANSWERS.items():
-        (folder / f"{name}.py").write_text(text)
-    return [declared, chapter, *(folder / f"{name}.py" for name in ANSWERS)]
+    answers.parent.mkdir(parents=True, exist_ok=True)
+    answers.write_text(ANSWERS)
+    return [declared, chapter, answers]
 
 
 def _chapter(root: pathlib.Path, id: str) -> pathlib.Path:
@@ -101,10 +112,14 @@ def _chapter(root: pathlib.Path, id: str) -> pathlib.Path:
     if not match or int(match[1]) not in sources:
         mend = f"name a chapter and the next number in it, as in 4.7; chapters: {', '.join(map(str, sources))}."
         raise ShardlabError("unknown-question", f"there is no chapter for a question {id!r}.", where="ID=" + id, mend=mend)
-    if (root / "tests" / "answers" / id).exists():
-        where = f"tests/answers/{id}"
+    if _answers(root, id).exists():
+        where = f"tests/answers/{id}.py"
         raise ShardlabError("question-exists", f"question {id} is there already.", where=where, mend="take the next number.")
     return sources[int(match[1])]
+
+
+def _answers(root: pathlib.Path, id: str) -> pathlib.Path:
+    return root / "tests" / "answers" / f"{id}.py"
 
 
 def _with_declaration(text: str, id: str) -> str:
@@ -141,7 +156,7 @@ def main(arguments: list[str]) -> int:
         print(f"wrote {path.relative_to(root)}")
     chapter = arguments[0].partition(".")[0]
     print(f"next: make it yours; then  make references notebooks CHAPTERS={chapter}")
-    print(f"      and  .venv/bin/python -m pytest tests/test_answers.py -k {arguments[0]}-")
+    print(f"      and  .venv/bin/python -m pytest tests/test_answers.py -k {arguments[0]}")
     return 0
 
 

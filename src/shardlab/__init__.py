@@ -99,8 +99,14 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def home(name: str) -> str:
+    """The module that a public name comes from; empty if it is none of `sl` and `sl.pictures`."""
+    drawn = import_module("shardlab.pictures")._HOMES
+    return {**{each: f"shardlab.pictures.{module}" for each, module in drawn.items()}, **_HOMES, **_CHECKING}.get(name, "")
+
+
 def _boxed() -> bool:
-    recording: bool = import_module("shardlab.answers.recording").recording()
+    recording: bool = import_module("shardlab.recording").recording()
     return recording
 
 

@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shardlab.answers.recording import recording
 from shardlab.errors import ShardlabError
 from shardlab.placement import Placement
 from shardlab.programs.program import Memory, Program, inspect
 from shardlab.programs.reading.collectives import read_collectives
+from shardlab.recording import recording
 
 FOLDER = Path(__file__).parent / "records"
 KEEP = "SHARDLAB_KEEP_RECORDS"

@@ -19,6 +19,7 @@ class Table:
         rows: as many cells in each as there are columns.
         lines: what stands below.
         title: what stands above.
+        totals: a last row, below the others.
     """
 
     columns: tuple[str, ...]
@@ -26,15 +27,17 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     lines: tuple[str, ...] = ()
     title: str = ""
+    totals: tuple[str, ...] = ()
 
     def __rich__(self) -> Any:
         from rich.console import Group
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable(box=None, pad_edge=False)
-        for column, side in zip(self.columns, self.sides, strict=True):
-            table.add_column(column, justify="right" if side == "right" else "left", overflow="fold")
+        table = RichTable(box=None, pad_edge=False, show_footer=bool(self.totals))
+        totals = self.totals or ("",) * len(self.columns)
+        for column, total, side in zip(self.columns, totals, self.sides, strict=True):
+            table.add_column(column, total, justify="right" if side == "right" else "left", overflow="fold")
         for row in self.rows:
             table.add_row(*map(Text, row))
         head = [Text(self.title)] if self.title else []
@@ -49,9 +52,10 @@ class Table:
         """The table in the reader's own colours, headings marked as such."""
         head = f"<thead>{self._row('th', self.columns)}</thead>"
         body = "".join(self._row("td", row) for row in self.rows)
+        foot = f"<tfoot>{self._row('td', self.totals)}</tfoot>" if self.totals else ""
         caption = f"<caption style='color: inherit; text-align: left'>{html.escape(self.title)}</caption>"
         title = caption if self.title else ""
-        table = f"<table>{title}{head}<tbody>{body}</tbody></table>" if self.rows else html.escape(self.title)
+        table = f"<table>{title}{head}<tbody>{body}</tbody>{foot}</table>" if self.rows else html.escape(self.title)
         lines = "".join(f"<div>{html.escape(line)}</div>" for line in self.lines)
         return f'<div style="color: inherit; overflow-x: auto">{table}{lines}</div>'
 

@@ -169,7 +169,7 @@ def _written(item: ProgramItem, observed: Observed, bounds: Mapping[str, tuple[i
 
 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:
-    expected, moved = f"at most {budget} B a device", describe(observed.collectives)
+    expected, moved = f"at most {budget} B a device{_slack(item)}", describe(observed.collectives)
     if any(c.executions is None for c in observed.collectives):
         what = "It cannot be told how often your program communicates: a loop's number of rounds depends on values."
         yield Finding(item.name, "H", what, expected=expected, got=moved)
@@ -219,7 +219,20 @@ def _wrong_shards(item: ProgramItem, shards: tuple[Any, ...], right: np.ndarray)
             at = [int(i) + (s.start or 0) for i, s in zip(worst, index)]
             what = f"{int((~close).sum())} of {close.size} elements on device {device} are wrong"
             what += _pattern(block, right[index]) + "."
-            yield _value(item, what, f"{right[tuple(at)]:.6g} at {at}", f"{block[worst]:.6g}")
+            value = right[tuple(at)]
+            yield _value(item, what, f"{value:.6g} at {at}{_tolerance(item, value)}", f"{block[worst]:.6g}")
+
+
+def _tolerance(item: ProgramItem, value: Any) -> str:
+    """How far from this value is near enough, and why; whole numbers must be equal."""
+    if not np.issubdtype(value.dtype, np.inexact) or not np.isfinite(value):
+        return ""
+    return f", within {item.atol + item.rtol * abs(value):.2g} ({item.tolerance})"
+
+
+def _slack(item: ProgramItem) -> str:
+    """How much of the budget is beyond the reference, and why."""
+    return f", {item.slack} of them because {item.slack_reason}" if item.slack_reason else ""
 
 
 def _pattern(block: np.ndarray, right: np.ndarray) -> str:

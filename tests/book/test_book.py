@@ -27,7 +27,7 @@ import cover  # noqa: E402
 import render  # noqa: E402
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-NAMES = [path.stem for path in sorted((ROOT / "notebooks").glob("[0-9]*.md"))]
+NAMES = [path.stem for path in sorted((ROOT / "notebooks" / "myst").glob("[0-9]*.md"))]
 RUNNING = [path.stem for path in HERE.glob("*.md") if path.read_text().startswith("---\njupytext:")]
 """Our own pages with code."""
 RAISED = ("ShardlabError", "ShardingError", "Fault")

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[2]
-NAMES = [path.stem for path in sorted((ROOT / "notebooks").glob("[0-9]*.md"))]
+NAMES = [path.stem for path in sorted((ROOT / "notebooks" / "myst").glob("[0-9]*.md"))]
 PAGES = [
     "intro", "exercises", "practices", "glossary", "bibliography", "errors", "api", "status", "instructors", "authoring",
     "architecture", "search",
@@ -165,7 +165,7 @@ def test_hints_are_folded_and_open(visit: Callable[[str], Page], name: str) -> N
 
 def test_mathematics_is_set(visit: Callable[[str], Page]) -> None:
     """Formulas are typeset from local files, not left as TeX."""
-    name = next(name for name in NAMES if "$" in (ROOT / "notebooks" / f"{name}.md").read_text())
+    name = next(name for name in NAMES if "$" in (ROOT / "notebooks" / "myst" / f"{name}.md").read_text())
     page = visit(f"notebooks/{name}")
     page.wait_for_selector("mjx-container")
     assert "$" not in page.locator(".math").first.inner_text()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import runpy
 from typing import Any
 
 import jax
 import pytest
-from corpus import SAMPLES, Sample
+from corpus import SAMPLES
+from variants import REFERENCE, Sample
 
 import shardlab as sl
 from shardlab.answers.record import record
@@ -21,18 +21,18 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reas
 
 SEED = 7
 PROGRAMS = {q.id for q in QUESTIONS.values() if any(isinstance(item, ProgramItem) for item in q.items)}
-REFERENCES = [s for s in SAMPLES if s.path.stem == "reference" and s.question in PROGRAMS]
+REFERENCES = [s for s in SAMPLES if s.name == REFERENCE and s.question in PROGRAMS]
 # Of each chapter the first exercise that asks for a program: all of them take a minute.
 FIRST = {s.question.split(".")[0]: s for s in reversed(REFERENCES)}.values()
-CHECKED = {s.path.stem: s for s in SAMPLES if s.question == "4.2" and s.miss != "-"}
+CHECKED = {s.name: s for s in SAMPLES if s.question == "4.2" and s.miss != "-"}
 
 
 def variables(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a file of the corpus defines, run on the CPU and not checked."""
+    """What an answer of the corpus defines, run on the CPU and not checked."""
     with monkeypatch.context() as patch:
         patch.setenv("SHARDLAB_RECORD", "1")
         predictions.GIVEN.clear()
-        return runpy.run_path(str(sample.path))
+        return sample.variables()
 
 
 def on_chips(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -207,9 +207,10 @@ def test_writing_twice_changes_nothing(tiny: pathlib.Path) -> None:
 def test_what_is_edited_or_unknown_is_stale(tiny: pathlib.Path) -> None:
     """A changed edition and a notebook without a source are found, and mended by writing."""
     edition.write(tiny)
-    (tiny / "notebooks" / "90_tiny.md").write_text("edited")
+    (tiny / "notebooks" / "myst" / "90_tiny.md").write_text("edited")
+    (tiny / "notebooks" / "90_tiny.md").write_text("as it lay beside its notebook")
     (tiny / "notebooks" / "91_lost.ipynb").write_text("{}")
-    assert [path.name for path in edition.stale(tiny)] == ["90_tiny.md", "91_lost.ipynb"]
+    assert [path.name for path in edition.stale(tiny)] == ["90_tiny.md", "91_lost.ipynb", "90_tiny.md"]
     edition.write(tiny)
     assert edition.stale(tiny) == []
 
@@ -228,7 +229,7 @@ def test_the_command_writes_then_checks(tiny: pathlib.Path, monkeypatch: pytest.
     assert edition.main(["--check"]) == 1
     assert edition.main([]) == 0
     assert edition.main(["--check"]) == 0
-    stale, wrote = (f"{word} notebooks/90_tiny.ipynb\n{word} notebooks/90_tiny.md\n" for word in ("stale", "wrote"))
+    stale, wrote = (f"{word} notebooks/90_tiny.ipynb\n{word} notebooks/myst/90_tiny.md\n" for word in ("stale", "wrote"))
     assert capsys.readouterr().out == stale + wrote
 
 

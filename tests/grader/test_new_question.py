@@ -19,7 +19,6 @@ ID = "4.7"
 CHAPTER = "solutions/04_four_matmul_cases.md"
 DECLARED = "src/shardlab_course/ch04/questions.py"
 FENCED = re.compile(r"^(?P<fence>`{3,4})(?:python|text)\n(?P<text>.*?)^(?P=fence)\n", re.MULTILINE | re.DOTALL)
-NAMED = re.compile(r"`(?P<name>\w+)\.py`[^\n]*:\n\n```python\n(?P<text>.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -27,7 +26,8 @@ def copy(tmp_path: pathlib.Path) -> pathlib.Path:
     """The parts of the repository that an exercise lives in."""
     for name in ("src", "grader", "solutions", "notebooks"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "samples"))
-    for path in ("pyproject.toml", "tests/conftest.py", "tests/corpus.py", "tests/together.py", "tests/test_answers.py"):
+    tests = (f"tests/{name}.py" for name in ("conftest", "corpus", "reach", "test_answers", "together", "variants"))
+    for path in ("pyproject.toml", *tests):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     return tmp_path
@@ -44,8 +44,8 @@ def run(copy: pathlib.Path, *command: str) -> str:
 def works(copy: pathlib.Path) -> str:
     """The chapter is generated, and every answer of the new question gets its verdict; what pytest said last."""
     run(copy, "-m", "shardlab_course.editions.edition")
-    assert 'sl.check("4.7", ' in (copy / "notebooks" / "04_four_matmul_cases.md").read_text()
-    told = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_answers.py", "-k", f"{ID}-")
+    assert 'sl.check("4.7", ' in (copy / "notebooks" / "myst" / "04_four_matmul_cases.md").read_text()
+    told = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_answers.py", "-k", ID)
     return told.splitlines()[-1]
 
 
@@ -54,9 +54,9 @@ def test_what_is_written_works(copy: pathlib.Path) -> None:
     """From the command to green tests without a keystroke in between."""
     told = run(copy, "-m", "shardlab_authoring.new_question", ID)
     assert [line for line in told.splitlines() if line.startswith("wrote")] == [
-        f"wrote {path}" for path in (DECLARED, CHAPTER, *(f"tests/answers/{ID}/{name}.py" for name in new_question.ANSWERS))
+        f"wrote {path}" for path in (DECLARED, CHAPTER, f"tests/answers/{ID}.py")
     ]
-    assert "4 passed" in works(copy)
+    assert "5 passed" in works(copy)
 
 
 @pytest.mark.notebook
@@ -70,11 +70,9 @@ def test_the_guide_leads_to_an_exercise(copy: pathlib.Path) -> None:
     exercise = next(text for text in blocks if text.startswith(f"<!-- exercise {ID}"))
     replace(copy / DECLARED, new_question.DECLARATION.format(name="QUESTION_4_7", id=ID), declaration)
     replace(copy / CHAPTER, new_question.EXERCISE.format(id=ID).lstrip(), exercise)
-    shutil.rmtree(copy / "tests" / "answers" / ID)
-    (copy / "tests" / "answers" / ID).mkdir()
-    for match in NAMED.finditer(guide):
-        (copy / "tests" / "answers" / ID / f"{match['name']}.py").write_text(match["text"])
-    assert "4 passed" in works(copy)
+    answers = next(text for text in blocks if "from variants import" in text)
+    replace(copy / "tests" / "answers" / f"{ID}.py", new_question.ANSWERS, answers)
+    assert "5 passed" in works(copy)
 
 
 def replace(path: pathlib.Path, old: str, new: str) -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 
 import nbformat
@@ -20,7 +21,7 @@ from shardlab_grader.nbgrader.course import Course, quiet
 from shardlab_grader.records import forgetting, roster
 from shardlab_grader.records.roster import HIDDEN, Person, Roster
 from shardlab_grader.records.store import Record
-from shardlab_grader.releases.release import Release, release
+from shardlab_grader.releases.release import Release, keep_out_of_git, release
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox import box as sandbox
 
@@ -277,3 +278,32 @@ def test_a_student_can_be_named_by_key(made: Release, monkeypatch: pytest.Monkey
     assert "1 submission: 1 graded, 0 ungraded." in printed
     assert "bob" not in printed
     assert "bob" in run("grade", NAME, "--course", made.course_dir, "--student", key, "--names")
+
+
+def test_git_adds_nothing_of_a_course(made: Release, tmp_path: pathlib.Path) -> None:
+    """In a clone of this repository, wherever the course lies in it: by its own `.gitignore`, and by the repository's."""
+    hand_in(made, "aquist")
+    grade(made)
+    clone, here = tmp_path / "clone", ["git", "-C", str(tmp_path / "clone")]
+    clone.mkdir()
+    shutil.copy(ROOT / ".gitignore", clone)
+    (clone / "README.md").touch()
+    subprocess.run([*here, "init", "--quiet"], check=True)
+    shutil.copytree(made.course_dir, clone / "teaching" / "spring")
+    for places in (clone, clone / "mycourse"):  # made right there, or before courses had a `.gitignore`
+        shutil.copytree(made.course_dir, places, ignore=shutil.ignore_patterns(".gitignore"), dirs_exist_ok=True)
+    staged = clone / ".shardlab-staged" / "aquist" / "notebook.ipynb"
+    staged.parent.mkdir(parents=True)
+    staged.touch()
+    subprocess.run([*here, "add", "--all"], check=True)
+    added = subprocess.run([*here, "ls-files"], check=True, capture_output=True, text=True).stdout.split()
+    assert added == [".gitignore", "README.md"]
+
+
+@pytest.mark.parametrize(("name", "kept"), [(".git/HEAD", False), (".gitignore", True)])
+def test_a_course_with_its_own_repository_decides_itself(name: str, kept: bool, tmp_path: pathlib.Path) -> None:
+    """What is there already is not changed, and a repository of the course's own is told nothing."""
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("theirs\n")
+    keep_out_of_git(tmp_path)
+    assert (tmp_path / ".gitignore").exists() == kept and (tmp_path / name).read_text() == "theirs\n"

@@ -184,7 +184,7 @@ def test_endless_answer(ran: Run) -> None:
 def test_predictions(ran: Run) -> None:
     """What was predicted is recorded, under its item."""
     item = {"name": "p", "kind": "value", "predicted": True}
-    cells = ["from shardlab_course.checking.predictions import predict", "predict('1.1', p=3)"]
+    cells = ["from shardlab.answers.in_the_box import predict", "predict('1.1', p=3)"]
     _, recording = ran(*cells, manifests={"1.1": {"id": "1.1", "variable": None, "items": [item]}})
     assert values(recording) == {"p": 3}
 
@@ -208,7 +208,7 @@ def test_unreadable_answers(ran: Run, source: str, kind: str) -> None:
 DEATHS = {
     "exit": ("import os; os._exit(7)", "exit status 7"),
     "crash": ("import os; os.kill(os.getpid(), 11)", "SIGSEGV: Segmentation fault"),
-    "time": ("import time\nwhile True:\n    try: time.sleep(9)\n    except BaseException: pass", "time limit of 3 s"),
+    "time": ("import time\nwhile True:\n    try: time.sleep(9)\n    except BaseException: pass", "time limit of 6 s"),
     "flood": ("import os\nwhile True: os.write(2, b'x' * 10000)", "more than 1 MB printed"),
 }
 
@@ -216,7 +216,7 @@ DEATHS = {
 @pytest.mark.parametrize(("source", "ending"), DEATHS.values(), ids=DEATHS)
 def test_death_keeps_what_was_recorded(ran: Run, source: str, ending: str) -> None:
     """What was recorded before the end stays, and the cell of the end is known."""
-    outcome, recording = ran("a = 1; b = 1", GRADE, source, wall=3.0, printed=2**20, cell_seconds=0.5)
+    outcome, recording = ran("a = 1; b = 1", GRADE, source, wall=6.0, printed=2**20, cell_seconds=0.5)
     assert (outcome.ending, recording.cell, recording.ended) == (ending, 2, False)
     assert values(recording) == {"a": 1}
 
@@ -225,7 +225,7 @@ def test_threads_do_not_hold_the_end(ran: Run) -> None:
     """A sleeping thread and an exit hook do not delay the end."""
     hook = "import atexit, time; atexit.register(time.sleep, 100)"
     outcome, recording = ran("import threading, time; threading.Thread(target=time.sleep, args=(100,)).start()", hook)
-    assert recording.ended and outcome.seconds < 10
+    assert recording.ended and outcome.seconds < 60
 
 
 def test_forged_lines(ran: Run) -> None:

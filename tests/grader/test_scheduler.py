@@ -18,9 +18,10 @@ import pytest
 from nbgrader.api import Gradebook
 from shardlab_grader.classes import classroom, cluster
 from shardlab_grader.classes.stages import Grading
-from shardlab_grader.records.store import Record, Store, judgement, key
+from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.records.submissions import submissions
 from shardlab_grader.releases.release import Release, release
+from variants import of
 
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition
@@ -38,10 +39,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Release:
     for n, student in enumerate(STUDENTS):
         notebook = copy.deepcopy(made.notebook)
         for question in made.manifests:
-            files = sorted((ROOT / "tests" / "answers" / question).glob("*.py"))
+            names = sorted(of(question))
             name = f"q{question.replace('.', '-')}-answer"
             first = next(cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
-            first.source = files[n % len(files)].read_text()
+            first.source = of(question)[names[n % len(names)]].source()
         path = made.course_dir / "submitted" / student / made.assignment / f"{made.assignment}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text(edition.to_ipynb(notebook))
@@ -153,12 +154,12 @@ def test_a_worker_with_other_versions_is_refused(made: Release) -> None:
     """A worker that would judge by other questions or another JAX is named, and none of its verdicts is taken."""
 
     class Other:
-        def run(self, function: Callable[..., Any], mode: str, mine: str, on_error: str) -> dict[str, Any]:
-            return {"tcp://a:1": function(mode, mine), "tcp://b:2": function(mode, "another")}
+        def run(self, function: Callable[..., Any], mode: str, ids: Any, mine: str, on_error: str) -> dict[str, Any]:
+            return {"tcp://a:1": function(mode, ids, mine), "tcp://b:2": function(mode, ids, "another")}
 
     with pytest.raises(ShardlabError, match=r"(?s)\[worker-differs\] its shardlab or JAX.*worker tcp://b:2"):
-        cluster.ready(Other(), "none")
-    assert cluster._ready("none", judgement()) is None
+        cluster.ready(Other(), Grading(made, "none"))
+    assert cluster._ready("none", tuple(made.manifests), made.judgement) is None
 
 
 def test_what_travels_is_the_release_without_names(made: Release) -> None:

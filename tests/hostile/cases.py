@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import os
 import pathlib
 import textwrap
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from typing import Any, Literal
 
 NAME = "90_small"
 POINTS = {"90.1": 2.0, "90.2": 1.5, "90.3": 4.0, "90.4": 1.0}
-MARK = "86.625"
+MARK = f"86.625{os.getpid():07}"
 """Seconds that every process sleeps which an attack leaves behind."""
 RIGHT = {
     "q90-1-answer": "def double(n):\n    return 2 * n",

@@ -60,12 +60,7 @@ class Course:
     def make(self) -> None:
         """Write the repository with the one chapter, and release it."""
         assert self.chapter is not None
-        others = shutil.ignore_patterns("__pycache__", "ch[0-9]*")
-        shutil.copytree(ROOT / "src", self.site, ignore=others, dirs_exist_ok=True)
-        declared = self.site / "shardlab_course" / f"ch{NAME[:2]}"
-        declared.mkdir()
-        (declared / "__init__.py").touch()
-        shutil.copy(self.chapter.with_name("declared.py"), declared / "questions.py")
+        self.install()
         for place in ("solutions", "grader"):
             (self.repository / place).mkdir(parents=True)
         (self.repository / "pyproject.toml").write_text('[project.urls]\nRepository = "https://github.com/shardlab/shardlab"\n')
@@ -73,6 +68,16 @@ class Course:
         shutil.copy(ROOT / "grader" / "nbgrader_config.py", self.repository / "grader")
         made = self.run("release", self.chapter.stem, "--repository", str(self.repository))
         assert made.status == 0, made.said
+
+    def install(self) -> None:
+        """Put the packages where commands find them, with the one chapter's questions."""
+        assert self.chapter is not None
+        others = shutil.ignore_patterns("__pycache__", "ch[0-9]*")
+        shutil.copytree(ROOT / "src", self.site, ignore=others, dirs_exist_ok=True)
+        declared = self.site / "shardlab_course" / f"ch{NAME[:2]}"
+        declared.mkdir()
+        (declared / "__init__.py").touch()
+        shutil.copy(self.chapter.with_name("declared.py"), declared / "questions.py")
 
     def copy(self, folder: pathlib.Path) -> Course:
         """The same, released already, in another folder."""

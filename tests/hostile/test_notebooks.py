@@ -145,3 +145,34 @@ def test_rendered_prose_is_harmless() -> None:
     )
     assert dangers(shown) == []
     assert "<strong>word</strong>" in shown and "<code>a &lt; b</code>" in shown and "<mfrac>" in shown
+
+
+DISGUISED = (
+    '<a href="JaVaScRiPt:alert(1)">x</a>',
+    '<a href="java\tscript:alert(1)">x</a>',
+    '<a href="&#106;avascript:alert(1)">x</a>',
+    '<a href="\x01javascript:alert(1)">x</a>',
+    '<a href="d\nata:text/html,<script>1</script>">x</a>',
+    '<img src="data:image/svg+xml;base64,PHN2Zz4=">',
+    '<img src="data:image/png;base64,AA==" onload=alert(1) srcset="//evil.example 1x">',
+    "<<script>alert(1)//<</script>",
+    '<img """><script>alert(1)</script>">',
+    "<!--><img src=x onerror=alert(1)>-->",
+    '<xmp><p title="</xmp><img src=x onerror=alert(1)>">',
+    "<svg><style><img src=x onerror=alert(1)></style></svg>",
+    '<math><annotation-xml encoding="text/html"><script>alert(1)</script></annotation-xml></math>',
+    '<math><maction actiontype="statusline#http://x" xlink:href="javascript:alert(1)">x</maction></math>',
+    '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">',
+    '<form><math><mtext></form><form><mglyph><svg><mtext><style><path id="</style><img onerror=alert(1) src>">',
+    '<math><mtext><h1><a><h6></a></h6><mglyph><svg><mtext><style><a title="</style><img src onerror=alert(1)>"></style></h1>',
+    "$\\text{<img src=x onerror=alert(1)>}$",
+)
+"""Scripts and addresses in disguise, and what browsers read in two ways."""
+
+
+@pytest.mark.parametrize("source", DISGUISED)
+def test_disguised_prose_is_harmless(source: str) -> None:
+    """Nothing that runs or fetches is left, neither now nor when a browser's corrected form of the page is read again."""
+    shown = pages.markdown(source)
+    assert dangers(shown) == dangers(pages.CLEANER.clean(shown)) == []
+    assert not any(f'href="{scheme}' in shown.lower() for scheme in ("data:", "javascript:"))

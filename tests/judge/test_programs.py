@@ -288,3 +288,29 @@ def test_operations_of_a_function_count_for_each_call() -> None:
     answers = {2: lambda mesh, a: helper(helper(a)), 3: lambda mesh, a: helper(helper(a)) + 0 * helper(a)}
     recorded = {n: record(asked.manifest(), {"f": f}, {}) for n, f in answers.items()}
     assert {n: judge(asked, entry, References({}, {})).points for n, entry in recorded.items()} == {2: 2, 3: 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("float32", " at [0], within 0.003 (three are as good as four)"), ("int32", " at [0]")]
+)
+def test_a_tolerance_is_told_with_its_reason(kind: str, said: str) -> None:
+    """Where values are wrong, it says how far off they may be, and why; of whole numbers nothing of the kind."""
+    case = Case(axes(x=8), (Input((16,), ("x",), dtype=kind),), (("x",),))
+    item = ProgramItem(
+        "f", {"V": 1}, oracle=lambda a: 0 * a, cases=(case,), rtol=0, atol=0.003, tolerance="three are as good as four"
+    )
+    asked = question(item)
+    verdict = judge(asked, record(asked.manifest(), {"f": lambda mesh, a: 0 * a + 1}, {}), References({}, {}))
+    assert verdict.findings[0].expected == f"0{said}"
+
+
+def test_a_larger_budget_is_told_with_its_reason() -> None:
+    """What may be moved beyond the reference is part of what is expected."""
+    case = Case(axes(x=2, y=4), (Input((8, 24), (("x", "y"), None)),), ((),))
+    given = {"oracle": lambda x: x.sum(0, keepdims=True), "cases": (case,), "slack": 4, "slack_reason": "it rains"}
+    asked = question(ProgramItem("f", {"V": 1, "H": 1}, **given))
+    known = build([asked], {"0.1": record(asked.manifest(), {"f": summed_in_parts}, {})})
+    wasteful = record(asked.manifest(), {"f": lambda mesh, x: constrained(x, mesh).sum(0, keepdims=True)}, {})
+    (found,) = judge(asked, wasteful, known).findings
+    budget = known.fact("0.1", "f", case).price + 4
+    assert found.letter == "H" and found.expected == f"at most {budget} B a device, 4 of them because it rains"

@@ -96,8 +96,8 @@ def test_a_student_is_wrong_then_right_then_validates(opened: Open, course: Path
 
 
 def test_a_myst_file_opens_as_a_notebook(opened: Open) -> None:
-    """A double click on the `.md` of a chapter gives cells that run."""
-    page = opened("lab")
+    """A double click on the `.md` of a chapter, in the folder of its own, gives cells that run."""
+    page = opened("lab/tree/myst")
     page.get_by_role("listitem", name=re.compile(rf"{CHAPTER}\.md")).dblclick()
     page.wait_for_function(IDLE)
     assert page.evaluate("() => jupyterapp.shell.currentWidget.content.widgets.length") > 40

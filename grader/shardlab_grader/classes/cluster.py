@@ -20,7 +20,7 @@ from shardlab.errors import ShardlabError
 from shardlab_grader.classes import jobs, stages
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.classes.streams import flow
-from shardlab_grader.records import store
+from shardlab_grader.records import dependence
 from shardlab_grader.records.store import Record
 from shardlab_grader.releases.release import Release
 from shardlab_grader.sandbox import box as sandbox
@@ -48,7 +48,7 @@ def grade_all(grading: Grading, contents: Iterable[tuple[str, bytes]], address: 
         ShardlabError: there is no cluster, or one of its workers cannot grade as this machine does.
     """
     with _connected(address) as client:
-        ready(client, grading.mode)
+        ready(client, grading)
         # A task, not scattered data: when the worker that holds it is lost, the scheduler makes it again.
         packed = client.submit(_same, pack(grading.release), pure=False)
         pool = client.get_executor(pure=False)
@@ -61,13 +61,14 @@ def grade_all(grading: Grading, contents: Iterable[tuple[str, bytes]], address: 
             pool.shutdown(wait=False)
 
 
-def ready(client: Client, mode: Mode) -> None:
+def ready(client: Client, grading: Grading) -> None:
     """Check that every worker has this machine's versions and questions, and a sandbox.
 
     Raises:
         ShardlabError: one of them has not; the first of them is named.
     """
-    said = client.run(_ready, mode, store.judgement(), on_error="return")
+    questions, judgement = tuple(grading.release.manifests), grading.release.judgement
+    said = client.run(_ready, grading.mode, questions, judgement, on_error="return")
     for worker, answer in sorted(said.items()):
         if answer is not None:
             mend = "install bubblewrap and the same shardlab[cluster,grader], with the same constraints.txt, on each."
@@ -112,14 +113,14 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(dir=get_worker().local_directory)
 
 
-def _ready(mode: Mode, judgement: str) -> str | None:
+def _ready(mode: Mode, questions: tuple[str, ...], judgement: str) -> str | None:
     """On a worker: why it cannot grade, if it cannot."""
     try:
         sandbox.probe(mode)
     except ShardlabError as error:
         return str(error)
-    same = store.judgement() == judgement
-    return None if same else f"its shardlab or JAX is another one ({store.versions()})."
+    same = dependence.judgement(questions) == judgement
+    return None if same else f"its shardlab or JAX is another one ({dependence.versions()})."
 
 
 def _collected(done: Future[dict[str, Any]], grading: Grading) -> Record:

@@ -16,10 +16,10 @@ from shardlab_grader.sandbox.box import ONE_THREAD, Limits, MiB, Mode, Mount, Ou
 from shardlab_grader.sandbox.student_package import PACKAGES, installed, student_package
 
 Manifest = Mapping[str, Any]
-SCRIPT = "/grader/shardlab_grader/inside/runner.py"
+SCRIPT = "/grader/runner.py"
 INSIDE = pathlib.Path(__file__).parents[1] / "inside"
 OURS = (*PACKAGES, "shardlab_grader", "shardlab_authoring")
-RUN = ("__init__.py", "runner.py", "shown.py")
+RUN = ("runner.py", "shown.py")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,9 +123,9 @@ def student_sandbox(settings: Settings) -> Sandbox:
     """The sandbox of student code: this Python, the student package and the runner."""
     package = student_package(settings.cache, settings.site)
     mounts = [*interpreter(), Mount(package, "/student")]
-    mounts += [Mount(INSIDE / name, f"/grader/shardlab_grader/inside/{name}") for name in RUN]
+    mounts += [Mount(INSIDE / name, f"/grader/{name}") for name in RUN]
     mounts += [Mount(package / "nothing", str(hidden)) for hidden in _beside(settings.site)]
-    environment = {"PYTHONPATH": "/student:/grader", **ONE_THREAD}
+    environment = {"PYTHONPATH": "/student", **ONE_THREAD}
     if (kept := compiled.folder(settings.cache)).is_dir():
         mounts.append(Mount(kept, compiled.INSIDE))
         environment |= compiled.READING

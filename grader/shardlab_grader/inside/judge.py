@@ -37,17 +37,9 @@ EMPTY: dict[str, Any] = {"question": "", "status": "failed", "parts": [], "findi
 def warm() -> None:
     """What judging needs initialised once, before a server forks; no backend of JAX is started."""
     if "jax" in sys.modules:
-        import jax._src.lax.linalg
-        import jax.experimental.multihost_utils
-        import jaxlib.mlir.dialects.builtin  # noqa: F401
-        from jax.interpreters import mlir
+        from shardlab.programs.warming import warm_jax
 
-        jax._src.lax.linalg.initialize_lapack()
-        jax._src.xla_bridge.discover_pjrt_plugins()
-        jax._src.xla_bridge.discover_pjrt_plugins = lambda: None
-        # One MLIR context for all that JAX lowers; `stablehlo.admit`, which reads what students sent, makes its own.
-        one = mlir.make_ir_context()
-        jax._src.interpreters.mlir.make_ir_context = lambda: one
+        warm_jax(public=False)
 
 
 def main(job: str, output: str) -> None:

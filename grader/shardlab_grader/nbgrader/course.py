@@ -15,7 +15,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
-from unittest import mock
 
 import nbgrader.api
 from nbgrader.api import Gradebook, MissingEntry
@@ -137,8 +136,8 @@ class Course:
                 self._whole = {_file_of(bind)}
 
         with (
-            mock.patch.object(nbgrader.api, "create_engine", self._engine),
-            mock.patch.object(nbgrader.api.Base.metadata, "create_all", once),
+            in_place_of(nbgrader.api, "create_engine", self._engine),
+            in_place_of(nbgrader.api.Base.metadata, "create_all", once),
         ):
             yield
 
@@ -188,10 +187,8 @@ def quiet() -> Iterator[io.StringIO]:
     for one in logs:
         one.addHandler(kept)
         one.propagate = False
-    # A new gradebook asks the command `alembic` for its version; this Python's own need not be on the path.
-    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
     try:
-        with warnings.catch_warnings(), mock.patch.dict(os.environ, PATH=path):
+        with warnings.catch_warnings(), _own_commands_first():
             # SQLAlchemy's advice on nbgrader's tables, nbformat's on a student's cell ids: nobody here can follow it.
             warnings.simplefilter("ignore")
             yield buffer
@@ -199,6 +196,38 @@ def quiet() -> Iterator[io.StringIO]:
         for one, propagates in logs.items():
             one.propagate = propagates
             one.removeHandler(kept)
+
+
+@contextlib.contextmanager
+def in_place_of(owner: Any, name: str, ours: object) -> Iterator[None]:
+    """Let code that is not ours find this under a name of its own; there is no option for it.
+
+    Raises:
+        AttributeError: `owner` has no such name, so that another version of it is noticed.
+    """
+    theirs, own = getattr(owner, name), name in vars(owner)
+    setattr(owner, name, ours)
+    try:
+        yield
+    finally:
+        if own:
+            setattr(owner, name, theirs)
+        else:  # its class has it
+            delattr(owner, name)
+
+
+@contextlib.contextmanager
+def _own_commands_first() -> Iterator[None]:
+    """A new gradebook asks the command `alembic` for its version; this Python's own need not be on the path."""
+    before = os.environ.get("PATH")
+    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), before or os.defpath])
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PATH"]
+        else:
+            os.environ["PATH"] = before
 
 
 def _config(root: pathlib.Path) -> Config:

@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import bleach
 import jinja2
 import latex2mathml.converter
 import nbformat
+import nh3
 from jinja2.bccache import Bucket
 from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbconvert.filters.highlight import Highlight2HTML
@@ -38,6 +38,30 @@ TEXT_ATTRIBUTES = ["align", "alt", "class", "colspan", "id", "rowspan", "start",
 PAGES = 500
 """How many rendered cells are kept: most cells of a class are the chapter's own."""
 PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*")
+
+
+def _kept(tag: str, name: str, value: str) -> str | None:
+    """An attribute's value, or `None` where it may not stand: data are for pictures, and pictures are data."""
+    match tag, name:
+        case "img", "src":
+            return value if PICTURE.fullmatch(value) else None
+        case "a", "href":
+            return None if value.strip().lower().startswith("data:") else value
+    return value
+
+
+CLEANER = nh3.Cleaner(
+    tags={*TEXT, *MATH},
+    attributes={
+        **dict.fromkeys(TEXT, set(TEXT_ATTRIBUTES)),
+        **dict.fromkeys(MATH, set(MATH_ATTRIBUTES)),
+        "a": {*TEXT_ATTRIBUTES, "href"},
+        "img": {*TEXT_ATTRIBUTES, "src"},
+    },
+    attribute_filter=_kept,
+    url_schemes={"http", "https", "mailto", "data"},
+    link_rel=None,
+)
 
 
 class Templates(jinja2.BytecodeCache):
@@ -107,9 +131,7 @@ def _highlighted(source: str, language: str) -> str:
 def markdown(source: str) -> str:
     """Markdown as HTML of known elements; in place of nbconvert's filter `markdown2html`."""
     rendered = MarkdownWithMath(renderer=Renderer(escape=False, allow_harmful_protocols=False)).render(source)
-    return bleach.clean(
-        rendered, tags={*TEXT, *MATH}, attributes=_allowed, protocols={"http", "https", "mailto", "data"}, strip=True
-    )
+    return CLEANER.clean(rendered)
 
 
 def inert(notebook: NotebookNode, released: NotebookNode) -> NotebookNode:
@@ -133,12 +155,3 @@ def _formula(body: str, display: str) -> str:
         return latex2mathml.converter.convert(body, display=display)
     except Exception:  # its own errors, and plain ones for what TeX would not take either
         return f"<code>{html.escape(body)}</code>"
-
-
-def _allowed(tag: str, name: str, value: str) -> bool:
-    match tag, name:
-        case "img", "src":
-            return bool(PICTURE.fullmatch(value))
-        case "a", "href":
-            return not value.strip().lower().startswith("data:")
-    return name in (MATH_ATTRIBUTES if tag in MATH else TEXT_ATTRIBUTES)

@@ -18,7 +18,7 @@ from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.nbgrader.course import CONFIG, Course
-from shardlab_grader.records import store
+from shardlab_grader.records import dependence, store
 from shardlab_grader.releases import places, references
 from shardlab_grader.sandbox.box import Mode
 
@@ -40,9 +40,14 @@ class Release:
     @property
     def fingerprint(self) -> str:
         """Hash of everything in the release that a verdict depends on."""
-        parts = [json.dumps([self.assignment, self.seed, self.manifests], sort_keys=True).encode()]
+        parts = [json.dumps([self.assignment, self.seed, self.manifests], sort_keys=True).encode(), self.judgement.encode()]
         paths = (self.references, self._notebook)
         return hashlib.sha256(b"\0".join(parts + [path.read_bytes() for path in paths])).hexdigest()
+
+    @property
+    def judgement(self) -> str:
+        """Hash of all code that judges its questions."""
+        return dependence.judgement(self.manifests)
 
     @property
     def notebook(self) -> NotebookNode:
@@ -74,7 +79,8 @@ class Release:
 
     def save(self) -> None:
         """Keep the release beside the gradebook."""
-        raw = {"assignment": self.assignment, "seed": self.seed, "manifests": self.manifests, "versions": store.versions()}
+        raw = {"assignment": self.assignment, "seed": self.seed, "manifests": self.manifests}
+        raw["versions"] = dependence.versions()
         store.write(places.kept(self.course_dir, self.assignment), json.dumps(raw, indent=1, sort_keys=True) + "\n")
 
     @property
@@ -138,10 +144,19 @@ def _seed(course_dir: pathlib.Path, assignment: str) -> int:
     return json.loads(path.read_text())["seed"] if path.exists() else secrets.randbelow(2**53)
 
 
+def keep_out_of_git(course_dir: pathlib.Path) -> None:
+    """Names, submissions, keys and seeds: in a clone of this repository no `git add -A` may take them along."""
+    ignored = course_dir / ".gitignore"
+    # A course with a repository of its own decides for itself.
+    if not ignored.exists() and not (course_dir / ".git").exists():
+        ignored.write_text("# A course directory of Shardlab's: what lies here is not for a repository.\n*\n")
+
+
 def _copy_config(course_dir: pathlib.Path, root: pathlib.Path) -> None:
     target, ours = course_dir / CONFIG, root / "grader" / CONFIG
     course_dir.mkdir(parents=True, exist_ok=True)
     if not target.exists():
+        keep_out_of_git(course_dir)
         shutil.copyfile(ours, target)
     elif "shardlab_grader.nbgrader_plugin" not in target.read_text():
         mend = "add to it:\n" + "\n".join(line for line in ours.read_text().splitlines() if "configure" in line)

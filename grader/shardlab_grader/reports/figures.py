@@ -127,8 +127,8 @@ def pairs(graded: Sequence[Record], questions: Sequence[Question]) -> tuple[Pair
     """
     if len(graded) < ENOUGH:
         return None
-    columns = {q.id: _ranks([record.verdicts[q.id].points for record in graded]) for q in questions}
-    varied = [question for question, ranks in columns.items() if len(set(ranks)) > 1]
+    columns = {q.id: [record.verdicts[q.id].points for record in graded] for q in questions}
+    varied = [question for question, points in columns.items() if len(set(points)) > 1]
     both = list(itertools.combinations(varied, 2))
     reach = statistics.NormalDist().inv_cdf(1 - 0.025 / max(1, len(both))) * math.sqrt(1.06 / (len(graded) - 3))
     found = [_pair(one, other, columns, reach) for one, other in both]
@@ -137,7 +137,10 @@ def pairs(graded: Sequence[Record], questions: Sequence[Question]) -> tuple[Pair
 
 
 def _pair(one: str, other: str, columns: Mapping[str, Sequence[float]], reach: float) -> Pair:
-    correlation = statistics.correlation(columns[one], columns[other])
+    # Only here: SciPy's statistics take most of a second to import, and few commands ask for them.
+    from scipy import stats
+
+    correlation = float(stats.spearmanr(columns[one], columns[other]).statistic)
     z = math.atanh(max(-0.9999, min(0.9999, correlation)))
     return Pair((one, other), correlation, (math.tanh(z - reach), math.tanh(z + reach)))
 
@@ -198,10 +201,3 @@ def _loss(question: Question, verdicts: Sequence[Verdict]) -> Loss:
     letter = max(lost, key=lambda each: lost[each], default="")
     mean = statistics.fmean(question.points - verdict.points for verdict in verdicts)
     return Loss(question.id, round(mean, 2), question.points, letter)
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1; equal values share their mean rank."""
-    order = sorted(values)
-    first = {value: order.index(value) for value in set(values)}
-    return [first[value] + (1 + order.count(value)) / 2 for value in values]

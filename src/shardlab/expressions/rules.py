@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import html
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,10 +16,11 @@ from jax.sharding import AbstractMesh, Mesh, NamedSharding
 from shardlab.errors import ShardingError
 from shardlab.expressions.arrays import is_array, shard
 from shardlab.expressions.meshes import sharding_for, where
-from shardlab.tables import plain
+from shardlab.tables import Table
 
 Rules = Sequence[tuple[str, str]] | Mapping[str, str]
 COLUMNS = ("path", "shape", "expression", "shard shape", "bytes per device")
+SIDES = ("left", "left", "left", "left", "right")
 MOST_SHOWN = 4
 
 
@@ -47,26 +47,15 @@ class DryRun:
         """Bytes that one device holds of the whole tree."""
         return sum(row.bytes_per_device for row in self.rows)
 
-    def __rich__(self) -> Any:
-        from rich.table import Table
-        from rich.text import Text
+    def __rich__(self) -> Table:
+        totals = ("total", "", "", "", f"{self.bytes_per_device:,}")
+        return Table(COLUMNS, SIDES, tuple(map(_cells, self.rows)), totals=totals)
 
-        table = Table(box=None, pad_edge=False, show_footer=True)
-        for column, total in zip(COLUMNS, ("total", "", "", "", f"{self.bytes_per_device:,}")):
-            table.add_column(column, total, justify="right" if column.startswith("bytes") else "left", overflow="fold")
-        for row in self.rows:
-            table.add_row(*map(Text, _cells(row)))
-        return table
-
-    def __str__(self) -> str:
-        return plain(self)
-
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self.__rich__())
 
     def _repr_html_(self) -> str:
-        rows = [("th", COLUMNS), *(("td", _cells(row)) for row in self.rows)]
-        rows.append(("th", ("total", "", "", "", f"{self.bytes_per_device:,}")))
-        return f"<table>{''.join(_html_row(tag, cells) for tag, cells in rows)}</table>"
+        return self.__rich__().html()
 
 
 def place_tree(tree: Any, rules: Rules, mesh: Mesh | AbstractMesh | None = None) -> Any:
@@ -188,8 +177,3 @@ def _row(path: str, leaf: Any, text: str, mesh: Any) -> Row:
 def _cells(row: Row) -> tuple[str, ...]:
     dims = f"{row.dtype}[{','.join(map(str, row.shape))}]"
     return (row.path, dims, row.expression, f"[{','.join(map(str, row.shard_shape))}]", f"{row.bytes_per_device:,}")
-
-
-def _html_row(tag: str, cells: Sequence[str]) -> str:
-    made = (f'<{tag} style="text-align: left">{html.escape(cell)}</{tag}>' for cell in cells)
-    return f"<tr>{''.join(made)}</tr>"

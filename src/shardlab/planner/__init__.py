@@ -1,1 +1,1 @@
-"""Plans for contractions: what each way of doing one moves, foretold without compiling."""
+"""Plans for contractions: what the textbook's ways cost, what the compiler does, and which placements are cheap."""

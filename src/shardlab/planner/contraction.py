@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from shardlab.expressions.pattern import is_name
 from shardlab.expressions.quote import Fault, Span, sharding_error, shown
+from shardlab.planner.layouts import Names
 
-Names = tuple[str, ...]
 EXAMPLE = '"b x, x y -> b y"'
 _WORD = re.compile(r"[^\s,]+")
 
@@ -83,14 +83,14 @@ def contraction(text: str) -> Contraction:
         kind = type(text).__name__
         fault = Fault("not-text", f"a contraction is text, not {kind}", f"write it like {EXAMPLE}.")
         raise sharding_error(f"<{kind}>", [fault])
-    arrows = [(found.start(), found.end()) for found in re.finditer("->", text)]
+    arrows = [found.span() for found in re.finditer("->", text)]
     if len(arrows) != 1:
         what = f"a contraction has one '->', and this has {len(arrows) or 'none'}"
         raise sharding_error(text, [Fault("contraction-arrow", what, f"write it like {EXAMPLE}.", tuple(arrows[1:]))])
     start, stop = arrows[0]
     pieces = [*_pieces(text[:start], 0), (text[stop:], stop)]
     words = [[(m[0], (m.start() + at, m.end() + at)) for m in _WORD.finditer(piece)] for piece, at in pieces]
-    if faults := [*_word_faults(words, text, stop), *_name_faults(words, arrows[0])]:
+    if faults := list(_faults(words, text, arrows[0])):
         raise sharding_error(text, faults)
     names = [tuple(word for word, _ in group) for group in words]
     return Contraction(text, tuple(names[:-1]), names[-1], tuple(tuple(span for _, span in group) for group in words))
@@ -105,43 +105,29 @@ def _pieces(text: str, at: int) -> Iterator[tuple[str, int]]:
         at += len(piece) + 1
 
 
-def _word_faults(words: Words, text: str, stop: int) -> Iterator[Fault]:
+def _faults(words: Words, text: str, arrow: Span) -> Iterator[Fault]:
+    *operands, output = words
+    places: dict[str, list[Span]] = {}
+    for word, span in itertools.chain.from_iterable(operands):
+        places.setdefault(word, []).append(span)
     for word, span in itertools.chain.from_iterable(words):
         if not is_name(word):
             mend = "name dimensions with letters and '_'; how they are sharded stands in the expressions that follow."
             yield Fault("word-unreadable", f"{shown(word)} is no name of a dimension", mend, (span,))
-    if "," in text[stop:]:
-        comma = text.index(",", stop)
+    if (comma := text.find(",", arrow[1])) >= 0:
         mend = "write the dimensions of one array after '->'."
         yield Fault("contraction-output", "there is a ',' after '->'", mend, ((comma, comma + 1),))
-
-
-def _name_faults(words: Words, arrow: Span) -> Iterator[Fault]:
-    *operands, output = words
     if len(operands) < 2:
         mend = f"separate arrays with ',', like {EXAMPLE}."
         yield Fault("contraction-operands", "there is one array to multiply", mend, (arrow,))
-    for group in words:
-        seen = set[str]()
-        for name, span in group:
-            if name in seen:
-                mend = "give each dimension of an array a name of its own."
-                yield Fault("dimension-twice", f"dimension {shown(name)} stands twice in one array", mend, (span,))
-            seen.add(name)
-    counts = _counts(operands)
+    for name, span in (pair for group in words for i, pair in enumerate(group) if pair[0] in dict(group[:i])):
+        mend = "give each dimension of an array a name of its own."
+        yield Fault("dimension-twice", f"dimension {shown(name)} stands twice in one array", mend, (span,))
     for name, span in output:
-        if name not in counts:
+        if name not in places:
             mend = "write the dimensions of the product, all of which stand on the left."
             yield Fault("dimension-unknown", f"there is no dimension {shown(name)} on the left", mend, (span,))
-    kept = {name for name, _ in output}
-    for name, spans in counts.items():
-        if len(spans) == 1 and name not in kept:
+    for name, spans in places.items():
+        if len(spans) == 1 and name not in dict(output):
             mend = f"add {shown(name)} after '->', or to the array that it is summed with."
             yield Fault("dimension-alone", f"dimension {shown(name)} stands in one array only", mend, tuple(spans))
-
-
-def _counts(operands: Words) -> Mapping[str, list[Span]]:
-    found: dict[str, list[Span]] = {}
-    for name, span in itertools.chain.from_iterable(operands):
-        found.setdefault(name, []).append(span)
-    return found

@@ -1,8 +1,10 @@
-"""What a contraction of sharded arrays will send, compute and hold, known before anything runs."""
+"""`Plan`: the textbook's ways of the products of a contraction, and the cheapest of them together."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -10,9 +12,9 @@ from jax.sharding import Mesh
 
 from shardlab.expressions.resolution import axes_text
 from shardlab.placement import Axes
-from shardlab.planner.chain import Chain
+from shardlab.planner.contraction import Contraction
 from shardlab.planner.layouts import Layout
-from shardlab.planner.routes import Route
+from shardlab.planner.textbook import Product, Way, ways
 from shardlab.programs.reading.collectives import Collective, price, total_bytes
 from shardlab.tables import Table
 
@@ -20,49 +22,69 @@ if TYPE_CHECKING:
     from shardlab.planner.search import By, Search
     from shardlab.planner.verification import Verification
 
-COLUMNS = ("who", "collective", "array", "per device", "payload bytes", "axes", "group")
-SIDES = ("left", "left", "left", "left", "right", "left", "right")
-OTHERWISE = "arrays are gathered in another order, or other arrays"
-UNKNOWN = "no rule says what the CPU compiler makes of this; verify() compiles it"
+COLUMNS = ("product", "case", "way", "payload bytes", "price", "FLOPs", "")
+SIDES = ("left", "left", "left", "right", "right", "right", "left")
+Path = tuple[Way, ...]
+
+
+class Printed:
+    """What prints as a table, in terminals and in notebooks."""
+
+    def __rich__(self) -> Table:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return str(self.__rich__())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.__rich__().html()
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Plan:
-    """What one device sends, computes and holds for a contraction.
+class Plan(Printed):
+    """What one device sends, computes and holds for arrays multiplied from left to right; prints as a table.
 
     Args:
-        chain: the contraction, and the placements of its arrays.
-        textbook: what the four cases say.
-        compiler: what XLA makes of it on CPU, by rules that are measured; `None` where no rule covers it.
+        said: the contraction.
+        arguments: the arrays that go in, with their placements.
+        asked: the placement asked of the output; `None` to leave it where it comes out.
         mesh: the mesh it is for, where there is one of real devices.
-        promoted: whether the CPU backend sends the arrays in a wider type than they have.
     """
 
-    chain: Chain
-    textbook: Route
-    compiler: Route | None
+    said: Contraction
+    arguments: tuple[Layout, ...]
+    asked: Layout | None
     mesh: Mesh | None = dataclasses.field(default=None, compare=False)
-    promoted: bool = False
 
-    @property
-    def route(self) -> Route:
-        """The compiler's way where it is known, else the textbook's."""
-        return self.compiler or self.textbook
+    @functools.cached_property
+    def ways(self) -> Path:
+        """The textbook's way of each product, such that all together are the cheapest.
 
-    @property
-    def differs(self) -> bool:
-        """Whether the compiler sends something else than the textbook says."""
-        return self.compiler is None or _sent(self.compiler) != _sent(self.textbook)
+        The price decides, then the number of collectives, then FLOPs; of equal ways the left array stays.
+        """
+        reached: dict[Layout, Path] = {self.arguments[0]: ()}
+        for i in range(len(self.said.products)):
+            longer = [(*path, way) for left, path in reached.items() for way in ways(self._product(i, left))]
+            reached = {}
+            for path in sorted(longer, key=_cost):
+                reached.setdefault(path[-1].output, path)
+        return next(iter(reached.values()))
+
+    def paths(self, first: Path = ()) -> Iterator[Path]:
+        """All sequences of ways that begin with these."""
+        if len(first) == len(self.said.products):
+            yield first
+            return
+        left = first[-1].output if first else self.arguments[0]
+        for way in ways(self._product(len(first), left)):
+            yield from self.paths((*first, way))
 
     @property
     def collectives(self) -> tuple[Collective, ...]:
-        """Those of `route`."""
-        return self.route.collectives
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """Kinds of collectives in `route`."""
-        return frozenset(c.kind for c in self.collectives)
+        """Those of `ways`, in order."""
+        return tuple(c for way in self.ways for c in way.collectives)
 
     @property
     def payload_bytes(self) -> int:
@@ -77,22 +99,17 @@ class Plan:
     @property
     def flops(self) -> float:
         """Floating-point operations of one device's products."""
-        return self.route.flops
+        return sum(way.flops for way in self.ways)
 
     @property
     def cases(self) -> tuple[tuple[int, ...], ...]:
         """For each product which of the four cases occur, by mesh axis."""
-        return self.textbook.cases
-
-    @property
-    def arguments(self) -> tuple[Layout, ...]:
-        """The arrays that go in."""
-        return self.chain.arguments
+        return tuple(way.product.cases for way in self.ways)
 
     @property
     def output(self) -> Layout:
         """The array that comes out."""
-        return self.route.output
+        return self.ways[-1].output
 
     @property
     def axes(self) -> Axes:
@@ -100,34 +117,35 @@ class Plan:
         return self.arguments[0].axes
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """`A`, `B`, ... for the arrays."""
+        return tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(self.arguments)])
+
+    @property
     def argument_bytes(self) -> int:
         """Bytes that one device holds of the arguments."""
-        return sum(layout.size(self.chain.itemsize) for layout in self.arguments)
+        return sum(layout.nbytes for layout in self.arguments)
 
     @property
     def output_bytes(self) -> int:
         """Bytes that one device holds of the output."""
-        return self.output.size(self.chain.itemsize)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Why the compiler's way is not the textbook's."""
-        return tuple(self._notes())
+        return self.output.nbytes
 
     def verify(self) -> Verification:
-        """Compiles the contraction for CPU devices and compares what it sends with the plan.
+        """Compiles the contraction for the devices in use and compares what the compiler sends with the textbook.
 
         Raises:
-            ShardlabError: there are fewer CPU devices than the plan is for.
+            ShardlabError: there are fewer devices than the plan is for.
         """
         from shardlab.planner.verification import verify
 
         return verify(self)
 
     def search(
-        self, memory: int | None = None, by: By = "price", top: int = 10, parts: int = 1, keep: Collection[str] = ()
-    ) -> Search:
-        """The cheapest placements of the same arrays on the same mesh, by the rules; `verify` of the answer compiles them.
+        self, memory: int | None = None, by: By = "price", top: int = 10, parts: int = 1, keep: Collection[str] = (),
+        measure: int | None = None,
+    ) -> Search:  # fmt: skip
+        """Placements of the same arrays on the same mesh: the cheapest by the textbook, compiled.
 
         Args:
             memory: bytes of arguments that one device may hold.
@@ -135,64 +153,48 @@ class Plan:
             top: how many to list.
             parts: into how many parts every array must at least be cut.
             keep: arrays that stay where they are, `"A"` or `("A", "C")`.
+            measure: how many of those listed to compile, the textbook's cheapest first; all of them unless given.
         Raises:
-            ShardlabError: there are more placements than can be searched.
+            ShardlabError: there are more placements than can be searched, or fewer devices than the plan is for.
         """
         from shardlab.planner.search import search
 
-        return search(self, memory, by, top, parts, keep)
+        return search(self, memory, by, top, parts, keep, top if measure is None else measure)
 
     def __rich__(self) -> Table:
-        rows = [row for who, route in self._ways() for row in _rows(who, route)]
-        title = f"{self.chain.said.text}   on {axes_text(self.axes)}"
-        return Table(COLUMNS, SIDES, tuple(rows), tuple(self._lines()), title)
+        rows = itertools.chain.from_iterable(map(_rows, self.ways))
+        return Table(COLUMNS, SIDES, tuple(rows), tuple(self._lines()), f"{self.said.text}   on {axes_text(self.axes)}")
 
-    def __str__(self) -> str:
-        return str(self.__rich__())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.__rich__().html()
-
-    def _ways(self) -> Iterator[tuple[str, Route]]:
-        if not self.differs:
-            yield "both", self.textbook
-            return
-        yield "textbook", self.textbook
-        if self.compiler is not None:
-            yield "CPU compiler", self.compiler
-
-    def _notes(self) -> Iterator[str]:
-        if self.compiler is None:
-            yield UNKNOWN
-        elif self.differs:
-            ways = ([(c.kind, c.name) for c in route.collectives] for route in (self.compiler, self.textbook))
-            widened = self.promoted and next(ways) == next(ways)
-            yield from self.compiler.notes or (() if widened else (OTHERWISE,))
-        if self.promoted and self.collectives:
-            yield f"the CPU backend sends {self.chain.dtype} as float32: twice the bytes"
+    def _product(self, i: int, left: Layout) -> Product:
+        last = i + 1 == len(self.said.products)
+        labels = "".join(self.labels[: i + 1]), self.labels[i + 1], "".join(self.labels[: i + 2])
+        return Product(left, self.arguments[i + 1], self.said.products[i][2], self.asked if last else None, labels)
 
     def _lines(self) -> Iterator[str]:
-        if not any(route.collectives for _, route in self._ways()):
-            yield "no collectives"
-        for label, layout in zip(self.chain.labels, self.arguments):
-            yield f"{label}: {layout}, {layout.size(self.chain.itemsize):,} bytes a device"
-        terms = f", from terms {self.textbook.terms}" if self.textbook.terms else ""
+        for label, layout in zip(self.labels, self.arguments):
+            yield f"{label}: {layout}, {layout.nbytes:,} bytes a device"
+        terms = f", from terms {self.ways[-1].terms}" if self.ways[-1].terms else ""
         cases = ", then ".join(" and ".join(map(str, found)) for found in self.cases)
         yield f"output: {self.output}, {self.output_bytes:,} bytes a device{terms}; case {cases}"
-        for who, route in self._ways():
-            sent = f"payload {total_bytes(route.collectives):,} bytes, price {price(route.collectives):,} bytes"
-            elsewhere = f", output {route.output}" if route.output != self.output else ""
-            yield f"{who}: {sent}, {route.flops:,.0f} FLOPs a device{elsewhere}"
-        yield from (f"note: {note}" for note in self.notes)
+        sent = f"payload {self.payload_bytes:,} bytes, price {self.price:,} bytes"
+        yield f"cheapest by the textbook: {sent}, {self.flops:,.0f} FLOPs a device"
 
 
-def _sent(route: Route) -> list[tuple[str, int, tuple[str, ...]]]:
-    return sorted((c.kind, c.payload_bytes, c.axes) for c in route.collectives)
+def _cost(path: Path) -> tuple[float, ...]:
+    return tuple(map(sum, zip(*(way.cost for way in path))))
 
 
-def _rows(who: str, route: Route) -> Iterator[tuple[str, ...]]:
-    for c in route.collectives:
-        held = f"{c.dtype}[{','.join(map(str, c.shape))}]"
-        yield who, c.kind, c.name, held, f"{c.payload_bytes:,}", ", ".join(c.axes), str(c.group_size)
+def _rows(taken: Way) -> Iterator[tuple[str, ...]]:
+    """All ways of a product, with a mark at the one that is taken."""
+    label, case = taken.product.labels[2], " and ".join(map(str, taken.product.cases))
+    for way in ways(taken.product):
+        yield (
+            label,
+            case,
+            str(way),
+            f"{way.payload_bytes:,}",
+            f"{way.cost[0]:,}",
+            f"{way.flops:,.0f}",
+            "taken" * (way == taken),
+        )
+        label = case = ""

@@ -1,142 +1,113 @@
-"""The cheapest placements of a contraction's arrays under a memory bound, by the rules for the CPU compiler."""
+"""The cheapest placements of a contraction's arrays under a memory bound: ranked by the textbook, the best few compiled."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import heapq
 import itertools
 import math
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal
 
 from shardlab.errors import ShardlabError
 from shardlab.expressions.resolution import axes_text
-from shardlab.planner.chain import Chain
-from shardlab.planner.layouts import Entry, Layout, parts
-from shardlab.planner.routes import Route
-from shardlab.programs.reading.collectives import price, total_bytes
+from shardlab.planner.layouts import Layout
+from shardlab.planner.plans import Plan, Printed
+from shardlab.planner.verification import Verification
+from shardlab.programs.reading.collectives import Collective, price, total_bytes
 from shardlab.tables import Table
 
-if TYPE_CHECKING:
-    from shardlab.planner.plans import Plan
-    from shardlab.planner.verification import Verification
-
 By = Literal["price", "payload", "collectives"]
-Key = tuple[float, ...]
 MOST = 20_000
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Search:
+class Search(Printed):
     """What a search found; prints as a table.
 
     Args:
-        plans: the cheapest first.
+        start: the plan that was searched from.
+        verified: the textbook's cheapest placements, each compiled; those that are cheapest as compiled first.
+        rest: placements that follow by the textbook and were not compiled.
         considered: placements that fit the bound.
-        unknown: how many of them no rule covers; they are left out.
+        ties: how many of them are not listed and cost by the textbook as much as the last that is.
         memory: the bound, bytes of arguments on one device.
         by: what was made small first.
     """
 
-    plans: tuple[Plan, ...]
+    start: Plan
+    verified: tuple[Verification, ...]
+    rest: tuple[Plan, ...]
     considered: int
-    unknown: int
+    ties: int
     memory: int | None
     by: By
 
-    def verify(self, top: int = 3) -> tuple[Verification, ...]:
-        """Compiles the first few: see `Plan.verify`."""
-        return tuple(plan.verify() for plan in self.plans[:top])
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """All that are listed: those compiled first."""
+        return (*(each.plan for each in self.verified), *self.rest)
 
     def __rich__(self) -> Table:
-        labels = self.plans[0].chain.labels if self.plans else ()
-        costs = ("collectives", "payload bytes", "price", "FLOPs", "argument bytes")
-        sides = ("left",) * (len(labels) + 1) + ("right",) * (len(costs) - 1)
-        return Table((*labels, *costs), sides, tuple(map(_cells, self.plans)), tuple(self._lines()), self._title())
-
-    def __str__(self) -> str:
-        return str(self.__rich__())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.__rich__().html()
-
-    def _title(self) -> str:
-        if not self.plans:
-            return "no placement fits"
-        first = self.plans[0]
+        columns = (*self.start.labels, "argument bytes", "FLOPs", f"{self.by}, textbook", f"{self.by}, compiled", "compiled")
+        sides = ("left",) * len(self.start.labels) + ("right",) * 4 + ("left",)
         bound = "" if self.memory is None else f", at most {self.memory:,} bytes of arguments a device"
-        return f"{first.chain.said.text}   on {axes_text(first.axes)}{bound}"
+        title = f"{self.start.said.text}   on {axes_text(self.start.axes)}{bound}" if self.plans else "no placement fits"
+        return Table(columns, sides, tuple(self._rows()), tuple(self._lines()), title)
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        made = [(each.plan, each.program.collectives) for each in self.verified]
+        for plan, compiled in (*made, *((plan, None) for plan in self.rest)):
+            numbers = (plan.argument_bytes, plan.flops, _cost(plan.collectives, self.by))
+            measured = ("-", "not compiled")
+            if compiled is not None:
+                measured = (f"{_cost(compiled, self.by):,}", ", ".join(c.kind for c in compiled) or "nothing")
+            yield (*map(str, plan.arguments), *(f"{n:,.0f}" for n in numbers), *measured)
 
     def _lines(self) -> Iterator[str]:
-        yield f"the first {len(self.plans)} of {self.considered:,} placements, by {self.by}"
-        if self.unknown:
-            yield f"{self.unknown:,} more are left out: no rule says what the compiler makes of them"
+        yield f"the textbook's first {len(self.plans)} of {self.considered:,} placements, by {self.by}"
+        if self.ties:
+            yield f"{self.ties:,} more cost as much as the last of them by the textbook"
+        if self.verified:
+            yield f"compiled: {len(self.verified)}, by {self.verified[0].compiler}; the cheapest first"
 
 
-def search(
-    plan: Plan, memory: int | None = None, by: By = "price", top: int = 10, parts: int = 1, keep: Collection[str] = ()
-) -> Search:
+def search(plan: Plan, memory: int | None, by: By, top: int, least: int, keep: Collection[str], measure: int) -> Search:
     """The cheapest placements of the plan's arrays: see `Plan.search`."""
-    options = [_options(plan, label, layout, parts, keep) for label, layout in zip(plan.chain.labels, plan.arguments)]
+    options = [_options(plan, label, layout, least, keep) for label, layout in zip(plan.labels, plan.arguments)]
     count = math.prod(map(len, options))
     if count > MOST:
         raise ShardlabError(
             "too-many-placements", f"there are {count:,} placements, and at most {MOST:,} are searched.",
-            where=f"{plan.chain.said.text}   mesh {axes_text(plan.axes)}",
+            where=f"{plan.said.text}   mesh {axes_text(plan.axes)}",
             mend='keep some arrays where they are, keep="A", ask for more parts=, or plan for a mesh with fewer axes.',
         )  # fmt: skip
-    fitting = [pick for pick in itertools.product(*options) if memory is None or sum(n for n, _ in pick) <= memory]
-    routed = [(pick, _route(_sent_chain(plan, tuple(layout for _, layout in pick)))) for pick in fitting]
-    known = [(_key(route, by, sum(n for n, _ in pick)), i) for i, (pick, route) in enumerate(routed) if route is not None]
-    chosen = [routed[i] for _, i in heapq.nsmallest(top, known)]
-    plans = tuple(_planned(plan, tuple(layout for _, layout in pick)) for pick, _ in chosen)
-    return Search(plans, len(fitting), len(fitting) - len(known), memory, by)
+    every = (dataclasses.replace(plan, arguments=pick) for pick in itertools.product(*options))
+    fitting = [each for each in every if memory is None or each.argument_bytes <= memory]
+    best = heapq.nsmallest(top, fitting, key=lambda each: _key(each, by))
+    last = _cost(best[-1].collectives, by) if best else 0
+    ties = sum(_cost(each.collectives, by) == last for each in fitting) - sum(_cost(b.collectives, by) == last for b in best)
+    verified = sorted((each.verify() for each in best[:measure]), key=lambda each: _cost(each.program.collectives, by))
+    return Search(plan, tuple(verified), tuple(best[measure:]), len(fitting), ties, memory, by)
 
 
-def _options(plan: Plan, label: str, layout: Layout, least: int, keep: Collection[str]) -> list[tuple[int, Layout]]:
-    """Placements of one array with the bytes that a device holds."""
-    itemsize = plan.chain.itemsize
+def _options(plan: Plan, label: str, layout: Layout, least: int, keep: Collection[str]) -> list[Layout]:
+    """Placements of one array."""
     if label in keep:
-        return [(layout.size(itemsize), layout)]
-    found = []
-    for owners in itertools.product((None, *layout.names), repeat=len(layout.axes)):
-        cuts: dict[str, Entry] = {}
-        for (axis, _), owner in zip(layout.axes, owners):
-            if owner is not None:
-                cuts[owner] = (*cuts.get(owner, ()), axis)
-        made = layout.placed(cuts)
-        pieces = [parts(entry, layout.axes) for entry in made.entries]
-        if math.prod(pieces) >= least and all(n % p == 0 for n, p in zip(layout.shape, pieces)):
-            found.append((made.size(itemsize), made))
-    return found
+        return [layout]
+    made = (
+        layout.placed(
+            {name: tuple(axis for (axis, _), own in zip(layout.axes, owners) if own == name) for name in layout.names}
+        )
+        for owners in itertools.product((None, *layout.names), repeat=len(layout.axes))
+    )
+    return [one for one in made if math.prod(one.parts) >= least and not any(n % p for n, p in zip(one.shape, one.parts))]
 
 
-@functools.lru_cache(maxsize=MOST)
-def _route(chain: Chain) -> Route | None:
-    return chain.compiler()
+def _key(plan: Plan, by: By) -> tuple[float, ...]:
+    sent = plan.collectives
+    return (_cost(sent, by), price(sent), len(sent), plan.flops, plan.argument_bytes)
 
 
-def _sent_chain(plan: Plan, arguments: tuple[Layout, ...]) -> Chain:
-    chain = dataclasses.replace(plan.chain, arguments=arguments)
-    return dataclasses.replace(chain, dtype="float32", itemsize=4) if plan.promoted else chain
-
-
-def _planned(plan: Plan, arguments: tuple[Layout, ...]) -> Plan:
-    from shardlab.planner.planning import planned
-
-    return planned(dataclasses.replace(plan.chain, arguments=arguments), plan.mesh)
-
-
-def _key(route: Route, by: By, held: int) -> Key:
-    sent = route.collectives
-    costs = {"price": price(sent), "payload": total_bytes(sent), "collectives": len(sent)}
-    return (costs[by], costs["price"], costs["collectives"], route.flops, held)
-
-
-def _cells(plan: Plan) -> tuple[str, ...]:
-    sent = ", ".join(c.kind for c in plan.collectives) or "-"
-    numbers = (total_bytes(plan.collectives), plan.price, plan.flops, plan.argument_bytes)
-    return (*map(str, plan.arguments), sent, *(f"{n:,.0f}" for n in numbers))
+def _cost(sent: Sequence[Collective], by: By) -> int:
+    return len(sent) if by == "collectives" else price(sent) if by == "price" else total_bytes(sent)

@@ -22,10 +22,10 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shardlab.answers.recording import recording
 from shardlab.errors import ShardlabError
 from shardlab.processes import peers, side_by_side
 from shardlab.processes.peers import Peer
+from shardlab.recording import recording
 
 _WAITED = re.compile(r"Gloo.*(DEADLINE_EXCEEDED|[Tt]imed out)", re.DOTALL)
 """How gloo says that it waited for another process in vain; it does so for half a minute."""

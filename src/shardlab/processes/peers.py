@@ -23,7 +23,7 @@ HALF = 50_000
 GRACE = 2.0
 """Seconds for the other processes to meet the same error, before they are stopped."""
 LAST = 5.0
-"""Seconds for JAX to say goodbye after all have reported."""
+"""Seconds for JAX to say goodbye after all have reported, and for a process to say where it is; few need a tenth of it."""
 CHATTER = re.compile(r"^.*(?:\[Gloo\] Rank|peer ranks).*\n(?:\d*\n)*", re.MULTILINE)
 """What gloo says when it connects, from several threads at once."""
 
@@ -160,9 +160,12 @@ def watch(peers: list[Peer], seconds: float, heard: Heard) -> None:
             for peer in peers:
                 peer.release()
             _hear(selector, peers, LAST, heard, lambda: all(p.gone for p in peers))
+        # Before the first is stopped, for what the others say of that is JAX's and not theirs. A read takes all that a pipe
+        # holds, so that one round is enough, and one that writes without end delays nothing.
+        for key, _ in selector.select(0):
+            _take(selector, key, heard)
         for peer in peers:
             peer.stop()
-        _hear(selector, peers, 0.0, heard, lambda: False)
 
 
 def end(peers: list[Peer]) -> None:
@@ -267,7 +270,7 @@ def _cut(said: bytes) -> bytes:
 def _ask_where(peers: list[Peer]) -> None:
     for peer in peers:
         peer.ask_where()
-    deadline = time.monotonic() + 1.0
+    deadline = time.monotonic() + LAST
     waiting = [peer for peer in peers if not peer.done]
     while waiting and time.monotonic() < deadline:
         time.sleep(0.02)

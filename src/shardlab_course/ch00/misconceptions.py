@@ -1,4 +1,4 @@
-"""Chapter 0's known wrong answers."""
+"""Chapter 0's misconceptions: known wrong answers, and what is said of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 0: first light."""
+"""Chapter 0's questions: first light."""
 
 from __future__ import annotations
 

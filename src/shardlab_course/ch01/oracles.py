@@ -1,4 +1,4 @@
-"""Chapter 1: slow oracles that cut arrays position by position, the wrong functions that we know, and drawn arguments."""
+"""Chapter 1's oracles: slow, position by position; with the wrong functions that we know, and drawn arguments."""
 
 from __future__ import annotations
 

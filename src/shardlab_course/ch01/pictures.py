@@ -1,4 +1,4 @@
-"""Question 1.1: ten pictures, and for each the near misses that we know."""
+"""Chapter 1's pictures: ten placements of question 1.1, and for each the near misses that we know."""
 
 from __future__ import annotations
 

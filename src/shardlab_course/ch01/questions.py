@@ -1,4 +1,4 @@
-"""Chapter 1: meshes, shardings, shards."""
+"""Chapter 1's questions: meshes, shardings, shards."""
 
 from __future__ import annotations
 

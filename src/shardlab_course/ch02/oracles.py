@@ -1,4 +1,4 @@
-"""Chapter 2: slow oracles that pass shards and blocks on, hop by hop, and count; and drawn arguments."""
+"""Chapter 2's oracles: slow, shards and blocks passed on hop by hop and counted; with drawn arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 2: what communication costs."""
+"""Chapter 2's questions: what communication costs."""
 
 from __future__ import annotations
 

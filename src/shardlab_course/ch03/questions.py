@@ -1,4 +1,4 @@
-"""Chapter 3: let the compiler."""
+"""Chapter 3's questions: let the compiler."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from shardlab import listings
 from shardlab_course.ch03 import misconceptions as wrong
 from shardlab_course.ch03 import oracles as of
 from shardlab_course.ch03.oracles import LINE, WIDE
+from shardlab_course.shared import programs
 from shardlab_judge.expression_items import LayoutItem
 from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem, axes
 
@@ -57,7 +58,7 @@ READING = Question(
 COUNTING = Question(
     "3.2", "Count bytes, not operations", difficulty=4, minutes=40,
     items=(
-        CallsItem("collective_bytes", {"V": 3}, oracle=of.bytes_by_kind, draw=of.draw_text, misses=wrong.COUNTS,
+        CallsItem("collective_bytes", {"V": 3}, oracle=of.bytes_by_kind, draw=programs.draw_text, misses=wrong.COUNTS,
                   calls=tuple((listings.hlo(name),) for name in TEXTS)),
     ),
     hints=(

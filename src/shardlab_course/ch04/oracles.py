@@ -1,4 +1,4 @@
-"""Chapter 4's oracles, drawn cases, and recognisers of known wrong answers: slow, and by definition instead of by rule."""
+"""Chapter 4's oracles: slow, by definition instead of by rule; with drawn cases and recognisers of wrong answers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,11 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Spec
+from shardlab_course.shared.products import product, same, shape
 from shardlab_judge.question import Case, Input, Observed
 
 Entry = str | list[str] | None
 LENGTH = 4
-
-
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The matrix product, as the sum of one outer product for each contracted index."""
-    total = np.zeros((a.shape[0], b.shape[1]))
-    for j in range(a.shape[1]):
-        total += np.outer(a[:, j], b[j])
-    return total
 
 
 def case_of(subscripts: str, left: Sequence[Entry], right: Sequence[Entry]) -> int:
@@ -185,19 +178,6 @@ def draw_sizes(rng: random.Random) -> tuple[int, int, int, int]:
     """I, J, K and a number of devices that divides J."""
     n = rng.choice((2, 4, 8))
     return rng.randint(1, 99), n * rng.randint(1, 99), rng.randint(1, 99), n
-
-
-def shape(o: Observed) -> tuple[int, ...]:
-    """Shape of the output; empty when there is not one output."""
-    return o.placements[0].shape if len(o.placements) == 1 else ()
-
-
-def same(o: Observed, wanted: np.ndarray) -> bool:
-    """Whether every device holds its slice of `wanted`."""
-    return shape(o) == wanted.shape and all(
-        block.shape == wanted[index].shape and np.allclose(block, wanted[index], rtol=1e-4, atol=1e-4)
-        for _, index, block in o.shards[0]
-    )
 
 
 def right(o: Observed) -> bool:

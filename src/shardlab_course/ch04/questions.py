@@ -1,4 +1,4 @@
-"""Chapter 4: four cases of sharded matmul."""
+"""Chapter 4's questions: four cases of sharded matmul."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from shardlab.placement import Axes, Spec
 from shardlab_course.ch04 import misconceptions as wrong
 from shardlab_course.ch04 import oracles as of
 from shardlab_course.ch04.oracles import drawing, matmul_case
+from shardlab_course.shared import products
 from shardlab_judge.question import CallsItem, Miss, ProgramItem, Question, ValueItem, axes
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
@@ -33,7 +34,8 @@ def program(name: str, left: Spec, right: Spec, out: Spec | None, situations: Si
     draw = drawing(left, right, out, fits, meshes)
     if manual:
         misses = (wrong.LEFT, *misses)
-    return ProgramItem(name, points, misses=misses, oracle=of.product, cases=cases, draw=draw, drawn=drawn, manual=manual)
+    oracle = products.product
+    return ProgramItem(name, points, misses=misses, oracle=oracle, cases=cases, draw=draw, drawn=drawn, manual=manual)
 
 
 CLASSIFY = Question(

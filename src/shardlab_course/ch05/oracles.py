@@ -1,4 +1,4 @@
-"""Chapter 5's oracles: slow, plain Python, and the trees and sizes that the grader draws."""
+"""Chapter 5's oracles: slow, plain Python; with the trees and sizes that the grader draws."""
 
 from __future__ import annotations
 

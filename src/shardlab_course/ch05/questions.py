@@ -1,4 +1,4 @@
-"""Chapter 5: sharding expressions."""
+"""Chapter 5's questions: sharding expressions."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Chapter 6's known wrong answers."""
+"""Chapter 6's misconceptions: known wrong answers, and what is said of each."""
 
 from __future__ import annotations
 
 import re
 
 from shardlab_course.ch06 import oracles as of
+from shardlab_course.shared import products
 from shardlab_judge.question import Miss
 
 TYPES = (
@@ -201,7 +202,7 @@ COPIES = (
 FULLY = (
     Miss("rows-added-up-each",
          "axis=0 is the dimension that the sum takes away: the rows are added to each other, and the columns stay.",
-         1, like=lambda x: x.sum(axis=1), when=lambda o: of.shape(o) == o.inputs[0].shape[:1]),
+         1, like=lambda x: x.sum(axis=1), when=lambda o: products.shape(o) == o.inputs[0].shape[:1]),
     Miss("two-entries",
          "The sum has one dimension, so its spec has one entry: both axes go into it, as a tuple.",
          2, error=r"\(1, P\('\w', '\w'\)\)|\(2\) must be equal to aval's ndim \(1\)"),  # JAX 0.10 says it, or 0.12

@@ -1,4 +1,4 @@
-"""Chapter 6's oracles, cases, and recognisers of known wrong answers: slow, and by definition instead of by rule."""
+"""Chapter 6's oracles: slow, by definition instead of by rule; with cases and recognisers of wrong answers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 
 from shardlab.placement import Axes, Spec, place
 from shardlab.programs.reading.collectives import read_collectives
-from shardlab_course.ch03.oracles import draw_text
-from shardlab_course.ch04.oracles import product, same
-from shardlab_course.ch04.oracles import shape as shape
+from shardlab_course.shared.products import product, same, shape
+from shardlab_course.shared.programs import draw_text
 from shardlab_judge.question import Case, Input, Observed
 
 Sizes = tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Chapter 6: explicit sharding, shardings in types."""
+"""Chapter 6's questions: explicit sharding, shardings in types."""
 
 from __future__ import annotations
 

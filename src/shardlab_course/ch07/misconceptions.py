@@ -1,4 +1,4 @@
-"""Chapter 7's known wrong answers."""
+"""Chapter 7's misconceptions: known wrong answers, and what is said of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 7's oracles, drawn cases, and recognisers of known wrong answers: slow, and on whole arrays."""
+"""Chapter 7's oracles: slow, on whole arrays; with drawn cases and recognisers of wrong answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 7: shard_map, the per-device view."""
+"""Chapter 7's questions: shard_map, the per-device view."""
 
 from __future__ import annotations
 

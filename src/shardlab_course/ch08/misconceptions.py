@@ -1,4 +1,4 @@
-"""Chapter 8's known wrong answers."""
+"""Chapter 8's misconceptions: known wrong answers, and what is said of each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from shardlab_course.ch08 import oracles as of
+from shardlab_course.shared import rings
 from shardlab_judge.question import Miss
 
 LEFT = Miss("left-to-the-compiler",
@@ -16,7 +17,7 @@ READY_MADE = Miss("uses-a-finished-collective",
                   1, when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)
 LEAPS = Miss("leaps-over-neighbours",
              "A permute sends further than to the next device: on a real ring such a message crosses every link on its "
-             "way, and each of them carries it.", 1, when=of.leaps, barred=True)
+             "way, and each of them carries it.", 1, when=rings.leaps, barred=True)
 PROMISE = Miss("promise-not-proved",
                "What ppermute returns counts as varying, and no type says that all devices have ended with the same; here, "
                "and after looking at the copies, check_vma=False is the honest way.", 2, error="can't be statically "
@@ -27,7 +28,7 @@ CARRY = Miss("carry-changes-type",
 OPEN = Miss("ring-is-open",
             "The permutation does not close: the last device sends to nobody, so zeros come in at the first one and "
             "travel on.",
-            1, when=lambda o: of.is_open(o) and not of.leaps(o))
+            1, when=lambda o: rings.is_open(o) and not rings.leaps(o))
 COPIES = Miss("copies-as-parts",
               "Every device holds everything, and out_specs=P('x') set these copies one below another. P() says that they "
               "are copies of one array, and with check_vma=False you vouch for it.",
@@ -53,13 +54,13 @@ GATHER = (
          2, when=lambda o: of.incomplete(o, o.inputs[0])),
     Miss("one-hop-too-many",
          "After n - 1 hops every device has every block; the n-th brings its own one home.",
-         2, when=lambda o: of.whole(o, o.inputs[0]) and of.hops(o) == of.devices(o)),
+         2, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o)),
     Miss("sends-all-it-has",
          "The buffer travels, with blocks that the next device has already; only the block that came last is news.",
-         1, when=lambda o: of.only_permutes(o) and of.largest(o) > o.inputs[0].nbytes // of.devices(o)),
+         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0].nbytes // rings.devices(o)),
     Miss("its-number-travels-too",
          "Each block takes the number of its device along. That need not be sent: axis_index and the number of hops say it.",
-         2, when=lambda o: of.only_permutes(o) and any(c.payload_bytes == 4 for c in o.collectives)),
+         2, when=lambda o: rings.only_permutes(o) and any(c.payload_bytes == 4 for c in o.collectives)),
 )
 
 SUMMING = (
@@ -78,7 +79,7 @@ ENDS = Miss("sum-ends-next-door",
 ROTATION = Miss("full-rotation-ring",
                 "Whole terms travel round the ring. The values are right, and each hop carries n chunks where one would "
                 "do: cut the term, and let sums travel.",
-                1, when=lambda o: of.only_permutes(o) and of.largest(o) >= o.inputs[0][0].nbytes)
+                1, when=lambda o: rings.only_permutes(o) and rings.largest(o) >= o.inputs[0][0].nbytes)
 
 SCATTER = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, KEPT, ROTATION, OPEN, ENDS, *SUMMING)
 REDUCE = (
@@ -103,21 +104,21 @@ BOTH_WAYS = (
     *GATHERING, *GATHER[len(GATHERING) + 1 : len(GATHERING) + 4],
     Miss("still-one-way",
          "All blocks still travel one way round: n - 1 hops, each of which waits for the one before.",
-         1, when=lambda o: o.depth == of.hops(o) == of.devices(o) - 1),
+         1, when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1),
     Miss("halves-both-ways",
          "Half a block goes each way, but all the way round: each hop is shorter, and there are as many of them in a row. "
          "Whole blocks need to go half round only.",
-         2, when=lambda o: o.depth == of.devices(o) - 1 and of.hops(o) == 2 * (of.devices(o) - 1)),
+         2, when=lambda o: o.depth == rings.devices(o) - 1 and rings.hops(o) == 2 * (rings.devices(o) - 1)),
     Miss("antipode-sent-twice",
          "With an even n the block from opposite comes from both sides; it is needed once.",
-         3, when=lambda o: of.whole(o, o.inputs[0]) and of.hops(o) == of.devices(o) and of.devices(o) % 2 == 0),
+         3, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.devices(o) % 2 == 0),
 )
 
 HALO = (
     LEFT,
     Miss("edges-for-everybody",
          "The edges of all blocks go to all devices, and each needs two of those rows; that grows with every device.",
-         2, when=lambda o: of.brings_together(o) and of.largest(o) < o.inputs[0].nbytes),
+         2, when=lambda o: of.brings_together(o) and rings.largest(o) < o.inputs[0].nbytes),
     Miss("gathers-everything",
          "The array is gathered, and each device needs two rows of it.", 1, when=of.brings_together),
     Miss("wraps-around",
@@ -135,7 +136,7 @@ HALO = (
          2, like=lambda x: of.filtered(x, x[0], x[-1])),
     Miss("sends-whole-blocks",
          "More than one row is sent to each side, and one of them is used; slice before you send.",
-         1, when=lambda o: of.only_permutes(o) and of.largest(o) > o.inputs[0][0].nbytes),
+         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0][0].nbytes),
 )
 
 STEPS = (

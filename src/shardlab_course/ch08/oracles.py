@@ -1,4 +1,4 @@
-"""Chapter 8's oracles, drawn cases, and recognisers of known wrong answers: slow, and chunk by chunk on the host."""
+"""Chapter 8's oracles: slow, chunk by chunk on the host; with drawn cases and recognisers of wrong answers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Spec
+from shardlab_course.shared.rings import Made, devices, each, near, whole
 from shardlab_judge.question import Case, Input, Observed
 
 WEIGHTS = (1.0, -3.0, 2.0)
 """Of the row above, the row itself, and the row below, in the stencil."""
-Made = Callable[[int], np.ndarray]
-"""What the device at this place along x would hold."""
 
 
 def unchanged(x: np.ndarray) -> np.ndarray:
@@ -138,68 +137,9 @@ def cube(rng: random.Random, n: int) -> tuple[int, int, int]:
     return n * rng.randint(2, 5), n * rng.randint(1, 2), rng.randint(3, 9)
 
 
-def devices(o: Observed) -> int:
-    """Devices along x."""
-    return dict(o.case.axes)["x"]
-
-
-def hops(o: Observed) -> int:
-    """How often any collective runs."""
-    return sum(c.executions or 0 for c in o.collectives)
-
-
-def along_x(o: Observed, device: int) -> int:
-    """The device's place along x."""
-    names, sizes = zip(*o.case.axes)
-    return int(np.unravel_index(device, sizes)[names.index("x")])
-
-
-def whole(o: Observed, wanted: np.ndarray) -> bool:
-    """Whether every device holds its slice of `wanted`."""
-    return all(near(block, wanted[index]) for _, index, block in o.shards[0])
-
-
-def each(o: Observed, made: Made) -> bool:
-    """Whether every device holds what is made for its place along x."""
-    return all(near(block, made(along_x(o, device))) for device, _, block in o.shards[0])
-
-
-def near(block: np.ndarray, wanted: np.ndarray) -> bool:
-    """Whether they have one shape and nearly the same values."""
-    return block.shape == wanted.shape and np.allclose(block, wanted, rtol=1e-4, atol=1e-4)
-
-
-def only_permutes(o: Observed) -> bool:
-    """Whether something moves, and all that moves is permuted."""
-    return o.kinds == {"collective-permute"}
-
-
 def brings_together(o: Observed) -> bool:
     """Whether something is gathered or summed over all devices."""
     return bool(o.kinds & {"all-gather", "all-reduce"})
-
-
-def leaps(o: Observed) -> bool:
-    """Whether a permute sends anything further than to the next device along x."""
-    names, sizes = zip(*o.case.axes)
-    pairs = (pair for c in o.collectives if c.kind == "collective-permute" for pair in c.groups)
-    return any(not _neighbours(np.subtract(*(np.unravel_index(d, sizes) for d in pair)), names, sizes) for pair in pairs)
-
-
-def _neighbours(apart: Any, names: tuple[str, ...], sizes: tuple[int, ...]) -> bool:
-    n = sizes[names.index("x")]
-    return all(int(d) % n in (1, n - 1) if name == "x" else d == 0 for name, d in zip(names, apart))
-
-
-def is_open(o: Observed) -> bool:
-    """Whether some device never gets anything from a permute."""
-    count = math.prod(n for _, n in o.case.axes)
-    return any(c.kind == "collective-permute" and len(c.groups) < count for c in o.collectives)
-
-
-def largest(o: Observed) -> int:
-    """Bytes of the largest block that is sent."""
-    return max((c.payload_bytes for c in o.collectives), default=0)
 
 
 def chunks(o: Observed, wanted: np.ndarray) -> list[np.ndarray]:

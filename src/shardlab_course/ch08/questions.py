@@ -1,4 +1,4 @@
-"""Chapter 8: collectives from ppermute."""
+"""Chapter 8's questions: collectives from ppermute."""
 
 from __future__ import annotations
 

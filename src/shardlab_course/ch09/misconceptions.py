@@ -1,9 +1,10 @@
-"""Chapter 9's known wrong answers."""
+"""Chapter 9's misconceptions: known wrong answers, and what is said of each."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from shardlab_course.ch09 import budget, dropout, layers
 from shardlab_course.ch09 import oracles as of
 from shardlab_judge.question import Miss
 
@@ -149,28 +150,28 @@ PATTERNS = (
 )  # fmt: skip
 DROPPED = (
     Miss("copies-differ", "Devices that hold copies of one slice have dropped different elements of it: fold in only axes "
-         "that cut the array.", 2, when=of.copies_differ, error="can't be statically inferred"),
+         "that cut the array.", 2, when=dropout.copies_differ, error="can't be statically inferred"),
     Miss("kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p: that is what "
-         "stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
+         "stays.", 1, when=lambda o: dropout.kept_share(o, 1 - dropout.KEEP)),
     Miss("same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key.", 1,
-         when=of.repeats),
+         when=dropout.repeats),
     Miss("seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
-         when=of.seed_ignored),
+         when=dropout.seed_ignored),
     Miss("not-scaled", "What stays must be divided by KEEP, the share that stays: then its mean does not change.", 1,
-         when=of.scaled_otherwise),
+         when=dropout.scaled_otherwise),
 )  # fmt: skip
 
 HEADS = (
     Miss("heads-in-turn", "A group is a run of neighbouring query heads: with 8 and 2, heads 0 to 3 read kv head 0.", 1,
-         like=of.heads_with(reads="turn")),
+         like=layers.heads_with(reads="turn")),
     Miss("all-heads-everywhere", "A device needs only the kv heads that its own query heads read.", 1,
-         like=of.heads_with(keys="all")),
+         like=layers.heads_with(keys="all")),
     Miss("kv-heads-dealt-out", "With fewer kv heads than devices some devices get none; but their query heads read one: it "
-         "is held more than once.", 2, like=of.heads_with(keys="even")),
+         "is held more than once.", 2, like=layers.heads_with(keys="even")),
     Miss("one-head-each", "With fewer devices than kv heads a device has several groups of query heads, and reads a kv head "
-         "for each.", 2, like=of.heads_with(keys="first")),
+         "for each.", 2, like=layers.heads_with(keys="first")),
     Miss("listed-more-than-once", "A device holds a kv head once, however many of its query heads read it.", 1,
-         like=of.heads_with(keys="each")),
+         like=layers.heads_with(keys="each")),
 )  # fmt: skip
 LAYOUT = (
     Miss("axes-in-wrong-order", "`rep` comes first, so neighbouring query heads lie on different kv heads, and what they "
@@ -190,17 +191,17 @@ LAYOUT = (
 
 STEP = (
     Miss("all-tokens-reduced", "A device reduces its own tokens: T is divided by the devices along `data`.", 2,
-         like=of.step_with(tokens=False)),
+         like=budget.step_with(tokens=False)),
     Miss("whole-gradients-reduced", "A device has gradients for its own part of the weights: divide by the devices along "
-         "`model`.", 2, like=of.step_with(weights=False)),
+         "`model`.", 2, like=budget.step_with(weights=False)),
     Miss("all-reduce-counted-once", "An all-reduce is a reduce-scatter and an all-gather: it counts twice.", 1,
-         like=of.step_with(reductions=1)),
+         like=budget.step_with(reductions=1)),
     Miss("forward-only", "X's gradient is a sum over `model` too: there is an all-reduce on the way back.", 1,
-         like=of.step_with(passes=1)),
+         like=budget.step_with(passes=1)),
     Miss("one-device-is-not-free", "With one device along an axis there is nobody to add up with: that costs nothing.", 3,
-         like=of.step_with(free=False)),
+         like=budget.step_with(free=False)),
     Miss("axes-swapped", "Hidden units lie along `model`: outputs are added up over it. Tokens lie along `data`: gradients "
-         "of weights are added up over that.", 2, like=of.step_swapped),
+         "of weights are added up over that.", 2, like=budget.step_swapped),
 )  # fmt: skip
 BEST = (
     Miss(
@@ -211,9 +212,9 @@ BEST = (
     ),
     Miss("always-model", "Not always: where tokens are many, cutting them saves more.", 1, like=lambda t, d, f, n: [1, n]),
     Miss("larger-of-equal-ones", "Of two meshes that cost the same take the one with the smaller `model`.", 1,
-         like=partial(of.best_mesh, larger=True)),
+         like=partial(budget.best_mesh, larger=True)),
     Miss("powers-of-two-only", "Not every size is a power of two: 6 devices may be 2 by 3.", 1,
-         like=partial(of.best_mesh, powers=True)),
+         like=partial(budget.best_mesh, powers=True)),
 )
 BOTH_AXES = (
     LEFT,

@@ -1,7 +1,8 @@
-"""Chapter 9: the tensor-parallel MLP and attention."""
+"""Chapter 9's questions: the tensor-parallel MLP and attention."""
 
 from __future__ import annotations
 
+from shardlab_course.ch09 import budget, dropout, layers
 from shardlab_course.ch09 import misconceptions as wrong
 from shardlab_course.ch09 import oracles as of
 from shardlab_course.ch09.oracles import COLUMNS, FOUR, LINE, MESHES, TALL, TOKENS, WIDE
@@ -18,12 +19,12 @@ CUTS = Question(
     items=(
         ValueItem("collective", {"P": 0.25}, predicted=True, key="all-gather", misses=wrong.COLLECTIVE),
         ValueItem("factor", {"P": 0.25}, predicted=True, key=4, misses=wrong.FACTOR),
-        LayoutItem("plain", ALL, function=of.plain_mlp, misses=wrong.PLAIN, draw=of.draw_plain,
+        LayoutItem("plain", ALL, function=layers.plain_mlp, misses=wrong.PLAIN, draw=layers.draw_plain,
                    reference={"X": [], "W1": [None, "model"], "W2": ["model", None]},
-                   cases=(of.plain_sizes(LINE, 16, 32, 128), of.plain_sizes(FOUR, 8, 32, 160))),
-        LayoutItem("gated", ALL, function=of.gated_mlp, misses=wrong.GATED, draw=of.draw_gated,
+                   cases=(layers.plain_sizes(LINE, 16, 32, 128), layers.plain_sizes(FOUR, 8, 32, 160))),
+        LayoutItem("gated", ALL, function=layers.gated_mlp, misses=wrong.GATED, draw=layers.draw_gated,
                    reference={"X": [], "Wg": [None, "model"], "Wu": [None, "model"], "Wd": ["model", None]},
-                   cases=(of.gated_sizes(LINE, 16, 32, 128), of.gated_sizes(FOUR, 8, 32, 160))),
+                   cases=(layers.gated_sizes(LINE, 16, 32, 128), layers.gated_sizes(FOUR, 8, 32, 160))),
     ),
     hints=(
         "After the first weight each device should have finished numbers, or relu cannot be applied. Which cut of W1 gives "
@@ -119,12 +120,12 @@ DROPOUT = Question(
     "9.5", "One key, many masks", difficulty=3, minutes=20,
     items=(
         ValueItem("patterns", {"P": 0.5}, predicted=True, key=1, misses=wrong.PATTERNS),
-        ProgramItem("drop_hidden", FREE, oracle=of.dropped, several=True, misses=wrong.DROPPED,
-                    cases=(of.dropout_case(LINE, COLUMNS), of.dropout_case(TALL, COLUMNS)),
-                    draw=lambda rng: of.dropout_case(rng.choice(MESHES), COLUMNS)),
-        ProgramItem("drop_output", FREE, oracle=of.dropped, several=True, misses=wrong.DROPPED,
-                    cases=(of.dropout_case(WIDE, TOKENS), of.dropout_case(TALL, TOKENS)),
-                    draw=lambda rng: of.dropout_case(rng.choice(GRIDS), TOKENS)),
+        ProgramItem("drop_hidden", FREE, oracle=dropout.dropped, several=True, misses=wrong.DROPPED,
+                    cases=(dropout.dropout_case(LINE, COLUMNS), dropout.dropout_case(TALL, COLUMNS)),
+                    draw=lambda rng: dropout.dropout_case(rng.choice(MESHES), COLUMNS)),
+        ProgramItem("drop_output", FREE, oracle=dropout.dropped, several=True, misses=wrong.DROPPED,
+                    cases=(dropout.dropout_case(WIDE, TOKENS), dropout.dropout_case(TALL, TOKENS)),
+                    draw=lambda rng: dropout.dropout_case(rng.choice(GRIDS), TOKENS)),
     ),
     hints=(
         "Which devices hold different slices of the array, and which hold copies of one slice?",
@@ -145,13 +146,14 @@ DROPOUT = Question(
 GROUPED = Question(
     "9.6", "More devices than key heads", difficulty=4, minutes=35,
     items=(
-        CallsItem("heads", {"V": 1.5}, oracle=of.heads, draw=of.draw_heads_call, drawn=20, misses=wrong.HEADS,
+        CallsItem("heads", {"V": 1.5}, oracle=layers.heads, draw=layers.draw_heads_call, drawn=20, misses=wrong.HEADS,
                   calls=((8, 8, 8), (8, 2, 8), (8, 2, 2), (12, 4, 2), (16, 4, 8), (6, 1, 3))),
-        LayoutItem("layout", {"S": 0.5, "H": 1, "M": 1, "F": 0.5}, function=of.attention, misses=wrong.LAYOUT,
-                   draw=of.draw_heads,
+        LayoutItem("layout", {"S": 0.5, "H": 1, "M": 1, "F": 0.5}, function=layers.attention, misses=wrong.LAYOUT,
+                   draw=layers.draw_heads,
                    reference={"X": [], "Wq": [None, ["kv", "rep"]], "Wk": [None, "kv"], "Wv": [None, "kv"],
                               "Wo": [["kv", "rep"]]},
-                   cases=(of.head_sizes(axes(kv=2, rep=4), 16, 32, 8, 4), of.head_sizes(axes(kv=4, rep=2), 8, 32, 16, 4))),
+                   cases=(layers.head_sizes(axes(kv=2, rep=4), 16, 32, 8, 4),
+                          layers.head_sizes(axes(kv=4, rep=2), 8, 32, 16, 4))),
     ),
     hints=(
         "Deal out the query heads first, in order. Then write beside each device the kv heads that they read.",
@@ -175,10 +177,11 @@ BOTH = Question(
                     rtol=1e-4, atol=1e-4, tolerance=ROUNDING,
                     draw=of.drawing(of.grid_case, GRIDS, 3),
                     cases=(of.grid_case(WIDE, 16, 24, 96), of.grid_case(TALL, 8, 24, 80))),
-        CallsItem("step_bytes", {"C": 1.5}, oracle=of.step_bytes, draw=of.draw_step, drawn=20, rtol=1e-9, misses=wrong.STEP,
+        CallsItem("step_bytes", {"C": 1.5}, oracle=budget.step_bytes, draw=budget.draw_step, drawn=20, rtol=1e-9,
+                  misses=wrong.STEP,
                   calls=((64, 32, 128, 8, 1), (64, 32, 128, 4, 2), (64, 32, 128, 2, 4), (64, 32, 128, 1, 8),
                          (16, 48, 96, 2, 3))),
-        CallsItem("best_mesh", {"C": 1}, oracle=of.best_mesh, draw=of.draw_sizes, drawn=20, misses=wrong.BEST,
+        CallsItem("best_mesh", {"C": 1}, oracle=budget.best_mesh, draw=budget.draw_sizes, drawn=20, misses=wrong.BEST,
                   calls=((64, 32, 128, 8), (65536, 1024, 4096, 8), (64, 8192, 32768, 8), (4096, 1024, 4096, 16),
                          (192, 96, 240, 6), (96, 32, 264, 12))),
     ),

@@ -1,4 +1,4 @@
-"""Chapter 10's known wrong answers."""
+"""Chapter 10's misconceptions: known wrong answers, and what is said of each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shardlab_course.ch10 import oracles as of
+from shardlab_course.shared import agreement
 from shardlab_judge.question import Miss
 
 LEFT = Miss("left-to-the-compiler",
@@ -268,7 +269,7 @@ def _axes(o: Any) -> set[str]:
 
 
 def _after(o: Any, steps: int) -> bool:
-    return of.agrees(o, of.descended(steps=steps)(*of.wide(o)))
+    return agreement.agrees(o, of.descended(steps=steps)(*agreement.wide(o)))
 
 
 DRAWS = (
@@ -298,7 +299,7 @@ NOISY = (
 
 def _is_noisy(o: Any) -> bool:
     key, x = o.inputs
-    return of.agrees(o, (of.noisy(key, x.astype(np.float64)),))
+    return agreement.agrees(o, (of.noisy(key, x.astype(np.float64)),))
 
 
 APART = (
@@ -319,4 +320,4 @@ APART = (
 
 def _is_apart(o: Any) -> bool:
     key, x = o.inputs
-    return of.agrees(o, (of.apart(key, x.astype(np.float64)),))
+    return agreement.agrees(o, (of.apart(key, x.astype(np.float64)),))

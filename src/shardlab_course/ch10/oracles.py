@@ -1,4 +1,4 @@
-"""Chapter 10's oracles, cases, and recognisers of known wrong answers: gradients by hand, one sample after another."""
+"""Chapter 10's oracles: gradients by hand, one sample after another; with cases and recognisers of wrong answers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Spec
+from shardlab_course.shared.agreement import Arrays, agrees, wide
 from shardlab_judge.question import Case, Input, Observed, axes
 
-Arrays = tuple[np.ndarray, ...]
 LINE, PLANE, TALL = axes(data=8), axes(data=4, model=2), axes(data=2, model=4)
 MODEL_LINE = axes(model=8)
 ROWS: Spec = ("data", None)
@@ -332,20 +332,6 @@ def random_blocks(mesh: Axes, rows: int, width: int) -> Case:
 def draw_random_blocks(rng: random.Random) -> Case:
     """Blocks of any size."""
     return random_blocks(rng.choice((LINE, PLANE)), rng.randint(2, 6), rng.randint(3, 9))
-
-
-def agrees(o: Observed, wanted: Arrays, close: float = 1e-4) -> bool:
-    """Whether every device holds its slices of `wanted`."""
-    return len(o.shards) == len(wanted) and all(
-        block.shape == right[index].shape and np.allclose(block, right[index], rtol=close, atol=close)
-        for shards, right in zip(o.shards, wanted)
-        for _, index, block in shards
-    )
-
-
-def wide(o: Observed) -> Arrays:
-    """The inputs in double precision."""
-    return tuple(a.astype(np.float64) for a in o.inputs)
 
 
 def times(o: Observed, oracle: Callable[..., Any], factor: Callable[[int], float]) -> bool:

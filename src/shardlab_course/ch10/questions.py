@@ -1,4 +1,4 @@
-"""Chapter 10: data parallelism and gradients."""
+"""Chapter 10's questions: data parallelism and gradients."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Chapter 11, fsdp and memory: its questions, what is right, and the misconceptions that are known."""
+"""Chapter 11, FSDP and memory: its questions, what is right, and the misconceptions that are known."""

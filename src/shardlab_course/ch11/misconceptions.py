@@ -1,4 +1,4 @@
-"""Chapter 11's known wrong answers."""
+"""Chapter 11's misconceptions: known wrong answers, and what is said of each."""
 
 from __future__ import annotations
 

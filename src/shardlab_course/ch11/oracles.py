@@ -1,4 +1,4 @@
-"""Chapter 11's oracles, cases, and recognisers of known wrong answers: bytes by hand, and gradients sample by sample."""
+"""Chapter 11's oracles: bytes by hand, gradients sample by sample; with cases and recognisers of wrong answers."""
 
 from __future__ import annotations
 

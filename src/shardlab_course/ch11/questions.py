@@ -1,4 +1,4 @@
-"""Chapter 11: FSDP, ZeRO and memory."""
+"""Chapter 11's questions: FSDP, ZeRO and memory."""
 
 from __future__ import annotations
 

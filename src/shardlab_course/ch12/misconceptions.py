@@ -1,9 +1,10 @@
-"""Chapter 12's known wrong answers."""
+"""Chapter 12's misconceptions: known wrong answers, and what is said of each."""
 
 from __future__ import annotations
 
-from shardlab_course.ch08 import oracles as ring
 from shardlab_course.ch12 import oracles as of
+from shardlab_course.ch12 import pipeline, timetable
+from shardlab_course.shared import rings
 from shardlab_judge.question import Miss
 
 LEFT = Miss("left-to-the-compiler", "The compiler chose what moves. Here you write it, inside shard_map.", 1,
@@ -14,9 +15,9 @@ READY_MADE = Miss("uses-a-finished-collective",
                   when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)  # fmt: skip
 LEAPS = Miss("leaps-over-neighbours",
              "A permute sends further than to the next device: on a real ring such a message crosses every link on its way.",
-             1, when=ring.leaps, barred=True)  # fmt: skip
+             1, when=rings.leaps, barred=True)  # fmt: skip
 OPEN = Miss("ring-is-open", "The permutation does not close: some device gets zeros, and passes them on.", 1,
-            when=lambda o: ring.is_open(o) and not ring.leaps(o))  # fmt: skip
+            when=lambda o: rings.is_open(o) and not rings.leaps(o))  # fmt: skip
 CARRY = Miss("carry-changes-type",
              "The loop starts from an array that is equal everywhere, and after a round it varies over x; start from a "
              "product, or pcast the start to varying.", 2, error="manual axis types do not match")  # fmt: skip
@@ -33,7 +34,7 @@ EARLY = Miss("most-before-the-first-hop", "Values are right, and every hop has a
 IDLE = Miss("nothing-moves", "Nothing moves between devices, and each has only a part of what it needs.", 1,
             when=lambda o: not o.collectives)  # fmt: skip
 ONE_MORE = Miss("one-hop-too-many", "After n - 1 hops every chunk has been everywhere; the n-th only brings it home.", 2,
-                when=lambda o: ring.hops(o) == ring.devices(o) and ring.only_permutes(o))  # fmt: skip
+                when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o))  # fmt: skip
 WAYS = (LEFT, READY_MADE, LEAPS, OPEN, CARRY)
 INDICES = (
     Miss("chunk-index-local", "Rows of W were taken in the order 0, 1, 2, ... on every device. Which chunk is at hand "
@@ -58,23 +59,23 @@ INDICES = (
 )  # fmt: skip
 MORE = (
     Miss("weights-travel", "Blocks of W travel. Here W stays where it is: the device's own columns meet every chunk of X.",
-         1, when=lambda o: ring.only_permutes(o) and of.travels(o, 1)),
+         1, when=lambda o: rings.only_permutes(o) and of.travels(o, 1)),
     Miss("sums-travel", "Sums travel beside the chunks. Each device's sum is its own, and stays.", 1,
-         when=lambda o: ring.only_permutes(o) and of.output_travels(o)),
+         when=lambda o: rings.only_permutes(o) and of.output_travels(o)),
     Miss("sends-all-it-has", "A hop carries more than one chunk; only what came last is news.", 1, when=of.many_chunks),
 )  # fmt: skip
 GATHER = (*WAYS, *MORE, *INDICES, ONE_MORE, NOTHING_BESIDE, LATE)
 BOTH = (
     *WAYS, *MORE,
     Miss("antipode-sent-twice", "With an even n the chunk from opposite comes from both sides; it is needed once.", 3,
-         when=lambda o: o.depth == ring.devices(o) // 2 and ring.hops(o) == ring.devices(o) and ring.devices(o) % 2 == 0),
+         when=lambda o: (n := rings.devices(o)) % 2 == 0 and o.depth == n // 2 and rings.hops(o) == n),
     *INDICES, ONE_MORE, NOTHING_BESIDE, LATE,
     Miss("still-one-way", "All chunks still go one way round: n - 1 hops, each of which waits for the one before.", 3,
-         when=lambda o: ring.only_permutes(o) and o.depth == ring.hops(o) == ring.devices(o) - 1),
+         when=lambda o: rings.only_permutes(o) and o.depth == rings.hops(o) == rings.devices(o) - 1),
     Miss("halves-all-the-way", "Half a chunk goes each way, but all the way round. Whole chunks need to go half round only.",
-         3, when=lambda o: of.all_round_twice(o) and ring.largest(o) < of.block_bytes(o, 0)),
+         3, when=lambda o: of.all_round_twice(o) and rings.largest(o) < of.block_bytes(o, 0)),
     Miss("all-round-both-ways", "Chunks go all the way round in both directions, so each comes twice. Half round is enough.",
-         3, when=lambda o: of.all_round_twice(o) and ring.largest(o) == of.block_bytes(o, 0)),
+         3, when=lambda o: of.all_round_twice(o) and rings.largest(o) == of.block_bytes(o, 0)),
 )  # fmt: skip
 
 SCATTER = (
@@ -83,9 +84,9 @@ SCATTER = (
          "so let sums travel.", 1, when=of.inputs_travel),
     Miss("whole-sums-travel", "A hop carries the sums of all chunks. Each device ends with one of them, so one is "
                               "enough.", 1,
-         when=lambda o: ring.only_permutes(o) and ring.largest(o) >= of.product(*o.inputs).nbytes),
+         when=lambda o: rings.only_permutes(o) and rings.largest(o) >= of.product(*o.inputs).nbytes),
     Miss("one-hop-too-many", "After n - 1 hops a sum has been on every device; the n-th moves it on for nothing.", 2,
-         when=lambda o: ring.hops(o) == ring.devices(o) and ring.only_permutes(o)),
+         when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o)),
     NOTHING_BESIDE, EARLY, IDLE,
     Miss("sum-ends-next-door", "The sums are right, and each lies one device beside its own: begin one chunk earlier, or "
                                "later.",
@@ -121,33 +122,35 @@ LOOPED = (
 
 FINISH = (
     Miss("blocks-until-all-is-there", "The first product needs nobody: it begins at once, and each other as soon as its own "
-         "chunk has come.", 1, like=of.finish_with("blocking")),
+         "chunk has come.", 1, like=pipeline.finish_with("blocking")),
     Miss("hop-waits-for-product", "A hop passes on what came; it does not wait for the product of it.", 2,
-         like=of.finish_with("serial")),
+         like=pipeline.finish_with("serial")),
     Miss("hops-all-at-once", "Chunk i comes over i hops, one after the other: each passes on what the one before "
                              "brought.", 2,
-         like=of.finish_with("free-wires")),
-    Miss("nobody-waits", "A product cannot begin before its chunk has come.", 1, like=of.finish_with("no-waiting")),
+         like=pipeline.finish_with("free-wires")),
+    Miss("nobody-waits", "A product cannot begin before its chunk has come.", 1, like=pipeline.finish_with("no-waiting")),
     Miss("hop-waits-for-the-round", "Hops follow one another without a gap: the next one does not wait for the product of "
-         "this round.", 2, like=of.finish_with("lockstep")),
+         "this round.", 2, like=pipeline.finish_with("lockstep")),
     Miss("several-at-a-time", "Products are made one at a time: a chunk that has come waits until the one before is over.",
-         2, like=of.finish_with("no-queue")),
-    Miss("starts-instead-of-ends", "These are the times at which products begin.", 1, like=of.finish_with("starts")),
-    Miss("own-chunk-travels", "The first chunk is the device's own, and no hop brings it.", 2, like=of.finish_with("late")),
+         2, like=pipeline.finish_with("no-queue")),
+    Miss("starts-instead-of-ends", "These are the times at which products begin.", 1, like=pipeline.finish_with("starts")),
+    Miss("own-chunk-travels", "The first chunk is the device's own, and no hop brings it.", 2,
+         like=pipeline.finish_with("late")),
 )  # fmt: skip
 CANCEL = "The 2 FLOPs of a product and its addition cancel against the 2 bytes of a bfloat16."
 MOST = (
-    Miss("half-as-many", "These are half as many as there are. " + CANCEL, 3, like=of.most_with(times=0.5)),
-    Miss("twice-as-many", "These are twice as many as there are. " + CANCEL, 3, like=of.most_with(times=2)),
+    Miss("half-as-many", "These are half as many as there are. " + CANCEL, 3, like=pipeline.most_with(times=0.5)),
+    Miss("twice-as-many", "These are twice as many as there are. " + CANCEL, 3, like=pipeline.most_with(times=2)),
     Miss("both-ways-is-no-faster", "With both directions a device gets twice the bytes in the same time.", 3,
-         like=of.most_with(ways=1)),
+         like=pipeline.most_with(ways=1)),
     Miss("both-ways-is-slower", "With both directions a hop takes half as long: more devices can be kept busy, not fewer.",
-         3, like=of.most_with(ways=0.5)),
+         3, like=pipeline.most_with(ways=0.5)),
     Miss("always-both-ways", "Twice the bandwidth is there only when `both` says so.", 2,
-         like=of.most_with(times=2, ways=1)),
-    Miss("one-too-many", "With one device more the wires are slower: round down.", 3, like=of.most_with(up=True)),
-    Miss("rounded-to-the-nearest", "Half a device more is too many: round down.", 3, like=of.most_with(nearest=True)),
-    Miss("no-device-at-all", "There is at least one device, however slow the wires are.", 3, like=of.most_with(least=0)),
+         like=pipeline.most_with(times=2, ways=1)),
+    Miss("one-too-many", "With one device more the wires are slower: round down.", 3, like=pipeline.most_with(up=True)),
+    Miss("rounded-to-the-nearest", "Half a device more is too many: round down.", 3, like=pipeline.most_with(nearest=True)),
+    Miss("no-device-at-all", "There is at least one device, however slow the wires are.", 3,
+         like=pipeline.most_with(least=0)),
 )  # fmt: skip
 
 MLP = (
@@ -165,7 +168,7 @@ MLP = (
     Miss("term-left-out", "Every sum lacks one device's term: a sum begins with one, and n - 1 are added to it.", 3,
          when=of.lacks_a_term),
     Miss("one-hop-too-many", "Each half has n - 1 hops; a further one brings home what has been everywhere.", 2,
-         when=lambda o: ring.only_permutes(o) and ring.hops(o) > 2 * (ring.devices(o) - 1)),
+         when=lambda o: rings.only_permutes(o) and rings.hops(o) > 2 * (rings.devices(o) - 1)),
     Miss("moves-first-then-multiplies", APART, 1, barred=True,
          when=lambda o: o.beside == 0 and bool(o.collectives) and of.right(o, of.mlp)),
     Miss("most-before-or-after", "Values are right, and every hop has a product beside it; but most of the arithmetic waits "
@@ -177,23 +180,25 @@ MLP = (
 
 BETWEEN = (
     Miss("done-ends-the-first", "Pairs overlap. A done names the start that it belongs to, in its brackets.", 1,
-         like=of.between_with(order="first")),
+         like=timetable.between_with(order="first")),
     Miss("done-ends-the-last", "Pairs overlap, and are not nested. A done names the start that it belongs to.", 1,
-         like=of.between_with(order="last")),
+         like=timetable.between_with(order="last")),
     Miss("every-fusion-counts", "Some fusions only add, or cut. Those of products have dot_general in their op_name.", 2,
-         like=of.between_with(fusions=True)),
+         like=timetable.between_with(fusions=True)),
     Miss("copies-counted", "copy-start and copy-done move data inside of a chip; permutes were asked for.", 2,
-         like=of.between_with(copies=True)),
+         like=timetable.between_with(copies=True)),
     Miss("named-fusions-only", "A fusion of a product may have another name. What it is stands in its op_name.", 2,
-         like=of.between_with(named=True)),
+         like=timetable.between_with(named=True)),
     Miss("any-line-counts", "Other lines have dot_general in their op_name too. On a TPU products are fusions.", 2,
-         like=of.between_with(anything=True)),
-    Miss("percent-in-names", "In a text % marks a name, and is no part of it.", 3, like=of.between_then(of.marked)),
+         like=timetable.between_with(anything=True)),
+    Miss("percent-in-names", "In a text % marks a name, and is no part of it.", 3,
+         like=timetable.between_then(timetable.marked)),
     Miss("zeros-left-out", "A start with nothing between it and its done counts too: with 0.", 2,
-         like=of.between_then(of.positive)),
+         like=timetable.between_then(timetable.positive)),
     Miss("dones-as-keys", "The names of the starts were asked for, as they stand in the brackets of the dones.", 3,
-         like=of.between_by_done),
-    Miss("counts-one-too-many", "Count what stands between start and done, and no more.", 3, like=of.between_with(ends=1)),
+         like=timetable.between_by_done),
+    Miss("counts-one-too-many", "Count what stands between start and done, and no more.", 3,
+         like=timetable.between_with(ends=1)),
 )  # fmt: skip
 
 RIGHT_ON = (
@@ -256,7 +261,7 @@ OVERLAPPED = (
          "gathering, though its device had them all along.", 2, barred=True,
          when=lambda o: o.beside == 0 and bool(o.collectives)),
     Miss("local-scores-only", "Queries met their own device's tokens only: the output has too few columns.", 1,
-         when=lambda o: o.placements[0].shape[1] * ring.devices(o) == o.inputs[0].shape[0]),
+         when=lambda o: o.placements[0].shape[1] * rings.devices(o) == o.inputs[0].shape[0]),
     Miss("transposed", "These are the transposed scores. Queries are X W with W as it is, and rows of the output belong to "
          "queries.", 2, like=of.scores_transposed),
     Miss("summed-instead-of-gathered", "An all-reduce brings tokens together as well, and moves twice the bytes of an "

@@ -1,18 +1,16 @@
-"""Chapter 12's oracles, drawn cases, and recognisers of known wrong answers: slow, chunk by chunk, on the host."""
+"""Chapter 12's oracles: slow, chunk by chunk on the host; with drawn cases and recognisers of wrong answers."""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab.programs.reading.hlo import Instruction, parse
 from shardlab.programs.reading.overlap import Overlap, overlaps
-from shardlab_course.ch08.oracles import devices, each, hops, largest, only_permutes, whole
+from shardlab_course.shared.rings import devices, each, hops, largest, only_permutes, whole
 from shardlab_judge.question import Case, Input, Observed, axes
 
 COLUMNS: Spec = (None, "x")
@@ -21,8 +19,6 @@ LINE, WIDE, FIVE = axes(x=8), axes(x=4, y=2), axes(x=5)
 MESHES = (LINE, WIDE, FIVE)
 Pairs = Callable[[int, int], Iterable[tuple[int, int]]]
 """For a device and the number of devices: which chunk of the left factor met which rows of the right one."""
-Writer = Callable[[list[str]], None]
-"""Adds a line to a text."""
 
 
 def product(X: np.ndarray, W: np.ndarray) -> np.ndarray:
@@ -328,190 +324,3 @@ def own_tokens(o: Observed) -> bool:
     n = devices(o)
     tokens, up, down = np.split(X, n), np.split(W1, n, axis=1), np.split(W2, n)
     return each(o, lambda d: np.maximum(tokens[d] @ up[d], 0) @ down[d])
-
-
-def finish(compute: list[float], hops: list[float]) -> list[float]:
-    """When each product ends, found by small steps of a clock's two hands: one of the wires, one of the arithmetic."""
-    wire, unit, ends = 0.0, 0.0, []
-    for i, seconds in enumerate(compute):
-        if i:
-            wire += hops[i - 1]
-        unit = seconds + (unit if unit > wire else wire)
-        ends.append(unit)
-    return ends
-
-
-def finish_with(how: str) -> Callable[[list[float], list[float]], list[float]]:
-    """The simulator with something wrong: "blocking", "serial", "free-wires", "no-waiting", "late", "lockstep",
-    "no-queue", "starts"."""
-
-    def finish(compute: list[float], hops: list[float]) -> list[float]:
-        wire = sum(hops) if how == "blocking" else 0.0
-        unit, ends = 0.0, []
-        for i, seconds in enumerate(compute):
-            hop = hops[i - 1] if i else 0.0
-            if how in ("serial", "free-wires"):
-                wire = hop + (unit if how == "serial" else 0.0)
-            elif how == "lockstep":
-                wire = max(unit, wire + hop)
-            elif how == "late":
-                wire += hops[i] if i < len(hops) else 0.0
-            elif how != "blocking":
-                wire += hop
-            begun = {"no-waiting": unit, "no-queue": wire}.get(how, max(unit, wire))
-            unit = begun + seconds
-            ends.append(begun if how == "starts" else unit)
-        return ends
-
-    return finish
-
-
-def draw_schedule(rng: random.Random) -> tuple[list[float], list[float]]:
-    """Times of products and hops in whole microseconds."""
-    n, slow = rng.randint(2, 8), rng.choice((4, 10, 25))
-    return [float(rng.randint(1, 12)) for _ in range(n)], [float(rng.randint(1, slow)) for _ in range(n - 1)]
-
-
-def most_devices(F: int, flops: float, bandwidth: float, both: bool) -> int:
-    """The most devices for which no product has to wait for a chunk, tried one after the other with an arbitrary block."""
-    T, D, n = 4096, 8192, 1
-    lanes = 2 if both else 1
-    while 2 * T * (D / (n + 1)) * (F / (n + 1)) / flops >= 2 * T * (D / (n + 1)) / (lanes * bandwidth):
-        n += 1
-    return n
-
-
-def most_with(
-    *, times: float = 1, ways: float = 2, up: bool = False, nearest: bool = False, least: int = 1
-) -> Callable[..., int]:
-    """The formula with something wrong: a factor, what two directions give, how it is rounded, the least that it may be."""
-
-    def most(F: int, flops: float, bandwidth: float, both: bool) -> int:
-        n = F * times * bandwidth * (ways if both else 1) / flops
-        return max(least, round(n) if nearest else int(n) + up)
-
-    return most
-
-
-def draw_chip(rng: random.Random) -> tuple[int, float, float, bool]:
-    """Hidden width, FLOPs and bytes a second, and whether both directions carry."""
-    flops, bandwidth = rng.choice(((1.97e14, 4.5e10), (4.59e14, 9e10), (9.2e14, 9e10)))
-    return 64 * rng.randint(150, 1200), flops, bandwidth, rng.random() < 0.5
-
-
-def between(text: str) -> dict[str, int]:
-    """For each start of a permute in the entry: how many product fusions stand between it and its done."""
-    module = parse(text)
-    return _between(list(module.computations[module.entry].values()), is_product=_is_product)
-
-
-def between_with(
-    *, fusions: bool = False, named: bool = False, anything: bool = False, copies: bool = False, order: str = "named",
-    ends: int = 0,
-) -> Callable[[str], Any]:  # fmt: skip
-    """The reader with something wrong: what counts as a product or as a pair, which start a done ends, what is added."""
-
-    def counts(i: Instruction) -> bool:
-        if fusions or anything:
-            return i.opcode == "fusion" if fusions else "dot_general" in i.rest
-        return _is_product(i) and (not named or i.name.startswith("fusion"))
-
-    def between(text: str) -> dict[str, int]:
-        module = parse(text)
-        lines = list(module.computations[module.entry].values())
-        found = _between(lines, is_product=counts, order=order, copies=copies)
-        return {name: n + ends for name, n in found.items()}
-
-    return between
-
-
-def between_then(change: Callable[[dict[str, int]], dict[str, int]]) -> Callable[[str], Any]:
-    """The reader, and what is made of its answer."""
-    return lambda text: change(between(text))
-
-
-def marked(found: dict[str, int]) -> dict[str, int]:
-    """Names with their percent sign."""
-    return {f"%{name}": n for name, n in found.items()}
-
-
-def positive(found: dict[str, int]) -> dict[str, int]:
-    """What is not 0."""
-    return {name: n for name, n in found.items() if n}
-
-
-def between_by_done(text: str) -> dict[str, int]:
-    """The right numbers by the names of the dones."""
-    module = parse(text)
-    lines = module.computations[module.entry].values()
-    done = {i.operands[0]: i.name for i in lines if i.opcode == "collective-permute-done"}
-    return {done[name]: n for name, n in between(text).items()}
-
-
-def _between(lines: list[Instruction], *, is_product: Callable[[Instruction], bool], order: str = "named",
-             copies: bool = False) -> dict[str, int]:  # fmt: skip
-    begun: dict[str, int] = {}
-    found: dict[str, int] = {}
-    seen = 0
-    for i in lines:
-        seen += is_product(i)
-        if not (i.opcode.startswith("collective-permute") or (copies and i.opcode.startswith("copy"))):
-            continue
-        if i.opcode.endswith("-start"):
-            begun[i.name] = seen
-        elif i.opcode.endswith("-done"):
-            names = {"named": i.operands[0], "first": next(iter(begun)), "last": next(reversed(begun))}
-            found[names[order]] = seen - begun.pop(names[order])
-    return found
-
-
-def _is_product(i: Instruction) -> bool:
-    return i.opcode == "fusion" and 'dot_general"' in i.rest
-
-
-def draw_text(rng: random.Random) -> tuple[str]:
-    """A made-up schedule: one or two chains of permutes with products, copies and other fusions anywhere between."""
-    names = iter(rng.sample(range(1, 9999), 20))
-    chains = [list(_chain(rng, side, names)) for side in ("left", "right")[: rng.randint(1, 2)]]
-    lines, number = ["  %p = bf16[64,32]{1,0} parameter(0)"], iter(range(1, 1000))
-    while any(chains):
-        rng.choice([chain for chain in chains if chain]).pop(0)(lines)
-        for _ in range(rng.randint(0, 2)):
-            lines += _other(rng, next(number))
-    head = "HloModule jit_drawn, is_scheduled=true, num_partitions=8\n\nENTRY %main (p: bf16[64,32]) -> bf16[64,32] {"
-    return ("\n".join([head, *lines, "  ROOT %out = bf16[64,32]{1,0} copy(%p)", "}"]) + "\n",)
-
-
-def _chain(rng: random.Random, side: str, names: Iterator[int]) -> Iterator[Writer]:
-    """Writers of the lines of a chain, one after the other."""
-    came = "p"
-    for _ in range(rng.randint(1, 4)):
-        start, done = f"collective-permute-start.{next(names)}", f"collective-permute-done.{next(names)}"
-        origin = f'metadata={{op_name="jit(f)/{side}/ppermute"}}'
-        yield _writer(
-            f"  %{start} = (bf16[64,32]{{1,0}}, bf16[64,32]{{1,0}}) collective-permute-start(%{came}), channel_id=1, "
-            f"source_target_pairs={{{{0,1}},{{1,0}}}}, {origin}"
-        )
-        yield _writer(f"  %{done} = bf16[64,32]{{1,0}} collective-permute-done(%{start}), {origin}")
-        came = done
-
-
-def _writer(line: str) -> Writer:
-    return lambda lines: lines.append(line)
-
-
-def _other(rng: random.Random, number: int) -> list[str]:
-    """A product, a fusion or a line of one's name that is none, or a copy with its start and done."""
-    match rng.randint(0, 5):
-        case 0:
-            what = rng.choice(("add", "reduce_sum", "dynamic_slice"))
-            return [f'  %fusion.{number} = bf16[64,32]{{1,0}} fusion(%p), kind=kLoop, calls=%f.{number}, '
-                    f'metadata={{op_name="jit(f)/{what}"}}']  # fmt: skip
-        case 1:
-            return [f"  %copy-start.{number} = (bf16[64,32]{{1,0}}, bf16[64,32]{{1,0}}) copy-start(%p)",
-                    f"  %copy-done.{number} = bf16[64,32]{{1,0}} copy-done(%copy-start.{number})"]  # fmt: skip
-        case 2:
-            return [f'  %bitcast.{number} = bf16[64,32]{{1,0}} bitcast(%p), metadata={{op_name="jit(f)/dot_general"}}']
-    name = rng.choice((f"fusion.{number}", f"convolution_add_fusion.{number}"))
-    return [f'  %{name} = bf16[64,32]{{1,0}} fusion(%p), kind=kOutput, calls=%f.{number}, '
-            f'metadata={{op_name="jit(f)/dot_general"}}']  # fmt: skip

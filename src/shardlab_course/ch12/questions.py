@@ -1,10 +1,11 @@
-"""Chapter 12: overlap and collective matmul."""
+"""Chapter 12's questions: overlap and collective matmul."""
 
 from __future__ import annotations
 
 from shardlab import listings
 from shardlab_course.ch12 import misconceptions as wrong
 from shardlab_course.ch12 import oracles as of
+from shardlab_course.ch12 import pipeline, timetable
 from shardlab_course.ch12.oracles import FIVE, LINE, WIDE
 from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
 
@@ -89,11 +90,12 @@ LOOP = Question(
 SIMULATE = Question(
     "12.4", "When does overlap stop helping?", difficulty=3, minutes=30,
     items=(
-        CallsItem("finish", {"C": 1.5}, oracle=of.finish, draw=of.draw_schedule, rtol=1e-9, misses=wrong.FINISH, calls=(
+        CallsItem("finish", {"C": 1.5}, oracle=pipeline.finish, draw=pipeline.draw_schedule, rtol=1e-9,
+                  misses=wrong.FINISH, calls=(
             ([4.0, 4.0, 4.0, 4.0], [3.0, 3.0, 3.0]), ([2.0, 2.0, 2.0, 2.0], [5.0, 5.0, 5.0]), ([9.0, 1.0, 1.0], [2.0, 2.0]),
             ([1.0, 1.0, 8.0, 1.0], [6.0, 1.0, 1.0]), ([3.0], []), ([5.0, 2.0, 7.0, 1.0, 3.0], [1.0, 9.0, 2.0, 4.0]),
         )),
-        CallsItem("most_devices", {"C": 1}, oracle=of.most_devices, draw=of.draw_chip, misses=wrong.MOST, calls=(
+        CallsItem("most_devices", {"C": 1}, oracle=pipeline.most_devices, draw=pipeline.draw_chip, misses=wrong.MOST, calls=(
             (16384, 1.97e14, 4.5e10, False), (16384, 1.97e14, 4.5e10, True), (28672, 4.59e14, 9e10, True),
             (65536, 9.2e14, 9e10, False), (4096, 9.2e14, 9e10, False),
         )),
@@ -139,7 +141,7 @@ WHOLE = Question(
 READ = Question(
     "12.6", "Read what the TPU compiler planned", difficulty=3, minutes=30,
     items=(
-        CallsItem("between", {"V": 2}, oracle=of.between, draw=of.draw_text, misses=wrong.BETWEEN,
+        CallsItem("between", {"V": 2}, oracle=timetable.between, draw=timetable.draw_text, misses=wrong.BETWEEN,
                   calls=tuple((listings.hlo(name),) for name in ("blocking_tpu", "ring_tpu", "mlp_tpu"))),
     ),
     hints=(

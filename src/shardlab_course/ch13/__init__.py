@@ -1,1 +1,1 @@
-"""Chapter 13, fft and solve: its questions, what is right, and the misconceptions that are known."""
+"""Chapter 13, FFT and solve: its questions, what is right, and the misconceptions that are known."""

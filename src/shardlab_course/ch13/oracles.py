@@ -1,4 +1,4 @@
-"""Chapter 13's oracles, cases, and recognisers of known wrong answers: transforms and solvers on global arrays."""
+"""Chapter 13's oracles: transforms and solvers on global arrays; with cases and recognisers of wrong answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 13: distributed FFT and linear solve."""
+"""Chapter 13's questions: distributed FFT and linear solve."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Chapter 14's known wrong answers."""
+"""Chapter 14's misconceptions: known wrong answers, and what is said of each."""
 
 from __future__ import annotations
 
 from shardlab_course.ch14 import oracles as of
+from shardlab_course.ch14 import processes
 from shardlab_judge.question import Miss
 
 FATES = {"a": "fine", "b": "error", "c": "hangs", "d": "fine", "e": "fine", "f": "differ", "g": "differ", "h": "hangs"}
@@ -134,13 +135,13 @@ FEED = (
          "differ, and nobody compared.",
          2, when=lambda seen: not seen.returned[0]["batch"].copies),
     Miss("every-host-the-same-rows", "Both hosts read the same rows: the file depends on jax.process_index().",
-         1, like=of.fed_twice),
-    Miss("hosts-swapped", "The rows of process 1 come before those of process 0.", 2, like=of.swapped),
+         1, like=processes.fed_twice),
+    Miss("hosts-swapped", "The rows of process 1 come before those of process 0.", 2, like=processes.swapped),
     Miss("mean-of-own-rows", "The mean is that of the rows of this process: take it of the global array.",
-         3, when=of.own_mean),
+         3, when=processes.own_mean),
     Miss("copies-within-a-host",
          "Devices of one host hold the same rows; cut the rows over all eight devices.",
-         2, when=of.copied_within_a_host),
+         2, when=processes.copied_within_a_host),
 )  # fmt: skip
 
 START = (
@@ -157,20 +158,20 @@ START = (
     Miss("own-order-on-every-host",
          "Some rows are read by both processes, so others by none, as if each had an order of its own: shuffle alike, then "
          "share out that one order.",
-         2, when=lambda seen: of.overlap(seen) > 0),
+         2, when=lambda seen: processes.overlap(seen) > 0),
     Miss("not-shuffled", "Each process reads its rows in rising order: shuffle all samples by `seed` before they are shared "
          "out.",
-         2, when=of.in_rising_order),
+         2, when=processes.in_rising_order),
     Miss("same-noise-on-every-host",
          "Each host drew its part from the same key, so the hosts have equal noise: draw one global array, or fold the "
          "process in.",
-         3, when=of.repeated_by_host),
+         3, when=processes.repeated_by_host),
     Miss("same-noise-on-every-device",
          "Devices have equal noise: they drew from the same key, or got copies of one draw.",
-         3, when=lambda seen: of.repeated(seen.returned[0]["noise"])),
+         3, when=lambda seen: processes.repeated(seen.returned[0]["noise"])),
     Miss("no-normal-noise",
          "The noise does not look normal: its mean should be near 0, and its standard deviation near 1.",
-         3, when=lambda seen: not of.normal(seen.returned[0]["noise"].whole)),
+         3, when=lambda seen: not processes.normal(seen.returned[0]["noise"].whole)),
 )  # fmt: skip
 
 RESUME = (
@@ -184,15 +185,15 @@ RESUME = (
     Miss("lies-as-it-was-saved",
          "The values are right, and the array lies on the mesh of the run before: give restore a ShapeDtypeStruct with the "
          "new sharding.",
-         2, when=lambda seen: of.right_state(seen) and of.on_another_mesh(seen)),
+         2, when=lambda seen: processes.right_state(seen) and processes.on_another_mesh(seen)),
     Miss("steps-from-zero-again", "After the restart the steps are counted from 0 again; the run goes on at `first`.",
-         2, like=of.recounted),
+         2, like=processes.recounted),
     Miss("not-continued", "That is the state with which this part begins; the steps from `first` to `last` are missing.",
-         2, like=of.not_continued),
+         2, like=processes.not_continued),
     Miss("never-restored", "The second part begins anew, and the steps of the first are lost: restore its checkpoint.",
-         1, like=of.from_zeros),
+         1, like=processes.from_zeros),
     Miss("nothing-under-that-name",
          "Nothing was found where this part looks for its checkpoint: each part saves as step `last`, and the next one "
          "reads that as `first`.",
-         3, when=of.nothing_found),
+         3, when=processes.nothing_found),
 )  # fmt: skip

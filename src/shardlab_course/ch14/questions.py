@@ -1,9 +1,10 @@
-"""Chapter 14: many hosts, slow wires."""
+"""Chapter 14's questions: many hosts, slow wires."""
 
 from __future__ import annotations
 
 from shardlab_course.ch14 import misconceptions as wrong
 from shardlab_course.ch14 import oracles as of
+from shardlab_course.ch14 import processes
 from shardlab_course.ch14.oracles import FEW_WIRES, HOSTS, SMALL_HOSTS, WIRES
 from shardlab_judge.processes_item import ProcessesItem
 from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
@@ -11,8 +12,8 @@ from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
 BATCH = Question(
     "14.1", "One array, read by two", difficulty=2, minutes=20,
     items=(
-        ProcessesItem("feed", {"V": 1, "S": 1}, oracle=of.fed, misses=wrong.FEED,
-                      cases=(of.feeding(3, 8, 3), of.feeding(5, 4, 2)), draw=of.draw_feeding),
+        ProcessesItem("feed", {"V": 1, "S": 1}, oracle=processes.fed, misses=wrong.FEED,
+                      cases=(processes.feeding(3, 8, 3), processes.feeding(5, 4, 2)), draw=processes.draw_feeding),
     ),
     hints=(
         "Which devices does the mesh have: those of this process, or all? And what must the spec say, so that half of the "
@@ -77,8 +78,8 @@ HIERARCHY = Question(
 SEEDS = Question(
     "14.4", "Alike and not alike", difficulty=3, minutes=25,
     items=(
-        ProcessesItem("start", {"V": 1.5, "S": 0.5}, oracle=of.begun, several=True, misses=wrong.START,
-                      cases=(of.starting(3, 40, 6), of.starting(8, 32, 16)), draw=of.draw_starting),
+        ProcessesItem("start", {"V": 1.5, "S": 0.5}, oracle=processes.begun, several=True, misses=wrong.START,
+                      cases=(processes.starting(3, 40, 6), processes.starting(8, 32, 16)), draw=processes.draw_starting),
     ),
     hints=(
         "Three random things. Which must be the same on both hosts, which must not, and which must be shared out?",
@@ -99,8 +100,9 @@ SEEDS = Question(
 CHECKPOINT = Question(
     "14.5", "Saved on one mesh, resumed on another", difficulty=4, minutes=30,
     items=(
-        ProcessesItem("resume", {"V": 1.5, "S": 1}, oracle=of.resumed, misses=wrong.RESUME, rtol=1e-4, atol=1e-4,
-                      cases=(of.resuming((2, 4), 0, 3), of.resuming((4, 2), 3, 5)), draw=of.draw_resuming),
+        ProcessesItem("resume", {"V": 1.5, "S": 1}, oracle=processes.resumed, misses=wrong.RESUME, rtol=1e-4, atol=1e-4,
+                      cases=(processes.resuming((2, 4), 0, 3), processes.resuming((4, 2), 3, 5)),
+                      draw=processes.draw_resuming),
     ),
     hints=(
         "Who has the values to be saved? And when the run goes on, who says where they are to lie?",

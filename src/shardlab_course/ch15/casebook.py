@@ -1,4 +1,4 @@
-"""Chapter 15: capstone and casebook; the cases, and the free design."""
+"""Chapter 15's casebook: the questions 15.5, six cases, and 15.6, a design of one's own."""
 
 from __future__ import annotations
 

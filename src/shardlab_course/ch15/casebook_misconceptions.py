@@ -1,4 +1,4 @@
-"""Wrong answers that we know of the casebook's questions."""
+"""Chapter 15's casebook misconceptions: known wrong answers to 15.5 and 15.6, and what is said of each."""
 
 from __future__ import annotations
 

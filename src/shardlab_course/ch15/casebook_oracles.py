@@ -1,4 +1,4 @@
-"""The casebook's oracles, cases, and recognisers of known wrong answers: what the six programs of 15.5 were meant to do."""
+"""Chapter 15's casebook oracles: what the six programs of 15.5 were meant to do; with cases and recognisers."""
 
 from __future__ import annotations
 

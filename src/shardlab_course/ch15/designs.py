@@ -1,4 +1,4 @@
-"""The designs that set the front of exercise 15.6: one training step, laid out over two mesh axes in thirteen ways."""
+"""Chapter 15's designs: one training step, laid out over two mesh axes in thirteen ways, which set the front of 15.6."""
 
 from __future__ import annotations
 

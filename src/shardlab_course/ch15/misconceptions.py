@@ -1,4 +1,4 @@
-"""Chapter 15's known wrong answers, of the exercises that build."""
+"""Chapter 15's misconceptions: known wrong answers to the exercises that build, and what is said of each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Any
 
-from shardlab_course.ch15 import oracles as of
+from shardlab_course.ch15 import budget, mixture, pipeline, transformer
 from shardlab_judge.question import Miss
 
 CARRY = r"(?s)carry.*manual axis types do not match"
@@ -36,59 +36,59 @@ TRAIN = (
     Miss("own-shape-for-the-whole",
          "Inside shard_map a shape is the block's: scaled by the device's own heads or hidden units, a sum over all of them "
          "comes out too large.",
-         1, when=of.scaled_by_share),
+         1, when=transformer.scaled_by_share),
     Miss("own-vocabulary",
          "Each device takes its own columns of the logits for the whole vocabulary; the sum of exponentials, and the right "
          "token's logit, are sums over model.",
-         2, when=of.own_vocabulary),
+         2, when=transformer.own_vocabulary),
     Miss("own-token-numbers",
          "Token numbers are those of the whole vocabulary; a device's first column is number axis_index('model') times its "
          "columns.",
-         3, when=of.own_token_numbers),
+         3, when=transformer.own_token_numbers),
     Miss("terms-not-summed",
          "After the heads, or after the hidden units, each device has terms; sum them over model before anything not "
          "linear, such as the norm.",
-         1, when=of.own_terms),
+         1, when=transformer.own_terms),
     Miss("gradient-summed-twice",
          "The gradients are as many times too large as there are devices along an axis: jax.grad has summed them already, "
          "since the weights do not vary over it.",
-         2, when=of.too_large),
+         2, when=transformer.too_large),
     Miss("losses-after-the-step", "These are the losses after each step; report the loss that each step starts from.",
-         1, when=lambda o: of.losses_like(o, of.trained(after=True))),
+         1, when=lambda o: transformer.losses_like(o, transformer.trained(after=True))),
     Miss("momentum-forgotten", "The speeds do not build up: each step keeps 0.9 of the speed before it.",
-         1, when=lambda o: of.losses_like(o, of.trained(keep=0))),
+         1, when=lambda o: transformer.losses_like(o, transformer.trained(keep=0))),
     Miss("uphill", "The loss grows, because the weights move along the gradient; subtract it.",
-         1, when=lambda o: of.losses_like(o, of.trained(rate=-of.RATE))),
+         1, when=lambda o: transformer.losses_like(o, transformer.trained(rate=-transformer.RATE))),
     Miss("sum-instead-of-mean", "The loss is a mean over tokens; psum of the devices' means is as many times too large.",
-         1, when=of.summed_loss),
+         1, when=transformer.summed_loss),
     Miss("gradients-wrong",
          "The first loss is right, and with it all of the forward pass; gradients, speeds or steps are not. With "
          "check_vma=False, jax.grad cannot know which sums over devices are missing.",
-         2, when=of.right_first_loss),
+         2, when=transformer.right_first_loss),
     Miss("one-loss", "`losses` is one number; five are asked for: the loss that each of the five steps starts from.",
          1, when=lambda o: o.placements[0].shape in ((), (1,))),
     Miss("speeds-whole",
          "The training is right, but some device keeps the speeds of weights that it does not hold.",
-         3, when=lambda o: of.right_losses(o) and of.whole_speeds(o)),
+         3, when=lambda o: transformer.right_losses(o) and transformer.whole_speeds(o)),
     Miss("logits-gathered",
          "The logits of the whole vocabulary are brought together; the loss needs three numbers a token: a maximum and two "
          "sums.",
-         2, when=lambda o: any(of.VOCABULARY in s[-1:] and len(s) > 2 for kind in ("all-gather", "all-reduce")
-                               for s in of.moved(o, kind))),
+         2, when=lambda o: any(transformer.VOCABULARY in s[-1:] and len(s) > 2 for kind in ("all-gather", "all-reduce")
+                               for s in transformer.moved(o, kind))),
     Miss("tokens-gathered",
          "Every device gets the whole batch; with tokens cut over data in in_specs, each works on its own sequences.",
-         1, when=lambda o: any(math.prod(s) == o.inputs[0].size for s in of.moved(o, "all-gather"))),
+         1, when=lambda o: any(math.prod(s) == o.inputs[0].size for s in transformer.moved(o, "all-gather"))),
     Miss("weights-gathered",
          "Weights that are cut are brought together, and every device computes with all of them: let in_specs cut them as "
          "they lie.",
-         1, when=of.gathered_weight),
+         1, when=transformer.gathered_weight),
 )  # fmt: skip
 
 
 BILL = (
     Miss("cut-weights-counted-whole",
          "A model axis of m leaves each device an m-th of every weight that is cut; only the embedding stays whole.",
-         1, like=lambda data, model, *rest: [_whole(data, model, *rest), *of.bill(data, model, *rest)[1:]]),
+         1, like=lambda data, model, *rest: [_whole(data, model, *rest), *budget.bill(data, model, *rest)[1:]]),
     Miss("whole-batch",
          "A device has the tokens of its own part of the batch, and sums over model move these only.",
          1, like=lambda data, model, *rest: _whole_batch(data, model, *rest)),
@@ -103,7 +103,7 @@ BILL = (
     Miss("vocabulary-forgotten", "Before U one more sum of vectors crosses model: one in all, not one a layer.",
          2, like=lambda *given: _layers_alone(*given)),
     Miss("sent-bytes", "These are twice the payload: it is counted once, however often an all-reduce passes it on.",
-         2, like=lambda *given: [of.bill(*given)[0], *(2 * n for n in of.bill(*given)[1:])]),
+         2, like=lambda *given: [budget.bill(*given)[0], *(2 * n for n in budget.bill(*given)[1:])]),
     Miss("whole-gradients-travel",
          "Over data each device sums the gradients of the weights that it holds, and of no others.",
          2, like=lambda data, model, *rest: _whole_gradients(data, model, *rest)),
@@ -111,50 +111,50 @@ BILL = (
 
 
 def _forward(data: int, model: int, batch: int, length: int, depth: int, layers: int, *rest: int) -> list[float]:
-    held, _, over_data = of.bill(data, model, batch, length, depth, layers, *rest)
+    held, _, over_data = budget.bill(data, model, batch, length, depth, layers, *rest)
     return [held, 4 * layers * batch // data * length * depth * (model > 1), over_data]
 
 
 def _whole(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> float:
-    return of.bill(data, 1, batch, length, depth, layers, vocabulary)[0]
+    return budget.bill(data, 1, batch, length, depth, layers, vocabulary)[0]
 
 
 def _whole_batch(data: int, model: int, batch: int, *rest: int) -> list[float]:
-    held, over_model, _ = of.bill(1, model, batch, *rest)
-    return [held, over_model, of.bill(data, model, batch, *rest)[2]]
+    held, over_model, _ = budget.bill(1, model, batch, *rest)
+    return [held, over_model, budget.bill(data, model, batch, *rest)[2]]
 
 
 def _always(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
     given = batch, length, depth, layers, vocabulary
     tokens = batch // data * length
     weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
-    return [of.bill(data, model, *given)[0], 2 * (4 * layers + 1) * tokens * depth, 2 * weights]
+    return [budget.bill(data, model, *given)[0], 2 * (4 * layers + 1) * tokens * depth, 2 * weights]
 
 
 def _embedding_cut(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
-    held, over_model, over_data = of.bill(data, model, batch, length, depth, layers, vocabulary)
+    held, over_model, over_data = budget.bill(data, model, batch, length, depth, layers, vocabulary)
     whole = vocabulary * depth - vocabulary * depth / model
     return [held - 6 * whole, over_model, over_data - 2 * whole * (data > 1)]
 
 
 def _layers_alone(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
-    held, over_model, over_data = of.bill(data, model, batch, length, depth, layers, vocabulary)
+    held, over_model, over_data = budget.bill(data, model, batch, length, depth, layers, vocabulary)
     return [held, over_model * 4 * layers / (4 * layers + 1), over_data]
 
 
 def _whole_gradients(data: int, model: int, *rest: int) -> list[float]:
-    return [*of.bill(data, model, *rest)[:2], of.bill(data, 1, *rest)[2]]
+    return [*budget.bill(data, model, *rest)[:2], budget.bill(data, 1, *rest)[2]]
 
 
 CHOICE = (
     Miss("memory-ignored", "The mesh with the fewest bytes to move does not fit: leave out what is larger than the memory.",
-         1, like=lambda devices, memory, *rest: of.choice(devices, float("inf"), *rest)),
+         1, like=lambda devices, memory, *rest: budget.choice(devices, float("inf"), *rest)),
     Miss("always-data", "That is data parallelism wherever it fits. A small batch moves less over model.",
          2, like=lambda *given: _first_that_fits(given, reverse=False)),
     Miss("always-model", "That cuts the model as far as it goes. A large batch moves less over data.",
          2, like=lambda *given: _first_that_fits(given, reverse=True)),
     Miss("other-order", "The axes are the other way round: [data, model] is asked for.",
-         1, like=lambda *given: (of.choice(*given) or [])[::-1] or None),
+         1, like=lambda *given: (budget.choice(*given) or [])[::-1] or None),
     Miss("larger-axis-alone", "Bytes over both axes count together; this mesh has the smallest on its busier axis.",
          2, like=lambda *given: _busier(*given)),
     Miss("tie", "Where two meshes move the same, the one with the smaller model is asked for.",
@@ -172,14 +172,14 @@ def _first_that_fits(given: tuple[Any, ...], *, reverse: bool) -> list[int] | No
     devices, memory, batch, *rest = given
     for model in sorted((m for m in range(1, devices + 1) if devices % m == 0), reverse=reverse):
         data = devices // model
-        if batch % data == 0 and of.bill(data, model, batch, *rest)[0] <= memory:
+        if batch % data == 0 and budget.bill(data, model, batch, *rest)[0] <= memory:
             return [data, model]
     return None
 
 
 def _busier(devices: int, memory: float, batch: int, *rest: int, largest: bool = True) -> list[int] | None:
     meshes = [(devices // m, m) for m in range(1, devices + 1) if devices % m == 0 and batch % (devices // m) == 0]
-    bills = [(of.bill(d, m, batch, *rest), d, m) for d, m in meshes]
+    bills = [(budget.bill(d, m, batch, *rest), d, m) for d, m in meshes]
     count, sign = (max, 1) if largest else (sum, -1)
     fits = [(count(moved), sign * m, d, m) for (held, *moved), d, m in bills if held <= memory]
     return list(min(fits)[2:]) if fits else None
@@ -187,13 +187,13 @@ def _busier(devices: int, memory: float, batch: int, *rest: int, largest: bool =
 
 def _uneven(devices: int, memory: float, batch: int, *rest: int) -> list[int] | None:
     meshes = [(devices // m, m) for m in range(1, devices + 1) if devices % m == 0]
-    fits = [(sum(b[1:]), m) for d, m in meshes if (b := of.bill(d, m, batch, *rest))[0] <= memory]
+    fits = [(sum(b[1:]), m) for d, m in meshes if (b := budget.bill(d, m, batch, *rest))[0] <= memory]
     return [devices // min(fits)[1], min(fits)[1]] if fits else None
 
 
 def _least_memory(devices: int, memory: float, batch: int, *rest: int) -> list[int] | None:
     meshes = [(devices // m, m) for m in range(1, devices + 1) if devices % m == 0 and batch % (devices // m) == 0]
-    held = [(of.bill(d, m, batch, *rest)[0], d, m) for d, m in meshes]
+    held = [(budget.bill(d, m, batch, *rest)[0], d, m) for d, m in meshes]
     fits = [entry for entry in held if entry[0] <= memory]
     return list(min(fits)[1:]) if fits else None
 
@@ -235,41 +235,41 @@ PIPELINE = (
     Miss("weights-gathered",
          "Weights are brought to the tokens, as in FSDP; in a pipeline weights stay, and what moves is a microbatch.",
          1, when=lambda o: any(s[-2:] == o.case.inputs[0].shape[-2:] and s != o.case.inputs[1].shape[1:]
-                               for s in of.moved(o, "all-gather"))),
+                               for s in transformer.moved(o, "all-gather"))),
     Miss("stops-after-m-rounds",
          "After M ticks the last S - 1 microbatches are still under way; the loop takes M + S - 1.",
-         1, when=of.missing_end),
+         1, when=pipeline.missing_end),
     Miss("warm-up-counted",
          "In the first S - 1 ticks the last stage has nothing to compare yet; what it makes of zeros must not count.",
-         2, when=of.warming_up),
+         2, when=pipeline.warming_up),
     Miss("other-mean",
          "The loss is the mean over all microbatches, rows and columns; this one is divided by another number.",
-         1, when=of.scaled_loss),
+         1, when=pipeline.scaled_loss),
     Miss("every-stage-counted",
          "Every stage compared what it had with the targets; only the last stage's output is the model's.",
-         2, when=of.every_stage),
+         2, when=pipeline.every_stage),
     Miss("one-microbatch-missing",
          "One microbatch is missing in the loss: from zero, the first leaves the last stage in tick S - 1, the last in "
          "tick M + S - 2.",
-         2, when=of.one_missing),
+         2, when=pipeline.one_missing),
     Miss("targets-of-the-tick",
          "In tick t the last stage finishes microbatch t - (S - 1); it was compared with the target of another.",
-         2, when=of.other_targets),
+         2, when=pipeline.other_targets),
     Miss("gradient-scaled",
          "The loss is right and the gradients are a whole factor off: the sum over stage was differentiated once more, or "
          "averaged.",
-         3, when=of.scaled_gradient),
+         3, when=pipeline.scaled_gradient),
     Miss("gradient-wrong",
          "The loss is right and the gradient is not. jax.grad of the pipeline gives each stage that of its own weight; no "
          "sum over stages is left to do.",
-         3, when=of.wrong_gradient),
+         3, when=pipeline.wrong_gradient),
     Miss("whole-batch-travels",
          "All microbatches go from stage to stage together, so one stage works at a time, and each hop carries the batch.",
-         1, when=lambda o: "collective-permute" in o.kinds and of.hop_elements(o) >= _numbers(o)),
+         1, when=lambda o: "collective-permute" in o.kinds and pipeline.hop_elements(o) >= _numbers(o)),
     Miss("outputs-broadcast",
          "The outputs of the last stage are brought to every device; the loss is one number, and it is enough.",
          3, when=lambda o: any(math.prod(s) >= _numbers(o) for kind in ("all-reduce", "all-gather")
-                               for s in of.moved(o, kind))),
+                               for s in transformer.moved(o, kind))),
 )  # fmt: skip
 
 
@@ -278,7 +278,7 @@ def _numbers(o: Any) -> int:
 
 
 def _room_and(more: int, tokens: int, experts: int) -> int:
-    return of.room(tokens, experts) + more
+    return mixture.room(tokens, experts) + more
 
 
 MIXTURE = (
@@ -295,46 +295,46 @@ MIXTURE = (
          3, error="all_to_all split_axis .* has to be divisible"),
     Miss("nobody-is-dropped",
          "These are the answers without a limit: an expert takes room(tokens, experts) tokens of each device, and no more.",
-         1, when=lambda o: of.mixed_as(o, most=lambda tokens, experts: tokens)),
+         1, when=lambda o: mixture.mixed_as(o, most=lambda tokens, experts: tokens)),
     Miss("room-for-all-devices",
          "The limit was counted over all devices' tokens together; each device fills its own places, or somebody must tell "
          "it how many are left.",
-         2, when=lambda o: of.mixed_as(o, 1)),
+         2, when=lambda o: mixture.mixed_as(o, 1)),
     Miss("one-place-off",
          "The number of places is off by one: room rounds up, and a token's place is how many of its expert's tokens lie "
          "before it.",
-         2, when=lambda o: any(of.mixed_as(o, most=partial(_room_and, s)) for s in (-1, 1))),
+         2, when=lambda o: any(mixture.mixed_as(o, most=partial(_room_and, s)) for s in (-1, 1))),
     Miss("dropped-are-zero", "A token without a place keeps its own vector: the expert's answer is added to the token.",
-         1, when=lambda o: of.mixed_as(o, residual=False)),
+         1, when=lambda o: mixture.mixed_as(o, residual=False)),
     Miss("full-expert-answers",
          "Tokens without a place got an answer: an index beyond the room is moved to the last place when it is read. "
          "mode='fill' gives zeros there.",
-         3, when=of.neighbours),
+         3, when=mixture.neighbours),
     Miss("not-weighted", "The expert's answer counts as much as the router's probability for it.",
-         1, when=lambda o: of.mixed_as(o, weighted=False)),
+         1, when=lambda o: mixture.mixed_as(o, weighted=False)),
     Miss("own-experts-only", "Tokens did not travel: each device asked its own experts, whichever the router named.",
-         1, local=of.own_experts),
+         1, local=mixture.own_experts),
     Miss("back-to-another-place",
          "Tokens have experts' answers to other tokens: undo the first all_to_all with split and concat exchanged, and read "
          "at the expert and place that were written.",
-         3, when=of.shifted_back),
+         3, when=mixture.shifted_back),
     Miss("answers-stay-away",
          "There is one all_to_all: tokens travel to their experts, and the answers do not come back.",
          1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"]),
     Miss("all-tokens-gathered",
          "Every device gets every token, and uses few of them: send each token to its expert's device, with all_to_all.",
-         1, when=lambda o: of.gathers_tokens(o) and not _gathers_experts(o)),
+         1, when=lambda o: mixture.gathers_tokens(o) and not _gathers_experts(o)),
     Miss("experts-gathered",
          "The experts' weights are brought to the tokens; where the experts are large, tokens are what should travel.",
          1, when=lambda o: _gathers_experts(o)),
     Miss("rows-added-up",
          "Answers were added up over expert, but the same row is another token on every device. A token needs the answer of "
          "one expert, and has to travel there.",
-         1, when=of.added_up),
+         1, when=mixture.added_up),
 )  # fmt: skip
 
 
 def _gathers_experts(o: Any) -> bool:
     hidden = o.case.inputs[2].shape[2]
     width = o.case.inputs[0].shape[1]
-    return any(len(s) >= 3 and set(s[-2:]) == {hidden, width} for s in of.moved(o, "all-gather"))
+    return any(len(s) >= 3 and set(s[-2:]) == {hidden, width} for s in transformer.moved(o, "all-gather"))

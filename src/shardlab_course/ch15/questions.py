@@ -1,21 +1,23 @@
-"""Chapter 15: capstone and casebook; the exercises that build."""
+"""Chapter 15's questions: capstone and casebook."""
 
 from __future__ import annotations
 
-from shardlab_course.ch15 import casebook
+from shardlab_course.ch15 import budget, casebook, mixture, pipeline, transformer
 from shardlab_course.ch15 import misconceptions as wrong
-from shardlab_course.ch15 import oracles as of
-from shardlab_course.ch15.oracles import EXPERTS, FEW_EXPERTS, FEW_STAGES, PLANE, STAGES, TALL
+from shardlab_course.ch15.mixture import EXPERTS, FEW_EXPERTS
+from shardlab_course.ch15.pipeline import FEW_STAGES, STAGES
+from shardlab_course.ch15.transformer import PLANE, TALL
 from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
 
 CAPSTONE = Question(
     "15.1", "A transformer over two axes, by hand", difficulty=5, minutes=75,
     items=(
-        ProgramItem("hand_train", {"V": 2, "S": 1, "H": 2, "M": 1}, oracle=of.trained(), misses=wrong.TRAIN,
+        ProgramItem("hand_train", {"V": 2, "S": 1, "H": 2, "M": 1}, oracle=transformer.trained(), misses=wrong.TRAIN,
                     rtol=1e-3, atol=1e-3, tolerance="five steps of float32 sums, in another order", manual=True,
                     slack=9000, slack_reason="the loss may move a few more numbers a token, such as every device's own sum",
-                    cases=(of.training(PLANE, 16, 6, (24, 4, 4, 64)), of.training(TALL, 12, 5, (20, 4, 5, 52))),
-                    draw=of.draw_training),
+                    cases=(transformer.training(PLANE, 16, 6, (24, 4, 4, 64)),
+                           transformer.training(TALL, 12, 5, (20, 4, 5, 52))),
+                    draw=transformer.draw_training),
     ),
     hints=(
         "Go through the single-device program line by line. Which lines sum over heads, hidden units or the vocabulary? "
@@ -37,11 +39,11 @@ CAPSTONE = Question(
 MESH = Question(
     "15.2", "Choose a mesh, and defend it", difficulty=4, minutes=45,
     items=(
-        CallsItem("bill", {"C": 1.5}, oracle=of.bill, misses=wrong.BILL, rtol=1e-6,
+        CallsItem("bill", {"C": 1.5}, oracle=budget.bill, misses=wrong.BILL, rtol=1e-6,
                   calls=((8, 1, 64, 512, 1024, 2, 32000), (2, 4, 64, 512, 1024, 2, 32000), (1, 8, 16, 256, 512, 4, 8192)),
-                  draw=of.draw_bill),
-        CallsItem("choose", {"C": 1.5}, oracle=of.choice, misses=wrong.CHOICE, calls=of.CHOICES,
-                  draw=of.draw_choice),
+                  draw=budget.draw_bill),
+        CallsItem("choose", {"C": 1.5}, oracle=budget.choice, misses=wrong.CHOICE, calls=budget.CHOICES,
+                  draw=budget.draw_choice),
     ),
     hints=(
         "A device holds the embedding whole and an m-th of the other weights, 6 bytes each. It has batch / data sequences.",
@@ -63,11 +65,11 @@ GPIPE = Question(
     items=(
         ValueItem("idle", {"P": 1}, predicted=True, misses=wrong.BUBBLE, rtol=0.01,
                   key={"one": 3 / 4, "four": 3 / 7, "sixteen": 3 / 19, "a_tenth": 27}),
-        ProgramItem("pipeline", {"V": 2, "S": 0.5, "H": 1.5}, oracle=of.piped, misses=wrong.PIPELINE, manual=True,
+        ProgramItem("pipeline", {"V": 2, "S": 0.5, "H": 1.5}, oracle=pipeline.piped, misses=wrong.PIPELINE, manual=True,
                     rtol=1e-4, atol=1e-5, tolerance="float32 sums over microbatches, in another order",
                     slack=8, slack_reason="the loss may be summed apart from its gradient",
-                    cases=(of.microbatches(STAGES, 11, 4, 16), of.microbatches(FEW_STAGES, 7, 3, 12)),
-                    draw=of.draw_microbatches),
+                    cases=(pipeline.microbatches(STAGES, 11, 4, 16), pipeline.microbatches(FEW_STAGES, 7, 3, 12)),
+                    draw=pipeline.draw_microbatches),
     ),
     hints=(
         "Write the timetable of 3 stages and 4 microbatches on paper: a row a stage, a column a tick. How many "
@@ -89,9 +91,11 @@ GPIPE = Question(
 MIXTURE = Question(
     "15.4", "Experts, places and two all-to-alls", difficulty=5, minutes=60,
     items=(
-        ProgramItem("moe", {"V": 2, "S": 0.5, "H": 1.5}, oracle=of.mixture(of.DEVICES), misses=wrong.MIXTURE, manual=True,
+        ProgramItem("moe", {"V": 2, "S": 0.5, "H": 1.5}, oracle=mixture.mixture(mixture.DEVICES), misses=wrong.MIXTURE,
+                    manual=True,
                     rtol=1e-3, atol=1e-3, tolerance="two float32 products, in another order",
-                    cases=(of.routing(EXPERTS, 24, 6, 16), of.routing(FEW_EXPERTS, 40, 5, 14, 2)), draw=of.draw_routing),
+                    cases=(mixture.routing(EXPERTS, 24, 6, 16), mixture.routing(FEW_EXPERTS, 40, 5, 14, 2)),
+                    draw=mixture.draw_routing),
     ),
     hints=(
         "A device packs a parcel of equal size for every expert, empty places included. What is the shape of all parcels "

@@ -20,6 +20,8 @@ from shardlab_course.editions import header, numbers
 from shardlab_course.editions.stub import has_region, stub, unmark
 
 MYST = {"extension": ".md", "format_name": "myst"}
+NOTEBOOKS, TWINS = "notebooks", "notebooks/myst"
+"""Where students find each chapter once, and the same notebooks as MyST text: for `git diff`, editors and the book."""
 HEADER = """\
 ---
 jupytext:
@@ -97,14 +99,24 @@ def chapters(root: pathlib.Path, wanted: Collection[int] = ()) -> list[pathlib.P
     return [path for path in found if not wanted or int(path.name[:2]) in wanted]
 
 
+def twin(root: pathlib.Path, name: str) -> pathlib.Path:
+    """The MyST text of a chapter's notebook."""
+    return root / TWINS / f"{name}.md"
+
+
+def twins(root: pathlib.Path) -> list[pathlib.Path]:
+    """Those of all chapters, in course order."""
+    return sorted((root / TWINS).glob("[0-9]*.md"))
+
+
 def editions(root: pathlib.Path, wanted: Collection[int] = ()) -> dict[pathlib.Path, str]:
     """Every generated file of `notebooks/` with its text, or those of the chapters wanted."""
     syllabus = header.syllabus(root)
     texts: dict[pathlib.Path, str] = {}
     for path in chapters(root, wanted):
         notebook = student(source(path, syllabus))
-        texts[root / "notebooks" / path.name] = to_md(notebook)
-        texts[root / "notebooks" / f"{path.stem}.ipynb"] = to_ipynb(notebook)
+        texts[root / NOTEBOOKS / f"{path.stem}.ipynb"] = to_ipynb(notebook)
+        texts[twin(root, path.stem)] = to_md(notebook)
     return texts
 
 
@@ -123,7 +135,7 @@ def write(root: pathlib.Path, wanted: Collection[int] = ()) -> list[pathlib.Path
     changed = _stale(root, texts, wanted)
     for path in changed:
         if path in texts:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(texts[path])
         else:
             path.unlink()
@@ -131,7 +143,7 @@ def write(root: pathlib.Path, wanted: Collection[int] = ()) -> list[pathlib.Path
 
 
 def _stale(root: pathlib.Path, texts: dict[pathlib.Path, str], wanted: Collection[int]) -> list[pathlib.Path]:
-    found = {path for path in (root / "notebooks").glob("*") if path.suffix in (".md", ".ipynb")}
+    found = {path for folder in (NOTEBOOKS, TWINS) for path in (root / folder).glob("*") if path.suffix in (".md", ".ipynb")}
     differing = {path for path, text in texts.items() if not path.exists() or path.read_text() != text}
     return sorted(differing | (set() if wanted else found - set(texts)))
 

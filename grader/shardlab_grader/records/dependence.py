@@ -1,0 +1,129 @@
+"""What a verdict and a page depend on: the sources that their imports reach, and nothing else.
+
+A verdict depends on its chapter's folder, the judge and what these import, which is `shardlab.programs` above all; not on
+pictures, not on other chapters, and not on texts that no verdict holds: docstrings, hints, explanations.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import pathlib
+from collections.abc import Iterable, Iterator
+
+PACKAGES = ("shardlab", "jax", "jaxlib")
+SEEN_BY_NO_VERDICT = frozenset({"hints", "explanation", "minutes", "difficulty"})
+"""Arguments of a `Question` that are read beside a verdict and are not in it."""
+RECORDER = ("shardlab.answers.record", "shardlab.answers.in_the_box")
+OURS = ("shardlab", "shardlab_judge", "shardlab_course")
+
+
+def judgement(questions: Iterable[str]) -> str:
+    """Hash of everything that judges these questions: versions, and the sources that can change a verdict.
+
+    Args:
+        questions: ids, as `"4.2"`.
+    """
+    return _judgement(tuple(sorted({int(id.partition(".")[0]) for id in questions})))
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that a verdict depends on."""
+    return {package: importlib.metadata.version(package) for package in PACKAGES}
+
+
+def judging(chapter: int) -> dict[str, str]:
+    """By module or file a hash of what can change a verdict in a chapter."""
+    roots = [*RECORDER, "shardlab_judge.judging", f"shardlab_course.ch{chapter:02}.questions"]
+    found = {module: _hash(_judging_text(module)) for module in sorted(reached(roots))}
+    folder = _folder("shardlab_course") / f"ch{chapter:02}"
+    # A release measures references of its own, with its drawn cases.
+    data = [path for path in sorted(folder.glob("*.json")) if path.name != "references.json"]
+    return found | {path.name: _hash(path.read_bytes()) for path in data}
+
+
+def reached(roots: Iterable[str]) -> frozenset[str]:
+    """Modules of ours that these import, over others and inside functions too, and these themselves."""
+    found: set[str] = set()
+    waiting = [root for root in roots if source(root)]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += imported(module) - found
+    return frozenset(found)
+
+
+@functools.cache
+def imported(module: str) -> frozenset[str]:
+    """Modules of ours that one imports, also inside functions; a package's table of names is no import."""
+    path = source(module)
+    return frozenset(_imported(ast.parse(path.read_bytes()))) if path and path.name != "__init__.py" else frozenset()
+
+
+@functools.cache
+def source(module: str) -> pathlib.Path | None:
+    """A module's file, if it is one of ours."""
+    package, _, rest = module.partition(".")
+    if package not in OURS:
+        return None
+    base = _folder(package).joinpath(*rest.split(".")) if rest else _folder(package)
+    found = [path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()]
+    return found[0] if found else None
+
+
+@functools.cache
+def _judgement(chapters: tuple[int, ...]) -> str:
+    parts = [f"{package} {version}" for package, version in versions().items()]
+    for chapter in chapters:
+        parts += [f"{name} {digest}" for name, digest in judging(chapter).items()]
+    return _hash("\n".join(parts).encode())
+
+
+@functools.cache
+def _folder(package: str) -> pathlib.Path:
+    spec = importlib.util.find_spec(package)
+    assert spec is not None and spec.submodule_search_locations
+    return pathlib.Path(spec.submodule_search_locations[0])
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if source(alias.name))
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if source(name) else node.module for name in names if source(node.module))
+
+
+def _judging_text(module: str) -> bytes:
+    """A module's text without docstrings, and without what is said of a question beside its verdict."""
+    path = source(module)
+    assert path is not None
+    text = path.read_bytes()
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for node in sorted(_unjudged(ast.parse(text)), key=lambda node: -node.lineno):
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        start, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+        text = text[:start] + text[end:]
+    return text
+
+
+def _unjudged(tree: ast.AST) -> Iterator[ast.expr]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                match node.body:
+                    case [ast.Expr(value=ast.Constant(value=str()) as docstring), *_]:
+                        yield docstring
+            case ast.Call(func=ast.Name(id="Question")):
+                yield from (keyword.value for keyword in node.keywords if keyword.arg in SEEN_BY_NO_VERDICT)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

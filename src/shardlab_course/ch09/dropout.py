@@ -1,0 +1,82 @@
+"""Chapter 9's dropout: masks of question 9.5, told apart by slice, by seed and by share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shardlab.placement import Axes, Spec
+from shardlab_judge.question import Case, Input, Observed
+
+KEEP = 0.75
+MASK = 0.2
+"""How far a mask's share of kept elements may lie from `KEEP`; a block has 128 elements, so that is five deviations."""
+
+
+def dropout_case(mesh: Axes, spec: Spec) -> Case:
+    """A seed, and an array with blocks of 8 x 16 under this spec."""
+    sizes, entries = dict(mesh), [*spec, None, None][:2]
+    t, f = (n * sizes.get(str(entry), 1) for n, entry in zip((8, 16), entries))
+    return Case(mesh, (Input((), (), "int32"), Input((t, f), spec)), (spec,))
+
+
+def assembled(o: Observed) -> np.ndarray:
+    """The output, each slice as the first of its holders has it."""
+    whole = np.full(o.inputs[1].shape, np.nan)
+    for _, index, part in reversed(o.shards[0]):
+        whole[index] = part
+    return whole
+
+
+def masks(o: Observed) -> list[np.ndarray]:
+    """Which elements are kept, for each distinct slice of the output."""
+    whole = assembled(o)
+    kept = {str(index): whole[index] != 0 for _, index, _ in o.shards[0]}
+    return list(kept.values())
+
+
+def dropped(o: Observed) -> np.ndarray:
+    """The right output nearest to the observed one: its own mask, if every slice has one of its own, of the right share.
+
+    And if every mask is another one for another seed. Else a mask that no program has.
+    """
+    array = o.inputs[1].astype(np.float64) / KEEP
+    if len(o.shards) != 1 or o.placements[0].shape != array.shape:
+        return array
+    found = masks(o)
+    fair = all(abs(mask.mean() - KEEP) < MASK for mask in found)
+    if fair and distinct(o) == len(found) and not seed_ignored(o):
+        return np.where(assembled(o) != 0, array, 0)
+    return np.where(np.random.default_rng(9).random(array.shape) < KEEP, array, 0)
+
+
+def distinct(o: Observed) -> int:
+    """How many different masks there are."""
+    return len({mask.tobytes() for mask in masks(o)})
+
+
+def seed_ignored(o: Observed) -> bool:
+    """Whether a slice has the same mask for another seed."""
+    return o.again is not None and any(np.array_equal(a, b) for a, b in zip(masks(o), masks(o.again), strict=True))
+
+
+def repeats(o: Observed) -> bool:
+    """Whether slices share a mask."""
+    return distinct(o) < len(masks(o))
+
+
+def copies_differ(o: Observed) -> bool:
+    """Whether two holders of the same slice hold different values."""
+    whole = assembled(o)
+    return any(not np.array_equal(part, whole[index]) for _, index, part in o.shards[0])
+
+
+def kept_share(o: Observed, share: float) -> bool:
+    """Whether about this share of all elements is kept."""
+    return abs(float(np.mean(assembled(o) != 0)) - share) < MASK / 2
+
+
+def scaled_otherwise(o: Observed) -> bool:
+    """Whether all kept elements are the old values times some number, and another one than 1 / KEEP."""
+    whole = assembled(o)
+    ratios = (whole / o.inputs[1])[whole != 0]
+    return bool(np.allclose(ratios, ratios[0], rtol=1e-4) and not np.isclose(ratios[0], 1 / KEEP, rtol=1e-4))

@@ -1,0 +1,58 @@
+"""Chapter 15's budget: what question 15.2's meshes hold and move, and the one to choose."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+
+def bill(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
+    """Bytes that each device holds, and bytes that it moves over `model` and over `data` in a step."""
+    shared, cut = vocabulary * depth, 12 * layers * depth**2 + depth * vocabulary
+    weights = shared + cut // model
+    tokens = batch // data * length
+    held = 6 * weights + 2 * tokens * depth * layers
+    over_model = 0 if model == 1 else 2 * (4 * layers + 1) * tokens * depth
+    over_data = 0 if data == 1 else 2 * weights
+    return [held, over_model, over_data]
+
+
+def choice(
+    devices: int, memory: float, batch: int, length: int, depth: int, layers: int, vocabulary: int
+) -> list[int] | None:
+    """The mesh that fits and moves the fewest bytes, or None."""
+    fits = []
+    for model in (m for m in range(1, devices + 1) if devices % m == 0):
+        data = devices // model
+        if batch % data:
+            continue
+        held, *travels = bill(data, model, batch, length, depth, layers, vocabulary)
+        if held <= memory:
+            fits.append((sum(travels), model))
+    return [devices // min(fits)[1], min(fits)[1]] if fits else None
+
+
+CHOICES = (
+    (8, 1.6e10, 8, 2048, 4096, 4, 32000),
+    (8, 1.6e10, 256, 2048, 1024, 8, 32000),
+    (8, 2e9, 256, 512, 2048, 4, 32000),
+    (8, 1.6e10, 12, 2048, 1024, 8, 32000),
+    (16, 9.5e10, 48, 2048, 4096, 16, 32000),
+    (8, 1e9, 64, 512, 2048, 8, 32000),
+    (4, 3.2e10, 2, 512, 4096, 8, 8192),
+    (4, 1.6e10, 4, 512, 512, 1, 2048),
+)
+"""Devices, memory, batch, length, depth, layers, vocabulary: what the public calls of `choose` are given."""
+
+
+def draw_bill(rng: random.Random) -> tuple[Any, ...]:
+    """A mesh, and a model that it divides."""
+    data, model = (2 ** rng.randint(0, 4) for _ in range(2))
+    sizes = 128 * rng.randint(1, 16), 128 * rng.randint(4, 32), rng.randint(1, 24), 1024 * rng.randint(4, 64)
+    return data, model, data * rng.randint(1, 32), *sizes
+
+
+def draw_choice(rng: random.Random) -> tuple[Any, ...]:
+    """A slice, its memory, and a task that some of its meshes can do."""
+    sizes = 128 * rng.randint(2, 16), 512 * rng.randint(2, 8), rng.randint(2, 12), 1024 * rng.randint(8, 64)
+    return rng.choice((4, 8, 16)), rng.choice((8e9, 1.6e10, 3.2e10, 9.6e10)), rng.choice((4, 8, 12, 32, 128, 512)), *sizes

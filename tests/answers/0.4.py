@@ -1,0 +1,115 @@
+"""Two FLOPs for each multiplication."""
+
+from variants import right, wrong
+
+import shardlab as sl
+
+clocks = {"a": "dispatch", "b": "product", "c": "compiling", "d": "dispatch", "e": "product"}
+sl.predict("0.4", clocks=clocks)
+
+
+def rate(m, k, n, seconds):
+    return 2 * m * k * n / seconds
+
+
+def believable(m, k, n, seconds, peak):
+    return rate(m, k, n, seconds) <= peak
+
+
+@wrong("additions-forgotten", 1.25)
+def additions_forgotten():
+    """One FLOP for each product."""
+
+    def rate(m, k, n, seconds):
+        return m * k * n / seconds
+
+
+@wrong("believes-everything", 1.75)
+def believes_everything():
+    """It believes what it is told."""
+
+    def believable(m, k, n, seconds, peak):
+        return True
+
+
+@right
+def by_time():
+    """The shortest time that the chip would need."""
+
+    def believable(m, k, n, seconds, peak):
+        return seconds >= 2 * m * k * n / peak
+
+
+@wrong("first-call-compiles", 2)
+def first_call_compiles():
+    """The first call is taken for any call."""
+    clocks = {"a": "dispatch", "b": "product", "c": "product", "d": "dispatch", "e": "product"}
+    sl.predict("0.4", clocks=clocks)
+
+
+@wrong("last-addition", 1.75)
+def last_addition():
+    """k products, k-1 additions."""
+
+    def rate(m, k, n, seconds):
+        return m * n * (2 * k - 1) / seconds
+
+
+@wrong("microseconds-matmul", 1.75)
+def microseconds():
+    """A call is taken for its product."""
+    clocks = {"a": "product", "b": "product", "c": "compiling", "d": "product", "e": "product"}
+    sl.predict("0.4", clocks=clocks)
+
+
+@right
+def numpy_numbers():
+    """With numbers of NumPy."""
+    import numpy as np
+
+    def rate(m, k, n, seconds):
+        return np.float64(2) * m * k * n / seconds
+
+    def believable(m, k, n, seconds, peak):
+        return np.less_equal(rate(m, k, n, seconds), peak)
+
+
+@wrong("only-one-way-to-wait", 2)
+def only_one_way_to_wait():
+    """NumPy is thought not to wait."""
+    clocks = {"a": "dispatch", "b": "product", "c": "compiling", "d": "dispatch", "e": "dispatch"}
+    sl.predict("0.4", clocks=clocks)
+
+
+@wrong("output-elements", 1.25)
+def output_elements():
+    """The elements of C are counted."""
+
+    def rate(m, k, n, seconds):
+        return 2 * m * n / seconds
+
+
+@wrong("upside-down", 1.75)
+def upside_down():
+    """Time over work; the guard is right."""
+
+    def rate(m, k, n, seconds):
+        return seconds / (2 * m * k * n)
+
+    def believable(m, k, n, seconds, peak):
+        return 2 * m * k * n / seconds <= peak
+
+
+@wrong("waits-for-another", 2)
+def waits_for_another():
+    """Waiting after the clock has stopped."""
+    clocks = {"a": "dispatch", "b": "product", "c": "compiling", "d": "product", "e": "product"}
+    sl.predict("0.4", clocks=clocks)
+
+
+@wrong("wrong-way-round", 1.75)
+def wrong_way_round():
+    """It believes what is too fast."""
+
+    def believable(m, k, n, seconds, peak):
+        return rate(m, k, n, seconds) > peak

@@ -1,0 +1,101 @@
+"""Mixed digits, first axis leading."""
+
+import jax
+import numpy as np
+from jax.sharding import AxisType, Mesh, NamedSharding
+from variants import right, wrong
+
+import shardlab as sl
+
+P = jax.P
+sl.predict("1.3", rows_xy=[2, 4], rows_yx=[8, 10], moved=6)
+hosts = Mesh(np.array(jax.devices()).reshape(2, 4), ("host", "chip"), axis_types=(AxisType.Auto,) * 2)
+alternating = NamedSharding(hosts, P(("chip", "host")))
+
+
+@right
+def array():
+    """An array, on a line of devices that alternate."""
+    line = Mesh(np.array(jax.devices()).reshape(2, 4).T.flatten(), ("row",), axis_types=(AxisType.Auto,))
+    alternating = jax.device_put(np.zeros((16, 4), "float32"), NamedSharding(line, P("row")))
+
+
+@wrong("order-does-not-matter", 1.5)
+def hosts_first():
+    """Only the placement is wrong: the hosts are the slow axis."""
+    alternating = NamedSharding(hosts, P(("host", "chip")))
+
+
+@wrong("last-axis-slowest", 2)
+def last_axis_slowest():
+    """Both tuples are read from the back."""
+    sl.predict("1.3", rows_xy=[8, 10], rows_yx=[2, 4], moved=6)
+
+
+@wrong("nobody-stays", 2.5)
+def nobody_stays():
+    """All eight move."""
+    sl.predict("1.3", rows_xy=[2, 4], rows_yx=[8, 10], moved=8)
+
+
+@wrong("-", 1.5)
+def not_predicted():
+    """The placement without predictions."""
+    sl.predict("1.3", rows_xy=..., rows_yx=..., moved=...)
+
+
+@wrong("axis-forgotten", 1.5)
+def one_axis():
+    """Both hosts hold the same rows."""
+    alternating = NamedSharding(hosts, P("chip"))
+
+
+@wrong("one-axis-for-tuple", 2.5)
+def one_axis_for_tuple():
+    """Blocks of four rows."""
+    sl.predict("1.3", rows_xy=[4, 8], rows_yx=[8, 10], moved=6)
+
+
+@wrong("nobody-stays", 2.5)
+def only_first_stays():
+    """All but device 0 move."""
+    sl.predict("1.3", rows_xy=[2, 4], rows_yx=[8, 10], moved=7)
+
+
+@wrong("order-does-not-matter", 0.5)
+def order_does_not_matter():
+    """Both specs mean the same."""
+    sl.predict("1.3", rows_xy=[2, 4], rows_yx=[2, 4], moved=0)
+    alternating = NamedSharding(hosts, P(("host", "chip")))
+
+
+@wrong("spec-without-mesh", 1.5)
+def spec_without_mesh():
+    """The spec alone."""
+    alternating = jax.P(("chip", "host"))
+
+
+@wrong("stop-included", 0.5)
+def stop_included():
+    """The last row instead of the stop."""
+    sl.predict("1.3", rows_xy=[2, 3], rows_yx=[8, 9], moved=6)
+    del alternating
+
+
+@wrong("tuple-unpacked", 1.5)
+def unpacked():
+    """Two entries cut two dimensions."""
+    alternating = NamedSharding(hosts, P("chip", "host"))
+
+
+@right
+def with_none():
+    """A trailing None; predictions as tuples."""
+    sl.predict("1.3", rows_xy=(2, 4), rows_yx=(8, 10), moved=6)
+    alternating = NamedSharding(hosts, P(("chip", "host"), None))
+
+
+@wrong("wrong-size-first", 2.5)
+def wrong_size_first():
+    """A mesh of 2 by 4 instead of 4 by 2."""
+    sl.predict("1.3", rows_xy=[2, 4], rows_yx=[4, 6], moved=6)

@@ -1,5 +1,0 @@
-# failed: -
-# points: 2
-import shardlab as sl
-
-sl.predict("10.3", unchecked={'a': 'right', 'b': 'own', 'c': 'own', 'd': 'right', 'e': '64 times'})

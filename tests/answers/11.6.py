@@ -1,0 +1,96 @@
+import jax
+import jax.numpy as jnp
+from variants import right, wrong
+
+
+def adam(mesh, W, m, v, slope, steps):
+    m = 0.9 * m + 0.1 * slope
+    v = 0.999 * v + 0.001 * slope**2
+    t = steps + 1
+    change = m / (1 - 0.9**t) / (jnp.sqrt(v / (1 - 0.999**t)) + 1e-4)
+    return W - 0.01 * change, m, v
+
+
+step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3))
+
+
+@right
+def by_name():
+    step = jax.jit(adam, static_argnames="mesh", donate_argnames=("W", "m", "v"))
+
+
+@right
+def closure():
+    def step(mesh, *arrays):
+        def inner(W, m, v, slope, steps):
+            return adam(mesh, W, m, v, slope, steps)
+
+        return jax.jit(inner, donate_argnums=(0, 1, 2))(*arrays)
+
+
+@wrong("gradient-donated", 1)
+def everything():
+    step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3, 4, 5))
+
+
+@wrong("not-all-donated", 1)
+def forgets_v():
+    step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2))
+
+
+@wrong("gradient-donated", 1)
+def gradient_too():
+    step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3, 4))
+
+
+@wrong("nothing-donated", 1)
+def jit_inside():
+    def step(mesh, *arrays):
+        @jax.jit
+        def outer(*arrays):
+            return jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3))(mesh, *arrays)
+
+        return outer(*arrays)
+
+
+@wrong("mesh-not-static", 0)
+def mesh_traced():
+    step = jax.jit(adam, donate_argnums=(1, 2, 3))
+
+
+@wrong("nothing-donated", 1)
+def nothing():
+    step = jax.jit(adam, static_argnums=0)
+
+
+@right
+def out_shardings():
+    def step(mesh, *arrays):
+        rows = jax.NamedSharding(mesh, jax.P("data", None))
+        jitted = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3), out_shardings=rows)
+        return jitted(mesh, *arrays)
+
+
+@wrong("nothing-donated", 1)
+def plain():
+    step = adam
+
+
+@wrong("shifted-by-one", 1)
+def shifted():
+    step = jax.jit(adam, static_argnums=0, donate_argnums=(2, 3, 4))
+
+
+@wrong("gradient-donated", 1)
+def slope_only():
+    step = jax.jit(adam, static_argnums=0, donate_argnums=4)
+
+
+@wrong("weights-not-donated", 1)
+def state_only():
+    step = jax.jit(adam, static_argnums=0, donate_argnums=(2, 3))
+
+
+@wrong("state-not-donated", 1)
+def weights_only():
+    step = jax.jit(adam, static_argnums=0, donate_argnums=1)

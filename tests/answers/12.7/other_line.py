@@ -1,5 +1,0 @@
-# failed: ring-blamed
-# points: 1.75
-right_on = [0]
-passes = ["a", "b", "c"]
-line_at_fault = "E"

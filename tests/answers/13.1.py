@@ -1,0 +1,106 @@
+import jax
+import jax.numpy as jnp
+from variants import right, wrong
+
+import shardlab as sl
+
+sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0})
+
+
+def batch_fft(mesh, x):
+    spec = jax.P(mesh.axis_names)
+    return jax.shard_map(jnp.fft.fft, mesh=mesh, in_specs=spec, out_specs=spec)(x)
+
+
+@wrong("along-both-dimensions", 2)
+def along_both():
+    def batch_fft(mesh, x):
+        spec = jax.P(mesh.axis_names)
+        return jax.shard_map(jnp.fft.fft2, mesh=mesh, in_specs=spec, out_specs=spec)(x)
+
+
+@wrong("along-the-batch", 2)
+def along_the_batch():
+    def batch_fft(mesh, x):
+        spec = jax.P(mesh.axis_names)
+        return jax.shard_map(lambda b: jnp.fft.fft(b, axis=0), mesh=mesh, in_specs=spec, out_specs=spec)(x)
+
+
+@right
+def as_a_product():
+    def batch_fft(mesh, x):
+        n = jnp.arange(x.shape[1])
+        return x @ jnp.exp(-2j * jnp.pi * jnp.outer(n, n) / x.shape[1]).astype(x.dtype)
+
+
+@wrong("bytes-of-the-block", 2.5)
+def bytes_of_the_block():
+    from jax import P
+
+    sl.predict("13.1", moved={"fft": 8192, "vmap": 8192, "explicit": 8192, "product": 0})
+
+    def batch_fft(mesh, x):
+        spec = P(mesh.axis_names)
+        return jax.shard_map(jnp.fft.fft, mesh=mesh, in_specs=spec, out_specs=spec)(x)
+
+
+@wrong("along-the-batch", 2)
+def columns_under_jit():
+
+    def batch_fft(mesh, x):
+        return jnp.fft.fft(x, axis=0)
+
+
+@wrong("trusts-the-compiler", 3)
+def constrains_the_output():
+    from jax.sharding import NamedSharding
+
+    def batch_fft(mesh, x):
+        y = jax.vmap(jnp.fft.fft)(x)
+        return jax.lax.with_sharding_constraint(y, NamedSharding(mesh, jax.P(mesh.axis_names)))
+
+
+@wrong("trusts-the-compiler", 3)
+def fft_only_predicted_free():
+    sl.predict("13.1", moved={"fft": 0, "vmap": 0, "explicit": 65536, "product": 0})
+
+
+@wrong("inverse-transform", 2)
+def inverse():
+    def batch_fft(mesh, x):
+        spec = jax.P(mesh.axis_names)
+        return jax.shard_map(jnp.fft.ifft, mesh=mesh, in_specs=spec, out_specs=spec)(x)
+
+
+@wrong("some-axes-only", 3)
+def one_axis_only():
+    from jax import P
+
+    def batch_fft(mesh, x):
+        return jax.shard_map(jnp.fft.fft, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
+
+
+@wrong("products-are-cut", 3.5)
+def products_gathered():
+    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 65536})
+
+
+@wrong("trusts-the-compiler", 3)
+def trusts_jit():
+    def batch_fft(mesh, x):
+        return jnp.fft.fft(x)
+
+
+@wrong("types-are-not-traffic", 3.5)
+def types_are_not_traffic():
+    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 0, "product": 0})
+
+
+@right
+def vmap_inside():
+    def batch_fft(mesh, x):
+        @jax.shard_map(mesh=mesh, in_specs=jax.P(mesh.axis_names), out_specs=jax.P(mesh.axis_names))
+        def rows(block):
+            return jax.vmap(jnp.fft.fft)(block)
+
+        return rows(x)

@@ -1,0 +1,102 @@
+import jax
+from variants import right, wrong
+
+P = jax.P
+
+
+def constrain(x, mesh, spec):
+    return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, spec))
+
+
+def block(mesh, X, W1, W2):
+    H = jax.nn.relu(X @ W1)
+    return constrain(H @ W2, mesh, P("data", None))
+
+
+@right
+def as_it_is():
+    def block(mesh, X, W1, W2):
+        H = jax.nn.relu(X @ W1)
+        H = constrain(H, mesh, P("data", "model"))
+        return constrain(H @ W2, mesh, P("data", None))
+
+
+@right
+def by_hand():
+    def block(mesh, X, W1, W2):
+        def body(x, up, down):
+            return jax.lax.psum(jax.nn.relu(x @ up) @ down, "model")
+
+        specs = P("data", None), P(None, "model"), P("model", None)
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("data", None))(X, W1, W2)
+
+
+@wrong("scattered-and-gathered", 1)
+def cut_further():
+    def block(mesh, X, W1, W2):
+        H = jax.nn.relu(X @ W1)
+        Y = constrain(H @ W2, mesh, P(("data", "model"), None))
+        return constrain(Y, mesh, P("data", None))
+
+
+@wrong("more-constraints", 1)
+def more():
+    def block(mesh, X, W1, W2):
+        W1, W2 = constrain(W1, mesh, P(None, "model")), constrain(W2, mesh, P("model", None))
+        H = jax.nn.relu(X @ W1)
+        H = constrain(H, mesh, P(("data", "model"), None))
+        return constrain(H @ W2, mesh, P("data", None))
+
+
+@wrong("relu-forgotten", 0)
+def no_relu():
+    def block(mesh, X, W1, W2):
+        return X @ W1 @ W2
+
+
+@wrong("none-means-whole", 1)
+def none_is_open():
+    def block(mesh, X, W1, W2):
+        H = jax.nn.relu(X @ W1)
+        H = constrain(H, mesh, P("data", None))
+        return constrain(H @ W2, mesh, P("data", None))
+
+
+@wrong("-", 0.5)
+def out_changed():
+    def block(mesh, X, W1, W2):
+        H = jax.nn.relu(X @ W1)
+        H = constrain(H, mesh, P("data", "model"))
+        return constrain(H @ W2, mesh, P())
+
+
+@wrong("batch-over-everything", 1)
+def turned():
+    def block(mesh, X, W1, W2):
+        H = jax.nn.relu(X @ W1)
+        H = constrain(H, mesh, P("model", "data"))
+        return constrain(H @ W2, mesh, P("data", None))
+
+
+@wrong("batch-over-everything", 1)
+def unchanged():
+    def block(mesh, X, W1, W2):
+        H = jax.nn.relu(X @ W1)
+        H = constrain(H, mesh, P(("data", "model"), None))
+        return constrain(H @ W2, mesh, P("data", None))
+
+
+@right
+def unconstrained():
+    def block(mesh, X, W1, W2):
+        H = jax.nn.relu(X @ W1)
+        H = constrain(H, mesh, P("data", P.UNCONSTRAINED))
+        return constrain(H @ W2, mesh, P("data", None))
+
+
+@wrong("more-constraints", 1)
+def weights_whole():
+    def block(mesh, X, W1, W2):
+        W1, W2 = constrain(W1, mesh, P()), constrain(W2, mesh, P())
+        H = jax.nn.relu(X @ W1)
+        return constrain(H @ W2, mesh, P("data", None))

@@ -1,0 +1,142 @@
+import jax
+import jax.numpy as jnp
+from variants import right, wrong
+
+import shardlab as sl
+
+P = jax.P
+
+kinds = {
+    "transpose": [],
+    "roll": ["collective-permute"],
+    "cumsum": ["all-gather"],
+    "cumsum_columns": [],
+    "softmax": ["all-reduce"],
+    "ravel_transposed": ["all-gather"],
+}
+sl.predict("3.4", kinds=kinds, roll_bytes=512)
+
+
+def running_total(mesh, x):
+    n = mesh.shape["x"]
+    within = jnp.cumsum(x.reshape(n, -1, x.shape[1]), axis=1)
+    totals = within[:, -1]
+    before = jnp.cumsum(totals, axis=0) - totals
+    y = (within + before[:, None]).reshape(x.shape)
+    return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
+
+
+@wrong("rows-of-all-devices", 3.5)
+def all_devices():
+    sl.predict("3.4", kinds=kinds, roll_bytes=32768)
+
+
+@wrong("other-dimension", 0.5)
+def along_columns():
+    sl.predict("3.4", roll_bytes=512)
+
+    def running_total(mesh, x):
+        return jnp.cumsum(x, axis=1)
+
+
+@wrong("blocks-not-offset", 2)
+def blocks_alone():
+    def running_total(mesh, x):
+        n = mesh.shape["x"]
+        y = jnp.cumsum(x.reshape(n, -1, x.shape[1]), axis=1).reshape(x.shape)
+        return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
+
+
+@right
+def by_hand():
+    def running_total(mesh, x):
+        def body(b):
+            c = jnp.cumsum(b, axis=0)
+            totals = jax.lax.all_gather(c[-1], "x")
+            mine = jax.lax.axis_index("x")
+            earlier = jnp.arange(len(totals))[:, None] < mine
+            return c + jnp.where(earlier, totals, 0).sum(0, keepdims=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P("x", None))(x)
+
+
+@wrong("columns-cross-devices", 3.75)
+def columns_move():
+    kinds["cumsum_columns"] = ["all-gather"]
+    sl.predict("3.4", kinds=kinds, roll_bytes=512)
+
+
+@wrong("elementwise-thinking", 3.75)
+def cumsum_free():
+    kinds["cumsum"] = []
+    sl.predict("3.4", kinds=kinds, roll_bytes=512)
+
+
+@wrong("gathers-everything", 3)
+def left_to_the_compiler():
+    def running_total(mesh, x):
+        y = jnp.cumsum(x, axis=0)
+        return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
+
+
+@wrong("own-row-left-out", 0.5)
+def own_row_left_out():
+    sl.predict("3.4", roll_bytes=512)
+
+    def running_total(mesh, x):
+        blocks = x.reshape(mesh.shape["x"], -1, x.shape[1])
+        within = jnp.cumsum(blocks, axis=1)
+        totals = within[:, -1]
+        before = jnp.cumsum(totals, axis=0) - totals
+        return (within - blocks + before[:, None]).reshape(x.shape)
+
+
+@wrong("own-total-included", 2)
+def own_total():
+    def running_total(mesh, x):
+        n = mesh.shape["x"]
+        within = jnp.cumsum(x.reshape(n, -1, x.shape[1]), axis=1)
+        totals = within[:, -1]
+        before = jnp.cumsum(totals, axis=0)
+        y = (within + before[:, None]).reshape(x.shape)
+        return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
+
+
+@wrong("reshaping-is-free", 3.75)
+def ravel_free():
+    kinds["ravel_transposed"] = []
+    sl.predict("3.4", kinds=kinds, roll_bytes=512)
+
+
+@wrong("roll-gathers", 3.75)
+def roll_gathers():
+    kinds["roll"] = ["all-gather"]
+    sl.predict("3.4", kinds=kinds, roll_bytes=512)
+
+
+@wrong("row-in-elements", 3.5)
+def row_elements():
+    sl.predict("3.4", kinds=kinds, roll_bytes=128)
+
+
+@wrong("whole-shard-rolls", 3.5)
+def shard_rolls():
+    sl.predict("3.4", kinds=kinds, roll_bytes=4096)
+
+
+@wrong("softmax-is-elementwise", 3.75)
+def softmax_free():
+    kinds["softmax"] = []
+    sl.predict("3.4", kinds=kinds, roll_bytes=512)
+
+
+@wrong("whole-dimension-gathered", 3.75)
+def softmax_gathers():
+    kinds["softmax"] = ["all-gather"]
+    sl.predict("3.4", kinds=kinds, roll_bytes=512)
+
+
+@wrong("transposing-moves", 3.75)
+def transpose_moves():
+    kinds["transpose"] = ["all-to-all"]
+    sl.predict("3.4", kinds=kinds, roll_bytes=512)

@@ -1,8 +1,0 @@
-# failed: b-and-c-do-not-fit
-# points: 2.5
-import jax
-
-P = jax.P
-
-free = {"A": P(("x", "y"), None), "B": P(), "C": P(), "D": P()}
-one = {"A": P(None, ("x", "y")), "B": P(("x", "y"), None), "C": P(("x", "y"), None), "D": P(None, ("x", "y"))}

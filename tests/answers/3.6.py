@@ -1,0 +1,97 @@
+import jax
+from variants import right, wrong
+
+P = jax.P
+
+
+def steps(mesh, x, rows, columns):
+    scale = len(rows) ** -0.5
+    for _ in range(3):
+        x = scale * (columns @ x)
+        x = scale * (rows @ x)
+    return x
+
+
+@right
+def by_hand():
+    def steps(mesh, x, rows, columns):
+        def body(x, rows, columns):
+            scale = rows.shape[1] ** -0.5
+            for _ in range(3):
+                x = rows @ jax.lax.psum(columns @ x, "x") * scale**2
+            return x
+
+        specs = P("x", None), P("x", None), P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(x, rows, columns)
+
+
+@wrong("columns-only", 1)
+def columns_only():
+    def steps(mesh, x, rows, columns):
+        cut = jax.NamedSharding(mesh, P("x", None))
+        for _ in range(6):
+            x = jax.lax.with_sharding_constraint(columns @ x * len(rows) ** -0.5, cut)
+        return x
+
+
+@wrong("one-step-too-few", 0)
+def five_divisions():
+    def steps(mesh, x, rows, columns):
+        for _ in range(3):
+            x = rows @ (columns @ x) / len(rows)
+        return x * len(rows) ** 0.5
+
+
+@wrong("brought-together-at-the-end", 0.5)
+def left_whole():
+    def steps(mesh, x, rows, columns):
+        for _ in range(3):
+            x = rows @ (columns @ x) / len(rows)
+        return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P()))
+
+
+@right
+def loop():
+    def steps(mesh, x, rows, columns):
+        scale = len(rows) ** -0.5
+        return jax.lax.fori_loop(0, 3, lambda _, x: scale * (rows @ (scale * (columns @ x))), x)
+
+
+@wrong("matrix-brought", 1)
+def matrix_brought():
+    def steps(mesh, x, rows, columns):
+        here = jax.NamedSharding(mesh, P())
+        W = jax.lax.with_sharding_constraint(rows, here)
+        x = jax.lax.with_sharding_constraint(x, here)
+        for _ in range(6):
+            x = W @ x / rows.shape[1] ** 0.5
+        return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P("x", None)))
+
+
+@wrong("rows-before-columns", 1)
+def rows_first():
+    def steps(mesh, x, rows, columns):
+        cut = jax.NamedSharding(mesh, P("x", None))
+        for _ in range(3):
+            x = columns @ (rows @ x) / len(rows)
+        return jax.lax.with_sharding_constraint(x, cut)
+
+
+@wrong("rows-only", 1)
+def rows_only():
+    def steps(mesh, x, rows, columns):
+        for _ in range(6):
+            x = rows @ x * len(rows) ** -0.5
+        return x
+
+
+@wrong("meets-in-every-step", 1)
+def scattered():
+    def steps(mesh, x, rows, columns):
+        def body(x, columns):
+            for _ in range(6):
+                x = jax.lax.psum_scatter(columns @ x, "x", tiled=True) * columns.shape[0] ** -0.5
+            return x
+
+        specs = P("x", None), P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(x, columns)

@@ -1,0 +1,107 @@
+import jax
+from variants import right, wrong
+
+import shardlab as sl
+
+P = jax.P
+
+outcome = {
+    "a": [],
+    "b": ["all-to-all"],
+    "c": ["all-gather"],
+    "d": [],
+    "e": "ValueError",
+    "f": [],
+}
+sl.predict("3.7", outcome=outcome)
+
+
+def shares(mesh, x):
+    columns = jax.NamedSharding(mesh, P(None, "x"))
+    x = jax.lax.with_sharding_constraint(x, columns)
+    return jax.lax.with_sharding_constraint(jax.nn.softmax(x, axis=0), columns)
+
+
+@wrong("out-shardings-free", 2.5)
+def asked_at_the_end():
+    def shares(mesh, x):
+        columns = jax.NamedSharding(mesh, P(None, "x"))
+        return jax.jit(lambda x: jax.nn.softmax(x, axis=0), out_shardings=columns)(x)
+
+
+@right
+def by_hand():
+    def shares(mesh, x):
+        def body(b):
+            return jax.nn.softmax(jax.lax.all_to_all(b, "x", 1, 0, tiled=True), axis=0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P(None, "x"))(x)
+
+
+@wrong("out-shardings-free", 2.5)
+def device_put_inside():
+    def shares(mesh, x):
+        columns = jax.NamedSharding(mesh, P(None, "x"))
+        y = jax.nn.softmax(jax.device_put(x, columns), axis=0)
+        return jax.lax.with_sharding_constraint(y, columns)
+
+
+@wrong("out-shardings-free", 3.25)
+def free():
+    outcome["b"] = []
+    sl.predict("3.7", outcome=outcome)
+
+
+@right
+def inner_jits():
+    def shares(mesh, x):
+        columns = jax.NamedSharding(mesh, P(None, "x"))
+        turned = jax.jit(lambda x: x, out_shardings=columns)(x)
+        return jax.jit(lambda x: jax.nn.softmax(x, axis=0), out_shardings=columns)(turned)
+
+
+@wrong("local-softmax", 1.5)
+def local():
+    def shares(mesh, x):
+        body = lambda b: jax.nn.softmax(b, axis=0)
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P("x", None))(x)
+
+
+@wrong("numpy-in-the-program", 3.25)
+def numpy():
+    outcome["f"] = ["all-to-all"]
+    sl.predict("3.7", outcome=outcome)
+
+
+@wrong("in-shardings-move", 3.25)
+def promise():
+    outcome["e"] = ["all-to-all"]
+    sl.predict("3.7", outcome=outcome)
+
+
+@wrong("other-dimension", 1.5)
+def rows():
+    def shares(mesh, x):
+        columns = jax.NamedSharding(mesh, P(None, "x"))
+        x = jax.lax.with_sharding_constraint(x, columns)
+        return jax.lax.with_sharding_constraint(jax.nn.softmax(x, axis=1), columns)
+
+
+@wrong("slicing-moves", 3.25)
+def slicing():
+    outcome["d"] = ["all-gather"]
+    sl.predict("3.7", outcome=outcome)
+
+
+@wrong("never-turned", 3)
+def stays():
+    def shares(mesh, x):
+        return jax.nn.softmax(x, axis=0)
+
+
+@wrong("gathers-everything", 2.5)
+def whole():
+    def shares(mesh, x):
+        x = jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P()))
+        y = jax.nn.softmax(x, axis=0)
+        return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P(None, "x")))

@@ -1,0 +1,119 @@
+import jax
+from variants import right, wrong
+
+P = jax.P
+
+
+def case_4_rows(mesh, A, B):
+    def body(a, b):
+        return a @ jax.lax.all_gather(b, "x", axis=1, tiled=True)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", None))(A, B)
+
+
+def case_4_columns(mesh, A, B):
+    def body(a, b):
+        return jax.lax.all_gather(a, "x", axis=0, tiled=True) @ b
+
+    return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P(None, "x"))(A, B)
+
+
+@wrong("gathers-what-should-stay", 2.5)
+def always_gathers_a():
+    def case_4_rows(mesh, A, B):
+        def body(a, b):
+            c = jax.lax.all_gather(a, "x", axis=0, tiled=True) @ b
+            return jax.lax.all_to_all(c, "x", 0, 1, tiled=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", None))(A, B)
+
+
+@wrong("compiler-detour", 2)
+def by_out_shardings():
+    def case_4_rows(mesh, A, B):
+        C = A @ B
+        return jax.lax.with_sharding_constraint(C, jax.NamedSharding(mesh, P("x", None)))
+
+    def case_4_columns(mesh, A, B):
+        C = A @ B
+        return jax.lax.with_sharding_constraint(C, jax.NamedSharding(mesh, P(None, "x")))
+
+
+@wrong("diagonal-blocks", 1.5)
+def diagonal_in_zeros():
+    def case_4_rows(mesh, A, B):
+        def body(a, b):
+            k = b.shape[1]
+            d = jax.lax.axis_index("x")
+            zeros = jax.numpy.zeros((a.shape[0], B.shape[1]))
+            return jax.lax.dynamic_update_slice_in_dim(jax.lax.pcast(zeros, "x", to="varying"), a @ b, d * k, 1)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", None))(A, B)
+
+
+@wrong("diagonal-blocks", 0)
+def diagonal_stacked():
+    def case_4_rows(mesh, A, B):
+        def body(a, b):
+            return a @ b
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", None))(A, B)
+
+    def case_4_columns(mesh, A, B):
+        def body(a, b):
+            return a @ b
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P(None, "x"))(A, B)
+
+
+@wrong("gathered-along-the-other-dimension", 0)
+def gathered_the_other_way():
+    def case_4_rows(mesh, A, B):
+        def body(a, b):
+            return a @ jax.lax.all_gather(b, "x", axis=0, tiled=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", None))(A, B)
+
+    def case_4_columns(mesh, A, B):
+        def body(a, b):
+            return jax.lax.all_gather(a, "x", axis=1, tiled=True) @ b
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P(None, "x"))(A, B)
+
+
+@wrong("gathers-both", 2.5)
+def gathers_both():
+    def case_4_rows(mesh, A, B):
+        def body(a, b):
+            c = jax.lax.all_gather(a, "x", axis=0, tiled=True) @ jax.lax.all_gather(b, "x", axis=1, tiled=True)
+            m = a.shape[0]
+            return jax.lax.dynamic_slice_in_dim(c, m * jax.lax.axis_index("x"), m)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", None))(A, B)
+
+
+@wrong("other-side-scattered", 1)
+def sides_swapped():
+    def case_4_rows(mesh, A, B):
+        def body(a, b):
+            return jax.lax.all_gather(a, "x", axis=0, tiled=True) @ b
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P(None, "x"))(A, B)
+
+    def case_4_columns(mesh, A, B):
+        def body(a, b):
+            return a @ jax.lax.all_gather(b, "x", axis=1, tiled=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", None))(A, B)
+
+
+@right
+def smaller_gather_then_turn():
+    def case_4_rows(mesh, A, B):
+        def body(a, b):
+            if A.size + A.shape[0] * B.shape[1] // mesh.shape["x"] >= B.size:
+                return a @ jax.lax.all_gather(b, "x", axis=1, tiled=True)
+            c = jax.lax.all_gather(a, "x", axis=0, tiled=True) @ b
+            return jax.lax.all_to_all(c, "x", 0, 1, tiled=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", None))(A, B)

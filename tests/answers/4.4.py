@@ -1,0 +1,165 @@
+import jax
+from variants import wrong
+
+import shardlab as sl
+
+P = jax.P
+
+sl.predict("4.4", deep="all-reduce", wide="all-gather")
+
+
+def costs(I, J, K, n):
+    return {"gather": [4 * I * J, 2 * I * J * K], "reduce": [2 * 4 * I * K, 2 * I * J * K // n]}
+
+
+def seconds(I, J, K, n, peak, bandwidth):
+    return {way: max(moved / bandwidth, work / peak) for way, (moved, work) in costs(I, J, K, n).items()}
+
+
+def gather(mesh, A, B):
+    def body(a, b):
+        return jax.lax.all_gather(a, "x", axis=1, tiled=True, to="invarying") @ b
+
+    return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
+
+
+def reduce(mesh, A, B):
+    def body(a, b):
+        return jax.lax.psum(a @ b, "x")
+
+    return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P())(A, B)
+
+
+def case_2_cheaper(mesh, A, B):
+    return (reduce if A.shape[1] > 2 * B.shape[1] else gather)(mesh, A, B)
+
+
+@wrong("always-gathers", 4)
+def always_gathers():
+    def case_2_cheaper(mesh, A, B):
+        return gather(mesh, A, B)
+
+
+@wrong("case-2-always-gathers", 4.5)
+def always_gathers_believed():
+    sl.predict("4.4", deep="all-gather", wide="all-gather")
+
+
+@wrong("always-reduces", 4)
+def always_reduces():
+    def case_2_cheaper(mesh, A, B):
+        return reduce(mesh, A, B)
+
+
+@wrong("counts-all-devices", 4)
+def bytes_of_all_devices():
+    def costs(I, J, K, n):
+        return {"gather": [4 * I * J * n, 2 * I * J * K], "reduce": [2 * 4 * I * K * n, 2 * I * J * K // n]}
+
+    def seconds(I, J, K, n, peak, bandwidth):
+        gather, reduce = 4 * I * J / bandwidth, 8 * I * K / bandwidth
+        return {"gather": max(gather, 2 * I * J * K / peak), "reduce": max(reduce, 2 * I * J * K / n / peak)}
+
+
+@wrong("elements-not-bytes", 4)
+def elements():
+    def costs(I, J, K, n):
+        return {"gather": [I * J, 2 * I * J * K], "reduce": [2 * I * K, 2 * I * J * K // n]}
+
+    def seconds(I, J, K, n, peak, bandwidth):
+        return {way: max(4 * moved / bandwidth, work / peak) for way, (moved, work) in costs(I, J, K, n).items()}
+
+
+@wrong("same-rows-everywhere", 3)
+def first_rows():
+    def reduce(mesh, A, B):
+        def body(a, b):
+            return jax.lax.psum(a @ b[: a.shape[1]], "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
+
+
+@wrong("reduces-whole-products", 3)
+def gathered_and_summed():
+    def gather(mesh, A, B):
+        def body(a, b):
+            return jax.lax.psum(jax.lax.all_gather(a, "x", axis=1, tiled=True) @ b, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
+
+
+@wrong("always-gathers", 4)
+def left_to_the_compiler():
+    def case_2_cheaper(mesh, A, B):
+        return A @ B
+
+
+@wrong("multiplications-only", 4)
+def multiplications_only():
+    def costs(I, J, K, n):
+        return {"gather": [4 * I * J, I * J * K], "reduce": [2 * 4 * I * K, I * J * K // n]}
+
+    def seconds(I, J, K, n, peak, bandwidth):
+        gather, reduce = 4 * I * J / bandwidth, 8 * I * K / bandwidth
+        return {"gather": max(gather, 2 * I * J * K / peak), "reduce": max(reduce, 2 * I * J * K / n / peak)}
+
+
+@wrong("blocks-do-not-fit", 3)
+def no_gather():
+    def gather(mesh, A, B):
+        def body(a, b):
+            return a @ b
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
+
+
+@wrong("partial-sum-returned", 3)
+def no_sum():
+    def reduce(mesh, A, B):
+        def body(a, b):
+            return a @ b
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P(), check_vma=False)(A, B)
+
+
+@wrong("promise-not-proved", 3)
+def promise():
+    def gather(mesh, A, B):
+        def body(a, b):
+            return jax.lax.all_gather(a, "x", axis=1, tiled=True) @ b
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
+
+
+@wrong("all-reduce-counted-once", 4)
+def reduced_once():
+    def costs(I, J, K, n):
+        return {"gather": [4 * I * J, 2 * I * J * K], "reduce": [4 * I * K, 2 * I * J * K // n]}
+
+    def seconds(I, J, K, n, peak, bandwidth):
+        gather = max(4 * I * J / bandwidth, 2 * I * J * K / peak)
+        reduce = max(8 * I * K / bandwidth, 2 * I * J * K / n / peak)
+        return {"gather": gather, "reduce": reduce}
+
+
+@wrong("always-reduces", 4.5)
+def reduction_believed():
+    sl.predict("4.4", deep="all-reduce", wide="all-reduce")
+
+
+@wrong("counts-the-shard", 3)
+def shard_counted():
+    def costs(I, J, K, n):
+        return {"gather": [4 * I * J / n, 2 * I * J * K], "reduce": [2 * 4 * I * K, 2 * I * J * K // n]}
+
+
+@wrong("adds-the-times", 4)
+def times_added():
+    def seconds(I, J, K, n, peak, bandwidth):
+        return {way: moved / bandwidth + work / peak for way, (moved, work) in costs(I, J, K, n).items()}
+
+
+@wrong("gather-divides-the-work", 3)
+def work_divided():
+    def costs(I, J, K, n):
+        return {"gather": [4 * I * J, 2 * I * J * K // n], "reduce": [2 * 4 * I * K, 2 * I * J * K // n]}

@@ -1,5 +1,0 @@
-# failed: nothing-cut
-# points: 0
-"""Copies everywhere."""
-
-rules = [("", "... -> ...")]

@@ -1,5 +1,0 @@
-# failed: -
-# points: 0
-"""An expression, and no table."""
-
-rules = "... -> ..."

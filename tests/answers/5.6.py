@@ -1,0 +1,258 @@
+"""Three layouts, one function."""
+
+import jax
+from variants import right, wrong
+
+import shardlab as sl
+
+data_parallel = {"X": "b x -> b* x", "W1": "... -> * ...", "W2": "... -> * ..."}
+tensor_parallel = {"X": "... -> * ...", "W1": "x y -> x y*", "W2": "y z -> y* z"}
+both = {"X": "b x -> b@data x", "W1": "x y -> x y@model", "W2": "y z -> y@model z"}
+
+
+def mlp_on(mesh, X, W1, W2):
+    X = sl.einshard(X, "b x -> b@data x", mesh)
+    W1 = sl.einshard(W1, "x y -> x y@model", mesh)
+    W2 = sl.einshard(W2, "y z -> y@model z", mesh)
+    Y = jax.nn.relu(X @ W1) @ W2
+    return sl.einshard(Y, "b z -> b@data z", mesh)
+
+
+@wrong("batch-over-all", 7.5)
+def batch_over_all():
+    """The batch over both axes."""
+    both = {"X": "b x -> b@(data model) x", "W1": "x y -> x y@model", "W2": "y z -> y@model z"}
+
+
+@wrong("degree-in-the-expression", 7)
+def both_numbers():
+    """Numbers on a mesh with names."""
+    both = {"X": "b x -> b4 2 x", "W1": "x y -> 4 x y2", "W2": "y z -> 4 y2 z"}
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("batch-over-model", 6.5)
+def both_swapped():
+    """The axes the other way round."""
+    both = {"X": "b x -> b@model x", "W1": "x y -> x y@data", "W2": "y z -> y@data z"}
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("second-weight-by-columns", 6.5)
+def columns():
+    """The second weight is cut along z."""
+    tensor_parallel = {"X": "... -> * ...", "W1": "... -> * ...", "W2": "y z -> y z*"}
+
+
+@wrong("batch-cut-too-little", 6.5)
+def data_half():
+    """Copies by twos; two meshes in one program."""
+    data_parallel = {"X": "b x -> b* 2 x", "W1": "... -> * ...", "W2": "... -> * ..."}
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("copies-by-default", 6)
+def data_open():
+    """Copies are not written."""
+    data_parallel = {"X": "b x -> b* x", "W1": "x y -> x y", "W2": "y z -> y z"}
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("weights-instead", 7)
+def data_weights():
+    """Tensor parallelism for data parallelism."""
+    data_parallel = {"X": "... -> * ...", "W1": "x y -> x y*", "W2": "y z -> y* z"}
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("input-by-columns", 6)
+def data_x():
+    """X is cut along x."""
+    data_parallel = {"X": "b x -> b x*", "W1": "... -> * ...", "W2": "... -> * ..."}
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@right
+def hidden_constrained():
+    """One constraint in the middle."""
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("batch-over-all", 7.5)
+def inside_all():
+    """The batch over both axes."""
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@(data model) y", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@(data model) z", mesh)
+
+
+@wrong("output-by-columns", 7)
+def inside_columns():
+    """The output is left in columns."""
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z@model", mesh)
+
+
+@wrong("hidden-layer-moves", 7)
+def inside_gathered():
+    """W2 is cut along z."""
+
+    def mlp_on(mesh, X, W1, W2):
+        X = sl.einshard(X, "b x -> b@data x", mesh)
+        W1 = sl.einshard(W1, "x y -> x y@model", mesh)
+        W2 = sl.einshard(W2, "y z -> y z@model", mesh)
+        return sl.einshard(jax.nn.relu(X @ W1) @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("hidden-layer-moves", 7)
+def inside_rows():
+    """W1 is cut along x."""
+
+    def mlp_on(mesh, X, W1, W2):
+        X = sl.einshard(X, "b x -> b@data x", mesh)
+        W1 = sl.einshard(W1, "x y -> x@model y", mesh)
+        return sl.einshard(jax.nn.relu(X @ W1) @ W2, "b z -> b@data z", mesh)
+
+
+@right
+def mesh_of_the_array():
+    """One call takes the mesh from the array."""
+
+    def mlp_on(mesh, X, W1, W2):
+        X = sl.einshard(X, "b x -> b@data x")
+        W1 = sl.einshard(W1, "x y -> x y@model", mesh)
+        W2 = sl.einshard(W2, "y z -> y@model z", mesh)
+        Y = jax.nn.relu(X @ W1) @ W2
+        return sl.einshard(Y, "b z -> b@data z", mesh)
+
+
+@wrong("batch-not-cut", 6)
+def no_data():
+    """Only the weights are cut."""
+    both = {"X": "b x -> b x", "W1": "x y -> x y@model", "W2": "y z -> y@model z"}
+
+
+@wrong("relu-forgotten", 6)
+def no_relu():
+    """Two products and no relu."""
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(X @ W1, "b y -> b@data y@model", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("number-of-devices-written", 6)
+def number_written():
+    """A number that fits 8 devices only."""
+    data_parallel = {"X": "b x -> b8 x", "W1": "... -> * ...", "W2": "... -> * ..."}
+
+
+@right
+def other_words():
+    """The same in other words, and with constraints of JAX."""
+    data_parallel = {"X": "b x -> b* 1 x", "W1": "x y -> * x y", "W2": "... -> * ..."}
+    both = {"X": "b ... -> b@data ...", "W1": "x y -> x y@model", "W2": "y z -> y@model z"}
+
+    def mlp_on(mesh, X, W1, W2):
+        def put(array, *spec):
+            return jax.lax.with_sharding_constraint(array, jax.NamedSharding(mesh, jax.P(*spec)))
+
+        X, W1, W2 = put(X, "data"), put(W1, None, "model"), put(W2, "model")
+        return put(jax.nn.relu(X @ W1) @ W2, "data")
+
+
+@wrong("weights-not-cut", 7.5)
+def output_only():
+    """The weights stay whole."""
+
+    def mlp_on(mesh, X, W1, W2):
+        X = sl.einshard(X, "b x -> b@data x", mesh)
+        return sl.einshard(jax.nn.relu(X @ W1) @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("first-weight-by-rows", 6.5)
+def rows():
+    """The first weight is cut along x."""
+    tensor_parallel = {"X": "... -> * ...", "W1": "x y -> x* y", "W2": "... -> * ..."}
+
+
+@wrong("first-weight-by-rows", 7.5)
+def rows_both():
+    """The same on the mesh."""
+    both = {"X": "b x -> b@data x", "W1": "x y -> x@model y", "W2": "y z -> y@model z"}
+
+
+@wrong("second-weight-whole", 7.5)
+def second_whole():
+    """Only W1 is cut."""
+    tensor_parallel = {"X": "... -> * ...", "W1": "x y -> x y*", "W2": "... -> * ..."}
+
+
+@wrong("batch-cut", 7.5)
+def tensor_batch():
+    """The batch is cut, too."""
+    tensor_parallel = {"X": "b x -> b* x", "W1": "x y -> x y*", "W2": "y z -> y* z"}
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("first-weight-whole", 7.5)
+def tensor_first_whole():
+    """Only W2 is cut."""
+    tensor_parallel = {"X": "... -> * ...", "W1": "... -> * ...", "W2": "y z -> y* z"}
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("nothing-constrained", 7)
+def unconstrained():
+    """Nothing is said."""
+
+    def mlp_on(mesh, X, W1, W2):
+        return jax.nn.relu(X @ W1) @ W2
+
+
+@wrong("weights-cut", 7.5)
+def weights_cut():
+    """Weights are cut to save memory."""
+    data_parallel = {"X": "b x -> b* x", "W1": "x y -> x* y", "W2": "... -> * ..."}
+
+
+@wrong("weights-whole", 7)
+def weights_whole():
+    """No weight is cut."""
+    tensor_parallel = {"X": "... -> * ...", "W1": "... -> * ...", "W2": "... -> * ..."}
+
+
+@wrong("batch-not-cut", 6.5)
+def whole_batch():
+    """Everything is copied."""
+    data_parallel = {"X": "... -> * ...", "W1": "... -> * ...", "W2": "... -> * ..."}

@@ -1,9 +1,0 @@
-# failed: specs-cancel
-# points: 2.5
-import shardlab as sl
-
-sl.predict(
-    "7.2",
-    shapes={"A": [8, 12], "B": [8, 12], "C": [32, 12], "D": [8, 12], "E": [12, 8], "F": "error", "G": [8], "H": "error"},
-    values={"a": [1, 2], "b": [1, 2, 1, 2, 1, 2, 1, 2], "c": [4, 8]},
-)

@@ -1,0 +1,66 @@
+import jax
+from variants import right, wrong
+
+import shardlab as sl
+
+P = jax.P
+
+predictions = sl.predict("9.1", collective="all-gather", factor=4)
+plain = {"X": P(), "W1": P(None, "model"), "W2": P("model", None)}
+gated = {"X": P(), "Wg": P(None, "model"), "Wu": P(None, "model"), "Wd": P("model", None)}
+
+
+@wrong("weights-whole", 3.5)
+def all_whole():
+    plain = {"X": P(), "W1": P(), "W2": P()}
+
+
+@right
+def as_expressions():
+    plain = {"X": P(None, None), "W1": "d f -> d f@model", "W2": "f d -> f@model d"}
+    gated = {"X": P(), "Wg": "d f -> d f@model", "Wu": "d f -> d f@model", "Wd": P("model")}
+
+
+@wrong("columns-taken-for-terms", 4)
+def believes_in_terms():
+    predictions = sl.predict("9.1", collective="all-reduce", factor=1)
+
+
+@wrong("last-by-columns", 3.5)
+def both_by_columns():
+    plain = {"X": P(), "W1": P(None, "model"), "W2": P(None, "model")}
+
+
+@wrong("first-by-rows", 4)
+def both_by_rows():
+    plain = {"X": P(), "W1": P("model", None), "W2": P("model", None)}
+
+
+@wrong("counts-devices", 4.25)
+def counts_devices():
+    predictions = sl.predict("9.1", collective="all-gather", factor=8)
+
+
+@wrong("gate-cut-otherwise", 4)
+def gate_whole():
+    gated = {"X": P(), "Wg": P(), "Wu": P(None, "model"), "Wd": P("model", None)}
+
+
+@wrong("input-cut", 4)
+def input_cut():
+    plain = {"X": P(None, "model"), "W1": P(None, "model"), "W2": P("model", None)}
+
+
+@wrong("same-size", 4.25)
+def no_size():
+    predictions = sl.predict("9.1", collective="all-gather", factor=1)
+
+
+@wrong("price-taken-for-payload", 4.25)
+def price_for_payload():
+    predictions = sl.predict("9.1", collective="all-gather", factor=2)
+
+
+@wrong("last-left-whole", 4)
+def second_whole():
+    plain = {"X": P(), "W1": P(None, "model"), "W2": P()}

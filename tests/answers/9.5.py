@@ -1,0 +1,207 @@
+import jax
+import jax.numpy as jnp
+from variants import right, wrong
+
+import shardlab as sl
+
+P = jax.P
+KEEP = 0.75
+
+
+predictions = sl.predict("9.5", patterns=1)
+
+
+def drop_hidden(mesh, seed, H):
+    def body(seed, h):
+        key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("model"))
+        return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+def drop_output(mesh, seed, H):
+    def body(seed, h):
+        key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("data"))
+        return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+    return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@wrong("copies-differ", 2.5)
+def all_axes_folded():
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index(mesh.axis_names))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None), check_vma=False)(
+            seed, H
+        )
+
+
+@wrong("not-scaled")
+def divided_by_one_minus():
+    sl.predict("9.5", patterns=1)
+
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("model"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / (1 - KEEP), 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+@wrong("kept-what-was-to-drop", 2.5)
+def drops_three_quarters():
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("model"))
+            return jnp.where(jax.random.bernoulli(key, 1 - KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+@wrong("devices-draw-for-themselves", 4)
+def eight_patterns():
+    predictions = sl.predict("9.5", patterns=8)
+
+
+@wrong("seed-not-used", 2.5)
+def index_for_key():
+    def drop_hidden(mesh, seed, H):
+        def body(h):
+            key = jax.random.key(jax.lax.axis_index("model"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "model"), out_specs=P(None, "model"))(H)
+
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("data"))
+            kept = jax.random.uniform(key, h.shape) < KEEP
+            return h * kept / KEEP
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@right
+def key_from_outside():
+    def dropped(mesh, seed, x, axis, spec):
+        def body(key, x):
+            own = jax.random.fold_in(key, jax.lax.axis_index(axis))
+            kept = jax.random.uniform(own, x.shape) < KEEP
+            return x * kept / KEEP
+
+        return jax.jit(jax.shard_map(body, mesh=mesh, in_specs=(P(), spec), out_specs=spec))(jax.random.key(seed), x)
+
+    def drop_hidden(mesh, seed, H):
+        return dropped(mesh, seed, H, "model", P(None, "model"))
+
+    def drop_output(mesh, seed, Y):
+        return dropped(mesh, seed, Y, "data", P("data", None))
+
+
+@right
+def keys_as_input():
+    sl.predict("9.5", patterns=1)
+
+    def drop_hidden(mesh, seed, H):
+        keys = jax.random.split(jax.random.key(seed), mesh.shape["model"])
+
+        def body(keys, h):
+            return jnp.where(jax.random.bernoulli(keys[0], KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("model"), P(None, "model")), out_specs=P(None, "model"))(keys, H)
+
+
+@wrong("not-scaled", 2.5)
+def not_scaled():
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("data"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@right
+def one_mask_for_the_whole_array():
+    def dropped(mesh, seed, H, spec):
+        kept = jax.random.bernoulli(jax.random.key(seed), KEEP, H.shape)
+        return jax.lax.with_sharding_constraint(jnp.where(kept, H / KEEP, 0), jax.NamedSharding(mesh, spec))
+
+    def drop_hidden(mesh, seed, H):
+        return dropped(mesh, seed, H, P(None, "model"))
+
+    def drop_output(mesh, seed, H):
+        return dropped(mesh, seed, H, P("data", None))
+
+
+@wrong("copies-differ", 2.5)
+def output_by_model():
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("model"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@wrong("copies-differ", 2.5)
+def output_by_model_unchecked():
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("model"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None), check_vma=False)(
+            seed, H
+        )
+
+
+@right
+def own_slice_of_one_mask():
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            kept = jax.random.bernoulli(jax.random.key(seed), KEEP, H.shape)
+            start = jax.lax.axis_index("model") * h.shape[1]
+            return jnp.where(jax.lax.dynamic_slice_in_dim(kept, start, h.shape[1], axis=1), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+@wrong("same-mask-everywhere", 2.5)
+def same_key_everywhere():
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.key(seed)
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+@wrong("seed-not-used", 2.5)
+def seed_not_used():
+    def drop_output(mesh, seed, H):
+        def body(h):
+            key = jax.random.fold_in(jax.random.key(0), jax.lax.axis_index("data"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("data", None), out_specs=P("data", None))(H)
+
+
+@right
+def split_keys():
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.split(jax.random.key(seed), mesh.shape["model"])[jax.lax.axis_index("model")]
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.key(seed + 1000 * jax.lax.axis_index("data"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
