@@ -184,6 +184,21 @@ def test_a_new_submission_is_graded_again(made: Release, hand_in: Hand) -> None:
     assert grade(made)["ann"].total == 3.5
 
 
+def test_a_notebook_is_normalised_once(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When it is found: these bytes are run, and shown to nbgrader."""
+    forms: list[bytes] = []
+
+    def counted(content: bytes) -> bytes:
+        forms.append(handed_in(content))
+        return forms[-1]
+
+    for module in ("records.submissions", "nbgrader_plugin"):
+        monkeypatch.setattr(f"shardlab_grader.{module}.handed_in", counted)
+    hand_in("ann", text_of(made, ("TODO", "done")))
+    assert grade(made)["ann"].total == 3.5
+    assert len(forms) == 1
+
+
 def test_nothing_is_graded_twice(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second run takes every verdict from the store and leaves nbgrader alone."""
     hand_in("ann", text_of(made))

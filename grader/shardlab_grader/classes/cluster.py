@@ -90,7 +90,7 @@ def _same(packed: Packed) -> Packed:
 
 def _work(content: bytes, packed: Packed, release: str, mode: Mode) -> dict[str, Any]:
     """On a worker: a submission's record, as JSON."""
-    return jobs.made(Grading(Release.load(_unpacked(packed), release), mode), "", content).to_json()
+    return jobs.graded(Grading(Release.load(_unpacked(packed), release), mode), "", content).to_json()
 
 
 def _unpacked(packed: Packed) -> pathlib.Path:

@@ -28,16 +28,16 @@ def grade_all(
         servers: as `starting.starting` gives them.
     """
     jobs = (stages.restored(grading, name, content) for name, content in contents)
-    for job, graded in run_all(jobs, workers, servers):
-        yield job.key, stages.recorded(grading, job.key, stages.record(job, graded))
+    for job, done in run_all(jobs, workers, servers):
+        yield job.key, stages.recorded(grading, job.key, stages.record(job, done))
 
 
 def grade_one(grading: Grading, name: str, content: bytes) -> Record:
     """The record under a key; graded now when the store has none."""
-    return grading.store.get(name) or stages.recorded(grading, name, made(grading, name, content))
+    return grading.store.get(name) or stages.recorded(grading, name, graded(grading, name, content))
 
 
-def made(grading: Grading, name: str, content: bytes) -> Record:
+def graded(grading: Grading, name: str, content: bytes) -> Record:
     """The record of a handed-in form, graded now and kept nowhere."""
     job = stages.restored(grading, name, content)
     return stages.record(job, grade(job))

@@ -17,6 +17,7 @@ from nbgrader.utils import is_grade, is_solution
 from shardlab_course.editions.edition import GRADE
 from shardlab_grader.classes.notebook import Cell
 from shardlab_grader.inside import shown
+from shardlab_grader.records.submissions import grade_id
 
 SHOW = "show"
 """The tag of a given cell that only shows something."""
@@ -29,7 +30,7 @@ def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
     lost its metadata is known by its source; what else stands in one becomes a cell before it. Grade cells and given code
     cells that are missing are put back where they were.
     """
-    ours = {grade_id: cell for cell in released.cells if (grade_id := _grade_id(cell))}
+    ours = {name: cell for cell in released.cells if (name := _grade_id(cell))}
     cells = [cell for cell in submitted.get("cells", []) if _is_cell(cell)]
     named = [_believed(cell, ours) for cell in cells]
     found = set(named)
@@ -100,18 +101,16 @@ def _is_cell(cell: Any) -> bool:
 
 
 def _believed(cell: NotebookNode, ours: dict[str, NotebookNode]) -> str | None:
-    metadata: Any = cell.get("metadata")
-    for key in ("nbgrader", "grade_id"):
-        metadata = metadata.get(key) if isinstance(metadata, dict) else None
-    return metadata if isinstance(metadata, str) and metadata in ours else None
+    name = grade_id(cell.get("metadata"))
+    return name if name in ours else None
 
 
 def _by_source(cell: NotebookNode, ours: dict[str, NotebookNode], found: set[str | None]) -> str | None:
     match = GRADE.match(cell["source"])
     if not match or cell["cell_type"] != "code":
         return None
-    grade_id = "q" + match[1].replace(".", "-")
-    return grade_id if grade_id in ours and grade_id not in found else None
+    name = "q" + match[1].replace(".", "-")
+    return name if name in ours and name not in found else None
 
 
 def _cells(cell: NotebookNode, released: NotebookNode | None, position: int) -> list[NotebookNode]:

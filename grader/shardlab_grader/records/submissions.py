@@ -189,7 +189,7 @@ def _cell(raw: Any) -> dict[str, Any] | None:
         source = "".join(source)
     if not isinstance(source, str):
         return None
-    name = _name(raw.get("metadata"))
+    name = grade_id(raw.get("metadata"))
     if not source.strip() and not name:
         return None
     kind = KINDS.get(str(raw.get("cell_type")).lower(), "code" if "outputs" in raw else "raw")
@@ -201,7 +201,8 @@ def _cell(raw: Any) -> dict[str, Any] | None:
     return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {})
 
 
-def _name(metadata: Any) -> str:
+def grade_id(metadata: Any) -> str:
+    """The grade id that a cell claims, or the empty text."""
     for key in ("nbgrader", "grade_id"):
         metadata = metadata.get(key) if isinstance(metadata, dict) else None
     return _whole(metadata)[:200] if isinstance(metadata, str) else ""
