@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 def main(course_dir: str, assignment: str) -> None:
     """Grade what lies in `submitted/`, as the command does but for the feedback pages, and say how long it took."""
-    from shardlab_grader.classes import jobs
+    from shardlab_grader.classes import starting
+    from shardlab_grader.classes.notebook import SCRIPT, Settings
     from shardlab_grader.releases import places
     from shardlab_grader.sandbox import servers
 
@@ -43,17 +44,19 @@ def main(course_dir: str, assignment: str) -> None:
             used[script] = used.get(script, 0.0) + outcome.cpu
             return outcome
 
-    servers.Server, jobs.Servers = Noted, Noting  # type: ignore[misc]
+    servers.Server, starting.Servers = Noted, Noting  # type: ignore[misc]
     place, workers = pathlib.Path(course_dir), os.cpu_count() or 1
-    starting = jobs.starting(jobs.Settings(places.cache(place)), places.references(place, assignment), workers)
+    settings = Settings(places.cache(place), references=places.references(place, assignment))
+    warm = starting.starting(settings, workers)
 
     from shardlab_grader.classes import classroom
+    from shardlab_grader.classes import stages as course_stages
     from shardlab_grader.nbgrader.course import Course
 
     class Timed(Course):
-        def autograde(self, assignment: str, student: str) -> str:
+        def autograde(self, assignment: str, student: str, *known: Any) -> str:
             before = time.thread_time()
-            error = super().autograde(assignment, student)
+            error = super().autograde(assignment, student, *known)
             used["nbgrader's own part"] = used.get("nbgrader's own part", 0.0) + time.thread_time() - before
             return error
 
@@ -66,17 +69,17 @@ def main(course_dir: str, assignment: str) -> None:
         yield lambda: None
         stages[step] = _since(stages)
 
-    classroom.Course = Timed  # type: ignore[misc]
+    course_stages.Course = Timed  # type: ignore[misc]
     stages = {"imports": time.monotonic() - STARTED}
-    with starting:
-        rows = classroom.grade(place, assignment, "bubblewrap", workers, progress, servers=starting)
+    with warm:
+        rows = classroom.grade(place, assignment, "bubblewrap", workers, progress, servers=warm)
     wall = time.monotonic() - STARTED
     if lost := [row.reason for row in rows if row.status == "ungraded"]:
         raise RuntimeError(lost[0])
     cpu = time.process_time() + sum(seconds for what, seconds in used.items() if "/" in what)
     stages |= {f"CPU of {what}": seconds for what, seconds in used.items()}
     stages |= {"CPU of the grader's own process": time.process_time()}
-    print(json.dumps({"wall": wall, "cpu": cpu, "stages": stages, "run_cpu": used.get("/grader/runner.py", 0.0)}))
+    print(json.dumps({"wall": wall, "cpu": cpu, "stages": stages, "run_cpu": used.get(SCRIPT, 0.0)}))
 
 
 def passed(made: Release, student: str) -> list[str]:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 import nbclient.exceptions
-from shardlab_grader.classes.jobs import Settings
+from shardlab_grader.classes.notebook import Settings
 
 from shardlab.errors import ShardlabError
 from shardlab_authoring import executed, packaged

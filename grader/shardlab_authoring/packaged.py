@@ -10,7 +10,7 @@ import pathlib
 import sys
 import tempfile
 
-from shardlab_grader.classes.jobs import Settings
+from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.releases import references
 
 from shardlab_course.chapters import question
@@ -34,7 +34,7 @@ def packaged(root: pathlib.Path, settings: Settings, chapters: tuple[int, ...] =
         asked = [id for id in edition.questions(source) if any(isinstance(i, ProgramItem) for i in question(id).items)]
         if asked:
             manifests = {id: question(id).manifest() for id in asked}
-            text = references.text(edition.solution(source), manifests, None, settings)
+            text = references.text(edition.solution(source), manifests, settings)
             texts[f"ch{path.stem[:2]}/references.json"] = text
     return texts
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import pathlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import get_args
 
 import click
@@ -25,25 +25,21 @@ WIDTH = 140
 ROOT = pathlib.Path(__file__).parents[2]
 HEADS = {True: "student", False: "submission"}
 """Of the first column, by whether names are shown."""
+IN_BOX = "Where code runs; none has no walls and is written into every verdict."
+NAMED = "Show students' names in place of the submissions' keys. (Always: set SHARDLAB_NAMES=1.)"
+course_option = click.option(
+    "--course", "course_dir", type=FOLDER, default=".", show_default=True, help="nbgrader's course directory."
+)
+sandbox_option = click.option(
+    "--sandbox", "mode", type=click.Choice(get_args(Mode)), default="bubblewrap", show_default=True, help=IN_BOX
+)
+names_option = click.option("--names", is_flag=True, envvar="SHARDLAB_NAMES", help=NAMED)
 console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
 @click.group()
 def main() -> None:
     """Release and grade the assignments of Shardlab, on nbgrader's own course directory."""
-
-
-def course_option(command: Callable[..., None]) -> Callable[..., None]:
-    """`--course DIR`, the current directory unless given."""
-    described = "nbgrader's course directory."
-    return click.option("--course", "course_dir", type=FOLDER, default=".", show_default=True, help=described)(command)
-
-
-def sandbox_option(command: Callable[..., None]) -> Callable[..., None]:
-    """`--sandbox MODE`, bubblewrap unless given."""
-    choice = click.Choice(get_args(Mode))
-    described = "Where code runs; none has no walls and is written into every verdict."
-    return click.option("--sandbox", "mode", type=choice, default="bubblewrap", show_default=True, help=described)(command)
 
 
 @main.command()
@@ -64,12 +60,6 @@ def release(assignment: str, course_dir: pathlib.Path, mode: Mode, root: pathlib
         console.print(f"{len(made.manifests)} questions, seed {made.seed} (kept in {kept})", soft_wrap=True)
 
 
-def names_option(command: Callable[..., None]) -> Callable[..., None]:
-    """`--names`, off unless asked for, here or once for all by an environment variable."""
-    described = "Show students' names in place of the submissions' keys. (Always: set SHARDLAB_NAMES=1.)"
-    return click.option("--names", is_flag=True, envvar="SHARDLAB_NAMES", help=described)(command)
-
-
 @main.command()
 @click.argument("assignment")
 @course_option
@@ -82,7 +72,8 @@ def grade(
     assignment: str, course_dir: pathlib.Path, mode: Mode, names: bool, workers: int, student: str, scheduler: str | None
 ) -> None:
     """Grade what is new; the exit status is 1 when a submission stays ungraded."""
-    from shardlab_grader.classes import jobs
+    from shardlab_grader.classes.notebook import Settings
+    from shardlab_grader.classes.starting import starting
     from shardlab_grader.releases import places
 
     with contextlib.ExitStack() as stack:
@@ -96,8 +87,8 @@ def grade(
         servers = None
         if scheduler is None and places.has_new(course_dir, name):
             faults.check(course_dir)
-            settings, references = jobs.Settings(places.cache(course_dir), mode), places.references(course_dir, name)
-            servers = stack.enter_context(jobs.starting(settings, references, workers))
+            settings = Settings(places.cache(course_dir), mode, references=places.references(course_dir, name))
+            servers = stack.enter_context(starting(settings, workers))
         # Imported while the servers start.
         from shardlab_grader.classes import classroom
         from shardlab_grader.records.roster import Roster
@@ -187,7 +178,7 @@ def forget(student: str, course_dir: pathlib.Path) -> None:
 @sandbox_option
 def demo(directory: pathlib.Path, mode: Mode) -> None:
     """Grade a small sample class and compare each score with the one written beside its answers."""
-    from shardlab_grader.demo import run
+    from shardlab_grader.demo.run import run
     from shardlab_grader.reports import live
 
     with mended():

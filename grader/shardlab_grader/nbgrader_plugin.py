@@ -17,17 +17,18 @@ from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.server_extensions import formgrader
-from nbgrader.utils import determine_grade, is_grade, is_solution
+from nbgrader.utils import determine_grade, is_grade
 from traitlets import Unicode
 from traitlets.config import Config
 
 from shardlab_course.checking import feedback
 from shardlab_course.editions import edition
-from shardlab_grader.classes import grading
-from shardlab_grader.classes.restore import restore
+from shardlab_grader.classes import jobs
+from shardlab_grader.classes.restore import is_manual, restore
+from shardlab_grader.classes.stages import Grading
 from shardlab_grader.nbgrader import pages
 from shardlab_grader.records.roster import Roster
-from shardlab_grader.records.store import Record, key
+from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.records.submissions import handed_in
 from shardlab_grader.releases.release import Release
 from shardlab_grader.sandbox.box import Mode
@@ -89,13 +90,14 @@ class SaveVerdicts(NbGraderPreprocessor):
     """
 
     sandbox = Unicode("bubblewrap", help="where code runs that no verdict is stored of: bubblewrap or none").tag(config=True)
+    verdict = Unicode(help="the key of the stored verdict, from who has looked for it before").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Converted:
         names = resources["nbgrader"]
-        key, record = self._record(names["assignment"], names["student"])
+        key, record = self._verdicts(names["assignment"], names["student"])
         declared = _declared()
         verdicts = {cell.metadata.nbgrader.grade_id: _verdict(cell, record) for cell in nb.cells if _is_grade(cell)}
-        prose = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in nb.cells if _is_manual(cell)}
+        prose = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in nb.cells if is_manual(cell)}
         for cell in nb.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
@@ -109,14 +111,17 @@ class SaveVerdicts(NbGraderPreprocessor):
         nb.metadata["shardlab"] = {"verdict": key, "sandbox": record.sandbox}
         return nb, resources
 
-    def _record(self, assignment: str, student: str) -> tuple[str, Record]:
+    def _verdicts(self, assignment: str, student: str) -> tuple[str, Record]:
         try:
             root = _folder(self, "release", assignment).parents[1]
+            if self.verdict and (found := Store(root).get(self.verdict)):
+                return self.verdict, found
             content = handed_in((_folder(self, "submitted", assignment, student) / f"{assignment}.ipynb").read_bytes())
             made, fingerprint = _release(root, assignment)
+            name = key(content, fingerprint)
             # So that what is kept of this student can be found and forgotten, and holds no name.
-            Roster(root).enter(assignment, {student: key(content, fingerprint)})
-            return grading.recorded(content, made, cast(Mode, self.sandbox))
+            Roster(root).enter(assignment, {student: name})
+            return name, jobs.grade_one(Grading(made, cast(Mode, self.sandbox)), name, content)
         except Exception as error:
             self.log.error("a submission of %s is not graded: %s", assignment, error)
             return "", Record({}, "", {"": [f"{type(error).__name__}: {error}"]})
@@ -169,11 +174,7 @@ def _output(verdict: Verdict, question: Question | None, record: Record, most: f
 
 
 def _is_grade(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("grade")) and not _is_manual(cell)
-
-
-def _is_manual(cell: NotebookNode) -> bool:
-    return is_grade(cell) and is_solution(cell)
+    return bool(is_grade(cell)) and not is_manual(cell)
 
 
 def _release(root: pathlib.Path, assignment: str) -> tuple[Release, str]:

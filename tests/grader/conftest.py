@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 from shardlab_grader.classes import jobs
-from shardlab_grader.classes.jobs import Graded, Job
+from shardlab_grader.classes.notebook import Job
+from shardlab_grader.classes.stages import Graded
 from shardlab_grader.releases import references, release
 from shardlab_grader.sandbox import box as sandbox
-from shardlab_grader.sandbox.box import Road
+from shardlab_grader.sandbox.box import RunScript
 from shardlab_grader.sandbox.servers import Servers
 
 from shardlab_course.editions import edition, header
@@ -35,19 +36,19 @@ SYLLABUS = header.Syllabus({question.id: question for question in QUESTIONS}, "h
 
 @pytest.fixture(scope="session")
 def warm() -> Iterator[Servers]:
-    """Warm servers for all tests that say the same of both roads."""
+    """Warm servers for all tests that say the same of a cold start."""
     with Servers() as servers:
         yield servers
 
 
 @pytest.fixture
 def without_servers() -> None:
-    """For a test in which no server can start, so that the warm road is the cold one."""
+    """For a test in which no server can start, so that every start is a cold one."""
 
 
 @pytest.fixture(params=["cold", "warm"])
-def road(request: pytest.FixtureRequest) -> Iterator[Road]:
-    """A way to run a script in a sandbox; on the warm one no job may take the other instead, but `without_servers`."""
+def run_script(request: pytest.FixtureRequest) -> Iterator[RunScript]:
+    """A way to run a script in a sandbox; with servers no job may have a cold start, but `without_servers`."""
     if request.param == "cold":
         yield sandbox.cold
         return

@@ -140,7 +140,9 @@ def test_recording(tmp_path: pathlib.Path) -> None:
         {"question": "1.1", "item": "v", "entry": {"value": 4}}, {"end": True},
     ]  # fmt: skip
     answers = {"1.1": {"items": {"v": {"value": 4}}}}
-    assert read(written(tmp_path / "o", *lines), MANIFESTS, 2) == Recording(answers, (CellError(0, "E", "m"),), 1, True)
+    assert read(content(written(tmp_path / "o", *lines)), MANIFESTS, 2) == Recording(
+        answers, (CellError(0, "E", "m"),), 1, True
+    )
 
 
 def test_bad_item_costs_only_itself(tmp_path: pathlib.Path) -> None:
@@ -149,7 +151,7 @@ def test_bad_item_costs_only_itself(tmp_path: pathlib.Path) -> None:
         {"question": "1.1", "item": "v", "entry": {"value": deep(30)}},
         {"question": "1.1", "item": "c", "entry": {"calls": [{"value": 1}, {"value": 2}]}},
     ]
-    items = read(written(tmp_path / "o", *lines), MANIFESTS, 2).answers["1.1"]["items"]
+    items = read(content(written(tmp_path / "o", *lines)), MANIFESTS, 2).answers["1.1"]["items"]
     assert items["v"] == {"error": {"type": "AnswerRefused", "message": "the value is nested more than 16 deep"}}
     assert items["c"] == {"calls": [{"value": 1}, {"value": 2}]}
 
@@ -173,20 +175,20 @@ STRANGE = {
 @pytest.mark.parametrize(("line", "fault"), STRANGE.values(), ids=STRANGE)
 def test_strange_lines_are_left_out(tmp_path: pathlib.Path, line: Any, fault: str) -> None:
     """Nothing that was not asked for is taken in."""
-    assert read(written(tmp_path / "o", line), MANIFESTS, 2) == Recording({}, faults=(fault,))
+    assert read(content(written(tmp_path / "o", line)), MANIFESTS, 2) == Recording({}, faults=(fault,))
 
 
 def test_first_entry_counts(tmp_path: pathlib.Path) -> None:
     """What was recorded at the grade cell is not replaced later."""
     lines = [{"question": "1.1", "item": "v", "entry": {"value": n}} for n in (1, 2)]
-    assert read(written(tmp_path / "o", *lines), MANIFESTS, 2).answers["1.1"]["items"]["v"] == {"value": 1}
+    assert read(content(written(tmp_path / "o", *lines)), MANIFESTS, 2).answers["1.1"]["items"]["v"] == {"value": 1}
 
 
 def test_torn_line_costs_only_itself(tmp_path: pathlib.Path) -> None:
     """A run that was killed while it wrote keeps what it had written before."""
     path = written(tmp_path / "o", {"question": "1.1", "item": "v", "entry": {"value": 1}})
     path.write_text(path.read_text() + '{"question": "1.1", "item": "c", "ent')
-    assert read(path, MANIFESTS, 2).answers == {"1.1": {"items": {"v": {"value": 1}}}}
+    assert read(content(path), MANIFESTS, 2).answers == {"1.1": {"items": {"v": {"value": 1}}}}
 
 
 def test_links_are_not_followed(tmp_path: pathlib.Path) -> None:
@@ -211,4 +213,4 @@ def test_long_files_are_cut(tmp_path: pathlib.Path) -> None:
 def test_many_lines_are_cut(tmp_path: pathlib.Path) -> None:
     """A million short lines cost no million parses."""
     (tmp_path / "o").write_bytes(b"{}\n" * 1_000_000)
-    assert len(read(tmp_path / "o", MANIFESTS, 2).faults) == 100
+    assert len(read(content(tmp_path / "o"), MANIFESTS, 2).faults) == 100

@@ -8,7 +8,8 @@ import pathlib
 import nbgrader.api
 import pytest
 from click.testing import CliRunner, Result
-from shardlab_grader import cli, sampling
+from shardlab_grader import cli
+from shardlab_grader.demo import sampling
 from shardlab_grader.records import roster
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports import report

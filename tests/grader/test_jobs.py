@@ -12,11 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from shardlab_grader.classes import notebook
-from shardlab_grader.classes.jobs import Cell, Graded, Job, Settings, Shared, grade_notebook, run_all
+from shardlab_grader.classes import notebook, stages
+from shardlab_grader.classes.jobs import run_all
+from shardlab_grader.classes.judging import Shared
+from shardlab_grader.classes.notebook import Cell, Job, Settings
+from shardlab_grader.classes.stages import Graded
 from shardlab_grader.sandbox import box as sandbox
-from shardlab_grader.sandbox import mounts as walls
-from shardlab_grader.sandbox.box import Limits, Road
+from shardlab_grader.sandbox import mounts
+from shardlab_grader.sandbox.box import Limits, RunScript
 from shardlab_grader.sandbox.servers import Servers
 from shardlab_grader.sandbox.student_package import student_package
 from where import names_in_tmp
@@ -91,17 +94,22 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 def settings(stand_in: pathlib.Path) -> Settings:
     """Short limits."""
     return Settings(
-        stand_in.parent / "cache", packages=stand_in, notebook=Limits(wall=20), judge=Limits(wall=20), question_seconds=1.0
+        stand_in.parent / "cache",
+        packages=stand_in,
+        notebook=Limits(wall=20),
+        judge=Limits(wall=20),
+        question_seconds=1.0,
+        seed=7,
     )
 
 
 @pytest.fixture
-def grade(settings: Settings, road: Road) -> Grade:
-    """Grades cells on both roads; keyword arguments change the settings."""
+def grade(settings: Settings, run_script: RunScript) -> Grade:
+    """Grades cells, warm and cold; keyword arguments change the settings."""
 
-    def start(*cells: Cell, references: pathlib.Path | None = None, **changes: Any) -> Graded:
+    def start(*cells: Cell, **changes: Any) -> Graded:
         changed = dataclasses.replace(settings, **changes)
-        return grade_notebook(list(cells), MANIFESTS, references, 7, changed, Shared(road))
+        return stages.grade(Job("", cells, MANIFESTS, changed), Shared(run_script))
 
     return start
 
@@ -129,7 +137,7 @@ def test_a_notebook_is_graded(grade: Grade) -> None:
 
 
 @pytest.mark.usefixtures("without_servers")
-def test_without_walls(grade: Grade) -> None:
+def test_without_a_sandbox(grade: Grade) -> None:
     """Mode `none` gives the same verdicts and says that it was used."""
     graded = grade(*NUMBERS, mode="none")
     assert (statuses(graded), graded.mode) == (["passed", "failed", "passed"], "none")
@@ -187,11 +195,11 @@ def test_runner_that_does_not_start(grade: Grade, stand_in: pathlib.Path, tmp_pa
     assert graded.verdicts["1.1"].reason.endswith("ImportError: broken")
 
 
-@pytest.mark.parametrize("road", [sandbox.cold, Servers().run], ids=["cold", "warm"])
+@pytest.mark.parametrize("run_script", [sandbox.cold, Servers().run], ids=["cold", "warm"])
 def test_sandbox_that_does_not_start(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a sandbox nobody fails, and nothing is run without walls."""
-    monkeypatch.setattr(sandbox, "tool", walls.tool.__wrapped__)
-    monkeypatch.setattr(walls.shutil, "which", lambda name, path: None)
+    """Without a sandbox nobody fails, and nothing is run outside one."""
+    monkeypatch.setattr(sandbox, "tool", mounts.tool.__wrapped__)
+    monkeypatch.setattr(mounts.shutil, "which", lambda name, path: None)
     graded = grade(*NUMBERS)
     assert statuses(graded) == ["ungraded"] * 3
     assert graded.verdicts["1.1"].reason.startswith("The sandbox did not start: [sandbox-unavailable]")
@@ -248,13 +256,14 @@ def test_full_disk_stops_the_class(settings: Settings, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(notebook.tempfile, "TemporaryDirectory", full)
     with pytest.raises(ShardlabError, match="disk-full"):
-        list(run_all([Job("1", tuple(NUMBERS), MANIFESTS, None, 7, settings)], workers=1))
+        list(run_all([Job("1", tuple(NUMBERS), MANIFESTS, settings)], workers=1))
 
 
 def test_a_class(settings: Settings) -> None:
     """Every job comes back under its key, one that breaks the grader included."""
-    good = [Job(str(n), tuple(answers(n)), MANIFESTS, None, 7, settings) for n in range(3)]
-    bad = dataclasses.replace(good[0], key="bad", seed=object())  # type: ignore[arg-type]
+    good = [Job(str(n), tuple(answers(n)), MANIFESTS, settings) for n in range(3)]
+    unusable = dataclasses.replace(settings, seed=object())  # type: ignore[arg-type]
+    bad = dataclasses.replace(good[0], key="bad", settings=unusable)
     graded = {job.key: verdicts for job, verdicts in run_all([*good, bad], workers=2)}
     assert [graded[key].verdicts["1.1"].status for key in ("0", "1", "2", "bad")] == [
         "failed",
@@ -267,8 +276,8 @@ def test_a_class(settings: Settings) -> None:
 
 def test_a_broken_off_class(settings: Settings) -> None:
     """When the caller stops, for instance at Ctrl-C, running sandboxes are killed and no further one starts."""
-    quick, slow = Job("quick", (), MANIFESTS, None, 7, settings), (Cell("import time; time.sleep(100)"),)
-    graded = run_all([quick, *(Job(str(n), slow, MANIFESTS, None, 7, settings) for n in range(5))], workers=2)
+    quick, slow = Job("quick", (), MANIFESTS, settings), (Cell("import time; time.sleep(100)"),)
+    graded = run_all([quick, *(Job(str(n), slow, MANIFESTS, settings) for n in range(5))], workers=2)
     assert next(graded)[0].key == "quick"
     started = time.monotonic()
     graded.close()

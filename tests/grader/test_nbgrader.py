@@ -16,10 +16,11 @@ import pytest
 import sqlalchemy
 from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.apps import AutogradeApp, GenerateAssignmentApp
-from shardlab_grader.classes import classroom, grading
+from shardlab_grader.classes import classroom, jobs
 from shardlab_grader.classes.restore import job_cells, owners, restore
+from shardlab_grader.classes.stages import Grading, missing
 from shardlab_grader.nbgrader.course import Course, quiet
-from shardlab_grader.records.submissions import submissions
+from shardlab_grader.records.submissions import handed_in, submissions
 from shardlab_grader.releases.release import Release, release
 
 from shardlab.errors import ShardlabError
@@ -158,7 +159,7 @@ def test_our_failure_waits_for_a_person(made: Release, hand_in: Hand) -> None:
 def test_a_failing_grader_drops_nobody(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     """When grading on the spot raises, nbgrader still gets a row, and every question waits for a person."""
     hand_in("bob", text_of(made))
-    monkeypatch.setattr(grading, "recorded", lambda *_: 1 / 0)
+    monkeypatch.setattr(jobs, "grade_one", lambda *_: 1 / 0)
     assert Course(made.course_dir).autograde(NAME, "bob") == ""
     assert grades(made, "bob") == {"q90-1": (0.0, True), "q90-2": (0.0, True)}
     assert "ZeroDivisionError" in (comments(made, "bob")["q90-1-answer"] or "")
@@ -183,22 +184,38 @@ def test_a_new_submission_is_graded_again(made: Release, hand_in: Hand) -> None:
     assert grade(made)["ann"].total == 3.5
 
 
+def test_a_notebook_is_normalised_once(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When it is found: these bytes are run, and shown to nbgrader."""
+    forms: list[bytes] = []
+
+    def counted(content: bytes) -> bytes:
+        forms.append(handed_in(content))
+        return forms[-1]
+
+    for module in ("records.submissions", "nbgrader_plugin"):
+        monkeypatch.setattr(f"shardlab_grader.{module}.handed_in", counted)
+    hand_in("ann", text_of(made, ("TODO", "done")))
+    assert grade(made)["ann"].total == 3.5
+    assert len(forms) == 1
+
+
 def test_nothing_is_graded_twice(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second run takes every verdict from the store and leaves nbgrader alone."""
     hand_in("ann", text_of(made))
     first = grade(made)
-    monkeypatch.setattr(grading, "grade_all", lambda *_: 1 / 0)
+    monkeypatch.setattr(jobs, "grade_all", lambda *_: 1 / 0)
     monkeypatch.setattr(Course, "autograde", lambda *_: 1 / 0)
     assert grade(made) == first
 
 
 def test_weaker_verdicts_are_made_again(made: Release, hand_in: Hand) -> None:
-    """What was graded without walls is graded again behind them, and not the other way round."""
-    contents = {"a": text_of(made).encode()}
-    list(grading.grade_all(contents, made, "none", 1))
-    assert (grading.missing(contents, made, "none"), list(grading.missing(contents, made, "bubblewrap"))) == ([], ["a"])
-    list(grading.grade_all(contents, made, "bubblewrap", 1))
-    assert grading.missing(contents, made, "none") == []
+    """What was graded in no sandbox is graded again in one, and not the other way round."""
+    contents = {"a": handed_in(text_of(made).encode())}
+    none, bubblewrap = Grading(made, "none"), Grading(made, "bubblewrap")
+    list(jobs.grade_all(none, contents.items(), 1))
+    assert (missing(none, list(contents)), missing(bubblewrap, list(contents))) == ([], ["a"])
+    list(jobs.grade_all(bubblewrap, contents.items(), 1))
+    assert missing(none, list(contents)) == []
 
 
 def test_nbgraders_own_command_gives_the_same_scores(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:

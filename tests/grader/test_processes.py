@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 import sample_questions
-from shardlab_grader.border import entries
+from shardlab_grader.border import artifact, entries
 from shardlab_grader.border.entries import Refused
-from shardlab_grader.classes.notebook import Cell, Settings, record
-from shardlab_grader.sandbox.box import Limits, Road
+from shardlab_grader.classes.notebook import Cell, Job, Settings, run
+from shardlab_grader.sandbox.box import Limits, RunScript
 
 from shardlab_judge.judging import judge
 
 SEED = 11
 MANIFEST = sample_questions.LAUNCHED.manifest(SEED)
-HOSTILE = '''
+HOSTILE = """
 def batches(length):
     import json, os, signal, socket, subprocess, sys
 
@@ -41,16 +41,17 @@ def batches(length):
         return "there is a network"
     except OSError:
         return "forged"
-'''
+"""
 
 
-def ran(source: str, road: Road, cache: pathlib.Path, manifest: Any = MANIFEST, **limits: Any) -> tuple[Any, Any]:
+def ran(source: str, run_script: RunScript, cache: pathlib.Path, manifest: Any = MANIFEST, **limits: Any) -> tuple[Any, Any]:
     """How the run of a notebook with this answer ended, and the verdict."""
     settings = Settings(cache, notebook=Limits(**limits))
     given = ("import shardlab as sl", source, "shown = sl.launch(batches, arguments=(2,))")
-    cells = [*map(Cell, given), Cell("", "0.1")]
-    outcome, recording = record(cells, {"0.1": manifest}, settings, road)
-    assert recording is not None and recording.ended and recording.faults == () and recording.errors == ()
+    job = Job("", (*map(Cell, given), Cell("", "0.1")), {"0.1": manifest}, settings)
+    outcome, output = run(job, run_script)
+    recording = artifact.read(output or b"", job.manifests, len(job.cells))
+    assert recording.ended and recording.faults == () and recording.errors == ()
     return outcome, judge(sample_questions.LAUNCHED, recording.answers["0.1"], None, SEED)  # type: ignore[arg-type]
 
 
@@ -61,14 +62,14 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 @pytest.mark.sandbox
-def test_the_reference_passes(road: Road, cache: pathlib.Path) -> None:
-    """Two processes find each other behind the walls, and all situations are observed."""
-    outcome, verdict = ran(inspect.getsource(sample_questions.batches), road, cache)
+def test_the_reference_passes(run_script: RunScript, cache: pathlib.Path) -> None:
+    """Two processes find each other inside the sandbox, and all situations are observed."""
+    outcome, verdict = ran(inspect.getsource(sample_questions.batches), run_script, cache)
     assert outcome.status == 0 and verdict.status == "passed", (outcome, verdict)
 
 
 @pytest.mark.sandbox
-def test_a_hang_costs_its_own_question_only(road: Road, cache: pathlib.Path) -> None:
+def test_a_hang_costs_its_own_question_only(run_script: RunScript, cache: pathlib.Path) -> None:
     """The notebook runs to its end, and the verdict says where the processes were."""
     source = """
     def batches(length):
@@ -79,15 +80,15 @@ def test_a_hang_costs_its_own_question_only(road: Road, cache: pathlib.Path) -> 
     """
     manifest = copy.deepcopy(MANIFEST)
     manifest["items"][0]["seconds"] = 8
-    _, verdict = ran(textwrap.dedent(source), road, cache, manifest)
+    _, verdict = ran(textwrap.dedent(source), run_script, cache, manifest)
     assert verdict.findings[0].miss == "hangs" and "sync_global_devices" in verdict.findings[0].got
 
 
 @pytest.mark.sandbox
-def test_forged_reports_and_survivors(road: Road, cache: pathlib.Path) -> None:
+def test_forged_reports_and_survivors(run_script: RunScript, cache: pathlib.Path) -> None:
     """What is printed is no report, nothing that was started outlives the run, and there is no network but the loopback."""
     mark = f"9{time.time_ns() % 10**9:09d}"
-    _, verdict = ran(HOSTILE.replace("MARK", mark), road, cache)
+    _, verdict = ran(HOSTILE.replace("MARK", mark), run_script, cache)
     assert verdict.points == 0 and verdict.findings[0].got == "'forged'"
     assert subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True).stdout == b""
 

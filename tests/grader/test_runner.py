@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from shardlab_grader.border.artifact import Recording
-from shardlab_grader.classes.jobs import Cell, Settings, record, record_ours
-from shardlab_grader.sandbox.box import Limits, Outcome, Road
+from shardlab_grader.border.artifact import Recording, read
+from shardlab_grader.classes.notebook import Cell, Job, Settings, run, run_ours
+from shardlab_grader.sandbox.box import Limits, Outcome, RunScript, cold
 
 pytestmark = pytest.mark.sandbox
 
@@ -50,15 +50,22 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return package.parent
 
 
+def left_behind(job: Job, run_script: RunScript = cold) -> tuple[Outcome, Recording]:
+    """How a job's run ended, and what is read of it."""
+    outcome, output = run(job, run_script)
+    assert output is not None
+    return outcome, read(output, job.manifests, len(job.cells))
+
+
 @pytest.fixture
-def ran(stand_in: pathlib.Path, road: Road) -> Run:
-    """Runs cells on both roads and reads the recording; keyword arguments are limits, and `manifests`."""
+def ran(stand_in: pathlib.Path, run_script: RunScript) -> Run:
+    """Runs cells, warm and cold, and reads the recording; keyword arguments are limits, and `manifests`."""
 
     def start(*cells: str | Cell, manifests: Any = MANIFESTS, cell_seconds: float = 30.0, **limits: Any) -> Any:
         cache, within = stand_in / "cache", Limits(**limits)
         settings = Settings(cache, packages=stand_in, cell_seconds=cell_seconds, notebook=within)
         listed = [Cell(textwrap.dedent(cell)) if isinstance(cell, str) else cell for cell in cells]
-        return record(listed, manifests, settings, road)
+        return left_behind(Job("", tuple(listed), manifests, settings), run_script)
 
     return start
 
@@ -232,31 +239,33 @@ def test_forged_lines(ran: Run) -> None:
     assert "a line has other fields than those of the protocol" in recording.faults
 
 
-def test_compiled_programs_are_ours(stand_in: pathlib.Path, tmp_path: pathlib.Path, road: Road) -> None:
+def test_compiled_programs_are_ours(stand_in: pathlib.Path, tmp_path: pathlib.Path, run_script: RunScript) -> None:
     """What a solution's run compiles is kept, and a student's run can read it and not change it."""
     settings = Settings(tmp_path / "cache", packages=stand_in)
     place = "import os; place = os.environ['JAX_COMPILATION_CACHE_DIR']"
     cells = [Cell(place), Cell("open(f'{place}/entry', 'w').write('1')")]
-    assert record_ours(cells, {}, settings)[1] == Recording({}, cell=1, ended=True)
+    _, output = run_ours(Job("", tuple(cells), {}, settings))
+    assert read(output or b"", {}, 2) == Recording({}, cell=1, ended=True)
     cells += [Cell("assert open(f'{place}/entry').read() == '1' and os.listdir(place) == ['entry']")]
-    _, recording = record(cells, {}, settings, road)
+    _, recording = left_behind(Job("", tuple(cells), {}, settings), run_script)
     assert [(error.cell, error.message[:36]) for error in recording.errors] == [(1, "[Errno 30] Read-only file system: '/")]
 
 
-def test_without_walls(ran: Run, stand_in: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """Mode `none` records the same."""
+def test_without_a_sandbox(ran: Run, stand_in: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Mode `none` leaves the same behind."""
     settings = Settings(tmp_path / "cache", packages=stand_in, mode="none")
-    _, recording = record([Cell("a = 1"), Cell("import shardlab.answers.record")], MANIFESTS, settings)
+    cells = (Cell("a = 1"), Cell("import shardlab.answers.record"))
+    _, recording = left_behind(Job("", cells, MANIFESTS, settings))
     assert values(dataclasses.replace(recording)) == {"a": 1, "b": {"missing": True}}
 
 
 @pytest.mark.notebook
-def test_real_answers(tmp_path: pathlib.Path, road: Road) -> None:
+def test_real_answers(tmp_path: pathlib.Path, run_script: RunScript) -> None:
     """With the real student package a program is exported for eight devices that the notebook did not ask for."""
     case = {"axes": [["x", 8]], "explicit": False, "inputs": [{"shape": [8], "spec": ["x"], "dtype": "float32"}]}
     item = {"name": "answer", "kind": "program", "cases": [case]}
     cells = [Cell("import shardlab as sl"), Cell("def answer(mesh, x): return x * 2"), Cell("sl.check('1.1', answer)")]
     manifests = {"1.1": {"id": "1.1", "variable": None, "items": [item]}}
-    _, recording = record(cells, manifests, Settings(tmp_path / "cache"), road)
+    _, recording = left_behind(Job("", tuple(cells), manifests, Settings(tmp_path / "cache")), run_script)
     assert recording.errors == ()
     assert list(values(recording)["answer"]["programs"][0]) == ["module", "outputs"]

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from shardlab_grader.sandbox import box as sandbox
-from shardlab_grader.sandbox import mounts as walls
+from shardlab_grader.sandbox import mounts
 from shardlab_grader.sandbox.box import Limits, MiB, Mount, Outcome, Sandbox, interpreter, limits_in_force, probe, run
 from shardlab_grader.sandbox.mounts import NOBODY
 from shardlab_grader.sandbox.servers import Servers
@@ -201,21 +201,21 @@ GRADER = """
 import pathlib, sys, threading
 from shardlab_grader.sandbox.box import Mount, Sandbox, cold, interpreter
 from shardlab_grader.sandbox.servers import Servers
-script, road = pathlib.Path(sys.argv[1], "script.py"), {"cold": cold, "warm": Servers().run}[sys.argv[2]]
+script, run_script = pathlib.Path(sys.argv[1], "script.py"), {"cold": cold, "warm": Servers().run}[sys.argv[2]]
 script.write_text("import time\\ndef main(*_): time.sleep(60)\\nif __name__ == '__main__': main()")
 box = script.with_name("box")
 box.mkdir()
 print("started", flush=True)
 mounts = (*interpreter(), Mount(script, "/script.py"))
-road("/script.py", Sandbox(mounts=mounts, environment=(("MARK", sys.argv[1]),)), box, b"")
+run_script("/script.py", Sandbox(mounts=mounts, environment=(("MARK", sys.argv[1]),)), box, b"")
 """
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.05, 0.1, 0.3, 1.0])
-@pytest.mark.parametrize("road", ["cold", "warm"])
-def test_a_killed_grader_leaves_nothing(road: str, seconds: float, tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("how", ["cold", "warm"])
+def test_a_killed_grader_leaves_nothing(how: str, seconds: float, tmp_path: pathlib.Path) -> None:
     """Whenever the grader is killed, its sandboxes end with it."""
-    started = subprocess.Popen([sys.executable, "-c", GRADER, str(tmp_path), road], stdout=subprocess.PIPE)
+    started = subprocess.Popen([sys.executable, "-c", GRADER, str(tmp_path), how], stdout=subprocess.PIPE)
     assert started.stdout is not None
     with started, started.stdout:
         assert started.stdout.readline() == b"started\n"
@@ -325,8 +325,8 @@ def test_mounts_are_read_only(boxed: Any, tmp_path: pathlib.Path) -> None:
 
 def test_probe_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without bubblewrap the probe refuses, and names the package and the way around."""
-    monkeypatch.setattr(sandbox, "tool", walls.tool.__wrapped__)
-    monkeypatch.setattr(walls.shutil, "which", lambda name, path: None)
+    monkeypatch.setattr(sandbox, "tool", mounts.tool.__wrapped__)
+    monkeypatch.setattr(mounts.shutil, "which", lambda name, path: None)
     with pytest.raises(ShardlabError) as caught:
         probe.__wrapped__()
     assert str(caught.value) == (
@@ -339,7 +339,7 @@ def test_probe_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_probe_says_why_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where namespaces are refused, the probe shows bubblewrap's own words."""
-    monkeypatch.setattr(walls, "_system", lambda: ["--no-such-option"])
+    monkeypatch.setattr(mounts, "_system", lambda: ["--no-such-option"])
     with pytest.raises(ShardlabError, match="does not start in a sandbox") as caught:
         probe.__wrapped__()
     assert "--no-such-option" in caught.value.where
@@ -350,7 +350,7 @@ def test_probe_works_here() -> None:
     probe()
 
 
-def test_limits_in_force_without_walls() -> None:
+def test_limits_in_force_without_a_sandbox() -> None:
     """The table says what mode `none` leaves open."""
     lines = limits_in_force(Sandbox("none")).splitlines()
     assert lines[0] == "sandbox: none"

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 from shardlab_grader.classes import classroom, cluster
+from shardlab_grader.classes.stages import Grading
 from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.records.submissions import submissions
 from shardlab_grader.releases.release import Release, release
@@ -146,7 +147,7 @@ def test_no_scheduler_is_one_sentence(made: Release, monkeypatch: pytest.MonkeyP
     """An address where nobody answers is a mistake with a message; nothing is graded here in its place."""
     monkeypatch.setattr(cluster, "CONNECT", 0.5)
     with pytest.raises(ShardlabError, match="no-scheduler"):
-        list(cluster.grade_all({}, made, "bubblewrap", "tcp://127.0.0.1:9"))
+        list(cluster.grade_all(Grading(made), (), "tcp://127.0.0.1:9"))
 
 
 def test_a_worker_with_other_versions_is_refused(made: Release) -> None:
@@ -157,7 +158,7 @@ def test_a_worker_with_other_versions_is_refused(made: Release) -> None:
             return {"tcp://a:1": function(mode, ids, mine), "tcp://b:2": function(mode, ids, "another")}
 
     with pytest.raises(ShardlabError, match=r"(?s)\[worker-differs\] its shardlab or JAX.*worker tcp://b:2"):
-        cluster.ready(Other(), "none", made)
+        cluster.ready(Other(), Grading(made, "none"))
     assert cluster._ready("none", tuple(made.manifests), made.judgement) is None
 
 

@@ -108,7 +108,7 @@ def test_a_prepared_server_is_taken(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_prepared_server_that_does_not_start(tmp_path: pathlib.Path) -> None:
-    """The job goes the cold road, where it fails for the same reason and says so."""
+    """The job gets a Python of its own, which fails for the same reason and says so."""
     box = tmp_path / "box"
     box.mkdir()
     sandbox = Sandbox(mounts=interpreter())
@@ -132,8 +132,8 @@ DENIED = {
 
 
 @pytest.mark.parametrize("source", DENIED.values(), ids=DENIED)
-def test_walls_cannot_be_taken_down(run: Run, source: str) -> None:
-    """The calls with which a server builds walls, and those that would outlive a child, fail in the child."""
+def test_mounts_cannot_be_changed(run: Run, source: str) -> None:
+    """The calls with which a server makes them, and those that would outlive a child, fail in the child."""
     number = {"x86_64": 248, "aarch64": 217}[os.uname().machine]
     assert run(source.replace("{add_key}", str(number))).stdout == "-1\n"
 
@@ -246,8 +246,8 @@ def test_unsafe_server_takes_the_cold_road(servers: Servers, tmp_path: pathlib.P
     assert (outcome.stdout, servers.cold) == ("bwrap\n\n", 1)
 
 
-def test_unmade_walls_take_the_cold_road(servers: Servers, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When a child's walls cannot be made, nothing of its job runs in it."""
+def test_unmade_mounts_give_a_cold_start(servers: Servers, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a child's namespaces cannot be made, nothing of its job runs in it."""
     monkeypatch.setattr(module, "CAPABILITIES", ("CAP_SETPCAP",))
     script = tmp_path / "script.py"
     script.write_text(f"{SCRIPT}\nif __name__ == '__main__':\n    print('cold')")

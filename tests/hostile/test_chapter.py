@@ -8,7 +8,7 @@ import pathlib
 
 import nbformat
 import pytest
-from shardlab_grader import sampling
+from shardlab_grader.demo import sampling
 
 from shardlab_course.editions import edition, header
 

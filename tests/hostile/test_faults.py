@@ -37,7 +37,7 @@ def parts(said: str, reference: str) -> str:
     return said
 
 
-def outer(course: Course, *mounts: str) -> list[str]:
+def with_mounts(course: Course, *mounts: str) -> list[str]:
     """The beginning of a command line that runs with these mounts, and else as it would."""
     more = ["--cap-add", "ALL"] if pathlib.Path("/proc/self/status").stat().st_uid == 0 else []
     return [tool("bwrap"), "--dev-bind", "/", "/", *mounts, *more, "--die-with-parent", "--"]
@@ -55,7 +55,7 @@ def test_read_only(handed_in: Course, place: str) -> None:
     (handed_in.root / "autograded").mkdir(exist_ok=True)
     closed = str(handed_in.root / place)
     before = fingerprint(handed_in.root)
-    ran = run(handed_in, [*outer(handed_in, "--ro-bind", closed, closed), *handed_in.command("grade", "90")])
+    ran = run(handed_in, [*with_mounts(handed_in, "--ro-bind", closed, closed), *handed_in.command("grade", "90")])
     assert ran.returncode == 1
     assert str(pathlib.Path(closed).resolve()) in parts(ran.stdout, "read-only")
     assert fingerprint(handed_in.root) == before
@@ -64,7 +64,7 @@ def test_read_only(handed_in: Course, place: str) -> None:
 def test_read_only_report(handed_in: Course) -> None:
     """The report, too, says in a sentence that it cannot write."""
     closed = str(handed_in.root)
-    ran = run(handed_in, [*outer(handed_in, "--ro-bind", closed, closed), *handed_in.command("report", "90")])
+    ran = run(handed_in, [*with_mounts(handed_in, "--ro-bind", closed, closed), *handed_in.command("report", "90")])
     assert ran.returncode == 1
     parts(ran.stdout, "system-refuses")
 
@@ -77,7 +77,7 @@ def graded_where_small(course: Course, room: int, *options: str, size: int = 0) 
     used = sum(path.stat().st_size + 4096 for path in course.root.rglob("*") if path.is_file())
     mounts = ["--size", str(size or used + 64 * MiB), "--tmpfs", str(small)]
     script = [sys.executable, str(HERE / "within.py"), str(course.root), str(room), *options, "--", *command]
-    return json.loads(run(course, [*outer(course, *mounts), *script]).stdout.splitlines()[-1])
+    return json.loads(run(course, [*with_mounts(course, *mounts), *script]).stdout.splitlines()[-1])
 
 
 def test_full_disk(handed_in: Course) -> None:
@@ -100,7 +100,7 @@ def test_full_scratch_space(handed_in: Course) -> None:
     """Where temporary files have no room the sentence is the same."""
     scratch = str(handed_in.folder / "tmp")
     before = fingerprint(handed_in.root)
-    ran = run(handed_in, [*outer(handed_in, "--size", "8192", "--tmpfs", scratch), *handed_in.command("grade", "90")])
+    ran = run(handed_in, [*with_mounts(handed_in, "--size", "8192", "--tmpfs", scratch), *handed_in.command("grade", "90")])
     assert ran.returncode == 1
     parts(ran.stdout, "disk-full")
     assert fingerprint(handed_in.root) == before

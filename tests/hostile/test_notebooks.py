@@ -57,7 +57,7 @@ def hand_in(course: pathlib.Path, case: Case, released: Notebook) -> None:
 
 def sources(content: bytes, released: Notebook) -> list[str]:
     """The code that would run, with the grade cells as their questions' ids."""
-    restored = restore(parse(content), nbformat.from_dict(released))
+    restored = restore(parse(handed_in(content)), nbformat.from_dict(released))
     nbformat.validate(restored)
     return [cell.question or cell.source for cell in job_cells(restored)]
 
@@ -127,18 +127,22 @@ def test_prose_is_plain_text_to_nbgrader(released: Notebook) -> None:
     notebook["cells"].insert(1, {"cell_type": "markdown", "id": "m", "metadata": {}, "source": f"{MARKDOWN}\n````\n</pre>"})
     notebook["cells"].insert(1, {"cell_type": "raw", "id": "r", "metadata": {}, "source": MARKDOWN})
     ours = nbformat.from_dict(released)
-    restored = pages.inert(restore(parse(json.dumps(notebook).encode()), ours), ours)
+    restored = pages.inert(restore(parse(handed_in(json.dumps(notebook).encode())), ours), ours)
     nbformat.validate(restored)
     for cell in restored.cells[1:3]:
         fence = "`" * (5 if "````" in cell.source.strip("`") else 3)
-        assert cell.cell_type == "markdown" and cell.source.startswith(f"{fence}text\n") and cell.source.endswith(f"\n{fence}")
+        assert (
+            cell.cell_type == "markdown" and cell.source.startswith(f"{fence}text\n") and cell.source.endswith(f"\n{fence}")
+        )
         assert pages.markdown(cell.source).count("<pre>") == 1
     assert restored.cells[0].source == ours.cells[0].source
 
 
 def test_rendered_prose_is_harmless() -> None:
     """What is Markdown all the same keeps its words and its formulas, and loses what runs or fetches."""
-    shown = pages.markdown(f"{MARKDOWN}\n\nA **word**, `a < b`, a sum $\\sum_i x_i < 3$:\n\n$$\\frac{{a}}{{b}}$$\n\n$\\unknown{{$ and a | b |\n")
+    shown = pages.markdown(
+        f"{MARKDOWN}\n\nA **word**, `a < b`, a sum $\\sum_i x_i < 3$:\n\n$$\\frac{{a}}{{b}}$$\n\n$\\unknown{{$ and a | b |\n"
+    )
     assert dangers(shown) == []
     assert "<strong>word</strong>" in shown and "<code>a &lt; b</code>" in shown and "<mfrac>" in shown
 

@@ -47,18 +47,15 @@ class Recording:
     faults: tuple[str, ...] = ()
 
 
-def read(path: pathlib.Path, manifests: Manifests, cells: int) -> Recording:
-    """The recording in an output file.
+def read(output: bytes, manifests: Manifests, cells: int) -> Recording:
+    """The recording in the bytes of an output file.
 
     Args:
         manifests: by question id; nothing else is accepted.
         cells: how many cells the notebook has.
-    Raises:
-        Refused: it is not an ordinary file.
     """
     found = _Found(manifests, cells)
-    lines = content(path).split(b"\n", LINES)[:LINES]
-    for line in lines:
+    for line in output.split(b"\n", LINES)[:LINES]:
         if line.strip():
             found.add(line)
     return found.recording()
@@ -126,7 +123,7 @@ class _Found:
                 cut = error_of(error)
                 self._errors.append(CellError(self._index(index), cut["type"], cut["message"]))
             case {"question": str(question), "item": str(name), "entry": raw, **rest} if not rest:
-                self._record(question, name, raw)
+                self._enter(question, name, raw)
             case {"end": True, **rest} if not rest:
                 self._ended = True
             case _:
@@ -137,7 +134,7 @@ class _Found:
             raise Refused("a line names a cell that is not there")
         return index
 
-    def _record(self, question: str, name: str, raw: Any) -> None:
+    def _enter(self, question: str, name: str, raw: Any) -> None:
         item = self._items.get(question, {}).get(name)
         if item is None:
             raise Refused("a line names a question or an item that was not asked")

@@ -96,7 +96,7 @@ def _numbers(raw: Any) -> Any:
 
 
 def refused(reason: str) -> Entry:
-    """The entry that stands for one that was not accepted or not recorded."""
+    """The entry that stands for one that was not accepted or not written."""
     return {"error": {"type": "AnswerRefused", "message": reason}}
 
 

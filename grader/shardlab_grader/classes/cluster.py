@@ -12,21 +12,20 @@ import hashlib
 import pathlib
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from shardlab.errors import ShardlabError
-from shardlab_grader.classes import grading
+from shardlab_grader.classes import jobs, stages
+from shardlab_grader.classes.stages import Grading
 from shardlab_grader.classes.streams import flow
 from shardlab_grader.records import dependence
 from shardlab_grader.records.store import Record
-from shardlab_grader.records.submissions import Unreadable
 from shardlab_grader.releases.release import Release
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox import compiled
 from shardlab_grader.sandbox.box import Mode
-from shardlab_judge.verdict import Verdict
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -40,36 +39,36 @@ Packed = dict[str, bytes]
 UNPACKING = threading.Lock()
 
 
-def grade_all(contents: Mapping[str, bytes], release: Release, mode: Mode, address: str) -> Iterator[tuple[str, Record]]:
-    """Grade notebooks by key on the cluster at this address, and keep each record here as soon as it is there.
+def grade_all(grading: Grading, contents: Iterable[tuple[str, bytes]], address: str) -> Iterator[tuple[str, Record]]:
+    """Grade handed-in forms by key on the cluster at this address, and keep each record here as soon as it is there.
 
     Args:
-        contents: read as they are needed; one that cannot be read any more is left out.
+        contents: taken as they are needed.
     Raises:
         ShardlabError: there is no cluster, or one of its workers cannot grade as this machine does.
     """
-    keeper = grading.Keeper(release)
     with _connected(address) as client:
-        ready(client, mode, release)
+        ready(client, grading)
         # A task, not scattered data: when the worker that holds it is lost, the scheduler makes it again.
-        packed = client.submit(_same, pack(release), pure=False)
+        packed = client.submit(_same, pack(grading.release), pure=False)
         pool = client.get_executor(pure=False)
-        work = functools.partial(pool.submit, _work, packed=packed, release=release.assignment, mode=mode)
+        work = functools.partial(pool.submit, _work, packed=packed, release=grading.release.assignment, mode=grading.mode)
         most = AHEAD * sum(client.nthreads().values())
         try:
-            for (name, _), done in flow(lambda one: work(one[1]), _readable(contents), most):
-                yield name, keeper.keep(name, _collected(done, release, mode))
+            for (name, _), done in flow(lambda one: work(one[1]), contents, most):
+                yield name, stages.recorded(grading, name, _collected(done, grading))
         finally:
             pool.shutdown(wait=False)
 
 
-def ready(client: Client, mode: Mode, release: Release) -> None:
+def ready(client: Client, grading: Grading) -> None:
     """Check that every worker has this machine's versions and questions, and a sandbox.
 
     Raises:
         ShardlabError: one of them has not; the first of them is named.
     """
-    said = client.run(_ready, mode, tuple(release.manifests), release.judgement, on_error="return")
+    questions, judgement = tuple(grading.release.manifests), grading.release.judgement
+    said = client.run(_ready, grading.mode, questions, judgement, on_error="return")
     for worker, answer in sorted(said.items()):
         if answer is not None:
             mend = "install bubblewrap and the same shardlab[cluster,grader], with the same constraints.txt, on each."
@@ -89,15 +88,9 @@ def _same(packed: Packed) -> Packed:
     return packed
 
 
-def _readable(contents: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    for name in contents:
-        with contextlib.suppress(Unreadable):
-            yield name, contents[name]
-
-
 def _work(content: bytes, packed: Packed, release: str, mode: Mode) -> dict[str, Any]:
     """On a worker: a submission's record, as JSON."""
-    return grading.graded(content, Release.load(_unpacked(packed), release), mode).to_json()
+    return jobs.graded(Grading(Release.load(_unpacked(packed), release), mode), "", content).to_json()
 
 
 def _unpacked(packed: Packed) -> pathlib.Path:
@@ -130,12 +123,12 @@ def _ready(mode: Mode, questions: tuple[str, ...], judgement: str) -> str | None
     return None if same else f"its shardlab or JAX is another one ({dependence.versions()})."
 
 
-def _collected(done: Future[dict[str, Any]], release: Release, mode: Mode) -> Record:
+def _collected(done: Future[dict[str, Any]], grading: Grading) -> Record:
     try:
         return Record.from_json(done.result())
     except Exception as error:  # the cluster's, for instance when every worker that took the job has died
         reason = f"The grader failed: {type(error).__name__}: {error}"
-        return Record({question: Verdict(question, "ungraded", reason=reason) for question in release.manifests}, mode)
+        return Record(stages.ungraded(grading.release.manifests, reason), grading.mode)
 
 
 @contextlib.contextmanager

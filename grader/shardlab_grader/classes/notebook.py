@@ -1,8 +1,9 @@
-"""A notebook's run: its cells in a sandbox with the student package, and what it left behind, read at the border."""
+"""A notebook's cells, how they are to be graded, and their run in a sandbox with the student package."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import pathlib
 import tempfile
@@ -10,20 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from shardlab_grader.border import artifact
-from shardlab_grader.border.artifact import Recording
 from shardlab_grader.sandbox import compiled
-from shardlab_grader.sandbox.box import (
-    ONE_THREAD,
-    Limits,
-    MiB,
-    Mode,
-    Mount,
-    Outcome,
-    Road,
-    Sandbox,
-    cold,
-    interpreter,
-)
+from shardlab_grader.sandbox.box import ONE_THREAD, Limits, MiB, Mode, Mount, Outcome, RunScript, Sandbox, cold, interpreter
 from shardlab_grader.sandbox.student_package import PACKAGES, installed, student_package
 
 Manifest = Mapping[str, Any]
@@ -35,7 +24,7 @@ RUN = ("runner.py", "shown.py")
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A code cell. With a question it is a grade cell: its source is not run, the answer is recorded there.
+    """A code cell. With a question it is a grade cell: its source is not run, the answer is taken there.
 
     `reads` has the names that a given cell reads, and `shows` those that it binds when it only shows something: see
     `shardlab_grader.inside.shown`. A student's own cell has neither.
@@ -55,9 +44,11 @@ class Settings:
         cache: a directory of the grader's, where the student package is kept.
         notebook: limits of the run of one notebook.
         judge: limits of the judge of one notebook.
-        cell_seconds: what one cell, or recording one item, may take.
+        cell_seconds: what one cell, or taking one item's answer, may take.
         question_seconds: what judging one question may take.
         packages: the directory that holds `shardlab`, the judge and the course; where they are installed unless given.
+        references: file of the reference programs for this seed; the packaged one when `None`.
+        seed: the release's seed; `None` for the public cases only.
     """
 
     cache: pathlib.Path
@@ -67,63 +58,63 @@ class Settings:
     cell_seconds: float = 60.0
     question_seconds: float = 60.0
     packages: pathlib.Path | None = None
+    references: pathlib.Path | None = None
+    seed: int | None = None
 
     @property
     def site(self) -> pathlib.Path:
         """The directory that holds what is trusted."""
         return self.packages or installed()
 
+    @functools.cached_property
+    def sandbox(self) -> Sandbox:
+        """The sandbox of the notebooks' code; what it is made of is looked at once for a class."""
+        return student_sandbox(self)
 
-def record(
-    cells: list[Cell],
-    manifests: Mapping[str, Manifest],
-    settings: Settings,
-    road: Road = cold,
-    sandbox: Sandbox | None = None,
-) -> tuple[Outcome, Recording | None]:
-    """How the run of a notebook ended, and what it recorded: `None` when its output file is not an ordinary file.
 
-    Args:
-        cells, manifests: as for `grade_notebook`.
-        road: how the run is started.
-        sandbox: `student_sandbox(settings)`, when there is one already.
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """A notebook to be graded, under a key of the caller's: all its code cells in order, and what they are asked.
+
+    `manifests` has `Question.manifest(seed)` by question id.
+    """
+
+    key: str
+    cells: tuple[Cell, ...]
+    manifests: Mapping[str, Manifest]
+    settings: Settings
+
+
+def run(job: Job, run_script: RunScript = cold) -> tuple[Outcome, bytes | None]:
+    """How the run of a notebook ended, and what it wrote, to be read as hostile: `None` if that is not an ordinary file.
+
     Raises:
         ShardlabError, OSError: the sandbox could not be made.
     """
-    return _record(cells, manifests, settings, sandbox or student_sandbox(settings), road)
+    return _run(job, job.settings.sandbox, run_script)
 
 
-def run(settings: Settings) -> tuple[str, Sandbox]:
-    """The script that runs notebooks, and the sandbox in which it does."""
-    return SCRIPT, student_sandbox(settings)
-
-
-def record_ours(
-    cells: list[Cell], manifests: Mapping[str, Manifest], settings: Settings
-) -> tuple[Outcome, Recording | None]:
-    """`record` for a notebook of ours, a solution: what it compiles is kept for the students' runs."""
-    with compiled.filling(settings.cache) as mount:
-        sandbox = student_sandbox(settings)
+def run_ours(job: Job) -> tuple[Outcome, bytes | None]:
+    """`run` for a notebook of ours, a solution: what it compiles is kept for the students' runs."""
+    with compiled.filling(job.settings.cache) as mount:
+        sandbox = student_sandbox(job.settings)
         mounts = (*(m for m in sandbox.mounts if m.target != mount.target), mount)
         environment = tuple((dict(sandbox.environment) | compiled.FILLING).items())
-        sandbox = dataclasses.replace(sandbox, mounts=mounts, environment=environment)
-        return _record(cells, manifests, settings, sandbox, cold)
+        return _run(job, dataclasses.replace(sandbox, mounts=mounts, environment=environment), cold)
 
 
-def _record(
-    cells: list[Cell], manifests: Mapping[str, Manifest], settings: Settings, sandbox: Sandbox, road: Road
-) -> tuple[Outcome, Recording | None]:
-    job = {
-        "cells": [dataclasses.asdict(cell) for cell in cells],
-        "manifests": manifests,
-        "cell_seconds": settings.cell_seconds,
+def _run(job: Job, sandbox: Sandbox, run_script: RunScript) -> tuple[Outcome, bytes | None]:
+    asked = {
+        "cells": [dataclasses.asdict(cell) for cell in job.cells],
+        "manifests": job.manifests,
+        "cell_seconds": job.settings.cell_seconds,
         "answer_bytes": artifact.LINE - MiB,
     }
     with tempfile.TemporaryDirectory() as directory:
         box = pathlib.Path(directory)
-        outcome = road(SCRIPT, sandbox, box, json.dumps(job).encode())
+        outcome = run_script(SCRIPT, sandbox, box, json.dumps(asked).encode())
         try:
-            return outcome, artifact.read(box / "output", manifests, len(cells))
+            return outcome, artifact.content(box / "output")
         except artifact.Refused:
             return outcome, None
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution
 
 from shardlab_course.editions.edition import GRADE
-from shardlab_grader.classes.jobs import Cell
+from shardlab_grader.classes.notebook import Cell
 from shardlab_grader.inside import shown
+from shardlab_grader.records.submissions import grade_id
 
 SHOW = "show"
 """The tag of a given cell that only shows something."""
@@ -28,7 +30,7 @@ def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
     lost its metadata is known by its source; what else stands in one becomes a cell before it. Grade cells and given code
     cells that are missing are put back where they were.
     """
-    ours = {grade_id: cell for cell in released.cells if (grade_id := _grade_id(cell))}
+    ours = {name: cell for cell in released.cells if (name := _grade_id(cell))}
     cells = [cell for cell in submitted.get("cells", []) if _is_cell(cell)]
     named = [_believed(cell, ours) for cell in cells]
     found = set(named)
@@ -36,8 +38,8 @@ def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
     last = {name: position for position, name in enumerate(named) if name}
     rebuilt: list[NotebookNode] = []
     for position, (cell, name) in enumerate(zip(cells, named)):
-        known = ours[name] if name and last[name] == position else None
-        rebuilt += _cells(cell, known, position)
+        stands_for = ours[name] if name and last[name] == position else None
+        rebuilt += _cells(cell, stands_for, position)
     _put_back(rebuilt, released, cells)
     return nbformat.v4.new_notebook(metadata=copy.deepcopy(released.metadata), cells=rebuilt)
 
@@ -51,6 +53,11 @@ def job_cells(notebook: NotebookNode, released: NotebookNode | None = None) -> l
     given = _given(released) if released else {}
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return [Cell(cell.source, _question(cell), *given.get(cell.source, ())) for cell in cells]
+
+
+def is_manual(cell: NotebookNode) -> bool:
+    """Whether a person grades what the student writes in it."""
+    return bool(is_grade(cell) and is_solution(cell))
 
 
 def owners(cells: Sequence[Cell]) -> list[str | None]:
@@ -81,20 +88,11 @@ def _binds(text: str) -> tuple[str, ...]:
 
 def _question(cell: NotebookNode) -> str | None:
     match = GRADE.match(cell.source)
-    return match[1] if match and _is_grade(cell) else None
+    return match[1] if match and is_grade(cell) else None
 
 
 def _grade_id(cell: NotebookNode) -> str | None:
     return cell.metadata.get("nbgrader", {}).get("grade_id")
-
-
-def _is_grade(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
-
-
-def _is_manual(cell: NotebookNode) -> bool:
-    """Whether a person grades what the student writes in it."""
-    return _is_grade(cell) and bool(cell.metadata.nbgrader.get("solution"))
 
 
 def _is_cell(cell: Any) -> bool:
@@ -103,30 +101,28 @@ def _is_cell(cell: Any) -> bool:
 
 
 def _believed(cell: NotebookNode, ours: dict[str, NotebookNode]) -> str | None:
-    metadata: Any = cell.get("metadata")
-    for key in ("nbgrader", "grade_id"):
-        metadata = metadata.get(key) if isinstance(metadata, dict) else None
-    return metadata if isinstance(metadata, str) and metadata in ours else None
+    name = grade_id(cell.get("metadata"))
+    return name if name in ours else None
 
 
 def _by_source(cell: NotebookNode, ours: dict[str, NotebookNode], found: set[str | None]) -> str | None:
     match = GRADE.match(cell["source"])
     if not match or cell["cell_type"] != "code":
         return None
-    grade_id = "q" + match[1].replace(".", "-")
-    return grade_id if grade_id in ours and grade_id not in found else None
+    name = "q" + match[1].replace(".", "-")
+    return name if name in ours and name not in found else None
 
 
-def _cells(cell: NotebookNode, known: NotebookNode | None, position: int) -> list[NotebookNode]:
+def _cells(cell: NotebookNode, released: NotebookNode | None, position: int) -> list[NotebookNode]:
     """What becomes of one cell, given the release's cell that it stands for, if any."""
     own = _new(cell["cell_type"], cell["source"], f"cell-{position}")
-    if known is None:
+    if released is None:
         return [own]
-    rebuilt = copy.deepcopy(known)
-    if not _is_grade(known) or _is_manual(known):
+    rebuilt = copy.deepcopy(released)
+    if not is_grade(released) or is_manual(released):
         rebuilt.source = cell["source"]
         return [rebuilt]
-    own.source = cell["source"].replace(known.source.strip(), "").strip()
+    own.source = cell["source"].replace(released.source.strip(), "").strip()
     return [own, rebuilt] if own.source else [rebuilt]
 
 
@@ -159,7 +155,7 @@ def _put_back(cells: list[NotebookNode], released: NotebookNode, submitted: Sequ
             _enter(places, there)
             before = there
             continue
-        if there is None and _is_grade(cell):
+        if there is None and is_grade(cell):
             there = copy.deepcopy(cell)
             cells.insert(_after(theirs, cells, len(cells)), there)
             _enter(places, there)

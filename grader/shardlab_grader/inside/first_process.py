@@ -1,6 +1,6 @@
 """The first process of a sandbox: bound to the grader's life, and for root the way to be nobody.
 
-    python -I -S outer.py PARENT BINDS COMMAND...
+    python -I -S first_process.py PARENT BINDS COMMAND...
 
 PARENT is the grader's process id. BINDS is JSON, for each thing that nobody must see although only root can, [kind, source,
 target], with targets below `/mnt`. The command runs as the first process of a process namespace, so that the kernel ends

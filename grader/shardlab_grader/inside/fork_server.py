@@ -1,18 +1,18 @@
-"""The warm child of a sandbox: imports once, then forks a child behind walls of its own for each job.
+"""The fork server of a sandbox: imports once, then forks a child in namespaces of its own for each job.
 
-    python -P zygote.py SCRIPT
+    python -P fork_server.py SCRIPT
 
 SCRIPT is loaded as a module; it has `main(job, output)`, what a child does, and may have `warm()`, what can be done once
 for all of them. Nothing here is the grader's; this file imports the standard library only.
 
-Standard input is a socket of whole messages. The zygote says `ready` and its seconds of CPU time. A request is JSON with
+Standard input is a socket of whole messages. The server says `ready` and its seconds of CPU time. A request is JSON with
 `box`, a folder below `/tmp/boxes`, `limits`, from the name of a resource to its soft and hard limit, `scratch` and `inodes`,
 the bytes and files of `/tmp`, `cores`, where the child may run (anywhere, if empty), and `kept`, read-only folders below
 `/tmp` that a child sees too, with two descriptors for stdout and stderr. The reply, when all that the child started is gone,
-is its exit status and the seconds of CPU time that they took, or `failed` when its walls could not be made, in which case
-nothing of the job was run.
+is its exit status and the seconds of CPU time that they took, or `failed` when its namespaces could not be made, in which
+case nothing of the job was run.
 
-The zygote holds CAP_SYS_ADMIN, CAP_NET_ADMIN and CAP_SETPCAP of its own user namespace, where no further one can be made.
+The server holds CAP_SYS_ADMIN, CAP_NET_ADMIN and CAP_SETPCAP of its own user namespace, where no further one can be made.
 A child has its own processes, mounts, network and System V objects; `/tmp`, `/dev/shm`, `/proc` and the two files in `/box`
 are its own. It has no capability, no descriptor but 0, 1 and 2, and no kernel keyrings, which would outlive it.
 """
@@ -111,7 +111,7 @@ def _separate(module: ModuleType, request: dict[str, Any], pipes: list[int], tol
 
 
 def _first(module: ModuleType, request: dict[str, Any], pipes: list[int], told: int) -> NoReturn:
-    """The first process of the namespace: builds the walls; it goes when the child does, with all that the child started."""
+    """The first process of the namespaces: fills them; it goes when the child does, with all that the child started."""
     try:
         for target, source in enumerate((os.open(os.devnull, os.O_RDONLY), *pipes)):
             os.dup2(source, target)

@@ -1,6 +1,6 @@
 """The expendable judge: reads answers, writes one verdict a line. A program of a student's may kill it, and only it.
 
-    python -P judge_child.py JOB OUTPUT
+    python -P judge.py JOB OUTPUT
 
 JOB is JSON: `answers`, from question id to answer; `refused`, from question id to the reason why its answer cannot be
 judged; `known`, from question id to item to the findings in each case, or null where this program is new; `references`, the

@@ -6,11 +6,11 @@ It imports the standard library, IPython, the laboratory and what is mounted bes
 says is believed: the student's code runs in the same process. It only has to be right about honest notebooks.
 
 JOB is JSON: `cells`, as `shardlab_grader.classes.notebook.Cell` has them; `manifests`, from question id to its manifest;
-`cell_seconds`, the time that one cell or the recording of one item may take; `answer_bytes`, the most that one item's entry
+`cell_seconds`, the time that one cell or one item's answer may take; `answer_bytes`, the most that one item's entry
 may take.
 
-A cell with a question is a grade cell: its source is not executed, and the question's answer is recorded there from the
-variables of that moment. Questions without a grade cell, and items whose variable is not there yet, are recorded after the
+A cell with a question is a grade cell: its source is not executed, and the question's answer is taken there from the
+variables of that moment. Questions without a grade cell, and items whose variable is not there yet, are asked after the
 last cell. Given cells that only show something are left out where no answer can tell. All other cells are executed as in a
 notebook, with one namespace, magics and shell commands; what they display is thrown away, and after an exception the next
 cell runs.
@@ -23,7 +23,7 @@ OUTPUT is JSON lines, each written whole before the next step starts, so that a 
     {"cell": 3}                                             the cell with this index, from 0, is reached
     {"error": {"cell": 3, "type": text, "message": text}}   it raised; or it did not end in time: type `CellTimeout`
     {"question": "4.2", "item": name, "entry": {...}}       one item's answer, as `shardlab.answers.record.record` makes it
-    {"end": true}                                           everything was run and recorded
+    {"end": true}                                           everything was run and asked
 
 Environment: XLA shows 8 CPU devices, `SHARDLAB_RECORD=1`, matplotlib draws nothing, pip finds no index.
 """
@@ -116,15 +116,15 @@ class Runner:
 
     def __init__(self, job: dict[str, Any], output: TextIO) -> None:
         self._job, self._output = job, output
-        self._recorded: set[tuple[str, str]] = set()
+        self._taken: set[tuple[str, str]] = set()
         # Before any cell: when this fails the fault is ours, and nothing has been written.
         from shardlab.answers import in_the_box, record
 
-        self._recorder, self._predictions, self._left_out = record.record, in_the_box.GIVEN, _beside("shown").left_out
+        self._entry_of, self._predictions, self._left_out = record.record, in_the_box.GIVEN, _beside("shown").left_out
         self._shell = _shell()
 
     def run(self) -> None:
-        """Run all cells, then record what no grade cell has asked for, or found."""
+        """Run all cells, then ask for what no grade cell has asked for, or found."""
         idle = self._idle()
         for index, cell in enumerate(self._job["cells"]):
             self._say({"cell": index})
@@ -133,9 +133,9 @@ class Runner:
             if cell["question"] is None:
                 self._execute(index, cell["source"])
             else:
-                self._record(cell["question"])
+                self._ask(cell["question"])
         for question in self._job["manifests"]:
-            self._record(question, last=True)
+            self._ask(question, last=True)
         self._say({"end": True})
 
     def _idle(self) -> frozenset[int]:
@@ -154,10 +154,10 @@ class Runner:
         if error is not None:
             self._say({"error": {"cell": index, **_error(error)}})
 
-    def _record(self, question: str, last: bool = False) -> None:
+    def _ask(self, question: str, last: bool = False) -> None:
         manifest = self._job["manifests"].get(question, {"items": []})
         for item in manifest["items"]:
-            if (question, item["name"]) in self._recorded:
+            if (question, item["name"]) in self._taken:
                 continue
             try:
                 entry = self._entry({**manifest, "items": [item]})
@@ -165,13 +165,13 @@ class Runner:
                 entry = {"error": _error(raised)}
             # A grade cell that was moved stands before the cells that it asks about.
             if last or entry != MISSING:
-                self._recorded.add((question, item["name"]))
+                self._taken.add((question, item["name"]))
                 self._say({"question": question, "item": item["name"], "entry": entry})
 
     def _entry(self, manifest: dict[str, Any]) -> dict[str, Any]:
         with _limit(self._job["cell_seconds"]):
             given = self._predictions.get(manifest["id"], {})
-            entry = self._recorder(manifest, self._shell.user_ns, given)["items"][manifest["items"][0]["name"]]
+            entry = self._entry_of(manifest, self._shell.user_ns, given)["items"][manifest["items"][0]["name"]]
             size, most = len(json.dumps(entry, allow_nan=False)), self._job["answer_bytes"]
         if size > most:
             raise ValueError(f"the answer takes {size} bytes; at most {most} are read")
@@ -247,6 +247,7 @@ def warm() -> None:
 
     import shardlab
     from shardlab.answers import in_the_box, record  # noqa: F401
+
     _beside("shown")
 
     for name in dir(shardlab):

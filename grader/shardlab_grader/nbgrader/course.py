@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import glob
 import io
+import json
 import logging
 import os
 import pathlib
@@ -49,16 +51,21 @@ class Course:
         """Make `release/` from `source/`, and the assignment's rows in the gradebook."""
         return self._run(GenerateAssignment, assignment)
 
-    def autograde(self, assignment: str, student: str) -> str:
+    def autograde(self, assignment: str, student: str, content: bytes | None = None, verdict: str = "") -> str:
         """Write the verdicts on one submission into the gradebook and `autograded/`.
 
         nbgrader copies all that lies beside a notebook, and what a link there leads to, so it is shown the notebook alone.
+
+        Args:
+            content: its handed-in form; made now unless given.
+            verdict: the key of the verdict on it; looked for unless given.
         """
         place = self.root / STAGED / student
         shutil.rmtree(place, ignore_errors=True)
         try:
-            stage(self.root, assignment, student, place / assignment)
-            return self._run(_one(Autograde), assignment, student, submitted_directory=STAGED)
+            stage(self.root, assignment, student, place / assignment, content)
+            told = Config({"SaveVerdicts": {"verdict": verdict}})
+            return self._run(_one(Autograde), assignment, student, told, submitted_directory=STAGED)
         except Unreadable as error:
             return str(error)
         finally:
@@ -104,9 +111,13 @@ class Course:
     def _directory(self, **traits: str) -> CourseDirectory:
         return CourseDirectory(config=self._config, root=str(self.root), **traits)
 
-    def _run(self, step: type[BaseConverter], assignment: str, student: str = "*", **traits: str) -> str:
+    def _run(
+        self, step: type[BaseConverter], assignment: str, student: str = "*", more: Config | None = None, **traits: str
+    ) -> str:
         names = traits | {"assignment_id": assignment, "student_id": student}
-        converter = step(coursedir=self._directory(**names), config=self._config, force=True)
+        config = copy.deepcopy(self._config)
+        config.merge(more or Config())
+        converter = step(coursedir=self._directory(**names), config=config, force=True)
         with quiet() as log, self._opening():
             try:
                 converter.start()
@@ -153,6 +164,14 @@ def _one(step: type[BaseConverter]) -> type[BaseConverter]:
             self.notebooks: list[str] = []
 
     return One
+
+
+def verdict_of(autograded: pathlib.Path) -> str:
+    """The key of the verdict that an autograded notebook names, or the empty text."""
+    try:
+        return str(json.loads(autograded.read_text())["metadata"]["shardlab"]["verdict"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 @contextlib.contextmanager

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import glob
-import json
 import pathlib
 import shlex
 import shutil
 from collections.abc import Iterator
 
 from shardlab.errors import ShardlabError
-from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.nbgrader.course import Course, quiet, verdict_of
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Store
 
@@ -40,7 +39,8 @@ def forget(course_dir: pathlib.Path, student: str) -> Forgotten:
         mend = "write the name as the folder in submitted/ has it."
         raise ShardlabError("unknown-student", "nothing is kept of this student.", where=f"{course_dir}", mend=mend)
     # Verdicts from before the student had a key are known to nbgrader's copies only.
-    last = {name for folder in folders["autograded"] for name in _named(folder)}
+    notebooks = [path for folder in folders["autograded"] for path in folder.rglob("*.ipynb")]
+    last = {name for path in notebooks if (name := verdict_of(path))}
     names = {*roster.forget(student), *(name for name in last if not roster.students(name))}
     deleted = sum(Store(course_dir).forget(name) for name in sorted(names))
     for folder in folders["feedback"]:
@@ -71,12 +71,3 @@ def _folders(course: Course, step: str, student: str) -> Iterator[pathlib.Path]:
     if found and all(path.parent.name == student for path in found):
         found = {path.parent for path in found}
     yield from sorted(found)
-
-
-def _named(folder: pathlib.Path) -> Iterator[str]:
-    """The verdicts that the autograded notebooks in a folder name."""
-    for path in folder.rglob("*.ipynb"):
-        try:
-            yield str(json.loads(path.read_text())["metadata"]["shardlab"]["verdict"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue

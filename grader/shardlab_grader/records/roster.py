@@ -26,7 +26,7 @@ LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
 """Without those that are taken for one another when they are read aloud or copied."""
 LENGTH = 8
 HIDDEN = "[name]"
-Known = dict[str, dict[str, dict[str, Any]]]
+Keys = dict[str, dict[str, dict[str, Any]]]
 """By student and assignment: `key`, and `verdicts`, the names of what lies in the store."""
 
 
@@ -58,12 +58,12 @@ class Roster:
         Args:
             graded: by student the name of the verdict on the submission; empty when there is none.
         """
-        with self._changed() as known:
+        with self._changed() as keys:
             for student, verdict in graded.items():
-                entry = known.setdefault(student, {}).setdefault(assignment, {"key": _drawn(known), "verdicts": []})
+                entry = keys.setdefault(student, {}).setdefault(assignment, {"key": _drawn(keys), "verdicts": []})
                 if verdict and verdict not in entry["verdicts"]:
                     entry["verdicts"].append(verdict)
-            return {student: known[student][assignment]["key"] for student in graded}
+            return {student: keys[student][assignment]["key"] for student in graded}
 
     def student(self, assignment: str, key: str) -> str | None:
         """Whose submission has this key."""
@@ -75,9 +75,9 @@ class Roster:
 
     def forget(self, student: str) -> list[str]:
         """Strike a student out; the names of the verdicts that belong to nobody else."""
-        with self._changed() as known:
-            mine = _verdicts(known.pop(student, {}))
-            others = {verdict for entries in known.values() for verdict in _verdicts(entries)}
+        with self._changed() as keys:
+            mine = _verdicts(keys.pop(student, {}))
+            others = {verdict for entries in keys.values() for verdict in _verdicts(entries)}
             return [verdict for verdict in mine if verdict not in others]
 
     def has(self, student: str) -> bool:
@@ -85,20 +85,20 @@ class Roster:
         return student in self._read()
 
     @contextlib.contextmanager
-    def _changed(self) -> Iterator[Known]:
+    def _changed(self) -> Iterator[Keys]:
         """The file's contents to be changed; another grading run waits meanwhile."""
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
-            known = self._read()
-            before = json.dumps(known)
-            yield known
-            if json.dumps(known) != before:
-                write(self.path, json.dumps(known, indent=1, sort_keys=True) + "\n")
+            keys = self._read()
+            before = json.dumps(keys)
+            yield keys
+            if json.dumps(keys) != before:
+                write(self.path, json.dumps(keys, indent=1, sort_keys=True) + "\n")
         finally:
             os.close(folder)
 
-    def _read(self) -> Known:
+    def _read(self) -> Keys:
         try:
             found = json.loads(self.path.read_text())
             return {who: {name: {"key": e["key"], "verdicts": e["verdicts"]} for name, e in entries.items()}
@@ -155,8 +155,8 @@ def _verdicts(entries: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return [verdict for entry in entries.values() for verdict in entry["verdicts"]]
 
 
-def _drawn(known: Known) -> str:
-    taken = {entry["key"] for entries in known.values() for entry in entries.values()}
+def _drawn(keys: Keys) -> str:
+    taken = {entry["key"] for entries in keys.values() for entry in entries.values()}
     while (key := "".join(secrets.choice(LETTERS) for _ in range(LENGTH))) in taken:
         pass
     return key

@@ -1,7 +1,7 @@
 """What lies in `submitted/`: for each student the notebook's cells, or the reason why there is nothing to grade.
 
 Nothing else of a student's files goes further: a notebook becomes its *handed-in form*, with each cell's type, text, id and
-grade id and no more, in one way of writing. It is what keys, sandboxes and nbgrader are given.
+grade id and no more, in one way of writing. It is what keys, sandboxes and nbgrader are given, and is made once.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import os
 import pathlib
 import re
 import stat
+import tempfile
+import zlib
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -29,19 +31,55 @@ PIECE = re.compile(
 )
 FAILURES = 100
 """Pieces of a broken file that are looked at in vain; each can cost a pass over the file."""
+MEMORY = 64 * 2**20
+"""Bytes of a class that are held in memory, compressed: more than ordinary ones take."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Submission:
-    """One student's notebook of one assignment: its handed-in form, or the `problem` in one sentence."""
+    """One student's notebook of one assignment: its handed-in form, or the `problem` in one sentence.
+
+    `key` is that of the verdict on it, where one was asked for.
+    """
 
     student: str
     content: bytes = b""
     problem: str = ""
+    key: str = ""
 
 
 class Unreadable(Exception):
     """Why a submission cannot be graded, in one sentence."""
+
+
+class Contents:
+    """Handed-in forms by key. What is more than `MEMORY` lies on the disk, in a file that has no name."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(MEMORY)
+        self._places: dict[str, tuple[int, int]] = {}
+
+    def __enter__(self) -> Contents:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def keep(self, one: Submission) -> Submission:
+        """The submission without its content."""
+        if not one.problem and one.key not in self._places:
+            packed = zlib.compress(one.content, 1)
+            self._places[one.key] = self._file.seek(0, os.SEEK_END), len(packed)
+            self._file.write(packed)
+        return dataclasses.replace(one, content=b"")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __getitem__(self, name: str) -> bytes:
+        start, length = self._places[name]
+        self._file.seek(start)
+        return zlib.decompress(self._file.read(length))
 
 
 def submissions(course_dir: pathlib.Path, assignment: str, student: str = "*") -> list[Submission]:
@@ -55,14 +93,20 @@ def each(course_dir: pathlib.Path, assignment: str, student: str = "*") -> Itera
         yield _submission(folder, assignment)
 
 
-def stage(course_dir: pathlib.Path, assignment: str, student: str, target: pathlib.Path) -> None:
+def stage(
+    course_dir: pathlib.Path, assignment: str, student: str, target: pathlib.Path, content: bytes | None = None
+) -> None:
     """Put the handed-in form, its time and the exchange's secret into a folder, and nothing else; no link.
 
+    Args:
+        content: the handed-in form; made now unless given.
     Raises:
         Unreadable: there is nothing to grade.
     """
     folder = course_dir / "submitted" / student / assignment
-    content, timestamp = _content(folder, assignment), _timestamp(folder / "timestamp.txt")
+    _check_folders(folder)
+    content = _content(folder, assignment) if content is None else content
+    timestamp = _timestamp(folder / "timestamp.txt")
     target.mkdir(parents=True)
     (target / f"{assignment}.ipynb").write_bytes(content)
     if timestamp:
@@ -88,13 +132,9 @@ def handed_in(content: bytes) -> bytes:
     return json.dumps(notebook, sort_keys=True, indent=1).encode()
 
 
-def parse(content: bytes) -> NotebookNode:
-    """The notebook, with whatever cells it has.
-
-    Raises:
-        Unreadable: these bytes are not a notebook.
-    """
-    return nbformat.from_dict(json.loads(handed_in(content)))
+def parse(form: bytes) -> NotebookNode:
+    """The notebook of a handed-in form, with whatever cells it has."""
+    return nbformat.from_dict(json.loads(form))
 
 
 def _text(content: bytes) -> str:
@@ -149,7 +189,7 @@ def _cell(raw: Any) -> dict[str, Any] | None:
         source = "".join(source)
     if not isinstance(source, str):
         return None
-    name = _name(raw.get("metadata"))
+    name = grade_id(raw.get("metadata"))
     if not source.strip() and not name:
         return None
     kind = KINDS.get(str(raw.get("cell_type")).lower(), "code" if "outputs" in raw else "raw")
@@ -161,7 +201,8 @@ def _cell(raw: Any) -> dict[str, Any] | None:
     return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {})
 
 
-def _name(metadata: Any) -> str:
+def grade_id(metadata: Any) -> str:
+    """The grade id that a cell claims, or the empty text."""
     for key in ("nbgrader", "grade_id"):
         metadata = metadata.get(key) if isinstance(metadata, dict) else None
     return _whole(metadata)[:200] if isinstance(metadata, str) else ""
@@ -189,9 +230,7 @@ def _submission(folder: pathlib.Path, assignment: str) -> Submission:
 
 def _content(folder: pathlib.Path, assignment: str) -> bytes:
     name = f"{assignment}.ipynb"
-    for place in (folder.parent, folder):
-        if place.is_symlink():
-            raise Unreadable(f"unreadable: the folder {_plain(place.name)} is a link.")
+    _check_folders(folder)
     try:
         others = [other for other in sorted(folder.glob("*.ipynb")) if other.name != name]
         if not _is_file(folder / name):
@@ -204,6 +243,12 @@ def _content(folder: pathlib.Path, assignment: str) -> bytes:
         raise Unreadable(f"unreadable: {name}: {error.strerror}.") from None
     wrong = f"wrong name: {', '.join(_plain(other.name) for other in others[:3])} instead of {name}."
     raise Unreadable(wrong if others else f"missing notebook: there is no {name}.")
+
+
+def _check_folders(folder: pathlib.Path) -> None:
+    for place in (folder.parent, folder):
+        if place.is_symlink():
+            raise Unreadable(f"unreadable: the folder {_plain(place.name)} is a link.")
 
 
 def _of_chapter(path: pathlib.Path, assignment: str) -> bytes | None:

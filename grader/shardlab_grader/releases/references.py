@@ -12,39 +12,40 @@ from typing import Any
 from nbformat import NotebookNode
 
 from shardlab.errors import ShardlabError
-from shardlab_grader.classes import jobs
+from shardlab_grader.border import artifact
+from shardlab_grader.classes.notebook import Job, Settings, run_ours
 from shardlab_grader.classes.restore import job_cells
 
 Answers = Mapping[str, Any]
 SHOWN = 5
 
 
-def text(
-    solution: NotebookNode, manifests: Mapping[str, Any], seed: int | None, settings: jobs.Settings, *, whole: bool = True
-) -> str:
-    """The references file, for the public and the drawn cases.
+def text(solution: NotebookNode, manifests: Mapping[str, Any], settings: Settings, *, whole: bool = True) -> str:
+    """The references file, for the public cases and those that the settings' seed draws.
 
     Every program in it has been judged, and has earned all points.
 
     Raises:
         ShardlabError: the solution raises, does not end, or has a question without a program or with one that does not pass.
     """
-    answers = _answers(job_cells(solution, None if whole else solution), manifests, settings)
+    cells = job_cells(solution, None if whole else solution)
+    answers = _answers(Job("", tuple(cells), manifests, settings))
     # Measured in a process of its own: forking after JAX has started a backend can hang.
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context, initializer=_eight_devices) as pool:
         try:
-            return pool.submit(_measure, tuple(manifests), answers, seed).result()
+            return pool.submit(_measure, tuple(manifests), answers, settings.seed).result()
         except (KeyError, ValueError) as error:
             raise _fails("a solution has no reference program, or one that does not pass.", str(error)) from None
 
 
-def _answers(cells: list[jobs.Cell], manifests: Mapping[str, Any], settings: jobs.Settings) -> Answers:
-    outcome, recording = jobs.record_ours(cells, manifests, settings)
-    if recording is None or not recording.ended:
+def _answers(job: Job) -> Answers:
+    outcome, output = run_ours(job)
+    recording = artifact.read(output or b"", job.manifests, len(job.cells))
+    if not recording.ended:
         raise _fails("the solution does not run to its end.", f"{outcome.ending}; {outcome.stderr.strip()[-300:]}")
     if recording.errors:
-        errors = [(e, cells[e.cell].source.splitlines()[0]) for e in recording.errors]
+        errors = [(e, job.cells[e.cell].source.splitlines()[0]) for e in recording.errors]
         lines = [f"code cell {e.cell + 1} ({first}): {e.type}: {e.message}" for e, first in errors]
         raise _fails("cells of the solution raise.", "\n".join(lines[:SHOWN]))
     return recording.answers

@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition, header
-from shardlab_grader.classes.jobs import Settings
+from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.nbgrader.course import CONFIG, Course
 from shardlab_grader.records import dependence, store
 from shardlab_grader.releases import places, references
@@ -55,12 +55,12 @@ class Release:
         return nbformat.read(self._notebook, as_version=4)
 
     def settings(self, mode: Mode) -> Settings:
-        """How notebooks of this release are run."""
-        return Settings(cache=places.cache(self.course_dir), mode=mode)
+        """How notebooks of this release are run and judged."""
+        return Settings(places.cache(self.course_dir), mode, references=self.references, seed=self.seed)
 
     @classmethod
     def load(cls, course_dir: pathlib.Path, assignment: str) -> Release:
-        """The release on record.
+        """The release that was made.
 
         Raises:
             ShardlabError: it was not released, or the questions have changed since.
@@ -116,7 +116,7 @@ def release(
     seed = _seed(course_dir, path.stem)
     made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed))
     made.save()
-    text = references.text(edition.solution(source), made.manifests, seed, made.settings(mode), whole=whole)
+    text = references.text(edition.solution(source), made.manifests, made.settings(mode), whole=whole)
     # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
     store.write(made.references, text, 0o644)
     return made

@@ -67,7 +67,7 @@ def table(
     shown.add_column(f"total\n/{most:g}", justify="right")
     shown.add_column("reason", overflow="fold")
     for one in rows:
-        cells = [_number(one.points.get(question)) for question in questions] + [_number(one.total)]
+        cells = [number(one.points.get(question)) for question in questions] + [number(one.total)]
         shown.add_row(escape(one.student), one.status, *cells, escape(one.reason), style=STYLES[one.status])
     return shown
 
@@ -156,15 +156,20 @@ def summary(rows: Sequence[Row]) -> str:
     return f"{line}; a person must look at the ungraded ones." if ungraded else f"{line}."
 
 
+def number(points: float | None) -> str:
+    """Points for a table."""
+    return "-" if points is None else f"{points:g}"
+
+
 def _said(verdict: Verdict, errors: Sequence[str]) -> str:
     """A few words: the name of the known mistake, or else what its cell raised, or else the first finding."""
     if verdict.status == "unattempted":
         return f"stopped in {errors[0]}" if errors else "not attempted"
     if not verdict.findings:
         return verdict.reason.rstrip(".") or verdict.status
-    known = next((finding.miss for finding in verdict.findings if finding.miss), None)
+    named = next((finding.miss for finding in verdict.findings if finding.miss), None)
     stopped = f" (stopped in {errors[0]})" if errors else ""
-    return known or verdict.findings[0].what.rstrip(".") + stopped
+    return named or verdict.findings[0].what.rstrip(".") + stopped
 
 
 def _totals(found: Figures) -> list[str]:
@@ -220,7 +225,3 @@ def _short(reason: str, head: int = 90, tail: int = 110) -> str:
     """A reason on one line; of a long one the beginning and the end, where a traceback says what it was."""
     line = " ".join(reason.split())
     return line if len(line) <= head + tail else f"{line[:head]} ... {line[-tail:]}"
-
-
-def _number(points: float | None) -> str:
-    return "-" if points is None else f"{points:g}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import pathlib
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -26,32 +27,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 BINS = 12
 WIDE, TALL, FOOT, LEFT = 340.0, 150.0, 34.0, 30.0
 """Pixels of a histogram: of its plot, and of the margins for its labels. With them it fits a phone unscaled."""
-STYLE = """
-:root { color-scheme: light dark; --ink: #1d2430; --soft: #59616e; --paper: #ffffff; --line: #d5d9df; --card: #f6f7f9; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8eaee; --soft: #a9b0bb; --paper: #14171c; --line: #343a43; --card: #1d2127; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.2rem 1rem 3rem; max-width: 60rem; color: var(--ink); background: var(--paper);
-  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; overflow-wrap: break-word; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .5rem; }
-h3 { font-size: 1rem; margin: 1.3rem 0 .2rem; } p { margin: .4rem 0; max-width: 44rem; }
-.soft { color: var(--soft); font-size: .92rem; } .key { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; }
-.key i { display: inline-block; width: .85em; height: .85em; border-radius: 2px; margin-right: .4em; vertical-align: -.05em;
-  border: 1px solid color-mix(in srgb, currentColor 45%, transparent); }
-.row { margin: .75rem 0; } .row header { display: flex; justify-content: space-between; gap: 1rem; align-items: baseline; }
-.row header span:last-child { white-space: nowrap; }
-svg { display: block; max-width: 100%; } svg.bar { width: 100%; height: 20px; }
-svg text { fill: currentColor; font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
-  paint-order: stroke; stroke: var(--paper); stroke-width: 3px; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 2rem; }
-.miss { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .6rem .8rem; margin: .5rem 0; }
-.miss p { margin: .25rem 0 0; }
-code { font: .92em ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .88rem; }
-th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child, th:last-child, td:last-child { text-align: left; }
-td:last-child { white-space: normal; min-width: 16rem; }
-"""
+STYLE = pathlib.Path(__file__).with_suffix(".css")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +54,7 @@ def page(title: str, found: Figures, rows: Sequence[Row] = (), points: Mapping[s
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{escape(title)}: report</title><style>{STYLE}</style></head>\n"
+        f"<title>{escape(title)}: report</title><style>\n{STYLE.read_text()}</style></head>\n"
         f"<body>\n<main>\n{chr(10).join(body)}\n</main>\n</body></html>\n"
     )
 
@@ -210,12 +186,8 @@ def _groups(one: Exercise) -> str:
     parts = [Segment(group.size, COLOURS[group.state]) for group in one.groups]
     told = f"{report.groups(one)}; {many - grouped} others"
     drawn = bar([*parts, Segment(many - grouped, "", hollow=True)], many, f"{one.question}: {told}")
-    return _row(
-        f"<b>{escape(one.question)}</b> {escape(one.title)}",
-        f"{len(one.groups)} group{'s' * (len(one.groups) != 1)}",
-        drawn,
-        told,
-    )
+    head = f"<b>{escape(one.question)}</b> {escape(one.title)}"
+    return _row(head, f"{len(one.groups)} group{'s' * (len(one.groups) != 1)}", drawn, told)
 
 
 def _spread(found: Figures) -> str:
@@ -241,14 +213,10 @@ def _submissions(rows: Sequence[Row], points: Mapping[str, float], observed: set
     head = ["submission", "state", *asked, "total", "reason"]
     lines = [_line((escape(word) for word in head), "th")]
     for one in rows:
-        marks = [_number(one.points.get(question)) for question in points]
-        lines.append(_line(map(escape, [one.student, one.status, *marks, _number(one.total), one.reason]), "td"))
+        marks = [report.number(one.points.get(question)) for question in points]
+        lines.append(_line(map(escape, [one.student, one.status, *marks, report.number(one.total), one.reason]), "td"))
     return f'<h2>Submissions</h2><div class="wide" tabindex="0"><table>{"".join(lines)}</table></div>'
 
 
 def _line(cells: Iterable[str], tag: str) -> str:
     return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>"
-
-
-def _number(points: float | None) -> str:
-    return "-" if points is None else f"{points:g}"

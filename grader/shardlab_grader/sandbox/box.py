@@ -3,7 +3,7 @@
 In mode `bubblewrap` a command finds read-only `/usr` and the mounts that it was given, a private `/tmp` of limited size,
 no network, no other user's or submission's files, no host environment, no capability, and no way to a new namespace.
 It reads one file, `/box/job.json`, and can write one, `/box/output`; both names are its last two arguments. Nothing that
-it starts outlives it. Mode `none` has the same limits of time and size and none of the walls; it must be asked for.
+it starts outlives it. Mode `none` has the same limits of time and size and no isolation; it must be asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from shardlab_grader.sandbox.mounts import NOBODY, Bind, tool, unavailable, walled
+from shardlab_grader.sandbox.mounts import NOBODY, Bind, bubblewrap, tool, unavailable
 from shardlab_grader.sandbox.watch import Command, Stopped, watch
 
 Mode = Literal["bubblewrap", "none"]
@@ -85,7 +85,7 @@ class Sandbox:
     environment: tuple[tuple[str, str], ...] = ()
 
     def seen(self, path: str) -> str:
-        """The name by which the command finds an inside path: itself, or without walls the host's own."""
+        """The name by which the command finds an inside path: itself, or in mode `none` the host's own."""
         if self.mode == "bubblewrap":
             return path
         for mount in sorted(self.mounts, key=lambda m: -len(m.target)):
@@ -129,7 +129,7 @@ class Outcome:
         return f"exit status {self.status}"
 
 
-Road = Callable[[str, Sandbox, pathlib.Path, bytes], Outcome]
+RunScript = Callable[[str, Sandbox, pathlib.Path, bytes], Outcome]
 """A way to run a script of Python in a sandbox, with the arguments of `run`."""
 
 
@@ -149,8 +149,8 @@ def run(command: Sequence[str], sandbox: Sandbox, box: pathlib.Path, job: bytes 
         ShardlabError: bubblewrap or another tool of the sandbox is not installed.
     """
     fill(box, job)
-    walls = sandbox.mode == "bubblewrap"
-    files = [f"/box/{JOB}", f"/box/{OUTPUT}"] if walls else [str(box / JOB), str(box / OUTPUT)]
+    isolated = sandbox.mode == "bubblewrap"
+    files = [f"/box/{JOB}", f"/box/{OUTPUT}"] if isolated else [str(box / JOB), str(box / OUTPUT)]
     prlimit = [tool("prlimit"), *(f"--{name.lower()}={soft}:{hard}" for name, (soft, hard) in sandbox.limits.table.items())]
     started = time.monotonic()
     limited = [*prlimit, "--", *map(sandbox.seen, command), *files]
@@ -188,18 +188,18 @@ def start(
     Args:
         box: with both its files.
         more: further things that are seen inside.
-        capabilities: see `walls.walled`.
+        capabilities: see `mounts.bubblewrap`.
         streams: stdin, stdout and stderr as for `subprocess.Popen`.
     """
-    walls = sandbox.mode == "bubblewrap"
-    environment = _environment(sandbox, "/tmp" if walls else str(box))
+    isolated = sandbox.mode == "bubblewrap"
+    environment = _environment(sandbox, "/tmp" if isolated else str(box))
     # When the host runs out of memory, the kernel takes these commands first.
     line = [tool("choom"), "-n", "1000", "--", *command]
-    if walls:
+    if isolated:
         binds = [*_binds(sandbox.mounts, box), *more]
-        line = walled(line, binds, sandbox.limits.scratch, environment, capabilities)
+        line = bubblewrap(line, binds, sandbox.limits.scratch, environment, capabilities)
     started: subprocess.Popen[bytes] = subprocess.Popen(  # type: ignore[call-overload]
-        line, env={} if walls else environment, cwd="/" if walls else box, start_new_session=True, **streams
+        line, env={} if isolated else environment, cwd="/" if isolated else box, start_new_session=True, **streams
     )
     return started
 
@@ -232,19 +232,27 @@ def probe(mode: Mode = "bubblewrap") -> None:
 
 def limits_in_force(sandbox: Sandbox) -> str:
     """A table of the limits and of what enforces each."""
-    limits, walls = sandbox.limits, sandbox.mode == "bubblewrap"
+    limits, isolated = sandbox.limits, sandbox.mode == "bubblewrap"
     rows = [
         ("wall time", f"{limits.wall:g} s", "killed from outside"),
         ("CPU time of a process", f"{limits.cpu} s", "RLIMIT_CPU"),
         ("memory of a process", f"{limits.memory // MiB} MB", "RLIMIT_AS"),
         ("memory of all", f"{limits.together // MiB} MB", "killed from outside"),
-        ("processes and threads", str(limits.processes), "RLIMIT_NPROC" if walls or os.getuid() else "not in force: root"),
+        (
+            "processes and threads",
+            str(limits.processes),
+            "RLIMIT_NPROC" if isolated or os.getuid() else "not in force: root",
+        ),
         ("open files of a process", str(limits.files), "RLIMIT_NOFILE"),
         ("size of a file", f"{limits.file_size // MiB} MB", "RLIMIT_FSIZE"),
-        ("scratch space", f"{limits.scratch // MiB} MB", "size of a private /tmp" if walls else "not in force"),
+        ("scratch space", f"{limits.scratch // MiB} MB", "size of a private /tmp" if isolated else "not in force"),
         ("printed text", f"{limits.printed // MiB} MB", "killed from outside"),
-        ("network", "none" if walls else "open", "own namespace" if walls else "not in force"),
-        ("files of the host", "read-only /usr and Python" if walls else "all", "own namespace" if walls else "not in force"),
+        ("network", "none" if isolated else "open", "own namespace" if isolated else "not in force"),
+        (
+            "files of the host",
+            "read-only /usr and Python" if isolated else "all",
+            "own namespace" if isolated else "not in force",
+        ),
     ]
     return "\n".join([f"sandbox: {sandbox.mode}", *(f"  {name:<24} {value:<26} {by}" for name, value, by in rows)])
 

@@ -26,14 +26,14 @@ class Bind(NamedTuple):
     target: str
 
 
-def walled(
+def bubblewrap(
     command: Sequence[str],
     binds: Sequence[Bind],
     scratch: int,
     environment: Mapping[str, str],
     capabilities: Sequence[str] = (),
 ) -> list[str]:
-    """The command that runs `command` behind walls.
+    """The command that runs `command` in a sandbox.
 
     Args:
         binds: what is seen besides `/usr`; a directory before what lies in it.
@@ -41,21 +41,21 @@ def walled(
         environment: all that the command finds there.
         capabilities: what it may do in its own namespaces, where no further user namespace can be made.
     """
-    outer = _bound([])
+    first = _first_process([])
     if os.getuid() == 0:
         # RLIMIT_NPROC does not bind root, so root becomes nobody. Nobody cannot look into root's home: what is needed
         # goes to /mnt first.
         neutral = [Bind(bind.kind, f"/mnt/{i}", bind.target) for i, bind in enumerate(binds)]
-        outer = _bound([Bind(bind.kind, bind.source, f"/mnt/{i}") for i, bind in enumerate(binds)])
+        first = _first_process([Bind(bind.kind, bind.source, f"/mnt/{i}") for i, bind in enumerate(binds)])
         binds = neutral
-    inner = [tool("bwrap"), *"--unshare-all --unshare-user --disable-userns --die-with-parent --new-session".split()]
-    inner += ["--cap-drop", "ALL", *(word for name in capabilities for word in ("--cap-add", name))]
-    inner += [*f"--uid {NOBODY} --gid {NOBODY}".split(), *_system()]
-    inner += f"--proc /proc --dev /dev --size {scratch} --tmpfs /dev/shm --remount-ro /dev".split()
-    inner += f"--size {scratch} --tmpfs /tmp".split()
-    inner += [*_words(binds), *"--remount-ro / --chdir /tmp --clearenv".split()]
-    inner += [word for pair in environment.items() for word in ("--setenv", *pair)]
-    return [*outer, *inner, "--", *command]
+    line = [tool("bwrap"), *"--unshare-all --unshare-user --disable-userns --die-with-parent --new-session".split()]
+    line += ["--cap-drop", "ALL", *(word for name in capabilities for word in ("--cap-add", name))]
+    line += [*f"--uid {NOBODY} --gid {NOBODY}".split(), *_system()]
+    line += f"--proc /proc --dev /dev --size {scratch} --tmpfs /dev/shm --remount-ro /dev".split()
+    line += f"--size {scratch} --tmpfs /tmp".split()
+    line += [*_words(binds), *"--remount-ro / --chdir /tmp --clearenv".split()]
+    line += [word for pair in environment.items() for word in ("--setenv", *pair)]
+    return [*first, *line, "--", *command]
 
 
 def unavailable(what: str, where: str) -> ShardlabError:
@@ -78,7 +78,7 @@ def tool(name: str) -> str:
     return path
 
 
-def _bound(binds: Sequence[Bind]) -> list[str]:
+def _first_process(binds: Sequence[Bind]) -> list[str]:
     return [sys.executable, "-I", "-S", str(FIRST), str(os.getpid()), json.dumps(binds)]
 
 

@@ -2,7 +2,7 @@
 
 A server does one job at a time, so that its limit of processes is the job's. Its inside is `inside/fork_server.py`.
 Whenever a server dies, says something unexpected, or had to be killed, it is given up, and the job is done again by a fresh
-one, and then on the cold road; never without a sandbox.
+one, and then by a Python of its own; never without a sandbox.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Servers:
         # One thread: each server's start keeps a core busy. It lives until the servers are closed, because they end with it.
         self._starter = ThreadPoolExecutor(1)
         self.cold = 0
-        """How many jobs went the cold road."""
+        """How many jobs had a Python started for them alone."""
 
     def __enter__(self) -> Servers:
         return self

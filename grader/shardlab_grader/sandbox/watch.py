@@ -87,7 +87,7 @@ def watch(child: Watched, wall: float, printed: int, together: int) -> tuple[Sto
         stopped = _wait(child, pipes, time.monotonic() + wall, printed, together)
     finally:
         child.kill()
-        # The last holder of a pipe is gone when it ends; without walls a child that left the group may hold it for ever.
+        # The last holder of a pipe is gone when it ends; in mode `none` a child that left the group may hold it for ever.
         pipes.drain(time.monotonic() + GRACE)
         pipes.close()
     return stopped, *pipes.tails()

@@ -6,7 +6,7 @@ A sample is `samples/<assignment>/<student>.py`. Its first comment lines are its
     # reason: forgot-psum         text that the reason in the report must contain (may be left out)
     # Forgets the sum over the contracted axis.
     # %% q4-1-answer              the lines up to the next mark replace this cell's source
-    # %% q4-2-answer = solution   this cell is taken from the solution
+    # %% q4-2-answer = solution   this cell is taken from the solution, and the lines up to the next mark come after it
     # %% * = solution             and so are all answers
     # %% raw                      the file that is handed in is these lines, whatever they are
 """
@@ -31,13 +31,16 @@ FACT = re.compile(r"^# (points|reason): (.+)$", re.MULTILINE)
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """One student of the sample class; `points` is `None` for a submission that cannot be graded."""
+    """One student of the sample class; `points` is `None` for a submission that cannot be graded.
+
+    `cells` says of each answer whether the solution's text comes first, and what comes after it.
+    """
 
     student: str
     about: str
     points: float | None
     reason: str
-    cells: Mapping[str, str | None]
+    cells: Mapping[str, tuple[bool, str]]
     raw: str | None = None
 
     def submission(self, released: NotebookNode, solved: NotebookNode) -> str:
@@ -56,8 +59,8 @@ class Sample:
             raise ShardlabError("unknown-cell", what, where=self.student, mend=mend)
         for name, cell in _answers(notebook).items():
             if name in self.cells or "*" in self.cells:
-                text = self.cells.get(name)
-                cell.source = answers[name].source if text is None else text
+                solved_too, text = self.cells.get(name, (True, ""))
+                cell.source = "\n\n\n".join(filter(None, (answers[name].source * solved_too, text)))
         return edition.to_ipynb(notebook)
 
 
@@ -91,10 +94,11 @@ def parse(path: pathlib.Path) -> Sample:
         mend = "write in its first line: # points: 6.5, or: # points: ungraded"
         raise ShardlabError("sample-without-points", "the sample does not say its points.", where=str(path), mend=mend)
     parts = zip(rest[::3], rest[1::3], rest[2::3])
-    cells = {name: None if solved else text.strip("\n") for name, solved, text in parts}
+    cells = {name: (bool(solved), text.strip("\n")) for name, solved, text in parts}
     about = " ".join(line.removeprefix("#").strip() for line in FACT.sub("", head).splitlines()).strip()
+    _, raw = cells.pop("raw", (False, None))
     points = None if facts["points"] == "ungraded" else float(facts["points"])
-    return Sample(path.stem, about, points, facts.get("reason", ""), cells, cells.pop("raw", None))
+    return Sample(path.stem, about, points, facts.get("reason", ""), cells, raw)
 
 
 def _answers(notebook: NotebookNode) -> dict[str, NotebookNode]:

@@ -13,13 +13,13 @@ from rich.table import Table
 
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition, header
-from shardlab_grader import sampling
 from shardlab_grader.classes import classroom
+from shardlab_grader.demo import sampling
+from shardlab_grader.demo.sampling import Sample
 from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.releases.release import Release, chapter, release
 from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
-from shardlab_grader.sampling import Sample
 from shardlab_grader.sandbox.box import Mode
 
 MARK = ".shardlab-demo"

@@ -1,0 +1,1 @@
+"""The demonstration: a sample class, and what is expected of it."""
