@@ -1,6 +1,6 @@
 """The solution editions, run from top to bottom, with their outputs: for nbval, and to read.
 
-Run as `python -m shardlab_authoring.executed [--numbers] [--half N] [FOLDER] [CHAPTER...]` at the root of the repository, into
+Run as `python -m shardlab_authoring.executed [--numbers] [--half N] [FOLDER] [CHAPTER...]` at the repository's root, into
 `build/solutions` unless told. It stops where a number in prose is not what the page says; `--numbers` keeps what it says.
 """
 
