@@ -46,9 +46,8 @@ def modules() -> dict[str, pathlib.Path]:
     found: dict[str, pathlib.Path] = {}
     for package, folder in PACKAGES.items():
         for path in sorted(folder.rglob("*.py")):
-            if "samples" not in path.parts:
-                parts = path.relative_to(folder).with_suffix("").parts
-                found[".".join([package, *parts]).removesuffix(".__init__")] = path
+            parts = path.relative_to(folder).with_suffix("").parts
+            found[".".join([package, *parts]).removesuffix(".__init__")] = path
     return found
 
 

@@ -29,7 +29,6 @@ def modules() -> dict[str, pathlib.Path]:
         ".".join(path.relative_to(home).with_suffix("").parts).removesuffix(".__init__"): path
         for room, home in ROOMS.items()
         for path in sorted((home / room).rglob("*.py"))
-        if "samples" not in path.parts
     }
 
 

@@ -23,11 +23,11 @@ import nbformat
 from jupyter_core.utils import ensure_async
 from nbclient import NotebookClient
 from nbformat import NotebookNode
-from shardlab_grader.records import dependence
 
 import shardlab
 from shardlab import listings, records
 from shardlab.errors import ShardlabError
+from shardlab_course import dependence
 from shardlab_course.chapters import CHAPTERS, folder
 from shardlab_course.editions import edition, header, numbers
 

@@ -17,10 +17,10 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from shardlab.errors import ShardlabError
+from shardlab_course import dependence
 from shardlab_grader.classes import jobs, stages
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.classes.streams import flow
-from shardlab_grader.records import dependence
 from shardlab_grader.records.store import Record
 from shardlab_grader.releases.release import Release
 from shardlab_grader.sandbox import box as sandbox

@@ -1,6 +1,6 @@
 """Sample submissions: small files that say what a student wrote, and the score that it must get.
 
-A sample is `samples/<assignment>/<student>.py`. Its first comment lines are its facts, then come cells:
+A sample is `grader/samples/<assignment>/<student>.py`. Its first comment lines are its facts, then come cells:
 
     # points: 6.5                 the total, or: ungraded
     # reason: forgot-psum         text that the reason in the report must contain (may be left out)
@@ -24,7 +24,7 @@ from nbformat import NotebookNode
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition
 
-FOLDER = pathlib.Path(__file__).with_name("samples")
+FOLDER = pathlib.Path(__file__).parents[2] / "samples"
 MARK = re.compile(r"^# %% (\S+)( = solution)?[ \t]*$", re.MULTILINE)
 FACT = re.compile(r"^# (points|reason): (.+)$", re.MULTILINE)
 
@@ -72,7 +72,7 @@ def assignments() -> list[str]:
     """
     names = sorted({path.parent.name for path in FOLDER.glob("*/*.py")})
     if not names:
-        mend = "write samples/<assignment>/<student>.py as this module's first lines say."
+        mend = "write grader/samples/<assignment>/<student>.py as this module's first lines say."
         raise ShardlabError("no-samples", "there is no sample class.", where=str(FOLDER), mend=mend)
     return names
 

@@ -15,10 +15,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from shardlab.errors import ShardlabError
+from shardlab_course import dependence
 from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.nbgrader.course import CONFIG, Course
-from shardlab_grader.records import dependence, store
+from shardlab_grader.records import store
 from shardlab_grader.releases import places, references
 from shardlab_grader.sandbox.box import Mode
 

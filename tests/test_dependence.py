@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from shardlab_authoring import executed
-from shardlab_grader.records import dependence
 
 import shardlab
+from shardlab_course import dependence
 
 SOURCE = pathlib.Path(shardlab.__file__).parents[1]
 CACHED = (dependence.imported, dependence.source, dependence._judgement, dependence._folder)
