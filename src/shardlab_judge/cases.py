@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Placement, Spec
+from shardlab_judge.costs import Cost
 
 # Collectives that a program itself asks for, before XLA adds those that its shardings need.
 _WRITTEN = frozenset(
@@ -81,6 +82,11 @@ class Case:
         return f"mesh ({mesh}), inputs " + ", ".join(f"{i.dtype}{list(i.shape)}" for i in self.inputs)
 
 
+def axes(**sizes: int) -> Axes:
+    """Mesh axes by keyword, slowest first: `axes(x=2, y=4)`."""
+    return tuple(sizes.items())
+
+
 @dataclasses.dataclass(frozen=True)
 class Observed:
     """What the judge saw of one program in one case.
@@ -125,6 +131,11 @@ class Observed:
         from shardlab.programs.reading.collectives import crossing, price
 
         return price(crossing(self.collectives, self.case.axes, self.case.slow)) if self.case.slow else 0
+
+    @property
+    def cost(self) -> Cost:
+        """What it costs."""
+        return Cost(self.price, self.memory, self.flops, self.slow)
 
     @functools.cached_property
     def largest(self) -> int:

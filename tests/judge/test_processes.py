@@ -13,10 +13,9 @@ from shardlab.answers.record import record
 from shardlab.placement import place
 from shardlab.processes import recorded
 from shardlab_course.checking import feedback
+from shardlab_judge.cases import axes
 from shardlab_judge.judging import judge
-from shardlab_judge.processes import seen
-from shardlab_judge.processes_item import Launch
-from shardlab_judge.question import axes
+from shardlab_judge.launches import Launch, seen
 
 OVER_BOTH = (("dcn", "ici"),)
 

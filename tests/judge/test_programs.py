@@ -11,8 +11,9 @@ import pytest
 from sample_questions import PROGRAM, P, product, question
 
 from shardlab.answers.record import record
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.judging import judge
-from shardlab_judge.question import Case, Input, Observed, ProgramItem, axes
 from shardlab_judge.references import References, build, passing
 from shardlab_judge.verdict import Verdict
 
@@ -136,7 +137,7 @@ def test_same_bytes_same_verdict(references: References) -> None:
 
 def test_hidden_inputs_differ_by_seed() -> None:
     """Another release, other values."""
-    from shardlab_judge.measuring import hidden_inputs
+    from shardlab_judge.inputs import hidden_inputs
 
     case = PROGRAM.items[0].cases[0]
     first, same, other = (hidden_inputs(case, seed)[0] for seed in (1, 1, 2))
@@ -145,7 +146,7 @@ def test_hidden_inputs_differ_by_seed() -> None:
 
 def test_inputs_may_be_shifted() -> None:
     """Values around another number than 0, for programs whose mistakes show only there."""
-    from shardlab_judge.measuring import hidden_inputs
+    from shardlab_judge.inputs import hidden_inputs
 
     inputs = (Input((64,), shift=100.0), Input((64,), dtype="int32", shift=-200.0))
     floats, integers = hidden_inputs(Case((("x", 8),), inputs), 1)
@@ -170,7 +171,7 @@ def test_a_program_that_xla_cannot_compile_is_a_finding(references: References, 
     def broken(*args: object) -> None:
         raise jax.errors.JaxRuntimeError("INTERNAL: RET_CHECK failure in a thunk\nmore")
 
-    monkeypatch.setattr("shardlab_judge.programs.measure", broken)
+    monkeypatch.setattr("shardlab_judge.measuring.measure", broken)
     verdict = judge(PROGRAM, answer, references, SEED)
     assert (verdict.status, verdict.points) == ("failed", 0)
     assert verdict.findings[0].what.endswith("run your program here: INTERNAL: RET_CHECK failure in a thunk")
@@ -183,7 +184,7 @@ def test_facts_are_measured_again_for_another_jax(references: References, tmp_pa
     (tmp_path / "references.json").write_text(text)
     again = References.load(tmp_path / "references.json")
     case = PROGRAM.items[0].cases[1]
-    assert again.fact("0.1", "product", case) == references.fact("0.1", "product", case)
+    assert again.cost("0.1", "product", case) == references.cost("0.1", "product", case)
 
 
 @pytest.mark.parametrize("sign, status", [(1, "passed"), (-1, "passed"), (2, "failed")])
@@ -260,7 +261,7 @@ def test_slow_axis_has_a_budget_of_its_own(axis: str, tmp_path) -> None:
     facts.dump(tmp_path / "facts.json")
     assert ('"slow"' in (tmp_path / "facts.json").read_text()) == bool(axis)
     again = References.load(tmp_path / "facts.json")
-    assert [again.fact("0.1", "f", case).slow for case in cases] == {"x": [48, 96], "y": [192, 192], "": [0, 0]}[axis]
+    assert [again.cost("0.1", "f", case).slow for case in cases] == {"x": [48, 96], "y": [192, 192], "": [0, 0]}[axis]
     verdict = judge(asked, record(asked.manifest(), {"f": summed_in_turn}, {}), again)
     assert (verdict.status, verdict.points) == ("failed", 1)
     assert ("along x" in verdict.findings[0].what) == (axis == "x")

@@ -11,9 +11,11 @@ from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
 from shardlab.answers.record import record
+from shardlab_judge.cases import Case, Input, axes
+from shardlab_judge.inputs import hidden_inputs
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.judging import judge
-from shardlab_judge.measuring import hidden_inputs
-from shardlab_judge.question import Case, Input, Miss, ProgramItem, Question, axes
+from shardlab_judge.question import Miss, Question
 from shardlab_judge.references import build
 
 SPECTRUM = Question(

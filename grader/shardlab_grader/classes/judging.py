@@ -16,7 +16,7 @@ from shardlab_grader.border import artifact
 from shardlab_grader.classes import faults
 from shardlab_grader.sandbox.box import ONE_THREAD, Limits, Mode, Mount, Outcome, Road, Sandbox, interpreter
 from shardlab_grader.sandbox.student_package import PACKAGES, installed
-from shardlab_judge.question import ProgramItem, cases_of
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.verdict import Verdict
 
 SCRIPT = "/trusted/judge.py"
@@ -219,7 +219,7 @@ def _read_references(path: pathlib.Path, written: int, seed: int | None) -> Mapp
         for question in {key.partition("/")[0] for key in programs}
         for item in QUESTIONS[question].items
         if isinstance(item, ProgramItem)
-        for n, case in enumerate(cases_of(item, question, seed))
+        for n, case in enumerate(item.cases_of(question, seed))
         if (key := f"{question}/{item.name}/{case.key}") in programs
     }
 

@@ -12,8 +12,8 @@ import numpy as np
 from shardlab.placement import Axes, Spec
 from shardlab.programs.reading.collectives import KINDS, read_collectives
 from shardlab.programs.reading.hlo import Array, Instruction, Module, leaves, parse
-from shardlab_judge.expression_items import Situation
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.items.layout import Situation
 
 LINE, WIDE = axes(x=8), axes(x=4, y=2)
 STEPS = 6

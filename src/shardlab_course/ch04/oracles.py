@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_judge.question import Case, Input, Observed
+from shardlab_judge.cases import Case, Input, Observed
 
 Entry = str | list[str] | None
 LENGTH = 4

@@ -13,7 +13,7 @@ from shardlab.programs.reading.collectives import read_collectives
 from shardlab_course.ch03.oracles import draw_text
 from shardlab_course.ch04.oracles import product, same
 from shardlab_course.ch04.oracles import shape as shape
-from shardlab_judge.question import Case, Input, Observed
+from shardlab_judge.cases import Case, Input, Observed
 
 Sizes = tuple[int, ...]
 KINDS = "all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_judge.expression_items import Situation
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.items.layout import Situation
 
 COLUMNS: Spec = (None, "model")
 ROWS: Spec = ("model", None)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from shardlab_course.ch09 import misconceptions as wrong
 from shardlab_course.ch09 import oracles as of
 from shardlab_course.ch09.oracles import COLUMNS, FOUR, LINE, MESHES, TALL, TOKENS, WIDE
-from shardlab_judge.expression_items import LayoutItem
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem, axes
+from shardlab_judge.cases import axes
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.layout import LayoutItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 ROUNDING = "float32 sums of up to 256 terms in another order"
 ALL = {"S": 0.5, "H": 0.5, "M": 0.5, "F": 0.5}

@@ -5,7 +5,10 @@ from __future__ import annotations
 from shardlab_course.ch11 import misconceptions as wrong
 from shardlab_course.ch11 import oracles as of
 from shardlab_course.ch11.oracles import LINE, PLANE, TALL
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 SUMS = "float32 sums over the batch, in another order"
 

@@ -13,7 +13,7 @@ from shardlab.placement import Axes, Spec
 from shardlab.programs.reading.hlo import Instruction, parse
 from shardlab.programs.reading.overlap import Overlap, overlaps
 from shardlab_course.ch08.oracles import devices, each, hops, largest, only_permutes, whole
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
 
 COLUMNS: Spec = (None, "x")
 ROWS: Spec = ("x", None)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from shardlab_course.ch13 import oracles as of
-from shardlab_judge.question import Miss, Observed
+from shardlab_judge.cases import Observed
+from shardlab_judge.question import Miss
 
 
 def _says(name: str, wrong: Any) -> Any:

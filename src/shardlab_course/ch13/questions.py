@@ -5,7 +5,9 @@ from __future__ import annotations
 from shardlab_course.ch13 import misconceptions as wrong
 from shardlab_course.ch13 import oracles as of
 from shardlab_course.ch13.oracles import LINE, TALL, WIDE
-from shardlab_judge.question import ProgramItem, Question, ValueItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 TRANSFORM = "float32 transforms, whose sums are taken in another order"
 

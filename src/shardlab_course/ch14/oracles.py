@@ -12,8 +12,8 @@ import numpy as np
 from shardlab.placement import Axes, Spec, place
 from shardlab.processes.recorded import FOLDER
 from shardlab.programs.reading.collectives import crossing
-from shardlab_judge.processes_item import Global, Launch, Seen
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.launches import Global, Launch, Seen
 
 Arrays = tuple[np.ndarray, ...]
 Grid = list[list[int]]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from shardlab_course.ch14 import misconceptions as wrong
 from shardlab_course.ch14 import oracles as of
 from shardlab_course.ch14.oracles import FEW_WIRES, HOSTS, SMALL_HOSTS, WIRES
-from shardlab_judge.processes_item import ProcessesItem
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.processes import ProcessesItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 BATCH = Question(
     "14.1", "One array, read by two", difficulty=2, minutes=20,

@@ -12,7 +12,7 @@ import numpy as np
 
 from shardlab.placement import Axes, Spec
 from shardlab_course.ch10.oracles import agrees, wide
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
 
 Arrays = tuple[np.ndarray, ...]
 PLANE, TALL = axes(data=4, model=2), axes(data=2, model=4)

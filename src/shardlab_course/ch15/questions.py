@@ -6,7 +6,10 @@ from shardlab_course.ch15 import casebook
 from shardlab_course.ch15 import misconceptions as wrong
 from shardlab_course.ch15 import oracles as of
 from shardlab_course.ch15.oracles import EXPERTS, FEW_EXPERTS, FEW_STAGES, PLANE, STAGES, TALL
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 CAPSTONE = Question(
     "15.1", "A transformer over two axes, by hand", difficulty=5, minutes=75,

@@ -1,57 +1,139 @@
-"""Judging what was observed of several processes: values and placements, process by process."""
+"""Processes: a function that several processes run, judged by what each of them said: it was observed, not compiled."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Placement, place
-from shardlab_judge.findings import Entry, Judged, asked, explained, raised, short
-from shardlab_judge.processes_item import Global, Launch, ProcessesItem, Seen
-from shardlab_judge.programs import spec_text
-from shardlab_judge.question import Miss
+from shardlab.placement import place
+from shardlab_judge import responses
+from shardlab_judge.findings import explained, raised, short, spec_text
+from shardlab_judge.launches import Global, Launch, Seen, seen
+from shardlab_judge.question import Item, Judged, Miss, Response, Setting
 from shardlab_judge.verdict import Finding
 
-MOST = 20_000
-"""Elements of one array; an exercise needs a few hundred."""
+Difference = tuple[str, str, str, str]
 
 
-def judge_processes(item: ProcessesItem, cases: Sequence[Launch], entries: Sequence[Entry]) -> Judged:
-    """Points and findings over all situations, the first finding of each letter; without values nothing else counts."""
-    findings: dict[str, Finding] = {}
-    for case, entry in zip(cases, entries, strict=True):
-        found = _judge_launch(item, case, entry["processes"] if "processes" in entry else [{"todo": True}] * case.processes)
-        for finding in found:
-            findings.setdefault(finding.letter, finding)
-        if any(finding.letter == _first(item) for finding in found):
-            return {}, list(findings.values())
-    return {letter: 1.0 for letter in item.points if letter not in findings}, list(findings.values())
+@dataclasses.dataclass(frozen=True)
+class ProcessesItem(Item):
+    """A function that is launched in several processes, as by `sl.launch`, once for each situation.
 
-
-def seen(case: Launch, entries: Sequence[Entry]) -> Seen:
-    """The entries of one launch, with arrays put together.
-
-    Raises:
-        ValueError: an array's description does not fit its placement, or the processes.
+    Args:
+        oracle: `oracle(process, *arguments)`, in NumPy: what that process must return. A NumPy array stands for a global
+            array with these values, whose shards on this process's devices are compared; a list for a list.
+        several: whether more than one output is right. Then it is `oracle(process, returned, *arguments)`, and gives the
+            right output that is nearest to what all processes `returned`.
+        cases: the public situations, at least two.
+        draw: one further situation from a random generator.
+        drawn: how many further situations the grader draws.
+        seconds: the time for all situations with as many processes and devices, which share one launch.
+        rtol, atol: tolerances of floats.
     """
-    values = [entry.get("value") for entry in entries]
-    errors = tuple(f"{e['error']['type']}: {e['error']['message']}" if "error" in e else "" for e in entries)
-    stopped = tuple(entry.get("stopped", "") for entry in entries)
-    where = tuple(entry.get("where", "") for entry in entries)
-    return Seen(case, tuple(_gathered(value, values, (), case) for value in values), errors, stopped, where)
+
+    oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
+    several: bool = dataclasses.field(default=False, kw_only=True)
+    cases: tuple[Launch, ...] = dataclasses.field(kw_only=True)
+    draw: Callable[[random.Random], Launch] | None = dataclasses.field(default=None, kw_only=True)
+    drawn: int = dataclasses.field(default=1, kw_only=True)
+    seconds: float = dataclasses.field(default=20.0, kw_only=True)
+    rtol: float = dataclasses.field(default=1e-5, kw_only=True)
+    atol: float = dataclasses.field(default=1e-5, kw_only=True)
+    kind = "processes"
+    form = "a function that each process runs"
+    parts = "launches"
+    observed = True
+
+    def cases_of(self, question: str, seed: int | None) -> tuple[Launch, ...]:
+        """The public situations, then those drawn from `seed`."""
+        return self.with_drawn(self.cases, self.draw, self.drawn, question, seed)
+
+    def asks(self, question: str, seed: int | None) -> dict[str, Any]:
+        """The situations, and the time for them."""
+        return {"cases": [case.to_json() for case in self.cases_of(question, seed)], "seconds": self.seconds}
+
+    @classmethod
+    def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
+        """What the processes of each launch said."""
+        cases = asked["cases"]
+        return responses.single(
+            raw, "launches", lambda given: list(map(_launch, cases, responses.listed(given, len(cases), exactly=True)))
+        )
+
+    def judge(self, response: Response, setting: Setting) -> Judged:
+        """Points and findings over all situations, the first finding of each letter; without values nothing else counts."""
+        findings: dict[str, Finding] = {}
+        for case, launch in zip(self.cases_of(setting.question, setting.seed), response["launches"], strict=True):
+            found = _judge_launch(self, case, launch.get("processes", [{"todo": True}] * case.processes))
+            for finding in found:
+                findings.setdefault(finding.letter, finding)
+            if any(finding.letter == self.first for finding in found):
+                return {}, list(findings.values())
+        return {letter: 1.0 for letter in self.points if letter not in findings}, list(findings.values())
 
 
-def _judge_launch(item: ProcessesItem, case: Launch, entries: Sequence[Entry]) -> list[Finding]:
+def _launch(case: Mapping[str, Any], raw: Any) -> Response:
+    """What the processes of one launch said."""
+    devices = case["processes"] * case["devices"]
+    many = case["processes"]
+    return responses.single(
+        raw, "processes", lambda given: [_process(e, devices) for e in responses.listed(given, many, exactly=True)]
+    )
+
+
+def _process(raw: Any, devices: int) -> Response:
+    match raw:
+        case {"stopped": "time" | "peer" as why, "where": str(where), **rest} if not rest:
+            return {"stopped": why, "where": responses.said(where, responses.MESSAGE)}
+        case {"skipped": True, **rest} if not rest:
+            return {"skipped": True}
+    return responses.single(raw, "value", lambda value: _returned(responses.value(value), devices))
+
+
+def _returned(raw: Any, devices: int) -> Any:
+    """A value of limited size, in which the descriptions of arrays are looked at too."""
+    match raw:
+        case {"array": {"placement": placement, "held": held, **more}, **rest} if not more and not rest:
+            placed = responses.placement(placement, devices)
+            if math.prod(placed["shape"]) > responses.PARTS:
+                raise responses.Refused(f"an array has more than {responses.PARTS} elements")
+            return {
+                "array": {"placement": placed, "held": [_shard(shard, devices) for shard in responses.listed(held, devices)]}
+            }
+        case dict():
+            if "array" in raw:
+                raise responses.Refused("an array should have the fields placement and held")
+            return {key: _returned(part, devices) for key, part in raw.items()}
+        case list():
+            return [_returned(part, devices) for part in raw]
+    return raw
+
+
+def _shard(raw: Any, devices: int) -> list[Any]:
+    device, values = responses.listed(raw, 2, exactly=True)
+    if type(device) is not int or not 0 <= device < devices:
+        raise responses.Refused("a shard is on a device that is not there")
+    return [device, _numbers(values)]
+
+
+def _numbers(raw: Any) -> Any:
+    if isinstance(raw, list):
+        return [_numbers(part) for part in raw]
+    return raw if isinstance(raw, int | float) else responses.fail("a shard holds something else than numbers")
+
+
+def _judge_launch(item: ProcessesItem, case: Launch, processes: Sequence[Response]) -> list[Finding]:
     try:
-        observed = seen(case, entries)
+        observed = seen(case, processes)
     except ValueError as error:
-        found = [Finding(item.name, _first(item), f"What the processes returned is malformed: {error}.", asked(item))]
+        found = [Finding(item.name, item.first, f"What the processes returned is malformed: {error}.", item.form)]
         return [dataclasses.replace(finding, where=case.title) for finding in found]
-    ended = _not_ended(item, observed, entries)
+    ended = _not_ended(item, observed, processes)
     if ended is not None:
         return [dataclasses.replace(_explained(item, ended, observed), where=case.title)]
     judges = {"V": _values, "S": _placements}
@@ -59,26 +141,26 @@ def _judge_launch(item: ProcessesItem, case: Launch, entries: Sequence[Entry]) -
     return [dataclasses.replace(_explained(item, one, observed), where=case.title) for one in differing if one is not None]
 
 
-def _not_ended(item: ProcessesItem, observed: Seen, entries: Sequence[Entry]) -> Finding | None:
+def _not_ended(item: ProcessesItem, observed: Seen, processes: Sequence[Response]) -> Finding | None:
     """The finding where some process returned nothing: it hung, raised, or was not reached."""
-    first = _first(item)
+    first = item.first
     if observed.hung:
-        states = (_state(n, entry, observed) for n, entry in enumerate(entries))
+        states = (_state(n, one, observed) for n, one in enumerate(processes))
         what = "The processes wait for one another, and did not end in time."
         return Finding(item.name, first, what, "all processes come to their end", "; ".join(states))
-    for n, entry in enumerate(entries):
-        if "error" in entry:
-            return raised(item, entry["error"], f"Process {n} raised an exception.")
-    if not all("value" in entry for entry in entries):
+    for n, one in enumerate(processes):
+        if "error" in one:
+            return raised(item, one["error"], f"Process {n} raised an exception.")
+    if not all("value" in one for one in processes):
         got = "an exit, or an earlier situation's failure"
-        return Finding(item.name, first, "Not every process returned something.", asked(item), got)
+        return Finding(item.name, first, "Not every process returned something.", item.form, got)
     return None
 
 
-def _state(n: int, entry: Entry, observed: Seen) -> str:
+def _state(n: int, one: Response, observed: Seen) -> str:
     if observed.stopped[n]:
         return f"process {n}: {short(observed.where[n] or 'stopped', 160)}"
-    return f"process {n}: {short(observed.errors[n], 160) or ('returned' if 'value' in entry else 'not reached')}"
+    return f"process {n}: {short(observed.errors[n], 160) or ('returned' if 'value' in one else 'not reached')}"
 
 
 def _explained(item: ProcessesItem, finding: Finding, observed: Seen) -> Finding:
@@ -115,9 +197,6 @@ def _values(item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
         for path, what, expected, was in _differences(right, got, process, observed.launch, item):
             at = f" in {path}" if path else ""
             yield Finding(item.name, "V", f"Process {process}{at}: {what}", short(expected), short(was))
-
-
-Difference = tuple[str, str, str, str]
 
 
 def _differences(
@@ -207,52 +286,3 @@ def _fits(array: Global, case: Launch, spec: Any) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _gathered(value: Any, values: Sequence[Any], path: tuple[Any, ...], case: Launch) -> Any:
-    """The value with a `Global` in place of each array, from what all processes hold of it."""
-    match value:
-        case {"array": raw, **rest} if not rest:
-            same = (_at(other, path) for other in values)
-            arrays = [other["array"] for other in same if isinstance(other, Mapping) and "array" in other]
-            # A process that made an array of its own, or believes in another shape, holds nothing of this one.
-            return _global(raw, [array for array in arrays if array["placement"] == raw["placement"]], case)
-        case Mapping():
-            return {key: _gathered(part, values, (*path, key), case) for key, part in value.items()}
-        case list():
-            return [_gathered(part, values, (*path, n), case) for n, part in enumerate(value)]
-    return value
-
-
-def _at(value: Any, path: tuple[Any, ...]) -> Any:
-    for step in path:
-        fits = isinstance(value, Mapping) and step in value or isinstance(value, list) and isinstance(step, int)
-        if not fits or isinstance(value, list) and step >= len(value):
-            return None
-        value = value[step]
-    return value
-
-
-def _global(raw: Any, everywhere: Sequence[Any], case: Launch) -> Global:
-    placement = Placement.from_json(raw["placement"], devices=case.processes * case.devices)
-    if math.prod(placement.shape) > MOST:
-        raise ValueError(f"an array has more than {MOST} elements")
-    indices = {device: tuple(slice(*part) for part in index) for device, index in placement.shards}
-    whole = np.zeros(placement.shape, dtype="float64")
-    known = np.zeros(placement.shape, dtype=bool)
-    shards, copies = [], True
-    held = sorted((device, values) for other in everywhere for device, values in other["held"])
-    for device, values in held:
-        if device not in indices:
-            raise ValueError(f"device {device} holds a shard that the placement does not give it")
-        block, index = np.asarray(values, dtype="float64"), indices[device]
-        if block.shape != whole[index].shape:
-            raise ValueError(f"the shard of device {device} has another shape than its slice")
-        copies = copies and bool(np.array_equal(whole[index][known[index]], block[known[index]]))
-        whole[index], known[index] = block, True
-        shards.append((device, index, block))
-    return Global(placement, tuple(shards), whole, copies)
-
-
-def _first(item: ProcessesItem) -> str:
-    return next(iter(item.points))
