@@ -14,7 +14,8 @@ def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng(random.Random(f"{seed}/{case.key}").getrandbits(64))
     arrays: list[np.ndarray] = []
     for given in case.inputs:
-        arrays.append(arrays[given.copy_of] if given.copy_of is not None else _drawn(rng, given))
+        drawn = _drawn(rng, given) if given.values is None else given.values(rng, given.shape, arrays)
+        arrays.append(drawn.astype(given.dtype))
     return tuple(arrays)
 
 
@@ -32,14 +33,11 @@ def wide(x: np.ndarray) -> np.ndarray:
 
 def _drawn(rng: np.random.Generator, given: Input) -> np.ndarray:
     drawn: np.ndarray
-    if given.definite:
-        root = rng.standard_normal(given.shape)
-        drawn = root @ root.T / len(root) + np.eye(len(root))
-    elif np.issubdtype(np.dtype(given.dtype), np.complexfloating):
+    if np.issubdtype(np.dtype(given.dtype), np.complexfloating):
         real, imaginary = rng.standard_normal((2, *given.shape))
         drawn = real + 1j * imaginary + given.shift
     elif np.issubdtype(np.dtype(given.dtype), np.floating):
         drawn = rng.standard_normal(given.shape) + given.shift
     else:
         drawn = rng.integers(0, 100, given.shape) + int(given.shift)
-    return drawn.astype(given.dtype)
+    return drawn

@@ -16,6 +16,7 @@ from shardlab.programs.program import read_program
 from shardlab.programs.situation import situation
 from shardlab.programs.terms import placed_of
 from shardlab_judge.cases import Case, Observed
+from shardlab_judge.inputs import other_numbers
 
 QUICK: dict[str, str | bool] = {"xla_backend_optimization_level": "0"}
 """Compiling costs a third of what it does otherwise, and collectives, sizes and their order are the same: LLVM's level comes
@@ -71,8 +72,8 @@ def _lowered(jitted: Any, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
         return jitted.lower(*specs)
 
 
-def run(measured: Measured, inputs: tuple[np.ndarray, ...]) -> Observed:
-    """What was measured, completed by the outputs for these inputs."""
+def run(measured: Measured, inputs: tuple[np.ndarray, ...], seed: int | None = None) -> Observed:
+    """What was measured, completed by the outputs for these inputs; `seed` chooses the numbers of a second run."""
     given = measured.observed.donated
     # On CPU an array may be its NumPy array's memory, and what is donated is written to.
     arrays = [
@@ -86,6 +87,7 @@ def run(measured: Measured, inputs: tuple[np.ndarray, ...]) -> Observed:
     return dataclasses.replace(
         measured.observed, inputs=inputs, placements=placements, terms=tuple(over for _, over in placed),
         shards=tuple(_blocks(x, where) for x, where in zip(outputs, placements)),
+        rerun=lambda: run(measured, other_numbers(inputs, seed), seed),
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from shardlab_judge.cases import Case
@@ -63,6 +63,19 @@ class Costing(Protocol):
     def cost(self, question: str, item: str, case: Case) -> Cost:
         """The cost of the reference in one case."""
         ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """What one question looks at besides what its kind of item does; it comes with the question.
+
+    Args:
+        letter: whose points it costs, where the kind itself finds nothing wrong.
+        find: what is wrong, from the item and from what was seen of the answer.
+    """
+
+    letter: Letter
+    find: Callable[[Any, Any], Iterable[Finding]]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.layout import Situation
+from shardlab_judge.items.program import ProgramItem, unequal
+from shardlab_judge.verdict import Finding
 
 COLUMNS: Spec = (None, "model")
 ROWS: Spec = ("model", None)
@@ -434,6 +436,11 @@ def dropped(o: Observed) -> np.ndarray:
     if fair and distinct(o) == len(found) and not seed_ignored(o):
         return np.where(assembled(o) != 0, array, 0)
     return np.where(np.random.default_rng(9).random(array.shape) < KEEP, array, 0)
+
+
+def not_dropped(item: ProgramItem, o: Observed) -> Iterator[Finding]:
+    """Where the output is none that is right."""
+    yield from unequal(item, o, dropped(o))
 
 
 def distinct(o: Observed) -> int:

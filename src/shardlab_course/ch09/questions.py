@@ -10,7 +10,7 @@ from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.layout import LayoutItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Question
+from shardlab_judge.question import Check, Question
 
 ROUNDING = "float32 sums of up to 256 terms in another order"
 ALL = {"S": 0.5, "H": 0.5, "M": 0.5, "F": 0.5}
@@ -123,10 +123,10 @@ DROPOUT = Question(
     "9.5", "One key, many masks", difficulty=3, minutes=20,
     items=(
         ValueItem("patterns", {"P": 0.5}, predicted=True, key=1, misses=wrong.PATTERNS),
-        ProgramItem("drop_hidden", FREE, oracle=of.dropped, several=True, misses=wrong.DROPPED,
+        ProgramItem("drop_hidden", FREE, checks=(Check("V", of.not_dropped),), misses=wrong.DROPPED,
                     cases=(of.dropout_case(LINE, COLUMNS), of.dropout_case(TALL, COLUMNS)),
                     draw=lambda rng: of.dropout_case(rng.choice(MESHES), COLUMNS)),
-        ProgramItem("drop_output", FREE, oracle=of.dropped, several=True, misses=wrong.DROPPED,
+        ProgramItem("drop_output", FREE, checks=(Check("V", of.not_dropped),), misses=wrong.DROPPED,
                     cases=(of.dropout_case(WIDE, TOKENS), of.dropout_case(TALL, TOKENS)),
                     draw=lambda rng: of.dropout_case(rng.choice(GRIDS), TOKENS)),
     ),

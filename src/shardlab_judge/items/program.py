@@ -21,9 +21,9 @@ from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.costs import Cost
 from shardlab_judge.findings import describe, explained, raised, spec_text
-from shardlab_judge.inputs import hidden_inputs, other_numbers, wide
+from shardlab_judge.inputs import hidden_inputs, wide
 from shardlab_judge.misconceptions import find_miss, is_barred
-from shardlab_judge.question import Item, Judged, JudgeOne, Response, Setting
+from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
 from shardlab_judge.verdict import Finding
 
 MODULE = 256 * 1024
@@ -37,9 +37,9 @@ class ProgramItem(Item):
     """A function `answer(mesh, *arrays)`, judged by its exported program on every case.
 
     Args:
-        oracle: slow, plain NumPy on the global inputs; returns one array or a tuple of them.
-        several: whether more than one output is right, as with random numbers. Then the oracle is given what was `Observed`,
-            and returns the right output that is nearest to it; `Observed.again` tells what depends on a seed.
+        oracle: slow, plain NumPy on the global inputs; returns one array or a tuple of them. Without one, because more than
+            one output is right, a check for V says what is wrong.
+        checks: what this question looks at besides, each with the item and what was `Observed`.
         cases: the public cases, on at least two mesh shapes.
         draw: one further case from a random generator.
         drawn: how many further cases the grader draws.
@@ -48,15 +48,10 @@ class ProgramItem(Item):
         most: how many collectives may run, all executions counted; unless given, only their bytes matter.
         deepest: in a case, how many collectives may wait for one another; unless given, any number.
         manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
-        written: in a case, how often StableHLO operations, by their names without the dialect, may stand in the exported
-            program, at least and at most: what the letter J checks, before XLA merges what is equal.
-        donated: positions of the arrays that must be donated, and no others: checked with M.
-        widest: in a case, how many bytes the largest array inside the program may have on a device; unless given, M looks at
-            arguments and outputs alone.
     """
 
-    oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
-    several: bool = dataclasses.field(default=False, kw_only=True)
+    oracle: Callable[..., Any] | None = dataclasses.field(default=None, kw_only=True)
+    checks: tuple[Check, ...] = dataclasses.field(default=(), kw_only=True)
     cases: tuple[Case, ...] = dataclasses.field(kw_only=True)
     draw: Callable[[random.Random], Case] | None = dataclasses.field(default=None, kw_only=True)
     drawn: int = dataclasses.field(default=1, kw_only=True)
@@ -68,9 +63,6 @@ class ProgramItem(Item):
     most: int | None = dataclasses.field(default=None, kw_only=True)
     deepest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
     manual: bool = dataclasses.field(default=False, kw_only=True)
-    written: Callable[[Case], Mapping[str, tuple[int, int]]] | None = dataclasses.field(default=None, kw_only=True)
-    donated: frozenset[int] | None = dataclasses.field(default=None, kw_only=True)
-    widest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
     kind = "program"
     form = "a function of the mesh and the arrays"
     parts = "programs"
@@ -167,14 +159,10 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
     """
     from shardlab_judge.measuring import measure, run
 
-    measured, inputs = measure(module, case), hidden_inputs(case, seed)
-    observed = run(measured, inputs)
-    if item.several:
-        observed = dataclasses.replace(observed, again=run(measured, other_numbers(inputs, seed)))
-    wanted = oracle_outputs(item, observed)
+    observed = run(measure(module, case), hidden_inputs(case, seed), seed)
     findings = []
     for letter in item.points:
-        found = next(_differences(letter, item, observed, wanted, cost), None)
+        found = next(_differences(letter, item, observed, cost), None)
         if found is not None:
             found = dataclasses.replace(found, where=case.title)
             findings.append(explained(found, find_miss(item, observed, letter)))
@@ -183,16 +171,16 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
 
 def oracle_outputs(item: ProgramItem, observed: Observed) -> tuple[np.ndarray, ...]:
     """What the oracle returns, as a tuple, computed in double precision where the inputs are floats."""
-    outputs = item.oracle(observed) if item.several else item.oracle(*map(wide, observed.inputs))
+    if item.oracle is None:
+        raise ValueError(f"more than one output of {item.name} is right")
+    outputs = item.oracle(*map(wide, observed.inputs))
     return tuple(map(np.asarray, outputs if isinstance(outputs, tuple) else (outputs,)))
 
 
-def _differences(
-    letter: str, item: ProgramItem, observed: Observed, wanted: tuple[np.ndarray, ...], cost: Cost | None
-) -> Iterator[Finding]:
+def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost | None) -> Iterator[Finding]:
     match letter:
         case "V":
-            yield from _values(item, observed, wanted)
+            yield from _values(item, observed)
         case "S":
             yield from _shardings(item, observed)
         case "H" if cost is not None:
@@ -202,35 +190,14 @@ def _differences(
                 item.name, "M", "Arguments and outputs take more memory than they need to.",
                 expected=f"at most {cost.memory} B a device", got=f"{observed.memory} B a device",
             )  # fmt: skip
-        case "M" if item.widest is not None and observed.largest > item.widest(observed.case):
-            yield Finding(
-                item.name, "M", "On its way your program holds an array that is too large for one device.",
-                expected=f"no array above {item.widest(observed.case)} B on a device", got=f"one of {observed.largest} B",
-            )  # fmt: skip
-        case "M" if item.donated is not None and observed.donated != item.donated:
-            what = "Your program donates other arrays than it should."
-            yield Finding(item.name, "M", what, expected=_positions(item.donated), got=_positions(observed.donated))
-        case "J" if item.written is not None:
-            yield from _written(item, observed, item.written(observed.case))
         case "F" if cost is not None and observed.flops > 1.01 * cost.flops:
             yield Finding(
                 item.name, "F", "Each device does more arithmetic than it needs to.",
                 expected=f"at most {cost.flops:.0f} FLOPs a device", got=f"{observed.flops:.0f} FLOPs a device",
             )  # fmt: skip
-
-
-def _positions(arrays: frozenset[int]) -> str:
-    return f"of the arrays after the mesh, number {', '.join(str(i + 1) for i in sorted(arrays))}" if arrays else "none"
-
-
-def _written(item: ProgramItem, observed: Observed, bounds: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
-    counts = dict(observed.operations)
-    for name, (least, most) in bounds.items():
-        found = counts.get(f"stablehlo.{name}", 0)
-        if not least <= found <= most:
-            what = "Your program, before XLA, holds another number of an operation."
-            expected = f"{least} to {most} {name}" if least < most else f"{least} {name}"
-            yield Finding(item.name, "J", what, expected=expected, got=str(found))
+    for check in item.checks:
+        if check.letter == letter:
+            yield from check.find(item, observed)
 
 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:
@@ -257,11 +224,16 @@ def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int
         yield Finding(item.name, "H", what, expected="the way that the exercise asks for", got=moved)
 
 
-def _values(item: ProgramItem, observed: Observed, wanted: tuple[np.ndarray, ...]) -> Iterator[Finding]:
+def _values(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
     if item.manual and not observed.manual:
         what = "Your program leaves to the compiler what you were to write."
         yield Finding(item.name, "V", what, expected="jax.shard_map, and what moves sent inside", got="left to the compiler")
-        return
+    elif item.oracle is not None:
+        yield from unequal(item, observed, *oracle_outputs(item, observed))
+
+
+def unequal(item: ProgramItem, observed: Observed, *wanted: np.ndarray) -> Iterator[Finding]:
+    """Where the outputs are other ones than these."""
     if len(observed.shards) != len(wanted):
         counts = f"{len(wanted)} array{'s' * (len(wanted) != 1)}", f"{len(observed.shards)}"
         yield Finding(item.name, "V", "Your function returns another number of arrays.", expected=counts[0], got=counts[1])
