@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from shardlab_judge.question import Item, Miss
+from shardlab_judge.question import Check, Item, Miss
 from shardlab_judge.verdict import Finding
 
 COMMON = tuple(
@@ -39,6 +39,13 @@ def raised(item: Item, error: Mapping[str, str], what: str, where: str = "") -> 
     text = f"{error['type']}: {error['message']}"
     miss = next((m for m in (*item.misses, *COMMON) if m.error and re.search(m.error, text)), None)
     return explained(Finding(item.name, item.first, what, item.form, short(text, 400), where), miss)
+
+
+def checked(checks: Iterable[Check], letter: str, item: Item, seen: Any) -> Iterator[Finding]:
+    """What a question's own checks of a letter find."""
+    for check in checks:
+        if check.letter == letter:
+            yield from check.find(item, seen)
 
 
 def short(text: str, most: int = 120) -> str:

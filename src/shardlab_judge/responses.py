@@ -47,15 +47,6 @@ def cases(asked: Mapping[str, Any], raw: Any, fields: tuple[str, str], check: Ca
     return single(raw, fields[1], lambda given: [check(part) for part in listed(given, many, exactly=True)])
 
 
-def values(asked: Mapping[str, Any], raw: Any) -> Response:
-    """A value for each of the manifest's calls.
-
-    Raises:
-        Refused: as for `cases` and `value`.
-    """
-    return cases(asked, raw, ("calls", "calls"), lambda call: single(call, "value", value))
-
-
 def error_of(raw: Any) -> dict[str, str]:
     """An exception's type and message, cut.
 

@@ -42,10 +42,10 @@ def record(manifest: Mapping[str, Any], namespace: Mapping[str, Any], prediction
 def _entry(item: Mapping[str, Any], value: Any) -> Entry:
     if value is ...:
         return TODO
-    if item["kind"] not in _RECORDERS:
+    if item["kind"] not in RECORDERS:
         raise ValueError(f"unknown kind of item: {item['kind']}")
     try:
-        return _RECORDERS[item["kind"]](value, item)
+        return RECORDERS[item["kind"]](value, item)
     except Exception as raised:
         return error(raised)
 
@@ -116,7 +116,7 @@ def _chosen(rules: Any, paths: list[str]) -> list[str]:
     return match(paths, rules)
 
 
-_RECORDERS: Mapping[str, Callable[[Any, Mapping[str, Any]], Entry]] = {
+RECORDERS: dict[str, Callable[[Any, Mapping[str, Any]], Entry]] = {
     "placement": _placement,
     "value": _value,
     "calls": _calls,
@@ -125,4 +125,4 @@ _RECORDERS: Mapping[str, Callable[[Any, Mapping[str, Any]], Entry]] = {
     "processes": _launches,
     "design": _design,
 }
-"""How the answer to each kind of item becomes data; most kinds are recorded as one of these."""
+"""How an answer becomes data, by the kind of item; a kind whose manifest names another one is recorded as that."""

@@ -9,7 +9,7 @@ from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.processes import ProcessesItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Question
+from shardlab_judge.question import Check, Question
 
 BATCH = Question(
     "14.1", "One array, read by two", difficulty=2, minutes=20,
@@ -80,7 +80,7 @@ HIERARCHY = Question(
 SEEDS = Question(
     "14.4", "Alike and not alike", difficulty=3, minutes=25,
     items=(
-        ProcessesItem("start", {"V": 1.5, "S": 0.5}, oracle=of.begun, several=True, misses=wrong.START,
+        ProcessesItem("start", {"V": 1.5, "S": 0.5}, checks=(Check("V", of.not_begun),), misses=wrong.START,
                       cases=(of.starting(3, 40, 6), of.starting(8, 32, 16)), draw=of.draw_starting),
     ),
     hints=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from shardlab_judge import responses
@@ -48,7 +49,7 @@ class CallsItem(Item):
     @classmethod
     def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
         """A value for each call."""
-        return responses.values(asked, raw)
+        return admit_calls(asked, raw)
 
     def judge(self, response: Response, setting: Setting) -> Judged:
         """Full points where every call returned what the oracle returns."""
@@ -67,6 +68,15 @@ class CallsItem(Item):
         right, got = short(repr(rights[first]), 120), short(repr(returned[first]["value"]), 120)
         finding = Finding(self.name, self.first, f"{self.name} is wrong in {count}", right, got, where)
         return {}, [explained(finding, _calls_miss(self, calls, returned))]
+
+
+def admit_calls(asked: Mapping[str, Any], raw: Any) -> Response:
+    """A value for each of the manifest's calls.
+
+    Raises:
+        shardlab_judge.responses.Refused: it is something else.
+    """
+    return responses.cases(asked, raw, ("calls", "calls"), partial(responses.single, field="value", check=responses.value))
 
 
 def _returns(one: Response, right: Any, rtol: float) -> bool:

@@ -12,9 +12,9 @@ import numpy as np
 
 from shardlab.placement import place
 from shardlab_judge import responses
-from shardlab_judge.findings import explained, raised, short, spec_text
+from shardlab_judge.findings import checked, explained, raised, short, spec_text
 from shardlab_judge.launches import Global, Launch, Seen, seen
-from shardlab_judge.question import Item, Judged, Miss, Response, Setting
+from shardlab_judge.question import Check, Item, Judged, Miss, Response, Setting
 from shardlab_judge.verdict import Finding
 
 Difference = tuple[str, str, str, str]
@@ -27,8 +27,8 @@ class ProcessesItem(Item):
     Args:
         oracle: `oracle(process, *arguments)`, in NumPy: what that process must return. A NumPy array stands for a global
             array with these values, whose shards on this process's devices are compared; a list for a list.
-        several: whether more than one output is right. Then it is `oracle(process, returned, *arguments)`, and gives the
-            right output that is nearest to what all processes `returned`.
+            Without one, because more than one output is right, a check for V says what is wrong.
+        checks: what this question looks at besides, each with the item and what was `Seen`.
         cases: the public situations, at least two.
         draw: one further situation from a random generator.
         drawn: how many further situations the grader draws.
@@ -36,8 +36,8 @@ class ProcessesItem(Item):
         rtol, atol: tolerances of floats.
     """
 
-    oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
-    several: bool = dataclasses.field(default=False, kw_only=True)
+    oracle: Callable[..., Any] | None = dataclasses.field(default=None, kw_only=True)
+    checks: tuple[Check, ...] = dataclasses.field(default=(), kw_only=True)
     cases: tuple[Launch, ...] = dataclasses.field(kw_only=True)
     draw: Callable[[random.Random], Launch] | None = dataclasses.field(default=None, kw_only=True)
     drawn: int = dataclasses.field(default=1, kw_only=True)
@@ -136,9 +136,16 @@ def _judge_launch(item: ProcessesItem, case: Launch, processes: Sequence[Respons
     ended = _not_ended(item, observed, processes)
     if ended is not None:
         return [dataclasses.replace(_explained(item, ended, observed), where=case.title)]
-    judges = {"V": _values, "S": _placements}
-    differing = [next(judges[letter](item, observed), None) for letter in judges if letter in item.points]
+    differing = [next(_found(letter, item, observed), None) for letter in item.points]
     return [dataclasses.replace(_explained(item, one, observed), where=case.title) for one in differing if one is not None]
+
+
+def _found(letter: str, item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
+    if letter == "V" and item.oracle is not None:
+        yield from unequal(item, observed, item.oracle)
+    elif letter == "S":
+        yield from _placements(item, observed)
+    yield from checked(item.checks, letter, item, observed)
 
 
 def _not_ended(item: ProcessesItem, observed: Seen, processes: Sequence[Response]) -> Finding | None:
@@ -185,15 +192,15 @@ def _holds(when: Callable[[Any], bool], observed: Seen) -> bool:
 
 def _equals(item: ProcessesItem, observed: Seen, wrong: Callable[..., Any]) -> bool:
     try:
-        return next(_values(dataclasses.replace(item, oracle=wrong, several=False), observed), None) is None
+        return next(unequal(item, observed, wrong), None) is None
     except Exception:  # a known wrong answer that does not fit this situation recognises nothing
         return False
 
 
-def _values(item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
+def unequal(item: ProcessesItem, observed: Seen, oracle: Callable[..., Any]) -> Iterator[Finding]:
+    """Where processes returned something else than this oracle says."""
     for process, got in enumerate(observed.returned):
-        before = (observed.returned,) if item.several else ()
-        right = item.oracle(process, *before, *observed.launch.arguments)
+        right = oracle(process, *observed.launch.arguments)
         for path, what, expected, was in _differences(right, got, process, observed.launch, item):
             at = f" in {path}" if path else ""
             yield Finding(item.name, "V", f"Process {process}{at}: {what}", short(expected), short(was))

@@ -20,7 +20,7 @@ from shardlab.placement import place
 from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.costs import Cost
-from shardlab_judge.findings import describe, explained, raised, spec_text
+from shardlab_judge.findings import checked, describe, explained, raised, spec_text
 from shardlab_judge.inputs import hidden_inputs, wide
 from shardlab_judge.misconceptions import find_miss, is_barred
 from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
@@ -195,9 +195,7 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
                 item.name, "F", "Each device does more arithmetic than it needs to.",
                 expected=f"at most {cost.flops:.0f} FLOPs a device", got=f"{observed.flops:.0f} FLOPs a device",
             )  # fmt: skip
-    for check in item.checks:
-        if check.letter == letter:
-            yield from check.find(item, observed)
+    yield from checked(item.checks, letter, item, observed)
 
 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.placement import Axes, Placement, Spec, place
-from shardlab_judge import responses
 from shardlab_judge.findings import explained, raised, short
+from shardlab_judge.items.calls import admit_calls
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.reading import Shape, placed, unread
 from shardlab_judge.verdict import Finding
@@ -61,7 +61,7 @@ class RulesItem(Item):
     @classmethod
     def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
         """A value for each tree."""
-        return responses.values(asked, raw)
+        return admit_calls(asked, raw)
 
     def judge(self, response: Response, setting: Setting) -> Judged:
         """Full points for each letter where it holds in every tree; the first finding of each letter."""
