@@ -26,12 +26,14 @@ COMMON = tuple(
         ("nothing-returned", "'NoneType'.*not a valid JAX type", "The function ends without `return`."),
     )
 )  # fmt: skip
-"""Causes of exceptions that any question may meet; a question's own misses come first."""
+"""Causes of exceptions that any question may meet; a question's own come first."""
 
 
 def explained(finding: Finding, miss: Miss | None) -> Finding:
     """The finding with cause and hint of the known wrong answer, if one was recognised."""
-    return finding if miss is None else dataclasses.replace(finding, cause=miss.cause, hint=miss.hint, miss=miss.id)
+    if miss is None:
+        return finding
+    return dataclasses.replace(finding, cause=miss.cause, hint=miss.hint, miss=miss.id)
 
 
 def raised(item: Item, error: Mapping[str, str], what: str, where: str = "") -> Finding:

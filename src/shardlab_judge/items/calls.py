@@ -84,10 +84,10 @@ def _returns(one: Response, right: Any, rtol: float) -> bool:
 
 
 def _calls_miss(item: CallsItem, calls: Sequence[Arguments], returned: Sequence[Response]) -> Miss | None:
-    for miss in item.misses:
-        if miss.like is not None and all(_agrees(miss.like, a, one, item.rtol) for a, one in zip(calls, returned)):
-            return miss
-    return None
+    def acts_alike(like: Callable[..., Any]) -> bool:
+        return all(_agrees(like, arguments, one, item.rtol) for arguments, one in zip(calls, returned))
+
+    return next((m for m in item.misses if m.like is not None and acts_alike(m.like)), None)
 
 
 def _agrees(function: Callable[..., Any], arguments: Arguments, one: Response, rtol: float) -> bool:

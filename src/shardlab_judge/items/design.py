@@ -110,9 +110,8 @@ class DesignItem(Item):
     def program(self) -> ProgramItem:
         """What is judged of the program by itself."""
         points = {letter: of for letter, of in self.points.items() if letter in "VS"}
-        return ProgramItem(
-            self.name, points, misses=self.misses, oracle=self.oracle, cases=self.cases, rtol=self.rtol, atol=self.atol
-        )
+        close = {"rtol": self.rtol, "atol": self.atol}
+        return ProgramItem(self.name, points, misses=self.misses, oracle=self.oracle, cases=self.cases, **close)
 
     def laid_out(self, case: Case, layout: Mapping[str, Any]) -> Case:
         """The case with its inputs and outputs where a layout puts them.

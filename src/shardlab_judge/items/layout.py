@@ -185,4 +185,4 @@ def _shard(observed: Observed) -> str:
 
 
 def _when(item: Item, observed: Observed) -> Miss | None:
-    return next((miss for miss in item.misses if miss.when is not None and miss.when(observed)), None)
+    return next((m for m in item.misses if m.when is not None and m.when(observed)), None)

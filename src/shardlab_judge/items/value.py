@@ -56,7 +56,8 @@ def _judge_whole(item: ValueItem, got: Any) -> Judged:
 def _judge_entries(item: ValueItem, key: Mapping[str, Any], got: Any) -> Judged:
     if not isinstance(got, Mapping):
         what, wanted = f"{item.name} is no dict.", f"a dict with the keys {list(key)}"
-        return {}, [explained(Finding(item.name, item.first, what, wanted, short(repr(got))), _value_miss(item, got))]
+        finding = Finding(item.name, item.first, what, wanted, short(repr(got)))
+        return {}, [explained(finding, _value_miss(item, got))]
     wrong = [k for k, right in key.items() if not matches(right, got.get(k), item.rtol)]
     if not wrong:
         return {item.first: 1.0}, []
@@ -91,10 +92,11 @@ def _kind(key: Any) -> str:
 
 
 def _value_miss(item: ValueItem, got: Any) -> Miss | None:
-    for miss in item.misses:
-        if miss.like is not None and (_holds(miss.like, got) if callable(miss.like) else matches(miss.like, got, item.rtol)):
-            return miss
-    return None
+    return next((m for m in item.misses if m.like is not None and _is_like(m.like, got, item.rtol)), None)
+
+
+def _is_like(like: Any, got: Any, rtol: float) -> bool:
+    return _holds(like, got) if callable(like) else matches(like, got, rtol)
 
 
 def _holds(predicate: Callable[[Any], bool], got: Any) -> bool:
