@@ -20,11 +20,12 @@ from shardlab.programs.reading.collectives import price
 from shardlab.programs.situation import situation
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.predictions import GIVEN
-from shardlab_judge.measuring import hidden_inputs
-from shardlab_judge.programs import oracle_outputs
-from shardlab_judge.question import CallsItem, Case, Observed, ProgramItem, ValueItem, calls_of, cases_of
+from shardlab_judge.cases import Case, Observed
+from shardlab_judge.inputs import hidden_inputs
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem, oracle_outputs
+from shardlab_judge.items.value import ValueItem, matches
 from shardlab_judge.references import References
-from shardlab_judge.values import matches
 
 
 def check(question: str, namespace: Mapping[str, Any], seed: int | None, references: str) -> None:
@@ -37,11 +38,11 @@ def check(question: str, namespace: Mapping[str, Any], seed: int | None, referen
             case ValueItem():
                 assert matches(item.key, plain(answer), item.rtol)
             case CallsItem():
-                for arguments in calls_of(item, question, seed):
+                for arguments in item.calls_of(question, seed):
                     assert matches(item.oracle(*arguments), plain(answer(*arguments)), item.rtol)
             case ProgramItem():
-                for case in cases_of(item, question, seed):
-                    _check_program(item, case, answer, facts.fact(question, item.name, case), seed)
+                for case in item.cases_of(question, seed):
+                    _check_program(item, case, answer, facts.cost(question, item.name, case), seed)
             case _:
                 raise NotImplementedError(f"{item.kind} in {question}")
 

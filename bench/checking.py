@@ -56,11 +56,11 @@ def compile_and_run(question: str, answer: dict[str, Any]) -> None:
     """The same programs in the same cases, by JAX alone."""
     from shardlab.programs.situation import situation
     from shardlab_course.chapters import QUESTIONS
-    from shardlab_judge.measuring import hidden_inputs
-    from shardlab_judge.question import ProgramItem, cases_of
+    from shardlab_judge.inputs import hidden_inputs
+    from shardlab_judge.items.program import ProgramItem
 
     for item in QUESTIONS[question].items:
-        for case in cases_of(item, question, None) if isinstance(item, ProgramItem) else ():
+        for case in item.cases_of(question, None) if isinstance(item, ProgramItem) else ():
             mesh, specs = situation(case.to_json())
             explicit = jax.set_mesh(mesh) if case.explicit else contextlib.nullcontext()
             with explicit:

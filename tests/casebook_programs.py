@@ -79,7 +79,7 @@ class Exhibit:
 
 
 def _adam_case() -> Any:
-    from shardlab_judge.question import Case, Input
+    from shardlab_judge.cases import Case, Input
 
     whole = Input((256, 96), of.WHOLE)
     return Case(of.LINE, (Input((64, 256), of.ROWS), Input((64, 96), of.ROWS), Input((256, 96), of.ROWS), whole, whole))

@@ -19,9 +19,10 @@ from shardlab.processes import recorded
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking import predictions
 from shardlab_judge import judging
-from shardlab_judge.findings import Entry
-from shardlab_judge.programs import Costs, JudgeProgram, judge_program
-from shardlab_judge.question import Case, ProgramItem
+from shardlab_judge.cases import Case
+from shardlab_judge.costs import Cost
+from shardlab_judge.items.program import ProgramItem, judge_program
+from shardlab_judge.question import JudgeOne, Response
 from shardlab_judge.references import References, build
 from shardlab_judge.verdict import Finding, Verdict
 
@@ -54,12 +55,12 @@ def _reference(question: str, seed: int | None) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=1)
-def _judging(question: str, seed: int | None) -> tuple[References, JudgeProgram]:
+def _judging(question: str, seed: int | None) -> tuple[References, JudgeOne]:
     """What the reference costs, and a judge that judges a program in a case once."""
     found: dict[tuple[str, ...], list[Finding]] = {}
 
     def judge_once(
-        item: ProgramItem, case: Case, entry: Entry, costs: Callable[[Case], Costs], seed: int | None
+        item: ProgramItem, case: Case, entry: Response, costs: Callable[[Case], Cost], seed: int | None
     ) -> list[Finding]:
         key = (item.name, case.key, json.dumps(entry, sort_keys=True))
         if key not in found:

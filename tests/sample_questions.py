@@ -6,8 +6,14 @@ import jax
 import numpy as np
 
 from shardlab.placement import place
-from shardlab_judge.processes_item import Launch, ProcessesItem
-from shardlab_judge.question import CallsItem, Case, Input, Miss, PlacementItem, ProgramItem, Question, ValueItem, axes
+from shardlab_judge.cases import Case, Input, axes
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.placement import PlacementItem
+from shardlab_judge.items.processes import ProcessesItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.launches import Launch
+from shardlab_judge.question import Miss, Question
 
 P = jax.P
 HINTS = ("Look again.", "Look closer.", "Look closest.")

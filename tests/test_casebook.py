@@ -13,7 +13,8 @@ from shardlab.programs.situation import situation
 from shardlab_course.ch15 import casebook_oracles as of
 from shardlab_course.ch15.casebook_misconceptions import CAUSES
 from shardlab_course.chapters import question
-from shardlab_judge.question import Observed, ValueItem
+from shardlab_judge.cases import Observed
+from shardlab_judge.items.value import ValueItem
 
 ORACLES = {2: of.predictions, 3: of.counts, 4: of.slope, 5: of.rows, 6: of.rescaled}
 

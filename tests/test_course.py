@@ -20,7 +20,7 @@ from shardlab_grader.reports.report import Row
 from shardlab_course.chapters import CHAPTERS, HOME, QUESTIONS, folder
 from shardlab_course.checking.feedback import text
 from shardlab_course.editions import edition, header
-from shardlab_judge.question import ProgramItem
+from shardlab_judge.items.program import ProgramItem
 
 ROOT = pathlib.Path(__file__).parent.parent
 SOURCES = {int(path.stem[:2]): path for path in edition.chapters(ROOT)}

@@ -14,9 +14,10 @@ from shardlab.programs.program import inspect
 from shardlab.programs.reading.collectives import read_collectives
 from shardlab.programs.reading.depth import depth
 from shardlab_course.checking.feedback import text
-from shardlab_judge.cases import Case, Input, Observed
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.judging import judge
-from shardlab_judge.question import Miss, ProgramItem, Question, axes
+from shardlab_judge.question import Miss, Question
 from shardlab_judge.references import build
 
 P = jax.P

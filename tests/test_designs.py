@@ -1,5 +1,6 @@
 """Free designs: distance to a front, the map, what is recorded, and that no trick beats the front unfairly."""
 
+import dataclasses
 import json
 import xml.etree.ElementTree as ElementTree
 from typing import Any
@@ -19,22 +20,25 @@ from shardlab_course.chapters import question
 from shardlab_course.checking import pareto
 from shardlab_course.checking.fronts import show_front
 from shardlab_course.checking.pareto import Map
-from shardlab_judge import fronts
-from shardlab_judge.design_items import Cost, DesignItem, distance, front, share
-from shardlab_judge.designs import judge_design
+from shardlab_judge.costs import Cost, distance, front, share
+from shardlab_judge.items import design as designs
+from shardlab_judge.items.design import DesignItem
+from shardlab_judge.question import Setting
+from shardlab_judge.references import References
 
 COSTS = st.builds(Cost, st.integers(1, 50), st.integers(1, 50))
 ITEM = question("15.6").items[0]
 NAMES = ("X", "Y", "W1", "W2")
 BOTH = ("x", "y")
+SETTING = Setting("15.6", 3, References({}, {}))
 
 
 def judged(design: Any, item: Any = ITEM) -> tuple[dict[str, float], list[Any]]:
     """What the judge says of a design."""
-    manifest = {"variable": None, "items": [{"name": "design", "kind": "design", **item.asks("15.6", None)}]}
+    manifest = {"variable": None, "items": [item.manifest("15.6", None)]}
     answer = record(manifest, {"design": design}, {})["items"]["design"]
     assert json.loads(json.dumps(answer)) == entry(manifest["items"][0], answer)
-    return judge_design(item, answer["layout"], answer["programs"], 3)
+    return item.judge(answer, SETTING)
 
 
 @given(st.dictionaries(st.text(max_size=3), COSTS, min_size=1), COSTS)
@@ -59,7 +63,7 @@ def test_stored_front_is_measured_again() -> None:
     """The file says what the designs cost now, and each of them is judged right and on the front."""
     assert isinstance(ITEM, DesignItem)
     for case in ITEM.cases:
-        assert fronts.front_of(ITEM, case) == fronts.measured(ITEM, case)
+        assert designs.front_of(ITEM, case) == designs.measured_front(ITEM, case)
     name = "hidden units over x and y, Y scattered"
     design = ITEM.designs[name]
     assert judged({"layout": design.layout, "step": design.step}) == ({"V": 1.0, "S": 1.0, "D": 1.0}, [])
@@ -67,12 +71,12 @@ def test_stored_front_is_measured_again() -> None:
 
 def test_other_versions_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """With another JAX than those on file the front comes from the programs, once."""
-    monkeypatch.setattr(fronts, "_kept", lambda path: {})
-    monkeypatch.setattr(fronts, "_MEASURED", [])
+    monkeypatch.setattr(designs, "_kept", lambda path: {})
+    monkeypatch.setattr(designs, "_MEASURED", [])
     one = {"only": ITEM.designs["hidden units over x and y, Y scattered"]}
-    item = DesignItem(**{**{f: getattr(ITEM, f) for f in ITEM.__dataclass_fields__}, "designs": one})
-    first = fronts.front_of(item, ITEM.cases[0])
-    assert list(first) == ["only"] and fronts.front_of(item, ITEM.cases[0]) is first
+    item = dataclasses.replace(ITEM, designs=one)
+    first = designs.front_of(item, ITEM.cases[0])
+    assert list(first) == ["only"] and designs.front_of(item, ITEM.cases[0]) is first
 
 
 def _everywhere(mesh: Any, X: jax.Array, Y: jax.Array, W1: jax.Array, W2: jax.Array) -> Any:
@@ -131,10 +135,11 @@ def _plain(X: jax.Array, Y: jax.Array, *weights: jax.Array) -> Any:
 
 def test_a_layout_that_does_not_fit() -> None:
     """The judge names the array whose spec cannot be used."""
-    shares, (finding,) = judge_design(ITEM, {**dict.fromkeys(NAMES, []), "W1": [["x", "q"]]}, [{}, {}], None)
+    misfit = {**dict.fromkeys(NAMES, []), "W1": [["x", "q"]]}
+    shares, (finding,) = ITEM.judge({"layout": misfit, "programs": [{}, {}]}, SETTING)
     assert not shares and "the spec of W1 does not fit [48, 128]" in finding.what
     for layout in ({}, [], {**dict.fromkeys(NAMES, []), "W1": 3}, {**dict.fromkeys(NAMES, []), "W1": [[1]]}):
-        assert judge_design(ITEM, layout, [{}, {}], None)[0] == {}
+        assert ITEM.judge({"layout": layout, "programs": [{}, {}]}, SETTING)[0] == {}
 
 
 def test_an_open_design_is_recorded_as_open() -> None:

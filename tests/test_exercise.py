@@ -13,7 +13,7 @@ from shardlab.answers.record import plain, record
 from shardlab.errors import ShardlabError
 from shardlab_course import chapters as questions
 from shardlab_course.checking import elsewhere, local, predictions, progress_file
-from shardlab_judge.question import ValueItem
+from shardlab_judge.items.value import ValueItem
 from shardlab_judge.references import build
 
 GUESS = question(ValueItem("kinds", {"P": 1}, key=frozenset({"all-reduce"}), predicted=True), *CALLED.items, id="0.2")

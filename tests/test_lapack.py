@@ -12,8 +12,11 @@ import pytest
 
 from shardlab.answers.record import record
 from shardlab.programs import lapack, stablehlo
-from shardlab_judge.measuring import hidden_inputs, measure, run
-from shardlab_judge.question import Case, Input, ProgramItem, Question, axes
+from shardlab_judge.cases import Case, Input, axes
+from shardlab_judge.inputs import hidden_inputs
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.measuring import measure, run
+from shardlab_judge.question import Question
 
 CASE = Case(axes(x=8), (Input((8, 6, 6), ("x",)), Input((8, 6), ("x",))), lapack=True)
 

@@ -13,13 +13,12 @@ def main() -> None:
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     from shardlab_course.chapters import QUESTIONS
-    from shardlab_judge import fronts
-    from shardlab_judge.design_items import DesignItem
+    from shardlab_judge.items.design import DesignItem, text
 
     for question in QUESTIONS.values():
         for item in question.items:
             if isinstance(item, DesignItem) and item.fronts is not None:
-                item.fronts.write_text(fronts.text(item))
+                item.fronts.write_text(text(item))
                 print(f"wrote {item.fronts}")
 
 

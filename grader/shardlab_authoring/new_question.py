@@ -85,9 +85,12 @@ def gathers():
 """
 ID = re.compile(r"(\d+)\.(\d+)")
 DECLARED = re.compile(r"^QUESTIONS[^=]*= \((.*?)\n?\)\n", re.MULTILINE | re.DOTALL)
-IMPORTS = re.compile(r"^from shardlab_judge\.question import (.+)$", re.MULTILINE)
-START = "from shardlab_judge.question import "
-NEEDED = {"Case", "Input", "Miss", "ProgramItem", "Question", "axes"}
+JUDGE = "from shardlab_judge."
+NEEDED = {
+    "cases": {"Case", "Input", "axes"},
+    "items.program": {"ProgramItem"},
+    "question": {"Miss", "Question"},
+}
 
 
 def write(root: pathlib.Path, id: str) -> list[pathlib.Path]:
@@ -125,13 +128,27 @@ def _answers(root: pathlib.Path, id: str) -> pathlib.Path:
 def _with_declaration(text: str, id: str) -> str:
     """The module of questions with one more at its end, and with what it needs imported."""
     name = "QUESTION_" + id.replace(".", "_")
-    text = IMPORTS.sub(lambda m: f"{START}{_sorted({*m[1].split(', '), *NEEDED})}", text, count=1)
+    text = _with_imports(text)
     names = DECLARED.search(text)
     assert names, "QUESTIONS = (...) ends every module of questions"
     kept = names[1].rstrip().rstrip(",")
     end = f"{kept},\n    {name},\n)\n" if "\n" in names[1] else f"{kept}, {name})\n"
     start = names[0][: names[0].index("(") + 1]
     return text[: names.start()] + DECLARATION.format(name=name, id=id) + "\n" + start + end + text[names.end() :]
+
+
+def _with_imports(text: str) -> str:
+    lines = text.split("\n")
+    places = [n for n, line in enumerate(lines) if line.startswith(JUDGE)]
+    there = {module: set(names.split(", ")) for module, names in map(_import, (lines[n] for n in places))}
+    wanted = {module: there.get(module, set()) | NEEDED.get(module, set()) for module in {*there, *NEEDED}}
+    lines[places[0] : places[-1] + 1] = [f"{JUDGE}{module} import {_sorted(wanted[module])}" for module in sorted(wanted)]
+    return "\n".join(lines)
+
+
+def _import(line: str) -> tuple[str, str]:
+    module, _, names = line.removeprefix(JUDGE).partition(" import ")
+    return module, names
 
 
 def _sorted(names: set[str]) -> str:

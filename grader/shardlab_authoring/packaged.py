@@ -15,7 +15,7 @@ from shardlab_grader.releases import references
 
 from shardlab_course.chapters import question
 from shardlab_course.editions import edition, header
-from shardlab_judge.question import ProgramItem
+from shardlab_judge.items.program import ProgramItem
 
 FOLDER = pathlib.Path("src", "shardlab_course")
 

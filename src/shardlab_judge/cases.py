@@ -6,11 +6,13 @@ import dataclasses
 import functools
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from shardlab.placement import Axes, Placement, Spec
+from shardlab_judge.costs import Cost
 
 # Collectives that a program itself asks for, before XLA adds those that its shardings need.
 _WRITTEN = frozenset(
@@ -19,20 +21,22 @@ _WRITTEN = frozenset(
 )
 
 
+Values = Callable[[np.random.Generator, tuple[int, ...], Sequence[np.ndarray]], np.ndarray]
+
+
 @dataclasses.dataclass(frozen=True)
 class Input:
     """One array argument of a program: its global shape, dtype and spec on the case's mesh.
 
-    With `copy_of` it has the values of an earlier argument, of the same shape. `shift` is added to the drawn values.
-    With `definite` it is a square matrix that is symmetric and positive definite, with eigenvalues between 1 and about 5.
+    `shift` is added to the drawn values. Where these are to be others, `values` draws them, from a random generator, the
+    shape, and the values of the arguments before; it is a function with a name, so that a case drawn twice is the same.
     """
 
     shape: tuple[int, ...]
     spec: Spec = ()
     dtype: str = "float32"
-    copy_of: int | None = None
     shift: float = 0.0
-    definite: bool = False
+    values: Values | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +85,11 @@ class Case:
         return f"mesh ({mesh}), inputs " + ", ".join(f"{i.dtype}{list(i.shape)}" for i in self.inputs)
 
 
+def axes(**sizes: int) -> Axes:
+    """Mesh axes by keyword, slowest first: `axes(x=2, y=4)`."""
+    return tuple(sizes.items())
+
+
 @dataclasses.dataclass(frozen=True)
 class Observed:
     """What the judge saw of one program in one case.
@@ -94,7 +103,7 @@ class Observed:
     `collectives` are those of the compiled program, `shardlab.Collective`s, and `depth` says how many of them wait for one
     another.
     `hlo` is the compiled program's text.
-    `again` is a second run where more than one output is right: other whole numbers as inputs, the same floats.
+    `rerun` runs it once more, with other whole numbers as inputs and the same floats.
     """
 
     case: Case
@@ -110,7 +119,7 @@ class Observed:
     donated: frozenset[int] = frozenset()
     depth: int | None = 0
     hlo: str = ""
-    again: Observed | None = None
+    rerun: Callable[[], Observed] | None = None
 
     @property
     def price(self) -> int:
@@ -125,6 +134,16 @@ class Observed:
         from shardlab.programs.reading.collectives import crossing, price
 
         return price(crossing(self.collectives, self.case.axes, self.case.slow)) if self.case.slow else 0
+
+    @property
+    def cost(self) -> Cost:
+        """What it costs."""
+        return Cost(self.price, self.memory, self.flops, self.slow)
+
+    @functools.cached_property
+    def again(self) -> Observed | None:
+        """The second run, if there was a first."""
+        return None if self.rerun is None else self.rerun()
 
     @functools.cached_property
     def largest(self) -> int:

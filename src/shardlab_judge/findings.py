@@ -1,30 +1,14 @@
-"""What all judges share: the form of an answer's entry, and findings with the cause from a known wrong answer."""
+"""What all kinds say alike: findings with the cause from a known wrong answer, and the words for specs and collectives."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from shardlab_judge.question import Item, Miss
+from shardlab_judge.question import Check, Item, Miss
 from shardlab_judge.verdict import Finding
-
-Entry = Mapping[str, Any]
-Judged = tuple[dict[str, float], list[Finding]]
-"""For each letter the share of its points that is earned, and the findings."""
-
-ASKED = {
-    "placement": "an array or a sharding",
-    "value": "a value",
-    "calls": "a function",
-    "program": "a function of the mesh and the arrays",
-    "processes": "a function that each process runs",
-    "expression": "a sharding expression, as text",
-    "layout": "a dict with a spec, or an expression as text, for each array",
-    "design": "a dict with a layout and a step",
-    "rules": "a list of pairs: a path pattern and an expression",
-}
 
 COMMON = tuple(
     Miss(id, cause, error=error)
@@ -42,28 +26,46 @@ COMMON = tuple(
         ("nothing-returned", "'NoneType'.*not a valid JAX type", "The function ends without `return`."),
     )
 )  # fmt: skip
-"""Causes of exceptions that any question may meet; a question's own misses come first."""
-
-
-def asked(item: Item) -> str:
-    """What kind of thing the item wants, in words."""
-    return ASKED[item.kind]
+"""Causes of exceptions that any question may meet; a question's own come first."""
 
 
 def explained(finding: Finding, miss: Miss | None) -> Finding:
     """The finding with cause and hint of the known wrong answer, if one was recognised."""
-    return finding if miss is None else dataclasses.replace(finding, cause=miss.cause, hint=miss.hint, miss=miss.id)
+    if miss is None:
+        return finding
+    return dataclasses.replace(finding, cause=miss.cause, hint=miss.hint, miss=miss.id)
 
 
 def raised(item: Item, error: Mapping[str, str], what: str, where: str = "") -> Finding:
     """The finding for an exception of the student's code."""
     text = f"{error['type']}: {error['message']}"
     miss = next((m for m in (*item.misses, *COMMON) if m.error and re.search(m.error, text)), None)
-    first = next(iter(item.points))
-    return explained(Finding(item.name, first, what, asked(item), short(text, 400), where), miss)
+    return explained(Finding(item.name, item.first, what, item.form, short(text, 400), where), miss)
+
+
+def checked(checks: Iterable[Check], letter: str, item: Item, seen: Any) -> Iterator[Finding]:
+    """What a question's own checks of a letter find."""
+    for check in checks:
+        if check.letter == letter:
+            yield from check.find(item, seen)
 
 
 def short(text: str, most: int = 120) -> str:
     """One line of at most `most` characters."""
     text = re.sub(r"\s*\n\s*", " ", text)
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def describe(collectives: Iterable[Any]) -> str:
+    """The collectives in a few words: `2 all-gathers over x, 1 all-reduce over y`."""
+    counts: dict[str, int] = {}
+    for c in collectives:
+        over = f" over {', '.join(c.axes)}" if c.axes else ""
+        counts[f"{c.kind}{over}"] = counts.get(f"{c.kind}{over}", 0) + 1
+    return ", ".join(f"{n} {kind}" for kind, n in counts.items()) or "no collectives"
+
+
+def spec_text(spec: Any, terms: tuple[str, ...] = ()) -> str:
+    """A spec as the student writes it: `P('x', None)`, `P(None, unreduced={'x'})`."""
+    unreduced = [f"unreduced={{{', '.join(map(repr, sorted(terms)))}}}"] if terms else []
+    return "another kind of sharding" if spec is None else f"P({', '.join([*map(repr, spec), *unreduced])})"

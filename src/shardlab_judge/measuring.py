@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import random
 import warnings
 from typing import Any
 
@@ -16,7 +15,8 @@ from shardlab.programs import lapack, stablehlo
 from shardlab.programs.program import read_program
 from shardlab.programs.situation import situation
 from shardlab.programs.terms import placed_of
-from shardlab_judge.question import Case, Input, Observed
+from shardlab_judge.cases import Case, Observed
+from shardlab_judge.inputs import other_numbers
 
 QUICK: dict[str, str | bool] = {"xla_backend_optimization_level": "0"}
 """Compiling costs a third of what it does otherwise, and collectives, sizes and their order are the same: LLVM's level comes
@@ -72,8 +72,8 @@ def _lowered(jitted: Any, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
         return jitted.lower(*specs)
 
 
-def run(measured: Measured, inputs: tuple[np.ndarray, ...]) -> Observed:
-    """What was measured, completed by the outputs for these inputs."""
+def run(measured: Measured, inputs: tuple[np.ndarray, ...], seed: int | None = None) -> Observed:
+    """What was measured, completed by the outputs for these inputs; `seed` chooses the numbers of a second run."""
     given = measured.observed.donated
     # On CPU an array may be its NumPy array's memory, and what is donated is written to.
     arrays = [
@@ -87,6 +87,7 @@ def run(measured: Measured, inputs: tuple[np.ndarray, ...]) -> Observed:
     return dataclasses.replace(
         measured.observed, inputs=inputs, placements=placements, terms=tuple(over for _, over in placed),
         shards=tuple(_blocks(x, where) for x, where in zip(outputs, placements)),
+        rerun=lambda: run(measured, other_numbers(inputs, seed), seed),
     )  # fmt: skip
 
 
@@ -94,39 +95,3 @@ def _blocks(x: jax.Array, where: Placement) -> tuple[tuple[int, tuple[slice, ...
     """What each device holds; JAX gives no index where the blocks are terms of a sum."""
     held = {s.device.id: np.asarray(s.data) for s in x.addressable_shards}
     return tuple((device, tuple(slice(*s) for s in index), held[device]) for device, index in where.shards)
-
-
-def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
-    """Random arrays for a case, normal or whole numbers below 100; the same for the same seed."""
-    rng = np.random.default_rng(random.Random(f"{seed}/{case.key}").getrandbits(64))
-    arrays: list[np.ndarray] = []
-    for given in case.inputs:
-        arrays.append(arrays[given.copy_of] if given.copy_of is not None else _drawn(rng, given))
-    return tuple(arrays)
-
-
-def other_numbers(inputs: tuple[np.ndarray, ...], seed: int | None) -> tuple[np.ndarray, ...]:
-    """These inputs with every whole number replaced by another one below 100, as another random seed is."""
-    shift = random.Random(f"{seed}/again").randint(1, 99)
-    return tuple((x + shift) % 100 if np.issubdtype(x.dtype, np.integer) else x for x in inputs)
-
-
-def wide(x: np.ndarray) -> np.ndarray:
-    """The same in double precision where it has floats or complex numbers."""
-    found: np.ndarray = x.astype(np.result_type(x.dtype, np.float64)) if np.issubdtype(x.dtype, np.inexact) else x
-    return found
-
-
-def _drawn(rng: np.random.Generator, given: Input) -> np.ndarray:
-    drawn: np.ndarray
-    if given.definite:
-        root = rng.standard_normal(given.shape)
-        drawn = root @ root.T / len(root) + np.eye(len(root))
-    elif np.issubdtype(np.dtype(given.dtype), np.complexfloating):
-        real, imaginary = rng.standard_normal((2, *given.shape))
-        drawn = real + 1j * imaginary + given.shift
-    elif np.issubdtype(np.dtype(given.dtype), np.floating):
-        drawn = rng.standard_normal(given.shape) + given.shift
-    else:
-        drawn = rng.integers(0, 100, given.shape) + int(given.shift)
-    return drawn.astype(given.dtype)

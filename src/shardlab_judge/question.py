@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Protocol, TypeVar
 
-from shardlab.placement import Axes, Placement, place
-from shardlab_judge.cases import Case, Input, Observed
+from shardlab_judge.cases import Case
+from shardlab_judge.costs import Cost
+from shardlab_judge.verdict import Finding
 
 Letter = str
+Response = Mapping[str, Any]
+"""What was recorded for one item, or for one case of it, as plain JSON."""
+Judged = tuple[dict[Letter, float], list[Finding]]
+"""For each letter the share of its points that is earned, and the findings."""
+JudgeOne = Callable[..., list[Finding]]
+Drawn = TypeVar("Drawn")
 LETTERS: Mapping[Letter, str] = {
     "V": "values",
     "S": "shardings",
@@ -35,7 +42,7 @@ class Miss:
         like: the wrong answer itself: a `Placement`; a value, or a predicate over it; the wrong function for calls;
             for a program a NumPy function of the global inputs with the wrong output.
         local: for a program: what each device computes, `local(coordinates, *blocks)` with its mesh coordinates.
-        when: for a program: a predicate over what was `Observed`; for processes: over `shardlab_judge.processes_item.Seen`.
+        when: for a program: a predicate over what was `Observed`; for processes: over `shardlab_judge.launches.Seen`.
         error: for any answer: a regular expression found in the exception that the answer raised.
         barred: for a program: whether it earns no H even where it is right and cheap, because another way is asked for.
     """
@@ -50,117 +57,125 @@ class Miss:
     barred: bool = False
 
 
+class Costing(Protocol):
+    """Where the costs of reference solutions are looked up."""
+
+    def cost(self, question: str, item: str, case: Case) -> Cost:
+        """The cost of the reference in one case."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """What one question looks at besides what its kind of item does; it comes with the question.
+
+    Args:
+        letter: whose points it costs, where the kind itself finds nothing wrong.
+        find: what is wrong, from the item and from what was seen of the answer.
+    """
+
+    letter: Letter
+    find: Callable[[Any, Any], Iterable[Finding]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """What items are judged with, besides the answer.
+
+    Args:
+        question: its id.
+        seed: the release's seed, or none in a notebook.
+        references: costs of the reference in each case.
+        judge_one: judges one program in one case, where this is not to be done anew each time.
+    """
+
+    question: str
+    seed: int | None
+    references: Costing
+    judge_one: JudgeOne | None = None
+
+
 @dataclasses.dataclass(frozen=True)
 class Item:
     """One thing to answer inside a question; its `name` is the student's variable, or the key in the student's dict.
 
-    `points` gives each checked letter its points; `misses` are tried in order.
+    `points` gives each checked letter its points; `misses` are tried in order. A kind of item is a class of its own, in a
+    module of its own: what follows is all that the others know of it.
     """
 
     name: str
     points: Mapping[Letter, float]
     misses: tuple[Miss, ...] = dataclasses.field(default=(), kw_only=True)
 
-    kind = ""
-    observed = False
+    kind: ClassVar[str] = ""
+    form: ClassVar[str] = ""
+    """What it asks for, in words."""
+    parts: ClassVar[str] = ""
+    """The field of the response that holds a list with a response for each case, if there is one."""
+    observed: ClassVar[bool] = False
     """Whether it is judged by what a run in the student's own sandbox said, and not by data that is checked elsewhere."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "kind" in vars(cls):
+            KINDS[cls.kind] = cls
 
     @property
     def total(self) -> float:
         """Points of the whole item."""
         return sum(self.points.values())
 
+    @property
+    def first(self) -> Letter:
+        """The letter that findings have which concern all of the answer."""
+        return next(iter(self.points))
+
+    def manifest(self, question: str, seed: int | None) -> dict[str, Any]:
+        """What the student's process must know to record the answer: no oracle, no key, no values."""
+        return {"name": self.name, "kind": self.kind, **self.asks(question, seed)}
+
     def asks(self, question: str, seed: int | None) -> dict[str, Any]:
-        """What its manifest says of itself, for kinds of items that are declared elsewhere."""
+        """What its manifest says besides its name; with another `kind`, which of the others it is recorded as."""
         return {}
 
+    @classmethod
+    def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
+        """A checked copy of what came out of a sandbox for an item of this kind.
 
-@dataclasses.dataclass(frozen=True)
-class PlacementItem(Item):
-    """An array or a sharding that must put `target`'s slices on `target`'s devices."""
+        Args:
+            asked: the item's manifest.
+            raw: hostile JSON.
+        Raises:
+            shardlab_judge.responses.Refused: a field, type, count or size is not as the manifest says.
+        """
+        raise NotImplementedError
 
-    target: Placement = dataclasses.field(kw_only=True)
-    kind = "placement"
+    def is_open(self, response: Response) -> bool:
+        """Whether there is no answer yet."""
+        parts = response.get(self.parts) or ()
+        return "todo" in response or "missing" in response or (bool(parts) and all("todo" in part for part in parts))
 
+    def judge(self, response: Response, setting: Setting) -> Judged:
+        """What the answer earns, and what there is to say of it."""
+        raise NotImplementedError
 
-@dataclasses.dataclass(frozen=True)
-class ValueItem(Item):
-    """A prediction, a choice or a number. With a dict as key every entry carries its share of the points.
-
-    Args:
-        key: the right value: number, text, list, frozenset (answered as a list in any order), or a dict of these.
-        predicted: whether it is given by `sl.predict` before the code runs, instead of to `sl.check`.
-        rtol: relative tolerance for numbers.
-        spelling: brings every text of an answer into the key's spelling, where one thing may be written in several ways.
-    """
-
-    key: Any = dataclasses.field(kw_only=True)
-    predicted: bool = dataclasses.field(default=False, kw_only=True)
-    rtol: float = dataclasses.field(default=0.0, kw_only=True)
-    spelling: Callable[[str], str] | None = dataclasses.field(default=None, kw_only=True)
-    kind = "value"
-
-
-@dataclasses.dataclass(frozen=True)
-class CallsItem(Item):
-    """A plain Python function, judged by what it returns for arguments that the grader chose.
-
-    Args:
-        oracle: slow, plain Python or NumPy; JSON-able arguments in, JSON-able value out.
-        calls: the public argument lists.
-        draw: one further argument list from a random generator.
-        drawn: how many further argument lists the grader draws.
-        rtol: relative tolerance for floats; whole numbers and texts must be equal.
-    """
-
-    oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
-    calls: tuple[tuple[Any, ...], ...] = dataclasses.field(kw_only=True)
-    draw: Callable[[random.Random], tuple[Any, ...]] | None = dataclasses.field(default=None, kw_only=True)
-    drawn: int = dataclasses.field(default=20, kw_only=True)
-    rtol: float = dataclasses.field(default=0.0, kw_only=True)
-    kind = "calls"
+    def with_drawn(
+        self,
+        public: tuple[Drawn, ...],
+        draw: Callable[[random.Random], Drawn] | None,
+        many: int,
+        question: str,
+        seed: int | None,
+    ) -> tuple[Drawn, ...]:
+        """What everybody may see, then as many again as are drawn from `seed`."""
+        if seed is None or draw is None:
+            return public
+        rng = random.Random(f"{seed}/{question}/{self.name}")
+        return public + tuple(draw(rng) for _ in range(many))
 
 
-@dataclasses.dataclass(frozen=True)
-class ProgramItem(Item):
-    """A function `answer(mesh, *arrays)`, judged by its exported program on every case.
-
-    Args:
-        oracle: slow, plain NumPy on the global inputs; returns one array or a tuple of them.
-        several: whether more than one output is right, as with random numbers. Then the oracle is given what was `Observed`,
-            and returns the right output that is nearest to it; `Observed.again` tells what depends on a seed.
-        cases: the public cases, on at least two mesh shapes.
-        draw: one further case from a random generator.
-        drawn: how many further cases the grader draws.
-        rtol, atol: tolerances of the values, with the reason in `tolerance`.
-        slack: payload bytes that the program may move beyond the reference, with the reason in `slack_reason`.
-        most: how many collectives may run, all executions counted; unless given, only their bytes matter.
-        deepest: in a case, how many collectives may wait for one another; unless given, any number.
-        manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
-        written: in a case, how often StableHLO operations, by their names without the dialect, may stand in the exported
-            program, at least and at most: what the letter J checks, before XLA merges what is equal.
-        donated: positions of the arrays that must be donated, and no others: checked with M.
-        widest: in a case, how many bytes the largest array inside the program may have on a device; unless given, M looks at
-            arguments and outputs alone.
-    """
-
-    oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
-    several: bool = dataclasses.field(default=False, kw_only=True)
-    cases: tuple[Case, ...] = dataclasses.field(kw_only=True)
-    draw: Callable[[random.Random], Case] | None = dataclasses.field(default=None, kw_only=True)
-    drawn: int = dataclasses.field(default=1, kw_only=True)
-    rtol: float = dataclasses.field(default=1e-5, kw_only=True)
-    atol: float = dataclasses.field(default=1e-5, kw_only=True)
-    tolerance: str = dataclasses.field(default="float32 sums in another order", kw_only=True)
-    slack: int = dataclasses.field(default=0, kw_only=True)
-    slack_reason: str = dataclasses.field(default="", kw_only=True)
-    most: int | None = dataclasses.field(default=None, kw_only=True)
-    deepest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
-    manual: bool = dataclasses.field(default=False, kw_only=True)
-    written: Callable[[Case], Mapping[str, tuple[int, int]]] | None = dataclasses.field(default=None, kw_only=True)
-    donated: frozenset[int] | None = dataclasses.field(default=None, kw_only=True)
-    widest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
-    kind = "program"
+KINDS: dict[str, type[Item]] = {}
+"""Every kind that was declared so far, by its name."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,61 +230,5 @@ class Question:
         return {
             "id": self.id,
             "variable": self.variable,
-            "items": [_item_manifest(item, self.id, seed) for item in self.items],
+            "items": [item.manifest(self.id, seed) for item in self.items],
         }
-
-
-def cases_of(item: ProgramItem, question: str, seed: int | None) -> tuple[Case, ...]:
-    """The public cases, then those drawn from `seed`."""
-    if seed is None or item.draw is None:
-        return item.cases
-    rng = random.Random(f"{seed}/{question}/{item.name}")
-    return item.cases + tuple(item.draw(rng) for _ in range(item.drawn))
-
-
-def calls_of(item: CallsItem, question: str, seed: int | None) -> tuple[tuple[Any, ...], ...]:
-    """The public argument lists, then those drawn from `seed`."""
-    if seed is None or item.draw is None:
-        return item.calls
-    rng = random.Random(f"{seed}/{question}/{item.name}")
-    return item.calls + tuple(item.draw(rng) for _ in range(item.drawn))
-
-
-def axes(**sizes: int) -> Axes:
-    """Mesh axes by keyword, slowest first: `axes(x=2, y=4)`."""
-    return tuple(sizes.items())
-
-
-def _item_manifest(item: Item, question: str, seed: int | None) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": item.name, "kind": item.kind}
-    match item:
-        case ProgramItem():
-            entry["cases"] = [case.to_json() for case in cases_of(item, question, seed)]
-        case CallsItem():
-            entry["calls"] = [list(arguments) for arguments in calls_of(item, question, seed)]
-        case PlacementItem():
-            entry["shape"] = list(item.target.shape)
-        case ValueItem():
-            entry["predicted"] = item.predicted
-        case _:
-            entry.update(item.asks(question, seed))
-    return entry
-
-
-__all__ = [
-    "CallsItem",
-    "Case",
-    "Input",
-    "Item",
-    "LETTERS",
-    "Miss",
-    "Observed",
-    "PlacementItem",
-    "ProgramItem",
-    "Question",
-    "ValueItem",
-    "axes",
-    "calls_of",
-    "cases_of",
-    "place",
-]

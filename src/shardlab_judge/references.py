@@ -12,22 +12,11 @@ from typing import Any
 
 import jax
 
-from shardlab_judge.measuring import Measured, measure
-from shardlab_judge.programs import judge_program
-from shardlab_judge.question import Case, ProgramItem, Question, cases_of
-
-
-@dataclasses.dataclass(frozen=True)
-class Fact:
-    """Costs of the reference in one case, per device: payload price in bytes, argument and output bytes, FLOPs.
-
-    `slow` is the part of the price along the case's slow axis; it is stored only where there is one.
-    """
-
-    price: int
-    memory: int
-    flops: float
-    slow: int = 0
+from shardlab_judge.cases import Case
+from shardlab_judge.costs import Cost
+from shardlab_judge.items.program import ProgramItem, judge_program
+from shardlab_judge.measuring import measure
+from shardlab_judge.question import Question
 
 
 class References:
@@ -57,8 +46,8 @@ class References:
         text = json.dumps({"programs": self._programs, "facts": self._facts}, indent=1, sort_keys=True)
         path.write_text(text + "\n")
 
-    def fact(self, question: str, item: str, case: Case) -> Fact:
-        """The costs of the reference.
+    def cost(self, question: str, item: str, case: Case) -> Cost:
+        """The cost of the reference; `slow` is stored only where an axis is.
 
         Raises:
             KeyError: there is no reference program for this case.
@@ -66,9 +55,9 @@ class References:
         key = f"{question}/{item}/{case.key}"
         facts = self._facts.setdefault(jax.__version__, {})
         if key not in facts:
-            measured = measure(base64.b64decode(self._programs[key]), case)
-            facts[key] = {k: v for k, v in dataclasses.asdict(_fact(measured)).items() if k != "slow" or case.slow}
-        return Fact(**facts[key])
+            found = dataclasses.asdict(measure(base64.b64decode(self._programs[key]), case).observed.cost)
+            facts[key] = {k: v for k, v in found.items() if k != "slow" or case.slow}
+        return Cost(**facts[key])
 
 
 def passing(
@@ -83,7 +72,7 @@ def passing(
         ValueError: a solution does not pass.
     """
     for question, item, case, entry in _programs(questions, answers, seed):
-        costs = partial(references.fact, question, item.name)
+        costs = partial(references.cost, question, item.name)
         if found := judge_program(item, case, entry, costs, seed):
             raise ValueError(f"question {question}, {item.name}: {found[0].what} ({case.title})")
 
@@ -103,7 +92,7 @@ def build(questions: Iterable[Question], answers: Mapping[str, Any], seed: int |
         if "module" not in entry:
             raise ValueError(f"question {question}, {item.name}: the solution recorded {entry}")
         found._programs[f"{question}/{item.name}/{case.key}"] = entry["module"]
-        found.fact(question, item.name, case)
+        found.cost(question, item.name, case)
     return found
 
 
@@ -114,10 +103,5 @@ def _programs(
         for item in question.items:
             if isinstance(item, ProgramItem):
                 entries = answers[question.id]["items"][item.name].get("programs", [])
-                for case, entry in zip(cases_of(item, question.id, seed), entries, strict=True):
+                for case, entry in zip(item.cases_of(question.id, seed), entries, strict=True):
                     yield question.id, item, case, entry
-
-
-def _fact(measured: Measured) -> Fact:
-    observed = measured.observed
-    return Fact(observed.price, observed.memory, observed.flops, observed.slow)

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from shardlab.placement import Placement
 
+KEYS = {"misconception": "miss"}
+"""Fields of a finding that have another name in JSON."""
 Status = Literal["passed", "failed", "unattempted", "ungraded"]
 
 
@@ -39,6 +41,19 @@ class Finding:
     miss: str | None = None
     pictures: tuple[Placement, Placement] | None = None
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON, read back by `from_json`; the misconception's key is the one that course directories hold."""
+        raw = dataclasses.asdict(self)
+        raw["pictures"] = self.pictures and [p.to_json() for p in self.pictures]
+        return {KEYS.get(name, name): value for name, value in raw.items()}
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Finding:
+        """The finding that `to_json` wrote."""
+        names = {key: name for name, key in KEYS.items()}
+        fields = {names.get(key, key): value for key, value in raw.items()}
+        return cls(**{**fields, "pictures": raw["pictures"] and tuple(map(Placement.from_json, raw["pictures"]))})
+
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
@@ -62,17 +77,11 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, read back by `from_json`."""
-        raw = dataclasses.asdict(self)
-        for finding, entry in zip(self.findings, raw["findings"]):
-            entry["pictures"] = finding.pictures and [p.to_json() for p in finding.pictures]
-        return raw
+        return {**dataclasses.asdict(self), "findings": tuple(finding.to_json() for finding in self.findings)}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Verdict:
         """The verdict that `to_json` wrote; for our own files, not for a student's."""
-        findings = [
-            Finding(**{**entry, "pictures": entry["pictures"] and tuple(map(Placement.from_json, entry["pictures"]))})
-            for entry in raw["findings"]
-        ]
+        findings = tuple(map(Finding.from_json, raw["findings"]))
         parts = tuple(Part(**part) for part in raw["parts"])
-        return cls(raw["question"], raw["status"], parts, tuple(findings), raw["reason"])
+        return cls(raw["question"], raw["status"], parts, findings, raw["reason"])

@@ -15,7 +15,7 @@ from shardlab.answers.record import record
 from shardlab.programs.topology import devices
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking import elsewhere, predictions
-from shardlab_judge.question import ProgramItem
+from shardlab_judge.items.program import ProgramItem
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 

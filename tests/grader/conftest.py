@@ -18,7 +18,9 @@ from shardlab_grader.sandbox.box import RunScript
 from shardlab_grader.sandbox.servers import Servers
 
 from shardlab_course.editions import edition, header
-from shardlab_judge.question import CallsItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 from shardlab_judge.verdict import Finding, Part, Verdict
 
 ROOT = pathlib.Path(__file__).parents[2]

@@ -8,7 +8,9 @@ import pytest
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports.figures import FEW, Figures, Group, Loss, Misconception, State, figures, state
 
-from shardlab_judge.question import CallsItem, Miss, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Miss, Question
 from shardlab_judge.verdict import Finding, Part, Status, Verdict
 
 HINTS = ("one", "two", "three")

@@ -40,7 +40,7 @@ def record(manifest, namespace, predictions):
     return {"items": {name: {"value": namespace[name]} if name in namespace else {"missing": True}}}
 """,
     "shardlab_judge/__init__.py": "",
-    "shardlab_judge/programs.py": "JudgeProgram = judge_program = None",
+    "shardlab_judge/items/program.py": "judge_program = None",
     "shardlab_judge/judging.py": """
 import os, pathlib, time
 from shardlab_judge.verdict import Part, Verdict
@@ -64,7 +64,8 @@ class References:
 """,
     "shardlab_course/__init__.py": "",
     "shardlab_course/chapters.py": """
-from shardlab_judge.question import Question, ValueItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 QUESTIONS = {id: Question(id, "", (ValueItem("a", {"V": 2.0}, key=1),), 1, 1, ("",) * 3, "") for id in ("1.1", "1.2", "1.3")}
 reference_of = lambda id: None
 """,
@@ -84,7 +85,8 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     for name, source in STAND_IN.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(source)
-    judge = (f"shardlab_judge/{name}" for name in ("cases", "question", "verdict"))
+    needed = ("cases", "costs", "findings", "question", "responses", "verdict", "items/__init__", "items/value")
+    judge = (f"shardlab_judge/{name}" for name in needed)
     for name in ("shardlab/errors", "shardlab/placement", *judge):
         shutil.copy(SOURCE / f"{name}.py", package / f"{name}.py")
     return package

@@ -8,10 +8,12 @@ import pytest
 
 from shardlab.answers.record import plain, record
 from shardlab_course.checking.feedback import text
-from shardlab_judge.expression_items import LayoutItem, Situation
+from shardlab_judge.cases import Case, Input, axes
+from shardlab_judge.inputs import hidden_inputs
+from shardlab_judge.items.layout import LayoutItem, Situation
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.judging import judge
-from shardlab_judge.measuring import hidden_inputs
-from shardlab_judge.question import Case, Input, Miss, ProgramItem, Question, axes
+from shardlab_judge.question import Miss, Question
 from shardlab_judge.references import References, build
 from shardlab_judge.verdict import Verdict
 
@@ -67,7 +69,11 @@ def test_spec_becomes_a_list() -> None:
     assert plain(P("x", None, ("x", "y"))) == ["x", None, ["x", "y"]]
 
 
-HELD = (Input((8, 4), ("x", None)), Input((8, 8), ("x", None)), Input((8, 8), (None, "x"), copy_of=1))
+def as_rows(rng, shape, before):
+    return before[1]
+
+
+HELD = (Input((8, 4), ("x", None)), Input((8, 8), ("x", None)), Input((8, 8), (None, "x"), values=as_rows))
 
 
 def reference(mesh, x, rows, columns):

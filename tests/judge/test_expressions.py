@@ -8,9 +8,12 @@ from sample_questions import question
 from shardlab.answers.record import record
 from shardlab.placement import place
 from shardlab_course.checking.feedback import html, text
-from shardlab_judge.expression_items import ExpressionItem, LayoutItem, RulesItem, Situation, Tree
+from shardlab_judge.cases import axes
+from shardlab_judge.items.expression import ExpressionItem
+from shardlab_judge.items.layout import LayoutItem, Situation
+from shardlab_judge.items.rules import RulesItem, Tree
 from shardlab_judge.judging import judge
-from shardlab_judge.question import Miss, Question, axes
+from shardlab_judge.question import Miss, Question
 from shardlab_judge.references import References
 from shardlab_judge.verdict import Verdict
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from shardlab.answers.record import record
 from shardlab.placement import place
 from shardlab.processes import recorded
 from shardlab_course.checking import feedback
+from shardlab_judge.cases import axes
 from shardlab_judge.judging import judge
-from shardlab_judge.processes import seen
-from shardlab_judge.processes_item import Launch
-from shardlab_judge.question import axes
+from shardlab_judge.launches import Launch, seen
+from shardlab_judge.question import Check
+from shardlab_judge.verdict import Finding
 
 OVER_BOTH = (("dcn", "ici"),)
 
@@ -185,14 +187,18 @@ def test_what_a_miss_sees() -> None:
 
 
 def test_several_right_outputs() -> None:
-    """An oracle that is given what was returned can accept any of them."""
+    """A check that is given what was returned can accept any of them."""
     import dataclasses
 
-    def any_seed(process: int, returned: tuple[Any, ...], n: int) -> Any:
-        return returned[process] if returned[0] != returned[1] else "something else in each process"
+    def not_apart(item: Any, seen: Any) -> Iterator[Finding]:
+        first, second = seen.returned
+        if first == second:
+            yield Finding(item.name, "V", "Both say the same.")
 
     (item,) = LAUNCHED.items
-    other = dataclasses.replace(item, oracle=any_seed, several=True, cases=(Launch((1,)),) * 2, points={"V": 1}, misses=())
+    other = dataclasses.replace(
+        item, oracle=None, checks=(Check("V", not_apart),), cases=(Launch((1,)),) * 2, points={"V": 1}, misses=()
+    )
     asked = dataclasses.replace(LAUNCHED, items=(other,))
     for pair, points in (((3, 5), 1), ((4, 4), 0)):
         launches = [{"processes": [{"value": value} for value in pair]}] * 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
@@ -11,10 +12,12 @@ import pytest
 from sample_questions import PROGRAM, P, product, question
 
 from shardlab.answers.record import record
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.judging import judge
-from shardlab_judge.question import Case, Input, Observed, ProgramItem, axes
+from shardlab_judge.question import Check
 from shardlab_judge.references import References, build, passing
-from shardlab_judge.verdict import Verdict
+from shardlab_judge.verdict import Finding, Verdict
 
 SEED = 5
 
@@ -136,7 +139,7 @@ def test_same_bytes_same_verdict(references: References) -> None:
 
 def test_hidden_inputs_differ_by_seed() -> None:
     """Another release, other values."""
-    from shardlab_judge.measuring import hidden_inputs
+    from shardlab_judge.inputs import hidden_inputs
 
     case = PROGRAM.items[0].cases[0]
     first, same, other = (hidden_inputs(case, seed)[0] for seed in (1, 1, 2))
@@ -145,7 +148,7 @@ def test_hidden_inputs_differ_by_seed() -> None:
 
 def test_inputs_may_be_shifted() -> None:
     """Values around another number than 0, for programs whose mistakes show only there."""
-    from shardlab_judge.measuring import hidden_inputs
+    from shardlab_judge.inputs import hidden_inputs
 
     inputs = (Input((64,), shift=100.0), Input((64,), dtype="int32", shift=-200.0))
     floats, integers = hidden_inputs(Case((("x", 8),), inputs), 1)
@@ -170,7 +173,7 @@ def test_a_program_that_xla_cannot_compile_is_a_finding(references: References, 
     def broken(*args: object) -> None:
         raise jax.errors.JaxRuntimeError("INTERNAL: RET_CHECK failure in a thunk\nmore")
 
-    monkeypatch.setattr("shardlab_judge.programs.measure", broken)
+    monkeypatch.setattr("shardlab_judge.measuring.measure", broken)
     verdict = judge(PROGRAM, answer, references, SEED)
     assert (verdict.status, verdict.points) == ("failed", 0)
     assert verdict.findings[0].what.endswith("run your program here: INTERNAL: RET_CHECK failure in a thunk")
@@ -183,19 +186,19 @@ def test_facts_are_measured_again_for_another_jax(references: References, tmp_pa
     (tmp_path / "references.json").write_text(text)
     again = References.load(tmp_path / "references.json")
     case = PROGRAM.items[0].cases[1]
-    assert again.fact("0.1", "product", case) == references.fact("0.1", "product", case)
+    assert again.cost("0.1", "product", case) == references.cost("0.1", "product", case)
 
 
 @pytest.mark.parametrize("sign, status", [(1, "passed"), (-1, "passed"), (2, "failed")])
 def test_one_of_several_right_outputs_passes(sign: int, status: str) -> None:
-    """Where more than one output is right, the oracle is given what was observed, and says which of them is nearest."""
+    """Where more than one output is right, the question's check says which of them is nearest."""
 
-    def either_sign(observed: Observed) -> np.ndarray:
+    def either_sign(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
         x, (_, index, block) = observed.inputs[0].astype(np.float64), observed.shards[0][0]
-        return np.sign((x[index] * block).sum()) * x
+        yield from unequal(item, observed, np.sign((x[index] * block).sum()) * x)
 
     cases = tuple(Case(mesh, (Input((8, 6), ("x", None)),)) for mesh in (axes(x=2, y=4), axes(x=4)))
-    item = ProgramItem("same", {"V": 1}, oracle=either_sign, several=True, cases=cases)
+    item = ProgramItem("same", {"V": 1}, checks=(Check("V", either_sign),), cases=cases)
     asked = question(item)
     answer = record(asked.manifest(SEED), {"same": lambda mesh, x: sign * x}, {})
     assert judge(asked, answer, References({}, {}), SEED).status == status
@@ -217,18 +220,18 @@ def test_manual_programs_write_what_moves(operations: dict[str, int], moves: boo
 
 
 def test_a_second_run_has_other_whole_numbers() -> None:
-    """Where more than one output is right, the oracle sees a second run, with another seed and the same floats."""
+    """A check may ask for a second run, with another seed and the same floats."""
 
-    def keeps_seed(observed: Observed) -> np.ndarray:
+    def keeps_seed(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
         again = observed.again
         assert again is not None
         assert observed.inputs[0] != again.inputs[0]
         assert 0 <= again.inputs[0] < 100
         np.testing.assert_array_equal(observed.inputs[1], again.inputs[1])
-        return again.shards[0][0][2]
+        yield from unequal(item, observed, again.shards[0][0][2])
 
     cases = tuple(Case(mesh, (Input((), (), "int32"), Input((8, 6)))) for mesh in (axes(x=2, y=4), axes(x=4)))
-    item = ProgramItem("kept", {"V": 1}, oracle=keeps_seed, several=True, cases=cases)
+    item = ProgramItem("kept", {"V": 1}, checks=(Check("V", keeps_seed),), cases=cases)
     asked = question(item)
     for kept, status in ((lambda mesh, seed, x: x, "passed"), (lambda mesh, seed, x: x + seed.astype("float32"), "failed")):
         answer = record(asked.manifest(SEED), {"kept": kept}, {})
@@ -260,16 +263,28 @@ def test_slow_axis_has_a_budget_of_its_own(axis: str, tmp_path) -> None:
     facts.dump(tmp_path / "facts.json")
     assert ('"slow"' in (tmp_path / "facts.json").read_text()) == bool(axis)
     again = References.load(tmp_path / "facts.json")
-    assert [again.fact("0.1", "f", case).slow for case in cases] == {"x": [48, 96], "y": [192, 192], "": [0, 0]}[axis]
+    assert [again.cost("0.1", "f", case).slow for case in cases] == {"x": [48, 96], "y": [192, 192], "": [0, 0]}[axis]
     verdict = judge(asked, record(asked.manifest(), {"f": summed_in_turn}, {}), again)
     assert (verdict.status, verdict.points) == ("failed", 1)
     assert ("along x" in verdict.findings[0].what) == (axis == "x")
 
 
+def other_donations(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
+    if observed.donated != {0}:
+        yield Finding(item.name, "M", "Other arrays are donated.")
+
+
+def not_twice(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
+    if dict(observed.operations)["stablehlo.tanh"] != 2:
+        yield Finding(item.name, "J", "There are not two.")
+
+
 def test_what_a_jit_gives_away_is_donated() -> None:
     """The student's own `jax.jit` donates; its positions reach the judge, and the memory of outputs is counted once."""
     case = Case(axes(x=8), (Input((16, 3), ("x",)), Input((16, 3), ("x",))), (("x",),))
-    item = ProgramItem("f", {"V": 1, "M": 1}, oracle=lambda a, b: a + b, cases=(case,), donated=frozenset({0}))
+    item = ProgramItem(
+        "f", {"V": 1, "M": 1}, oracle=lambda a, b: a + b, cases=(case,), checks=(Check("M", other_donations),)
+    )
     asked = question(item, id="5.9")
     gives = jax.jit(lambda mesh, a, b: a + b, static_argnums=0, donate_argnums=1)
     answers = {"gives": gives, "keeps": lambda mesh, a, b: a + b, "gives both": lambda m, a, b: gives(m, b, a)}
@@ -282,7 +297,7 @@ def test_operations_of_a_function_count_for_each_call() -> None:
     """Letter J: a helper under its own jit stands once in the module, and is counted where it is called."""
     case = Case(axes(x=8), (Input((16, 3), ("x",)),), (("x",),))
     item = ProgramItem(
-        "f", {"V": 1, "J": 1}, oracle=lambda a: np.tanh(np.tanh(a)), cases=(case,), written=lambda c: {"tanh": (2, 2)}
+        "f", {"V": 1, "J": 1}, oracle=lambda a: np.tanh(np.tanh(a)), cases=(case,), checks=(Check("J", not_twice),)
     )
     asked, helper = question(item, id="5.9"), jax.jit(jnp.tanh)
     answers = {2: lambda mesh, a: helper(helper(a)), 3: lambda mesh, a: helper(helper(a)) + 0 * helper(a)}

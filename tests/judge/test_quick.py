@@ -14,7 +14,8 @@ from shardlab.programs.program import read_program
 from shardlab.programs.situation import situation
 from shardlab_course.chapters import QUESTIONS, reference_of
 from shardlab_judge import measuring
-from shardlab_judge.question import Case, ProgramItem
+from shardlab_judge.cases import Case
+from shardlab_judge.items.program import ProgramItem
 
 FIRST = {q.id: item for q in QUESTIONS.values() for item in q.items[:1] if isinstance(item, ProgramItem)}
 

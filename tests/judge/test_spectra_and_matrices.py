@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,16 +13,26 @@ from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
 from shardlab.answers.record import record
+from shardlab_course.ch13.oracles import definite
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.inputs import hidden_inputs
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.judging import judge
-from shardlab_judge.measuring import hidden_inputs
-from shardlab_judge.question import Case, Input, Miss, ProgramItem, Question, axes
+from shardlab_judge.question import Check, Miss, Question
 from shardlab_judge.references import build
+from shardlab_judge.verdict import Finding
+
+
+def too_wide(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
+    if observed.largest > 8 * 6 * 12 // 2:
+        yield Finding(item.name, "M", "On its way your program holds an array that is too large for one device.")
+
 
 SPECTRUM = Question(
     "sample", "rows", difficulty=1, minutes=1, hints=("a", "b", "c"), explanation="",
     items=(
         ProgramItem(
-            "rows", {"V": 1, "M": 1}, oracle=np.fft.fft, atol=1e-3, widest=lambda case: 8 * 6 * 12 // 2,
+            "rows", {"V": 1, "M": 1}, oracle=np.fft.fft, atol=1e-3, checks=(Check("M", too_wide),),
             cases=tuple(Case(axes(x=n), (Input((6, 12), ("x",), "complex64"),)) for n in (2, 3)),
             misses=(Miss("conjugate", "Backwards.", 1, like=lambda x: np.fft.ifft(x)),
                     Miss("columns", "Columns of the block.", 1, local=lambda at, block: np.fft.fft(block, axis=0))),
@@ -68,7 +80,7 @@ def test_complex_inputs_have_both_parts() -> None:
 
 def test_definite_inputs() -> None:
     """A definite input is symmetric, and its eigenvalues are at least one."""
-    (matrix,) = hidden_inputs(Case(axes(x=2), (Input((16, 16), ("x",), definite=True),)), 3)
+    (matrix,) = hidden_inputs(Case(axes(x=2), (Input((16, 16), ("x",), values=definite),)), 3)
     assert np.array_equal(matrix, matrix.T)
     values = np.linalg.eigvalsh(matrix.astype(float))
     assert values[0] > 0.999 and values[-1] < 6

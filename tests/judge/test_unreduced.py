@@ -8,9 +8,10 @@ import pytest
 from sample_questions import P, question
 
 from shardlab.answers.record import record
-from shardlab_judge.cases import Case, Input
+from shardlab_judge.cases import Case, Input, axes
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
 from shardlab_judge.judging import judge
-from shardlab_judge.question import ProgramItem, ValueItem, axes
 from shardlab_judge.references import References, build
 from shardlab_judge.verdict import Verdict
 

@@ -20,7 +20,7 @@ from shardlab_grader.releases.release import Release
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox.box import Mode
 from shardlab_grader.sandbox.servers import Servers
-from shardlab_judge.processes_item import ProcessesItem
+from shardlab_judge.items.processes import ProcessesItem
 from shardlab_judge.question import Question
 
 Advance = Callable[[], None]

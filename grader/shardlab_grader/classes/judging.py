@@ -17,7 +17,7 @@ from shardlab_grader.classes import faults
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.sandbox.box import ONE_THREAD, Mount, Outcome, RunScript, Sandbox, cold, interpreter
 from shardlab_grader.sandbox.student_package import PACKAGES, installed
-from shardlab_judge.question import ProgramItem, cases_of
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.verdict import Verdict
 
 SCRIPT = "/trusted/judge.py"
@@ -216,7 +216,7 @@ def _read_references(path: pathlib.Path, written: int, seed: int | None) -> Mapp
         for question in {key.partition("/")[0] for key in programs}
         for item in QUESTIONS[question].items
         if isinstance(item, ProgramItem)
-        for n, case in enumerate(cases_of(item, question, seed))
+        for n, case in enumerate(item.cases_of(question, seed))
         if (key := f"{question}/{item.name}/{case.key}") in programs
     }
 

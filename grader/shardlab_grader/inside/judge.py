@@ -24,9 +24,9 @@ from functools import partial
 from typing import Any
 
 from shardlab_course.chapters import QUESTIONS, reference_of
+from shardlab_judge.items.program import judge_program
 from shardlab_judge.judging import judge
-from shardlab_judge.programs import JudgeProgram, judge_program
-from shardlab_judge.question import Question, cases_of
+from shardlab_judge.question import JudgeOne, Question
 from shardlab_judge.references import References
 from shardlab_judge.verdict import Finding, Part, Verdict
 
@@ -67,9 +67,9 @@ def refuse(question: Question, reason: str) -> Verdict:
     return Verdict(question.id, "failed", parts, (Finding(parts[0].item, parts[0].letter, reason),))
 
 
-def _remembering(id: str, known: dict[str, list[Any]], say: Say) -> JudgeProgram:
+def _remembering(id: str, known: dict[str, list[Any]], say: Say) -> JudgeOne:
     def judge_one(item: Any, case: Any, entry: Any, costs: Any, seed: int | None) -> list[Finding]:
-        n = cases_of(item, id, seed).index(case)
+        n = item.cases_of(id, seed).index(case)
         if (before := known[item.name][n]) is not None:
             return list(Verdict.from_json({**EMPTY, "findings": before}).findings)
         found = judge_program(item, case, entry, costs, seed)

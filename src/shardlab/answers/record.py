@@ -42,27 +42,39 @@ def record(manifest: Mapping[str, Any], namespace: Mapping[str, Any], prediction
 def _entry(item: Mapping[str, Any], value: Any) -> Entry:
     if value is ...:
         return TODO
+    if item["kind"] not in RECORDERS:
+        raise ValueError(f"unknown kind of item: {item['kind']}")
     try:
-        match item["kind"]:
-            case "placement":
-                return {"placement": placement_of(value, tuple(item["shape"])).to_json()}
-            case "value":
-                return {"value": plain(value)} if not _unfinished(value) else TODO
-            case "calls":
-                return {"calls": [_call(value, arguments) for arguments in item["calls"]]}
-            case "rules":
-                return {"calls": [_call(functools.partial(_chosen, value), arguments) for arguments in item["calls"]]}
-            case "program":
-                return {"programs": exported(value, item)}
-            case "processes":
-                from shardlab.processes.recorded import launches
-
-                return {"launches": launches(value, item)}
-            case "design":
-                return _design(value, item)
+        return RECORDERS[item["kind"]](value, item)
     except Exception as raised:
         return error(raised)
-    raise ValueError(f"unknown kind of item: {item['kind']}")
+
+
+def _placement(given: Any, item: Mapping[str, Any]) -> Entry:
+    return {"placement": placement_of(given, tuple(item["shape"])).to_json()}
+
+
+def _value(given: Any, item: Mapping[str, Any]) -> Entry:
+    return TODO if _unfinished(given) else {"value": plain(given)}
+
+
+def _calls(given: Any, item: Mapping[str, Any]) -> Entry:
+    return {"calls": [_call(given, arguments) for arguments in item["calls"]]}
+
+
+def _rules(given: Any, item: Mapping[str, Any]) -> Entry:
+    """The expression that a table gives each path: patterns are matched here, and never by the judge."""
+    return _calls(functools.partial(_chosen, given), item)
+
+
+def _programs(given: Any, item: Mapping[str, Any]) -> Entry:
+    return {"programs": exported(given, item)}
+
+
+def _launches(given: Any, item: Mapping[str, Any]) -> Entry:
+    from shardlab.processes import recorded
+
+    return {"launches": recorded.launches(given, item)}
 
 
 def _design(given: Any, item: Mapping[str, Any]) -> Entry:
@@ -102,5 +114,16 @@ def _call(function: Callable[..., Any], arguments: list[Any]) -> Entry:
 
 
 def _chosen(rules: Any, paths: list[str]) -> list[str]:
-    """The expression that a table of rules gives each path: patterns are matched here, and never by the judge."""
     return match(paths, rules)
+
+
+RECORDERS: dict[str, Callable[[Any, Mapping[str, Any]], Entry]] = {
+    "placement": _placement,
+    "value": _value,
+    "calls": _calls,
+    "rules": _rules,
+    "program": _programs,
+    "processes": _launches,
+    "design": _design,
+}
+"""How an answer becomes data, by the kind of item; a kind whose manifest names another one is recorded as that."""

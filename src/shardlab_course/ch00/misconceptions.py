@@ -7,7 +7,8 @@ from typing import Any
 
 from shardlab.placement import place
 from shardlab_course.ch00 import oracles as of
-from shardlab_judge.question import Miss, Observed
+from shardlab_judge.cases import Observed
+from shardlab_judge.question import Miss
 
 OUTCOMES = (
     Miss("array-starts-nothing", "An array of JAX lies on a device, so the devices have to be there before it: making one "

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from shardlab_course.ch00 import misconceptions as wrong
 from shardlab_course.ch00 import oracles as of
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 MESH_8, MESH_42, MESH_24 = of.MESHES
 

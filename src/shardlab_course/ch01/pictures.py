@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlab.placement import Axes, Placement, Spec, place
-from shardlab_judge.question import Miss, PlacementItem, axes
+from shardlab_judge.cases import axes
+from shardlab_judge.items.placement import PlacementItem
+from shardlab_judge.question import Miss
 
 Shape = tuple[int, ...]
 Order = Sequence[int] | None

@@ -7,7 +7,11 @@ from typing import Any
 from shardlab.placement import place
 from shardlab_course.ch01 import oracles as oracle
 from shardlab_course.ch01.pictures import PICTURES
-from shardlab_judge.question import CallsItem, Miss, PlacementItem, Question, ValueItem, axes
+from shardlab_judge.cases import axes
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.placement import PlacementItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Miss, Question
 
 BYTES_CALLS: tuple[tuple[Any, ...], ...] = (
     ([8, 16], "float32", {"x": 2, "y": 4}, ["x", "y"]),

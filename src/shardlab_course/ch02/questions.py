@@ -6,7 +6,9 @@ from typing import Any
 
 from shardlab_course.ch02 import misconceptions as wrong
 from shardlab_course.ch02 import oracles as of
-from shardlab_judge.question import CallsItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 KINDS = {
     "a": "all-gather", "b": "all-reduce", "c": "reduce-scatter", "d": "all-to-all", "e": "none",

@@ -6,7 +6,8 @@ from typing import Any
 
 from shardlab.placement import Spec
 from shardlab_course.ch03 import oracles as of
-from shardlab_judge.question import Miss, Observed
+from shardlab_judge.cases import Observed
+from shardlab_judge.question import Miss
 
 
 def mistake(id: str, cause: str, hint: int = 1, **entries: Any) -> Miss:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ import numpy as np
 from shardlab.placement import Axes, Spec
 from shardlab.programs.reading.collectives import KINDS, read_collectives
 from shardlab.programs.reading.hlo import Array, Instruction, Module, leaves, parse
-from shardlab_judge.expression_items import Situation
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.items.layout import Situation
 
 LINE, WIDE = axes(x=8), axes(x=4, y=2)
 STEPS = 6
@@ -139,9 +139,14 @@ def steps(x: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return x
 
 
+def as_rows(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """The matrix that is given by rows already."""
+    return before[1]
+
+
 def steps_case(mesh: Axes, size: int, width: int) -> Case:
     """One matrix, held by rows and by columns."""
-    held = Input((size, size), ("x", None)), Input((size, size), (None, "x"), copy_of=1)
+    held = Input((size, size), ("x", None)), Input((size, size), (None, "x"), values=as_rows)
     return Case(mesh, (Input((size, width), ("x", None)), *held), (("x", None),))
 
 

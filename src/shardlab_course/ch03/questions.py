@@ -9,8 +9,12 @@ from shardlab_course.ch03 import misconceptions as wrong
 from shardlab_course.ch03 import oracles as of
 from shardlab_course.ch03.oracles import LINE, WIDE
 from shardlab_course.shared import programs
-from shardlab_judge.expression_items import LayoutItem
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem, axes
+from shardlab_judge.cases import axes
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.layout import LayoutItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 TALL = axes(x=2, y=4)
 MODELS = axes(data=2, model=4), axes(data=4, model=2)

@@ -11,7 +11,7 @@ import numpy as np
 
 from shardlab.placement import Axes, Spec
 from shardlab_course.shared.products import product, same, shape
-from shardlab_judge.question import Case, Input, Observed
+from shardlab_judge.cases import Case, Input, Observed
 
 Entry = str | list[str] | None
 LENGTH = 4

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_judge.expression_items import Situation, Tree
-from shardlab_judge.question import Case, Input, Observed
+from shardlab_judge.cases import Case, Input, Observed
+from shardlab_judge.items.layout import Situation
+from shardlab_judge.items.rules import Tree
 
 Words = list[tuple[str, int, bool]]
 

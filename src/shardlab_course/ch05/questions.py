@@ -7,8 +7,15 @@ from typing import Any
 from shardlab.placement import Axes, Spec, place
 from shardlab_course.ch05 import misconceptions as wrong
 from shardlab_course.ch05 import oracles as of
-from shardlab_judge.expression_items import ExpressionItem, LayoutItem, RulesItem
-from shardlab_judge.question import CallsItem, PlacementItem, ProgramItem, Question, ValueItem, axes
+from shardlab_judge.cases import axes
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.expression import ExpressionItem
+from shardlab_judge.items.layout import LayoutItem
+from shardlab_judge.items.placement import PlacementItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.rules import RulesItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 MATRIX, CUBE = (16, 24), (8, 4, 16)
 GRID, EIGHTS, LINE = axes(x=2, y=4), axes(x=2, y=2, z=2), axes(x=8)

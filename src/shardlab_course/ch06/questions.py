@@ -9,7 +9,11 @@ from typing import Any
 from shardlab.placement import Axes, Spec
 from shardlab_course.ch06 import misconceptions as wrong
 from shardlab_course.ch06 import oracles as of
-from shardlab_judge.question import CallsItem, Case, Input, Miss, ProgramItem, Question, ValueItem, axes
+from shardlab_judge.cases import Case, Input, axes
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Miss, Question
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
 ROWS: Spec = ("x", None)

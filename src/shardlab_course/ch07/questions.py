@@ -7,7 +7,10 @@ from typing import Any
 from shardlab_course.ch07 import misconceptions as wrong
 from shardlab_course.ch07 import oracles as of
 from shardlab_course.ch07.oracles import LINE, TALL, WIDE, drawing
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 MESHES = (LINE, WIDE)
 GRIDS = (WIDE, TALL)

@@ -12,7 +12,7 @@ import numpy as np
 
 from shardlab.placement import Axes, Spec
 from shardlab_course.shared.rings import Made, devices, each, near, whole
-from shardlab_judge.question import Case, Input, Observed
+from shardlab_judge.cases import Case, Input, Observed
 
 WEIGHTS = (1.0, -3.0, 2.0)
 """Of the row above, the row itself, and the row below, in the stencil."""

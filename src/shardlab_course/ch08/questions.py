@@ -7,7 +7,11 @@ from typing import Any
 from shardlab.placement import Axes, Spec
 from shardlab_course.ch08 import misconceptions as wrong
 from shardlab_course.ch08 import oracles as of
-from shardlab_judge.question import CallsItem, Miss, ProgramItem, Question, ValueItem, axes
+from shardlab_judge.cases import axes
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Miss, Question
 
 LINE, WIDE, FIVE = axes(x=8), axes(x=4, y=2), axes(x=5)
 ROWS: Spec = ("x",)

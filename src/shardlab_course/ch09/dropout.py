@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_judge.question import Case, Input, Observed
+from shardlab_judge.cases import Case, Input, Observed
+from shardlab_judge.items.program import ProgramItem, unequal
+from shardlab_judge.verdict import Finding
 
 KEEP = 0.75
 MASK = 0.2
@@ -47,6 +51,11 @@ def dropped(o: Observed) -> np.ndarray:
     if fair and distinct(o) == len(found) and not seed_ignored(o):
         return np.where(assembled(o) != 0, array, 0)
     return np.where(np.random.default_rng(9).random(array.shape) < KEEP, array, 0)
+
+
+def not_dropped(item: ProgramItem, o: Observed) -> Iterator[Finding]:
+    """Where the output is none that is right."""
+    yield from unequal(item, o, dropped(o))
 
 
 def distinct(o: Observed) -> int:

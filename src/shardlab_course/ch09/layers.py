@@ -8,8 +8,8 @@ from typing import Any
 
 from shardlab.placement import Axes
 from shardlab_course.ch09.oracles import FOUR, LINE
-from shardlab_judge.expression_items import Situation
-from shardlab_judge.question import axes
+from shardlab_judge.cases import axes
+from shardlab_judge.items.layout import Situation
 
 
 def plain_mlp(X: Any, W1: Any, W2: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
 
 COLUMNS: Spec = (None, "model")
 ROWS: Spec = ("model", None)

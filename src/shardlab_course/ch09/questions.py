@@ -6,8 +6,12 @@ from shardlab_course.ch09 import budget, dropout, layers
 from shardlab_course.ch09 import misconceptions as wrong
 from shardlab_course.ch09 import oracles as of
 from shardlab_course.ch09.oracles import COLUMNS, FOUR, LINE, MESHES, TALL, TOKENS, WIDE
-from shardlab_judge.expression_items import LayoutItem
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem, axes
+from shardlab_judge.cases import axes
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.layout import LayoutItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Check, Question
 
 ROUNDING = "float32 sums of up to 256 terms in another order"
 ALL = {"S": 0.5, "H": 0.5, "M": 0.5, "F": 0.5}
@@ -120,10 +124,10 @@ DROPOUT = Question(
     "9.5", "One key, many masks", difficulty=3, minutes=20,
     items=(
         ValueItem("patterns", {"P": 0.5}, predicted=True, key=1, misses=wrong.PATTERNS),
-        ProgramItem("drop_hidden", FREE, oracle=dropout.dropped, several=True, misses=wrong.DROPPED,
+        ProgramItem("drop_hidden", FREE, checks=(Check("V", dropout.not_dropped),), misses=wrong.DROPPED,
                     cases=(dropout.dropout_case(LINE, COLUMNS), dropout.dropout_case(TALL, COLUMNS)),
                     draw=lambda rng: dropout.dropout_case(rng.choice(MESHES), COLUMNS)),
-        ProgramItem("drop_output", FREE, oracle=dropout.dropped, several=True, misses=wrong.DROPPED,
+        ProgramItem("drop_output", FREE, checks=(Check("V", dropout.not_dropped),), misses=wrong.DROPPED,
                     cases=(dropout.dropout_case(WIDE, TOKENS), dropout.dropout_case(TALL, TOKENS)),
                     draw=lambda rng: dropout.dropout_case(rng.choice(GRIDS), TOKENS)),
     ),

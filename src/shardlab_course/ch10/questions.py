@@ -5,7 +5,9 @@ from __future__ import annotations
 from shardlab_course.ch10 import misconceptions as wrong
 from shardlab_course.ch10 import oracles as of
 from shardlab_course.ch10.oracles import LINE, MODEL_LINE, PLANE, TALL
-from shardlab_judge.question import ProgramItem, Question, ValueItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 SUMS = "float32 sums over the batch, in another order"
 

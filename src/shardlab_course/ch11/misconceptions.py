@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from shardlab_course.ch11 import oracles as of
-from shardlab_judge.question import Miss, Observed
+from shardlab_judge.cases import Observed
+from shardlab_judge.question import Miss
 
 LEDGER = (
     Miss("stages-are-not-cumulative",

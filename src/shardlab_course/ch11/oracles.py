@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.verdict import Finding
 
 Arrays = tuple[np.ndarray, ...]
 LINE, PLANE, TALL = axes(data=8), axes(data=4, model=2), axes(data=2, model=4)
 MESHES = (LINE, PLANE, TALL)
 ROWS: Spec = ("data", None)
 RATE, FIRST, SECOND, TINY, STEPS = 0.01, 0.9, 0.999, 1e-4, 5
+GIVEN_AWAY = frozenset({0, 1, 2})
+"""The weight and its state in 11.6: what the caller never looks at again."""
 PARTS = ("weights", "gradients", "optimizer")
 PLANS = ("data parallel", "zero-1", "zero-2", "fsdp, weights kept", "fsdp, gathered again")
 
@@ -322,6 +326,28 @@ def written(case: Case) -> Mapping[str, tuple[int, int]]:
         "dot_general": (2 * depth, 3 * depth - 1),
         "optimization_barrier": (1, 8 * depth),
     }
+
+
+def other_numbers(item: ProgramItem, o: Observed) -> Iterator[Finding]:
+    """Operations that stand in the exported program, before XLA merges what is equal, too often or not often enough."""
+    counts = dict(o.operations)
+    for name, (least, most) in written(o.case).items():
+        found = counts.get(f"stablehlo.{name}", 0)
+        if not least <= found <= most:
+            what = "Your program, before XLA, holds another number of an operation."
+            expected = f"{least} to {most} {name}" if least < most else f"{least} {name}"
+            yield Finding(item.name, "J", what, expected=expected, got=str(found))
+
+
+def other_donations(item: ProgramItem, o: Observed) -> Iterator[Finding]:
+    """Donated arrays that should not be, or the other way round."""
+    if o.donated != GIVEN_AWAY:
+        what = "Your program donates other arrays than it should."
+        yield Finding(item.name, "M", what, expected=_positions(GIVEN_AWAY), got=_positions(o.donated))
+
+
+def _positions(arrays: frozenset[int]) -> str:
+    return f"of the arrays after the mesh, number {', '.join(str(i + 1) for i in sorted(arrays))}" if arrays else "none"
 
 
 def stepping(mesh: Axes, rows: int, columns: int) -> Case:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from shardlab_course.ch11 import misconceptions as wrong
 from shardlab_course.ch11 import oracles as of
 from shardlab_course.ch11.oracles import LINE, PLANE, TALL
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Check, Question
 
 SUMS = "float32 sums over the batch, in another order"
 
@@ -89,7 +92,7 @@ REMAT = Question(
         ProgramItem("lean", {"V": 0.5, "S": 0.5, "H": 0.5, "J": 1.5}, oracle=of.slopes, misses=wrong.LEAN, tolerance=SUMS,
                     slack=8, slack_reason="the loss, one number, may be reduced beside the gradients",
                     cases=(of.layers(LINE, 88, (16, 24, 40, 32, 8)), of.layers(PLANE, 44, (12, 20, 8, 16, 4))),
-                    draw=of.draw_layers(4), written=of.written, manual=True),
+                    draw=of.draw_layers(4), checks=(Check("J", of.other_numbers),), manual=True),
     ),
     hints=(
         "jax.checkpoint says: do not keep what is inside, compute it again. Around what, so that backward gathers one layer "
@@ -134,7 +137,7 @@ DONATION = Question(
     items=(
         ProgramItem("step", {"V": 0.5, "S": 0.5, "M": 1.5}, oracle=of.adam, misses=wrong.DONATION,
                     cases=(of.stepping(LINE, 24, 5), of.stepping(PLANE, 32, 7)), draw=of.draw_stepping,
-                    tolerance="float32 powers and roots", rtol=1e-4, donated=frozenset({0, 1, 2})),
+                    tolerance="float32 powers and roots", rtol=1e-4, checks=(Check("M", of.other_donations),)),
     ),
     hints=(
         "Which arguments does the caller never look at again, because the function returns their successors?",

@@ -11,7 +11,7 @@ import numpy as np
 from shardlab.placement import Axes, Spec
 from shardlab.programs.reading.overlap import Overlap, overlaps
 from shardlab_course.shared.rings import devices, each, hops, largest, only_permutes, whole
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
 
 COLUMNS: Spec = (None, "x")
 ROWS: Spec = ("x", None)

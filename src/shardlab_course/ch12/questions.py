@@ -7,7 +7,10 @@ from shardlab_course.ch12 import misconceptions as wrong
 from shardlab_course.ch12 import oracles as of
 from shardlab_course.ch12 import pipeline, timetable
 from shardlab_course.ch12.oracles import FIVE, LINE, WIDE
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 ROUNDING = "float32 sums of up to 96 terms in another order"
 RING = {"V": 1.0, "S": 0.5, "H": 1.5}

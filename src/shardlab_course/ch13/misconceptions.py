@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from shardlab_course.ch13 import oracles as of
-from shardlab_judge.question import Miss, Observed
+from shardlab_course.ch13.checks import share
+from shardlab_judge.cases import Observed
+from shardlab_judge.question import Miss
 
 
 def _says(name: str, wrong: Any) -> Any:
@@ -258,7 +260,7 @@ FACTOR = (
     Miss("panels-by-sum",
          "Whole panels are sent as a sum with zeros: an all-reduce, twice the bytes of a gather. All devices hold a part "
          "of the panel; gather the parts.",
-         2, when=_if_right(of.lower, lambda o: of.largest(o, "all-reduce") >= of.share(o.case) // 2)),
+         2, when=_if_right(of.lower, lambda o: of.largest(o, "all-reduce") >= share(o.case) // 2)),
     Miss("gathers-panels-twice",
          "Each round runs two gathers of a panel's size. One device's block needs no gather of all: a sum with zeros sends "
          "it. Or gather the column of blocks before the triangular solve, and not again.", 3,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_course.ch13.checks import share
+from shardlab_judge.cases import Case, Input, Observed, axes
 
 LINE, WIDE, TALL = axes(x=8), axes(x=4, y=2), axes(x=2, y=4)
 STEPS = 6
@@ -247,11 +248,6 @@ def undamped(matrices: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.stack([np.linalg.solve(m, v) for m, v in zip(matrices, b)])
 
 
-def share(case: Case) -> int:
-    """Twice the bytes that one device has of the first input."""
-    return 2 * 4 * math.prod(case.inputs[0].shape) // dict(case.axes)["x"]
-
-
 def count(o: Observed, kind: str) -> int:
     """How often a kind of collective runs."""
     return sum(c.executions or 0 for c in o.collectives if c.kind == kind)
@@ -345,14 +341,20 @@ def field(mesh: Axes, rows: int, columns: int) -> Case:
     return Case(mesh, (Input((rows, columns), ROWS),), (ROWS,))
 
 
+def definite(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """A symmetric, positive definite matrix, with eigenvalues between 1 and about 5."""
+    root = rng.standard_normal(shape)
+    return np.asarray(root @ root.T / len(root) + np.eye(len(root)))
+
+
 def system(mesh: Axes, n: int) -> Case:
     """A case with a positive definite matrix in blocks of rows, and a right-hand side like it."""
-    return Case(mesh, (Input((n, n), ROWS, definite=True), Input((n,), ROWS)), (ROWS,))
+    return Case(mesh, (Input((n, n), ROWS, values=definite), Input((n,), ROWS)), (ROWS,))
 
 
 def matrix(mesh: Axes, n: int) -> Case:
     """A case with a positive definite matrix in blocks of rows, and its factor like it."""
-    return Case(mesh, (Input((n, n), ROWS, definite=True),), (ROWS,), lapack=True)
+    return Case(mesh, (Input((n, n), ROWS, values=definite),), (ROWS,), lapack=True)
 
 
 def stack(mesh: Axes, number: int, n: int) -> Case:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from shardlab_course.ch13 import misconceptions as wrong
 from shardlab_course.ch13 import oracles as of
+from shardlab_course.ch13.checks import too_wide
 from shardlab_course.ch13.oracles import LINE, TALL, WIDE
-from shardlab_judge.question import ProgramItem, Question, ValueItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Check, Question
 
 TRANSFORM = "float32 transforms, whose sums are taken in another order"
 
@@ -131,8 +134,9 @@ SOLVER = Question(
 FACTOR = Question(
     "13.6", "A factor that nobody holds", difficulty=5, minutes=50,
     items=(
-        ProgramItem("cholesky", {"V": 1, "S": 0.5, "H": 1, "M": 1.5}, oracle=of.lower, misses=wrong.FACTOR, widest=of.share,
-                    rtol=1e-4, atol=1e-4, tolerance="float32 elimination of a well-conditioned matrix",
+        ProgramItem("cholesky", {"V": 1, "S": 0.5, "H": 1, "M": 1.5}, oracle=of.lower, misses=wrong.FACTOR,
+                    checks=(Check("M", too_wide),), rtol=1e-4, atol=1e-4,
+                    tolerance="float32 elimination of a well-conditioned matrix",
                     cases=(of.matrix(LINE, 32), of.matrix(WIDE, 24)), draw=of.draw_matrix),
         ProgramItem("solve_stack", {"V": 0.5, "H": 0.5}, oracle=of.systems, misses=wrong.STACK, rtol=1e-4, atol=1e-4,
                     tolerance="float32 elimination of well-conditioned systems",

@@ -10,7 +10,7 @@ import numpy as np
 
 from shardlab.placement import Axes, Spec
 from shardlab.programs.reading.collectives import crossing
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
 
 Arrays = tuple[np.ndarray, ...]
 Grid = list[list[int]]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from shardlab.placement import place
 from shardlab.processes.recorded import FOLDER
-from shardlab_judge.processes_item import Global, Launch, Seen
-from shardlab_judge.question import axes
+from shardlab_judge.cases import axes
+from shardlab_judge.items.processes import ProcessesItem, unequal
+from shardlab_judge.launches import Global, Launch, Seen
+from shardlab_judge.verdict import Finding
 
 ALL = axes(data=8)
 RUN, STATE = 14, (16, 8)
@@ -71,6 +73,11 @@ def feeding(seed: int, rows: int, width: int) -> Launch:
 def draw_feeding(rng: random.Random) -> Launch:
     """Another seed and another shape."""
     return feeding(rng.randint(10, 99), 4 * rng.randint(1, 4), rng.randint(2, 5))
+
+
+def not_begun(item: ProcessesItem, seen: Seen) -> Iterator[Finding]:
+    """Where a start is none that is right."""
+    yield from unequal(item, seen, lambda process, *arguments: begun(process, seen.returned, *arguments))
 
 
 def begun(process: int, returned: Sequence[Any], seed: int, samples: int, rows: int) -> dict[str, Any]:

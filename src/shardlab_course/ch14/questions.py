@@ -6,8 +6,11 @@ from shardlab_course.ch14 import misconceptions as wrong
 from shardlab_course.ch14 import oracles as of
 from shardlab_course.ch14 import processes
 from shardlab_course.ch14.oracles import FEW_WIRES, HOSTS, SMALL_HOSTS, WIRES
-from shardlab_judge.processes_item import ProcessesItem
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.processes import ProcessesItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Check, Question
 
 BATCH = Question(
     "14.1", "One array, read by two", difficulty=2, minutes=20,
@@ -78,7 +81,7 @@ HIERARCHY = Question(
 SEEDS = Question(
     "14.4", "Alike and not alike", difficulty=3, minutes=25,
     items=(
-        ProcessesItem("start", {"V": 1.5, "S": 0.5}, oracle=processes.begun, several=True, misses=wrong.START,
+        ProcessesItem("start", {"V": 1.5, "S": 0.5}, checks=(Check("V", processes.not_begun),), misses=wrong.START,
                       cases=(processes.starting(3, 40, 6), processes.starting(8, 32, 16)), draw=processes.draw_starting),
     ),
     hints=(

@@ -8,8 +8,10 @@ from shardlab_course.ch15 import casebook_misconceptions as wrong
 from shardlab_course.ch15 import casebook_oracles as of
 from shardlab_course.ch15.casebook_oracles import LINE, PLANE, TALL, TALL_XY, WIDE_XY
 from shardlab_course.ch15.designs import family
-from shardlab_judge.design_items import DesignItem
-from shardlab_judge.question import ProgramItem, Question, ValueItem
+from shardlab_judge.items.design import DesignItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 POINTS = {"V": 0.25, "S": 0.25, "H": 0.5}
 

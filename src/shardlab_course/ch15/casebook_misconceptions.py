@@ -10,7 +10,8 @@ import numpy as np
 
 from shardlab.placement import place
 from shardlab_course.ch15 import casebook_oracles as of
-from shardlab_judge.question import Miss, Observed
+from shardlab_judge.cases import Observed
+from shardlab_judge.question import Miss
 
 CAUSES = {
     "unplaced-state": "an array that nobody placed lies whole on every device",

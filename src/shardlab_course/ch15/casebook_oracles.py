@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
 
 LINE, PLANE, TALL = axes(data=8), axes(data=4, model=2), axes(data=2, model=4)
 ROWS, COLUMNS, WHOLE = ("data", None), (None, "data"), (None, None)

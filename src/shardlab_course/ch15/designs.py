@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shardlab.placement import Spec
-from shardlab_judge.design_items import Design
+from shardlab_judge.items.design import Design
 
 if TYPE_CHECKING:
     import jax

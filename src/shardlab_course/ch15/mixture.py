@@ -11,7 +11,7 @@ import numpy as np
 from shardlab.placement import Axes, Spec
 from shardlab_course.ch15.transformer import softmax
 from shardlab_course.shared.agreement import agrees, wide
-from shardlab_judge.question import Case, Input, Observed, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
 
 EXPERTS, FEW_EXPERTS = axes(expert=8), axes(data=2, expert=4)
 ROOM = 1.25

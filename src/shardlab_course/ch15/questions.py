@@ -7,7 +7,10 @@ from shardlab_course.ch15 import misconceptions as wrong
 from shardlab_course.ch15.mixture import EXPERTS, FEW_EXPERTS
 from shardlab_course.ch15.pipeline import FEW_STAGES, STAGES
 from shardlab_course.ch15.transformer import PLANE, TALL
-from shardlab_judge.question import CallsItem, ProgramItem, Question, ValueItem
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question
 
 CAPSTONE = Question(
     "15.1", "A transformer over two axes, by hand", difficulty=5, minutes=75,

@@ -99,7 +99,7 @@ def explain(question: str, /) -> Note:
 def target(question: str, item: str, /) -> Placement:
     """The placement that a question asks for, without the mesh and spec that make it."""
     from shardlab_course.chapters import question as find
-    from shardlab_judge.question import PlacementItem
+    from shardlab_judge.items.placement import PlacementItem
 
     items = {i.name: i.target for i in find(question).items if isinstance(i, PlacementItem)}
     if item not in items:

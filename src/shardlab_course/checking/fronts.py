@@ -7,7 +7,8 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab_course.checking.pareto import Map, drawn
-from shardlab_judge.design_items import Cost, DesignItem
+from shardlab_judge.costs import Cost
+from shardlab_judge.items.design import DesignItem, front_of, measured
 
 
 def show_front(question: str, design: Mapping[str, Any] | None = None) -> Any:
@@ -30,13 +31,11 @@ def maps(question: str, design: Mapping[str, Any] | None) -> tuple[Map, ...]:
     Raises:
         ShardlabError: as for `show_front`.
     """
-    from shardlab_judge.fronts import front_of
-
     item = _item(question)
     found = []
     for case, (mine, note) in zip(item.cases, _measured(question, item, design)):
         shape = ", ".join(f"{name}={size}" for name, size in case.axes)
-        reached = tuple(Cost(fact.price, fact.memory) for fact in front_of(item, case).values())
+        reached = tuple(front_of(item, case).values())
         found.append(Map(f"mesh ({shape})", reached, mine, item.limit(case), note))
     return tuple(found)
 
@@ -55,11 +54,10 @@ def _item(question: str) -> DesignItem:
 
 def _measured(question: str, item: DesignItem, design: Any) -> list[tuple[Cost | None, str]]:
     from shardlab.answers.record import record
-    from shardlab_judge.designs import measured
 
     if design is None or design is ...:
         return [(None, "")] * len(item.cases)
-    manifest = {"variable": None, "items": [{"name": item.name, "kind": item.kind, **item.asks(question, None)}]}
+    manifest = {"variable": None, "items": [item.manifest(question, None)]}
     entry = record(manifest, {item.name: design}, {})["items"][item.name]
     programs = entry.get("programs", [entry] * len(item.cases))
     error = next((e["error"] for e in programs if "error" in e), None)

@@ -9,7 +9,7 @@ from typing import Any
 from shardlab.pictures.charts import chart as charts
 from shardlab.pictures.charts.chart import COLOURS, TONE, Chart
 from shardlab.tables import Table
-from shardlab_judge.design_items import Cost, distance
+from shardlab_judge.costs import Cost, distance
 
 NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ROWS, CELLS = 12, 56

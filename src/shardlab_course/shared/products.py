@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shardlab_judge.question import Observed
+from shardlab_judge.cases import Observed
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shardlab_judge.question import Observed
+from shardlab_judge.cases import Observed
 
 Made = Callable[[int], np.ndarray]
 """What the device at this place along x would hold."""

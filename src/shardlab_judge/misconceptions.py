@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import place
-from shardlab_judge.measuring import wide
-from shardlab_judge.question import Miss, Observed, ProgramItem
+from shardlab_judge.cases import Observed
+from shardlab_judge.inputs import wide
+from shardlab_judge.question import Item, Miss
 
 
-def find_miss(item: ProgramItem, observed: Observed, letter: str) -> Miss | None:
+def find_miss(item: Item, observed: Observed, letter: str) -> Miss | None:
     """The first known wrong answer that the program behaves like."""
     for miss in item.misses:
         if miss.when is not None and _holds(miss.when, observed):
             return miss
-        if letter == "V" and miss.like is not None and _equals(item, observed, miss.like):
+        if letter == "V" and miss.like is not None and _equals(observed, miss.like):
             return miss
-        if letter == "V" and miss.local is not None and _acts_like(item, observed, miss.local):
+        if letter == "V" and miss.local is not None and _acts_like(observed, miss.local):
             return miss
     return None
 
 
-def is_barred(item: ProgramItem, observed: Observed) -> bool:
+def is_barred(item: Item, observed: Observed) -> bool:
     """Whether the program goes one of the ways that the item does not ask for."""
     return any(miss.barred and miss.when is not None and _holds(miss.when, observed) for miss in item.misses)
 
@@ -36,7 +37,7 @@ def _holds(when: Callable[[Observed], bool], observed: Observed) -> bool:
         return False
 
 
-def _equals(item: ProgramItem, observed: Observed, wrong: Any) -> bool:
+def _equals(observed: Observed, wrong: Any) -> bool:
     try:
         outputs = wrong(*map(wide, observed.inputs))
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
@@ -49,7 +50,7 @@ def _equals(item: ProgramItem, observed: Observed, wrong: Any) -> bool:
         return False
 
 
-def _acts_like(item: ProgramItem, observed: Observed, local: Any) -> bool:
+def _acts_like(observed: Observed, local: Any) -> bool:
     case, inputs = observed.case, observed.inputs
     names, sizes = zip(*case.axes)
     maps = [dict(place(x.shape, case.axes, i.spec).shards) for x, i in zip(inputs, case.inputs)]

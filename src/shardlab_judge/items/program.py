@@ -1,84 +1,139 @@
-"""Judging programs: values on every device, shardings and costs, case by case."""
+"""Programs: values on every device, shardings and costs, case by case.
+
+The grader's own process reads declarations and looks at what came out of a sandbox, and knows no JAX: what needs it is
+imported where a program is judged.
+"""
 
 from __future__ import annotations
 
 import base64
+import binascii
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
-import jax
 import numpy as np
 
 from shardlab.placement import place
-from shardlab.programs import stablehlo
-from shardlab.programs.reading.collectives import Collective
-from shardlab_judge.findings import Entry, Judged, asked, explained, raised
-from shardlab_judge.measuring import hidden_inputs, measure, other_numbers, run, wide
-from shardlab_judge.misses import find_miss, is_barred
-from shardlab_judge.question import Case, Observed, ProgramItem
+from shardlab_judge import responses
+from shardlab_judge.cases import Case, Observed
+from shardlab_judge.costs import Cost
+from shardlab_judge.findings import checked, describe, explained, raised, spec_text
+from shardlab_judge.inputs import hidden_inputs, wide
+from shardlab_judge.misconceptions import find_miss, is_barred
+from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
 from shardlab_judge.verdict import Finding
 
-
-class Costs(Protocol):
-    """Costs of a reference, per device."""
-
-    @property
-    def price(self) -> int:
-        """Payload bytes."""
-        ...
-
-    @property
-    def memory(self) -> int:
-        """Argument and output bytes."""
-        ...
-
-    @property
-    def flops(self) -> float:
-        """Floating point operations."""
-        ...
-
-    @property
-    def slow(self) -> int:
-        """Payload bytes that cross the case's slow axis."""
-        ...
+MODULE = 256 * 1024
+OUTPUTS, PATH = 64, 200
+Costs = Callable[[Case], Cost]
+"""What the reference costs in a case."""
 
 
-def judge_program(
-    item: ProgramItem, case: Case, entry: Entry, costs: Callable[[Case], Costs], seed: int | None
-) -> list[Finding]:
+@dataclasses.dataclass(frozen=True)
+class ProgramItem(Item):
+    """A function `answer(mesh, *arrays)`, judged by its exported program on every case.
+
+    Args:
+        oracle: slow, plain NumPy on the global inputs; returns one array or a tuple of them. Without one, because more than
+            one output is right, a check for V says what is wrong.
+        checks: what this question looks at besides, each with the item and what was `Observed`.
+        cases: the public cases, on at least two mesh shapes.
+        draw: one further case from a random generator.
+        drawn: how many further cases the grader draws.
+        rtol, atol: tolerances of the values, with the reason in `tolerance`.
+        slack: payload bytes that the program may move beyond the reference, with the reason in `slack_reason`.
+        most: how many collectives may run, all executions counted; unless given, only their bytes matter.
+        deepest: in a case, how many collectives may wait for one another; unless given, any number.
+        manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
+    """
+
+    oracle: Callable[..., Any] | None = dataclasses.field(default=None, kw_only=True)
+    checks: tuple[Check, ...] = dataclasses.field(default=(), kw_only=True)
+    cases: tuple[Case, ...] = dataclasses.field(kw_only=True)
+    draw: Callable[[random.Random], Case] | None = dataclasses.field(default=None, kw_only=True)
+    drawn: int = dataclasses.field(default=1, kw_only=True)
+    rtol: float = dataclasses.field(default=1e-5, kw_only=True)
+    atol: float = dataclasses.field(default=1e-5, kw_only=True)
+    tolerance: str = dataclasses.field(default="float32 sums in another order", kw_only=True)
+    slack: int = dataclasses.field(default=0, kw_only=True)
+    slack_reason: str = dataclasses.field(default="", kw_only=True)
+    most: int | None = dataclasses.field(default=None, kw_only=True)
+    deepest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
+    manual: bool = dataclasses.field(default=False, kw_only=True)
+    kind = "program"
+    form = "a function of the mesh and the arrays"
+    parts = "programs"
+
+    def cases_of(self, question: str, seed: int | None) -> tuple[Case, ...]:
+        """The public cases, then those drawn from `seed`."""
+        return self.with_drawn(self.cases, self.draw, self.drawn, question, seed)
+
+    def asks(self, question: str, seed: int | None) -> dict[str, Any]:
+        """The cases, without values."""
+        return {"cases": [case.to_json() for case in self.cases_of(question, seed)]}
+
+    @classmethod
+    def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
+        """A program for each case."""
+        return responses.cases(asked, raw, ("cases", "programs"), admit_program)
+
+    def judge(self, response: Response, setting: Setting) -> Judged:
+        """Points and findings over all cases, the first finding of each letter."""
+        cases = self.cases_of(setting.question, setting.seed)
+        costs = partial(setting.references.cost, setting.question, self.name)
+        return judge_programs(self, cases, response["programs"], costs, setting.seed, setting.judge_one or judge_program)
+
+
+def admit_program(raw: Any) -> Response:
+    """What was recorded of one program.
+
+    Raises:
+        shardlab_judge.responses.Refused: it is too large, or something else.
+    """
+    match raw:
+        case {"module": str(module), "outputs": outputs, **rest} if not rest:
+            paths = [responses.text(path, PATH) for path in responses.listed(outputs, OUTPUTS)]
+            return {"module": _module(module), "outputs": paths}
+    return responses.single(raw, "module", lambda _: responses.fail("a program should have the fields module and outputs"))
+
+
+def _module(text: str) -> str:
+    if len(text) > 4 * (MODULE // 3 + 1):
+        raise responses.Refused(
+            f"the exported program has more than {MODULE // 1024} kB; constants in it should be computed or passed in"
+        )
+    try:
+        decoded = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise responses.Refused("the exported program is not base64") from error
+    return base64.b64encode(decoded).decode()
+
+
+def judge_program(item: ProgramItem, case: Case, response: Response, costs: Costs, seed: int | None) -> list[Finding]:
     """All findings on what was recorded for one case; a pure function of it."""
-    if "module" not in entry:
-        error = entry.get("error", {"type": "", "message": "still `...`"})
+    import jax
+
+    from shardlab.programs import stablehlo
+
+    if "module" not in response:
+        error = response.get("error", {"type": "", "message": "still `...`"})
         return [raised(item, error, "Your function raised an exception.", case.title)]
     budget = costs(case) if any(letter in item.points for letter in "HMF") else None
     try:
-        return judge_case(item, case, base64.b64decode(entry["module"]), budget, seed)
+        return judge_case(item, case, base64.b64decode(response["module"]), budget, seed)
     except stablehlo.Refused as refusal:
         what = f"Your program is refused: {refusal}."
     except jax.errors.JaxRuntimeError as failure:
         what = f"XLA can't compile or run your program here: {str(failure).splitlines()[0]}"
     found = "a program that is not judged"
-    return [Finding(item.name, letter, what, asked(item), found, case.title) for letter in item.points]
-
-
-class JudgeProgram(Protocol):
-    """`judge_program`, or something that remembers what it found."""
-
-    def __call__(
-        self, item: ProgramItem, case: Case, entry: Entry, costs: Callable[[Case], Costs], seed: int | None, /
-    ) -> list[Finding]:
-        """All findings on what was recorded for one case."""
-        ...
+    return [Finding(item.name, letter, what, item.form, found, case.title) for letter in item.points]
 
 
 def judge_programs(
-    item: ProgramItem,
-    cases: tuple[Case, ...],
-    entries: list[Entry],
-    costs: Callable[[Case], Costs],
-    seed: int | None,
-    judge_one: JudgeProgram = judge_program,
+    item: ProgramItem, cases: Sequence[Case], recorded: Sequence[Response], costs: Costs, seed: int | None, one: JudgeOne
 ) -> Judged:
     """Points and findings over all cases, the first finding of each letter.
 
@@ -86,9 +141,9 @@ def judge_programs(
     """
     findings: dict[str, Finding] = {}
     worthless = False
-    for case, entry in zip(cases, entries, strict=True):
-        found = judge_one(item, case, entry, costs, seed)
-        worthless = worthless or "module" not in entry or any(f.letter == "V" for f in found)
+    for case, response in zip(cases, recorded, strict=True):
+        found = one(item, case, response, costs, seed)
+        worthless = worthless or "module" not in response or any(f.letter == "V" for f in found)
         for finding in found:
             findings.setdefault(finding.letter, finding)
         if worthless:
@@ -96,20 +151,18 @@ def judge_programs(
     return {letter: 1.0 for letter in item.points if letter not in findings and not worthless}, list(findings.values())
 
 
-def judge_case(item: ProgramItem, case: Case, module: bytes, costs: Costs | None, seed: int | None) -> list[Finding]:
+def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, seed: int | None) -> list[Finding]:
     """All differences of one program in one case, the first of each letter.
 
     Raises:
         stablehlo.Refused: the program is not allowed.
     """
-    measured, inputs = measure(module, case), hidden_inputs(case, seed)
-    observed = run(measured, inputs)
-    if item.several:
-        observed = dataclasses.replace(observed, again=run(measured, other_numbers(inputs, seed)))
-    wanted = oracle_outputs(item, observed)
+    from shardlab_judge.measuring import measure, run
+
+    observed = run(measure(module, case), hidden_inputs(case, seed), seed)
     findings = []
     for letter in item.points:
-        found = next(_differences(letter, item, observed, wanted, costs), None)
+        found = next(_differences(letter, item, observed, cost), None)
         if found is not None:
             found = dataclasses.replace(found, where=case.title)
             findings.append(explained(found, find_miss(item, observed, letter)))
@@ -118,54 +171,31 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, costs: Costs | None
 
 def oracle_outputs(item: ProgramItem, observed: Observed) -> tuple[np.ndarray, ...]:
     """What the oracle returns, as a tuple, computed in double precision where the inputs are floats."""
-    outputs = item.oracle(observed) if item.several else item.oracle(*map(wide, observed.inputs))
+    if item.oracle is None:
+        raise ValueError(f"more than one output of {item.name} is right")
+    outputs = item.oracle(*map(wide, observed.inputs))
     return tuple(map(np.asarray, outputs if isinstance(outputs, tuple) else (outputs,)))
 
 
-def _differences(
-    letter: str, item: ProgramItem, observed: Observed, wanted: tuple[np.ndarray, ...], costs: Costs | None
-) -> Iterator[Finding]:
+def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost | None) -> Iterator[Finding]:
     match letter:
         case "V":
-            yield from _values(item, observed, wanted)
+            yield from _values(item, observed)
         case "S":
             yield from _shardings(item, observed)
-        case "H" if costs is not None:
-            yield from _communication(item, observed, costs.price + item.slack, costs.slow)
-        case "M" if costs is not None and observed.memory > costs.memory:
+        case "H" if cost is not None:
+            yield from _communication(item, observed, cost.price + item.slack, cost.slow)
+        case "M" if cost is not None and observed.memory > cost.memory:
             yield Finding(
                 item.name, "M", "Arguments and outputs take more memory than they need to.",
-                expected=f"at most {costs.memory} B a device", got=f"{observed.memory} B a device",
+                expected=f"at most {cost.memory} B a device", got=f"{observed.memory} B a device",
             )  # fmt: skip
-        case "M" if item.widest is not None and observed.largest > item.widest(observed.case):
-            yield Finding(
-                item.name, "M", "On its way your program holds an array that is too large for one device.",
-                expected=f"no array above {item.widest(observed.case)} B on a device", got=f"one of {observed.largest} B",
-            )  # fmt: skip
-        case "M" if item.donated is not None and observed.donated != item.donated:
-            what = "Your program donates other arrays than it should."
-            yield Finding(item.name, "M", what, expected=_positions(item.donated), got=_positions(observed.donated))
-        case "J" if item.written is not None:
-            yield from _written(item, observed, item.written(observed.case))
-        case "F" if costs is not None and observed.flops > 1.01 * costs.flops:
+        case "F" if cost is not None and observed.flops > 1.01 * cost.flops:
             yield Finding(
                 item.name, "F", "Each device does more arithmetic than it needs to.",
-                expected=f"at most {costs.flops:.0f} FLOPs a device", got=f"{observed.flops:.0f} FLOPs a device",
+                expected=f"at most {cost.flops:.0f} FLOPs a device", got=f"{observed.flops:.0f} FLOPs a device",
             )  # fmt: skip
-
-
-def _positions(arrays: frozenset[int]) -> str:
-    return f"of the arrays after the mesh, number {', '.join(str(i + 1) for i in sorted(arrays))}" if arrays else "none"
-
-
-def _written(item: ProgramItem, observed: Observed, bounds: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
-    counts = dict(observed.operations)
-    for name, (least, most) in bounds.items():
-        found = counts.get(f"stablehlo.{name}", 0)
-        if not least <= found <= most:
-            what = "Your program, before XLA, holds another number of an operation."
-            expected = f"{least} to {most} {name}" if least < most else f"{least} {name}"
-            yield Finding(item.name, "J", what, expected=expected, got=str(found))
+    yield from checked(item.checks, letter, item, observed)
 
 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:
@@ -192,11 +222,16 @@ def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int
         yield Finding(item.name, "H", what, expected="the way that the exercise asks for", got=moved)
 
 
-def _values(item: ProgramItem, observed: Observed, wanted: tuple[np.ndarray, ...]) -> Iterator[Finding]:
+def _values(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
     if item.manual and not observed.manual:
         what = "Your program leaves to the compiler what you were to write."
         yield Finding(item.name, "V", what, expected="jax.shard_map, and what moves sent inside", got="left to the compiler")
-        return
+    elif item.oracle is not None:
+        yield from unequal(item, observed, *oracle_outputs(item, observed))
+
+
+def unequal(item: ProgramItem, observed: Observed, *wanted: np.ndarray) -> Iterator[Finding]:
+    """Where the outputs are other ones than these."""
     if len(observed.shards) != len(wanted):
         counts = f"{len(wanted)} array{'s' * (len(wanted) != 1)}", f"{len(observed.shards)}"
         yield Finding(item.name, "V", "Your function returns another number of arrays.", expected=counts[0], got=counts[1])
@@ -270,18 +305,3 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
                 item.name, "S", "The output lies elsewhere.", pictures=pictures,
                 expected=spec_text(spec), got=spec_text(placement.spec),
             )  # fmt: skip
-
-
-def describe(collectives: tuple[Collective, ...]) -> str:
-    """The collectives in a few words: `2 all-gathers over x, 1 all-reduce over y`."""
-    counts: dict[str, int] = {}
-    for c in collectives:
-        over = f" over {', '.join(c.axes)}" if c.axes else ""
-        counts[f"{c.kind}{over}"] = counts.get(f"{c.kind}{over}", 0) + 1
-    return ", ".join(f"{n} {kind}" for kind, n in counts.items()) or "no collectives"
-
-
-def spec_text(spec: Any, terms: tuple[str, ...] = ()) -> str:
-    """A spec as the student writes it: `P('x', None)`, `P(None, unreduced={'x'})`."""
-    unreduced = [f"unreduced={{{', '.join(map(repr, sorted(terms)))}}}"] if terms else []
-    return "another kind of sharding" if spec is None else f"P({', '.join([*map(repr, spec), *unreduced])})"

@@ -1,0 +1,71 @@
+"""What a program costs on one device, and which of several costs no other beats."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+STEPS = ((1.1, 1.0), (1.35, 0.75), (2.0, 0.5), (3.5, 0.25))
+"""Up to this distance from the front, this share of the points."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """What a program costs on one device.
+
+    Args:
+        price: payload bytes that it moves.
+        memory: bytes of arguments and outputs.
+        flops: floating point operations.
+        slow: the part of the price that crosses the case's slow axis.
+    """
+
+    price: int
+    memory: int
+    flops: float = 0.0
+    slow: int = 0
+
+
+def front(costs: Mapping[str, Cost]) -> dict[str, Cost]:
+    """Those that no other beats, by falling memory: each costs less than every other in bytes or in memory.
+
+    Example:
+        >>> list(front({"a": Cost(4, 1), "b": Cost(2, 2), "c": Cost(4, 2)}))
+        ['b', 'a']
+    """
+    kept = {name: cost for name, cost in costs.items() if not any(_beats(other, cost) for other in costs.values())}
+    unique = {_point(cost): name for name, cost in reversed(kept.items())}
+    return {name: kept[name] for _, name in sorted(unique.items())}
+
+
+def distance(cost: Cost, reached: Iterable[Cost]) -> float:
+    """How many times worse than the nearest design that is `reached`, in the worse of bytes and memory; 1 if none beats it.
+
+    Example:
+        >>> distance(Cost(6, 2), [Cost(4, 1), Cost(2, 3)])
+        2.0
+        >>> distance(Cost(3, 2), [Cost(4, 1), Cost(2, 3)])
+        1.0
+    """
+    others = list(reached)
+    if not any(_beats(other, cost) for other in others):
+        return 1.0
+    return max(1.0, min(max(_ratio(cost.price, o.price), _ratio(cost.memory, o.memory)) for o in others))
+
+
+def share(found: float, steps: Sequence[tuple[float, float]] = STEPS) -> float:
+    """The share of the points at this distance."""
+    return next((part for most, part in steps if found <= most + 1e-9), 0.0)
+
+
+def _point(cost: Cost) -> tuple[int, int]:
+    return cost.price, cost.memory
+
+
+def _ratio(mine: float, other: float) -> float:
+    return mine / other if other else 1.0 if not mine else math.inf
+
+
+def _beats(other: Cost, cost: Cost) -> bool:
+    return _point(other) != _point(cost) and other.price <= cost.price and other.memory <= cost.memory

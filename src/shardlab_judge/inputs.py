@@ -1,0 +1,43 @@
+"""The arrays that programs are run on: drawn from a seed, and the same for the same seed."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from shardlab_judge.cases import Case, Input
+
+
+def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
+    """Random arrays for a case, normal or whole numbers below 100; the same for the same seed."""
+    rng = np.random.default_rng(random.Random(f"{seed}/{case.key}").getrandbits(64))
+    arrays: list[np.ndarray] = []
+    for given in case.inputs:
+        drawn = _drawn(rng, given) if given.values is None else given.values(rng, given.shape, arrays)
+        arrays.append(drawn.astype(given.dtype))
+    return tuple(arrays)
+
+
+def other_numbers(inputs: tuple[np.ndarray, ...], seed: int | None) -> tuple[np.ndarray, ...]:
+    """These inputs with every whole number replaced by another one below 100, as another random seed is."""
+    shift = random.Random(f"{seed}/again").randint(1, 99)
+    return tuple((x + shift) % 100 if np.issubdtype(x.dtype, np.integer) else x for x in inputs)
+
+
+def wide(x: np.ndarray) -> np.ndarray:
+    """The same in double precision where it has floats or complex numbers."""
+    found: np.ndarray = x.astype(np.result_type(x.dtype, np.float64)) if np.issubdtype(x.dtype, np.inexact) else x
+    return found
+
+
+def _drawn(rng: np.random.Generator, given: Input) -> np.ndarray:
+    drawn: np.ndarray
+    if np.issubdtype(np.dtype(given.dtype), np.complexfloating):
+        real, imaginary = rng.standard_normal((2, *given.shape))
+        drawn = real + 1j * imaginary + given.shift
+    elif np.issubdtype(np.dtype(given.dtype), np.floating):
+        drawn = rng.standard_normal(given.shape) + given.shift
+    else:
+        drawn = rng.integers(0, 100, given.shape) + int(given.shift)
+    return drawn

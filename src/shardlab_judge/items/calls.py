@@ -1,0 +1,97 @@
+"""Calls: what a function returned for arguments that the grader chose, against an oracle."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from shardlab_judge import responses
+from shardlab_judge.findings import explained, raised, short
+from shardlab_judge.items.value import matches
+from shardlab_judge.question import Item, Judged, Miss, Response, Setting
+from shardlab_judge.verdict import Finding
+
+Arguments = tuple[Any, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class CallsItem(Item):
+    """A plain Python function, judged by what it returns for arguments that the grader chose.
+
+    Args:
+        oracle: slow, plain Python or NumPy; JSON-able arguments in, JSON-able value out.
+        calls: the public argument lists.
+        draw: one further argument list from a random generator.
+        drawn: how many further argument lists the grader draws.
+        rtol: relative tolerance for floats; whole numbers and texts must be equal.
+    """
+
+    oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
+    calls: tuple[Arguments, ...] = dataclasses.field(kw_only=True)
+    draw: Callable[[random.Random], Arguments] | None = dataclasses.field(default=None, kw_only=True)
+    drawn: int = dataclasses.field(default=20, kw_only=True)
+    rtol: float = dataclasses.field(default=0.0, kw_only=True)
+    kind = "calls"
+    form = "a function"
+    parts = "calls"
+
+    def calls_of(self, question: str, seed: int | None) -> tuple[Arguments, ...]:
+        """The public argument lists, then those drawn from `seed`."""
+        return self.with_drawn(self.calls, self.draw, self.drawn, question, seed)
+
+    def asks(self, question: str, seed: int | None) -> dict[str, Any]:
+        """What the function is called with."""
+        return {"calls": [list(arguments) for arguments in self.calls_of(question, seed)]}
+
+    @classmethod
+    def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
+        """A value for each call."""
+        return admit_calls(asked, raw)
+
+    def judge(self, response: Response, setting: Setting) -> Judged:
+        """Full points where every call returned what the oracle returns."""
+        calls, returned = self.calls_of(setting.question, setting.seed), response["calls"]
+        rights = [self.oracle(*arguments) for arguments in calls]
+        wrong = [
+            n for n, (right, one) in enumerate(zip(rights, returned, strict=True)) if not _returns(one, right, self.rtol)
+        ]
+        if not wrong:
+            return {self.first: 1.0}, []
+        first, count = wrong[0], f"{len(wrong)} of {len(calls)} calls."
+        where = f"{self.name}({', '.join(short(repr(argument), 200) for argument in calls[first])})"
+        if "value" not in returned[first]:
+            error = returned[first].get("error", {"type": "", "message": "still `...`"})
+            return {}, [raised(self, error, f"{self.name} raised in {count}", where)]
+        right, got = short(repr(rights[first]), 120), short(repr(returned[first]["value"]), 120)
+        finding = Finding(self.name, self.first, f"{self.name} is wrong in {count}", right, got, where)
+        return {}, [explained(finding, _calls_miss(self, calls, returned))]
+
+
+def admit_calls(asked: Mapping[str, Any], raw: Any) -> Response:
+    """A value for each of the manifest's calls.
+
+    Raises:
+        shardlab_judge.responses.Refused: it is something else.
+    """
+    return responses.cases(asked, raw, ("calls", "calls"), partial(responses.single, field="value", check=responses.value))
+
+
+def _returns(one: Response, right: Any, rtol: float) -> bool:
+    return "value" in one and matches(right, one["value"], rtol)
+
+
+def _calls_miss(item: CallsItem, calls: Sequence[Arguments], returned: Sequence[Response]) -> Miss | None:
+    def acts_alike(like: Callable[..., Any]) -> bool:
+        return all(_agrees(like, arguments, one, item.rtol) for arguments, one in zip(calls, returned))
+
+    return next((m for m in item.misses if m.like is not None and acts_alike(m.like)), None)
+
+
+def _agrees(function: Callable[..., Any], arguments: Arguments, one: Response, rtol: float) -> bool:
+    try:
+        return _returns(one, function(*arguments), max(rtol, 1e-9))
+    except Exception:  # the known wrong function raises here, so the student's must have too
+        return "error" in one

@@ -1,0 +1,295 @@
+"""Processes: a function that several processes run, judged by what each of them said: it was observed, not compiled."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from shardlab.placement import place
+from shardlab_judge import responses
+from shardlab_judge.findings import checked, explained, raised, short, spec_text
+from shardlab_judge.launches import Global, Launch, Seen, seen
+from shardlab_judge.question import Check, Item, Judged, Miss, Response, Setting
+from shardlab_judge.verdict import Finding
+
+Difference = tuple[str, str, str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class ProcessesItem(Item):
+    """A function that is launched in several processes, as by `sl.launch`, once for each situation.
+
+    Args:
+        oracle: `oracle(process, *arguments)`, in NumPy: what that process must return. A NumPy array stands for a global
+            array with these values, whose shards on this process's devices are compared; a list for a list.
+            Without one, because more than one output is right, a check for V says what is wrong.
+        checks: what this question looks at besides, each with the item and what was `Seen`.
+        cases: the public situations, at least two.
+        draw: one further situation from a random generator.
+        drawn: how many further situations the grader draws.
+        seconds: the time for all situations with as many processes and devices, which share one launch.
+        rtol, atol: tolerances of floats.
+    """
+
+    oracle: Callable[..., Any] | None = dataclasses.field(default=None, kw_only=True)
+    checks: tuple[Check, ...] = dataclasses.field(default=(), kw_only=True)
+    cases: tuple[Launch, ...] = dataclasses.field(kw_only=True)
+    draw: Callable[[random.Random], Launch] | None = dataclasses.field(default=None, kw_only=True)
+    drawn: int = dataclasses.field(default=1, kw_only=True)
+    seconds: float = dataclasses.field(default=20.0, kw_only=True)
+    rtol: float = dataclasses.field(default=1e-5, kw_only=True)
+    atol: float = dataclasses.field(default=1e-5, kw_only=True)
+    kind = "processes"
+    form = "a function that each process runs"
+    parts = "launches"
+    observed = True
+
+    def cases_of(self, question: str, seed: int | None) -> tuple[Launch, ...]:
+        """The public situations, then those drawn from `seed`."""
+        return self.with_drawn(self.cases, self.draw, self.drawn, question, seed)
+
+    def asks(self, question: str, seed: int | None) -> dict[str, Any]:
+        """The situations, and the time for them."""
+        return {"cases": [case.to_json() for case in self.cases_of(question, seed)], "seconds": self.seconds}
+
+    @classmethod
+    def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
+        """What the processes of each launch said."""
+        cases = asked["cases"]
+        return responses.single(
+            raw, "launches", lambda given: list(map(_launch, cases, responses.listed(given, len(cases), exactly=True)))
+        )
+
+    def judge(self, response: Response, setting: Setting) -> Judged:
+        """Points and findings over all situations, the first finding of each letter; without values nothing else counts."""
+        findings: dict[str, Finding] = {}
+        for case, launch in zip(self.cases_of(setting.question, setting.seed), response["launches"], strict=True):
+            found = _judge_launch(self, case, launch.get("processes", [{"todo": True}] * case.processes))
+            for finding in found:
+                findings.setdefault(finding.letter, finding)
+            if any(finding.letter == self.first for finding in found):
+                return {}, list(findings.values())
+        return {letter: 1.0 for letter in self.points if letter not in findings}, list(findings.values())
+
+
+def _launch(case: Mapping[str, Any], raw: Any) -> Response:
+    """What the processes of one launch said."""
+    devices = case["processes"] * case["devices"]
+    many = case["processes"]
+    return responses.single(
+        raw, "processes", lambda given: [_process(e, devices) for e in responses.listed(given, many, exactly=True)]
+    )
+
+
+def _process(raw: Any, devices: int) -> Response:
+    match raw:
+        case {"stopped": "time" | "peer" as why, "where": str(where), **rest} if not rest:
+            return {"stopped": why, "where": responses.said(where, responses.MESSAGE)}
+        case {"skipped": True, **rest} if not rest:
+            return {"skipped": True}
+    return responses.single(raw, "value", lambda value: _returned(responses.value(value), devices))
+
+
+def _returned(raw: Any, devices: int) -> Any:
+    """A value of limited size, in which the descriptions of arrays are looked at too."""
+    match raw:
+        case {"array": {"placement": placement, "held": held, **more}, **rest} if not more and not rest:
+            placed = responses.placement(placement, devices)
+            if math.prod(placed["shape"]) > responses.PARTS:
+                raise responses.Refused(f"an array has more than {responses.PARTS} elements")
+            return {
+                "array": {"placement": placed, "held": [_shard(shard, devices) for shard in responses.listed(held, devices)]}
+            }
+        case dict():
+            if "array" in raw:
+                raise responses.Refused("an array should have the fields placement and held")
+            return {key: _returned(part, devices) for key, part in raw.items()}
+        case list():
+            return [_returned(part, devices) for part in raw]
+    return raw
+
+
+def _shard(raw: Any, devices: int) -> list[Any]:
+    device, values = responses.listed(raw, 2, exactly=True)
+    if type(device) is not int or not 0 <= device < devices:
+        raise responses.Refused("a shard is on a device that is not there")
+    return [device, _numbers(values)]
+
+
+def _numbers(raw: Any) -> Any:
+    if isinstance(raw, list):
+        return [_numbers(part) for part in raw]
+    return raw if isinstance(raw, int | float) else responses.fail("a shard holds something else than numbers")
+
+
+def _judge_launch(item: ProcessesItem, case: Launch, processes: Sequence[Response]) -> list[Finding]:
+    try:
+        observed = seen(case, processes)
+    except ValueError as error:
+        found = [Finding(item.name, item.first, f"What the processes returned is malformed: {error}.", item.form)]
+        return [dataclasses.replace(finding, where=case.title) for finding in found]
+    ended = _not_ended(item, observed, processes)
+    if ended is not None:
+        return [dataclasses.replace(_explained(item, ended, observed), where=case.title)]
+    differing = [next(_found(letter, item, observed), None) for letter in item.points]
+    return [dataclasses.replace(_explained(item, one, observed), where=case.title) for one in differing if one is not None]
+
+
+def _found(letter: str, item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
+    if letter == "V" and item.oracle is not None:
+        yield from unequal(item, observed, item.oracle)
+    elif letter == "S":
+        yield from _placements(item, observed)
+    yield from checked(item.checks, letter, item, observed)
+
+
+def _not_ended(item: ProcessesItem, observed: Seen, processes: Sequence[Response]) -> Finding | None:
+    """The finding where some process returned nothing: it hung, raised, or was not reached."""
+    first = item.first
+    if observed.hung:
+        states = (_state(n, one, observed) for n, one in enumerate(processes))
+        what = "The processes wait for one another, and did not end in time."
+        return Finding(item.name, first, what, "all processes come to their end", "; ".join(states))
+    for n, one in enumerate(processes):
+        if "error" in one:
+            return raised(item, one["error"], f"Process {n} raised an exception.")
+    if not all("value" in one for one in processes):
+        got = "an exit, or an earlier situation's failure"
+        return Finding(item.name, first, "Not every process returned something.", item.form, got)
+    return None
+
+
+def _state(n: int, one: Response, observed: Seen) -> str:
+    if observed.stopped[n]:
+        return f"process {n}: {short(observed.where[n] or 'stopped', 160)}"
+    return f"process {n}: {short(observed.errors[n], 160) or ('returned' if 'value' in one else 'not reached')}"
+
+
+def _explained(item: ProcessesItem, finding: Finding, observed: Seen) -> Finding:
+    return finding if finding.miss else explained(finding, _miss(item, observed, finding.letter))
+
+
+def _miss(item: ProcessesItem, observed: Seen, letter: str) -> Miss | None:
+    for miss in item.misses:
+        if miss.when is not None and _holds(miss.when, observed):
+            return miss
+        if letter == "V" and miss.like is not None and _equals(item, observed, miss.like):
+            return miss
+    return None
+
+
+def _holds(when: Callable[[Any], bool], observed: Seen) -> bool:
+    try:
+        return bool(when(observed))
+    except Exception:  # a predicate over arrays that these processes did not return
+        return False
+
+
+def _equals(item: ProcessesItem, observed: Seen, wrong: Callable[..., Any]) -> bool:
+    try:
+        return next(unequal(item, observed, wrong), None) is None
+    except Exception:  # a known wrong answer that does not fit this situation recognises nothing
+        return False
+
+
+def unequal(item: ProcessesItem, observed: Seen, oracle: Callable[..., Any]) -> Iterator[Finding]:
+    """Where processes returned something else than this oracle says."""
+    for process, got in enumerate(observed.returned):
+        right = oracle(process, *observed.launch.arguments)
+        for path, what, expected, was in _differences(right, got, process, observed.launch, item):
+            at = f" in {path}" if path else ""
+            yield Finding(item.name, "V", f"Process {process}{at}: {what}", short(expected), short(was))
+
+
+def _differences(
+    right: Any, got: Any, process: int, case: Launch, item: ProcessesItem, path: str = ""
+) -> Iterator[Difference]:
+    """What differs: where in the returned value, what, what was expected and what there was."""
+    if isinstance(right, np.ndarray):
+        yield from _array_differences(right, got, process, case, item, path)
+    elif isinstance(right, Mapping):
+        if not isinstance(got, Mapping) or set(got) != set(right):
+            yield path, "it has other entries.", f"a dict with the keys {list(right)}", _kind(got)
+            return
+        for key, part in right.items():
+            yield from _differences(part, got[key], process, case, item, f"{path}[{key!r}]")
+    elif isinstance(right, list | tuple):
+        if not isinstance(got, list) or len(got) != len(right):
+            yield path, "it is another kind of list.", f"a list of {len(right)}", _kind(got)
+            return
+        for n, part in enumerate(right):
+            yield from _differences(part, got[n], process, case, item, f"{path}[{n}]")
+    elif not _same(right, got, item):
+        yield path, "the value is another one.", repr(right), _kind(got)
+
+
+def _array_differences(
+    right: np.ndarray, got: Any, process: int, case: Launch, item: ProcessesItem, path: str
+) -> Iterator[Difference]:
+    if not isinstance(got, Global):
+        yield path, "it is no JAX array.", f"a global array {list(right.shape)}", _kind(got)
+        return
+    if got.placement.shape != right.shape:
+        yield path, "the global array has another shape.", str(list(right.shape)), str(list(got.placement.shape))
+        return
+    kind = np.dtype("float32") if np.issubdtype(right.dtype, np.floating) else right.dtype
+    if _kind_of(got.placement.dtype or "") != kind.kind:
+        yield path, "the array has another dtype.", kind.name, str(got.placement.dtype)
+        return
+    for device, index, block in got.shards:
+        if device // case.devices != process:
+            continue
+        close = np.isclose(block, right[index], rtol=item.rtol, atol=item.atol)
+        if not close.all():
+            worst = np.unravel_index(np.argmin(close), close.shape)
+            at = tuple(int(i) + s.start for i, s in zip(worst, index))
+            what = f"{int((~close).sum())} of {close.size} elements on device {device} are wrong."
+            yield path, what, f"{right[at]:.6g} at {list(at)}", f"{block[worst]:.6g}"
+
+
+def _kind_of(dtype: str) -> str:
+    return "f" if dtype.startswith(("bfloat", "float")) else np.dtype(dtype).kind
+
+
+def _same(right: Any, got: Any, item: ProcessesItem) -> bool:
+    if isinstance(right, np.generic):
+        right = right.item()
+    if isinstance(right, float) and isinstance(got, int | float) and not isinstance(got, bool):
+        return bool(np.isclose(got, right, rtol=item.rtol, atol=item.atol))
+    return type(right) is type(got) and bool(right == got)
+
+
+def _kind(got: Any) -> str:
+    if isinstance(got, Global):
+        return f"a JAX array {list(got.placement.shape)}"
+    return f"a dict with the keys {list(got)}" if isinstance(got, Mapping) else repr(got)
+
+
+def _placements(item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
+    case = observed.launch
+    for process in range(case.processes):
+        arrays = observed.arrays(process)
+        if len(arrays) != len(case.outputs):
+            counts = str(len(case.outputs)), str(len(arrays))
+            yield Finding(item.name, "S", f"Process {process} returns another number of arrays.", *counts)
+            return
+        for array, spec in zip(arrays, case.outputs):
+            target = place(array.placement.shape, case.axes, spec) if spec is not None and _fits(array, case, spec) else None
+            if spec is not None and (target is None or not array.placement.same_as(target)):
+                pictures = None if target is None else (dataclasses.replace(target, axes=None, spec=None), array.placement)
+                what = "The array lies elsewhere."
+                got = spec_text(array.placement.spec)
+                yield Finding(item.name, "S", what, spec_text(spec), got, pictures=pictures)
+
+
+def _fits(array: Global, case: Launch, spec: Any) -> bool:
+    try:
+        place(array.placement.shape, case.axes, spec)
+    except ValueError:
+        return False
+    return True
