@@ -19,7 +19,7 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
     got = verdict(sample, SEED)
     assert got.status == ("failed" if sample.miss else "passed"), text(got, question)
     if sample.miss not in (None, "-"):
-        assert sample.miss in {finding.miss for finding in got.findings}, text(got, question)
+        assert sample.miss in {finding.misconception for finding in got.findings}, text(got, question)
     expected = question.points if sample.miss is None else sample.due.points
     assert expected is None or got.points == expected, text(got, question)
     assert got.points < question.points or sample.miss is None
@@ -28,7 +28,9 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
 
 def test_every_named_miss_has_an_answer() -> None:
     """No diagnosis without a wrong answer that gets it."""
-    named = {(question.id, miss.id) for question in QUESTIONS.values() for item in question.items for miss in item.misses}
+    named = {
+        (question.id, miss.id) for question in QUESTIONS.values() for item in question.items for miss in item.misconceptions
+    }
     assert named == {(s.question, s.miss) for s in SAMPLES if s.miss not in (None, "-")}
 
 

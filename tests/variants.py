@@ -67,7 +67,7 @@ class Sample:
     @property
     def miss(self) -> str | None:
         """The miss that must be named, `-` for none in particular, and no miss at all for a right answer."""
-        return self.due.miss
+        return self.due.misconception
 
     def variables(self) -> dict[str, Any]:
         """What is left behind when it has run."""

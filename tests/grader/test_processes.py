@@ -81,7 +81,7 @@ def test_a_hang_costs_its_own_question_only(run_script: RunScript, cache: pathli
     manifest = copy.deepcopy(MANIFEST)
     manifest["items"][0]["seconds"] = 8
     _, verdict = ran(textwrap.dedent(source), run_script, cache, manifest)
-    assert verdict.findings[0].miss == "hangs" and "sync_global_devices" in verdict.findings[0].got
+    assert verdict.findings[0].misconception == "hangs" and "sync_global_devices" in verdict.findings[0].got
 
 
 @pytest.mark.sandbox
