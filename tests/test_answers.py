@@ -30,7 +30,7 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
     verdict = judge(question, sample.answer(question, SEED), references(question.id), SEED)
     assert verdict.status == ("failed" if sample.miss else "passed"), text(verdict, question)
     if sample.miss not in (None, "-"):
-        assert sample.miss in {finding.miss for finding in verdict.findings}, text(verdict, question)
+        assert sample.miss in {finding.misconception for finding in verdict.findings}, text(verdict, question)
     expected = question.points if sample.miss is None else sample.points
     assert expected is None or verdict.points == expected, text(verdict, question)
     assert verdict.points < question.points or sample.miss is None
@@ -39,7 +39,9 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
 
 def test_every_named_miss_has_an_answer() -> None:
     """No diagnosis without a wrong answer that gets it."""
-    named = {(question.id, miss.id) for question in QUESTIONS.values() for item in question.items for miss in item.misses}
+    named = {
+        (question.id, miss.id) for question in QUESTIONS.values() for item in question.items for miss in item.misconceptions
+    }
     assert named == {(s.question, s.miss) for s in SAMPLES if s.miss not in (None, "-")}
 
 

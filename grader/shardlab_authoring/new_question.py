@@ -23,10 +23,12 @@ DECLARATION = """\
                 Case(axes(x=4, y=2), (Input((8, 6), ("x", None)),), (("x", None),)),
                 Case(axes(x=2, y=4), (Input((6, 10), ("x", None)),), (("x", None),)),
             ),
-            misses=(
-                Miss("adds-one", "One was added where the question asks for twice the value.", 1, like=lambda x: x + 1),
-                Miss("gathers", "The output was asked for whole on every device, so the rows had to be gathered.", 2,
-                     when=lambda o: o.price > 0),
+            misconceptions=(
+                Misconception(
+                    "adds-one", "One was added where the question asks for twice the value.", 1, like=lambda x: x + 1),
+                Misconception(
+                    "gathers", "The output was asked for whole on every device, so the rows had to be gathered.", 2,
+                    when=lambda o: o.price > 0),
             ),
         ),
     ),
@@ -77,7 +79,7 @@ JUDGE = "from shardlab_judge."
 NEEDED = {
     "cases": {"Case", "Input", "axes"},
     "items.program": {"ProgramItem"},
-    "question": {"Miss", "Question"},
+    "question": {"Misconception", "Question"},
 }
 
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from shardlab_judge.question import Check, Item, Miss
+from shardlab_judge.question import Check, Item, Misconception
 from shardlab_judge.verdict import Finding
 
 COMMON = tuple(
-    Miss(id, cause, error=error)
+    Misconception(id, cause, error=error)
     for id, error, cause in (
         ("host-callback", "host_callback",
          "It calls back into Python; a graded program must be JAX all the way. Remove the callback."),
@@ -29,18 +29,18 @@ COMMON = tuple(
 """Causes of exceptions that any question may meet; a question's own come first."""
 
 
-def explained(finding: Finding, miss: Miss | None) -> Finding:
+def explained(finding: Finding, known: Misconception | None) -> Finding:
     """The finding with cause and hint of the known wrong answer, if one was recognised."""
-    if miss is None:
+    if known is None:
         return finding
-    return dataclasses.replace(finding, cause=miss.cause, hint=miss.hint, miss=miss.id)
+    return dataclasses.replace(finding, cause=known.cause, hint=known.hint, misconception=known.id)
 
 
 def raised(item: Item, error: Mapping[str, str], what: str, where: str = "") -> Finding:
     """The finding for an exception of the student's code."""
     text = f"{error['type']}: {error['message']}"
-    miss = next((m for m in (*item.misses, *COMMON) if m.error and re.search(m.error, text)), None)
-    return explained(Finding(item.name, item.first, what, item.form, short(text, 400), where), miss)
+    known = next((m for m in (*item.misconceptions, *COMMON) if m.error and re.search(m.error, text)), None)
+    return explained(Finding(item.name, item.first, what, item.form, short(text, 400), where), known)
 
 
 def checked(checks: Iterable[Check], letter: str, item: Item, seen: Any) -> Iterator[Finding]:

@@ -59,7 +59,7 @@ class Global:
 
 @dataclasses.dataclass(frozen=True)
 class Seen:
-    """What every process of one launch said, for `Miss.when`.
+    """What every process of one launch said, for `Misconception.when`.
 
     Args:
         launch: the situation.

@@ -10,24 +10,24 @@ import numpy as np
 from shardlab.placement import place
 from shardlab_judge.cases import Observed
 from shardlab_judge.inputs import wide
-from shardlab_judge.question import Item, Miss
+from shardlab_judge.question import Item, Misconception
 
 
-def find_miss(item: Item, observed: Observed, letter: str) -> Miss | None:
+def find_misconception(item: Item, observed: Observed, letter: str) -> Misconception | None:
     """The first known wrong answer that the program behaves like."""
-    for miss in item.misses:
-        if miss.when is not None and _holds(miss.when, observed):
-            return miss
-        if letter == "V" and miss.like is not None and _equals(observed, miss.like):
-            return miss
-        if letter == "V" and miss.local is not None and _acts_like(observed, miss.local):
-            return miss
+    for known in item.misconceptions:
+        if known.when is not None and _holds(known.when, observed):
+            return known
+        if letter == "V" and known.like is not None and _equals(observed, known.like):
+            return known
+        if letter == "V" and known.local is not None and _acts_like(observed, known.local):
+            return known
     return None
 
 
 def is_barred(item: Item, observed: Observed) -> bool:
     """Whether the program goes one of the ways that the item does not ask for."""
-    return any(miss.barred and miss.when is not None and _holds(miss.when, observed) for miss in item.misses)
+    return any(known.barred and known.when is not None and _holds(known.when, observed) for known in item.misconceptions)
 
 
 def _holds(when: Callable[[Observed], bool], observed: Observed) -> bool:

@@ -32,7 +32,7 @@ LETTERS: Mapping[Letter, str] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Miss:
+class Misconception:
     """A wrong answer that we know: how to recognise it, and what to say of it.
 
     Args:
@@ -99,13 +99,13 @@ class Setting:
 class Item:
     """One thing to answer inside a question; its `name` is the student's variable, or the key in the student's dict.
 
-    `points` gives each checked letter its points; `misses` are tried in order. A kind of item is a class of its own, in a
-    module of its own: what follows is all that the others know of it.
+    `points` gives each checked letter its points; `misconceptions` are tried in order. A kind of item is a class of its own,
+    in a module of its own: what follows is all that the others know of it.
     """
 
     name: str
     points: Mapping[Letter, float]
-    misses: tuple[Miss, ...] = dataclasses.field(default=(), kw_only=True)
+    misconceptions: tuple[Misconception, ...] = dataclasses.field(default=(), kw_only=True)
 
     kind: ClassVar[str] = ""
     form: ClassVar[str] = ""

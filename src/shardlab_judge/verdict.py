@@ -26,7 +26,7 @@ class Part:
 class Finding:
     """One difference between an answer and what was asked.
 
-    `what` says in one sentence what differs; `cause` is the likely reason, from the known wrong answer `miss` when one was
+    `what` says in one sentence what differs; `cause` is the likely reason, from the known `misconception` when one was
     recognised; `hint` is the number of the hint to open. `pictures` holds the expected placement and the answer's.
     """
 
@@ -38,7 +38,7 @@ class Finding:
     where: str = ""
     cause: str = ""
     hint: int = 1
-    miss: str | None = None
+    misconception: str | None = None
     pictures: tuple[Placement, Placement] | None = None
 
     def to_json(self) -> dict[str, Any]:

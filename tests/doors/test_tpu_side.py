@@ -62,7 +62,7 @@ def test_a_check_on_chips_says_the_same(sample: Sample, monkeypatch: pytest.Monk
     on_chips(monkeypatch)
     feedback = sl.check("4.2", **{name: given[name] for name in QUESTIONS["4.2"].variables if name in given})
     assert feedback.passed == (sample.miss is None)
-    assert sample.miss is None or sample.miss in {finding.miss for finding in feedback.verdict.findings}
+    assert sample.miss is None or sample.miss in {finding.misconception for finding in feedback.verdict.findings}
 
 
 def test_a_judge_that_was_ended_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,7 +176,7 @@ def test_a_bad_sample_is_named(text: str, reference: str, samples: pathlib.Path,
 
 def failed(question: str, what: str, miss: str | None = None) -> Verdict:
     """A failed verdict with one finding."""
-    return Verdict(question, "failed", findings=(Finding("a", "V", what, miss=miss),))
+    return Verdict(question, "failed", findings=(Finding("a", "V", what, misconception=miss),))
 
 
 REASONS = {

@@ -8,24 +8,27 @@ import pytest
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports.figures import FEW, Figures, Group, Loss, Misconception, State, figures, state
 
+from shardlab_judge import question as declared
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Miss, Question
+from shardlab_judge.question import Question
 from shardlab_judge.verdict import Finding, Part, Status, Verdict
 
 HINTS = ("one", "two", "three")
-MISS = Miss("forgot-psum", "Nothing adds the terms up.")
-F = CallsItem("f", {"V": 2.0, "H": 1.0}, oracle=abs, calls=((1,),), misses=(MISS,))
+MISS = declared.Misconception("forgot-psum", "Nothing adds the terms up.")
+F = CallsItem("f", {"V": 2.0, "H": 1.0}, oracle=abs, calls=((1,),), misconceptions=(MISS,))
 QUESTIONS = [
     Question("1.1", "One", (F,), 1, 1, HINTS, ""),
     Question("1.2", "Two", (ValueItem("a", {"P": 1.0}, key=1),), 1, 1, HINTS, ""),
 ]
 
 
-def one(points: float = 3.0, misses: tuple[str, ...] = (), status: Status | None = None) -> Verdict:
+def one(points: float = 3.0, misconceptions: tuple[str, ...] = (), status: Status | None = None) -> Verdict:
     """A verdict on 1.1: values first, then communication."""
     parts = (Part("f", "V", min(points, 2.0), 2.0), Part("f", "H", max(points - 2.0, 0.0), 1.0))
-    findings = tuple(Finding("f", "V", "It differs.", cause="As found.", miss=miss or None) for miss in misses)
+    findings = tuple(
+        Finding("f", "V", "It differs.", cause="As found.", misconception=miss or None) for miss in misconceptions
+    )
     return Verdict("1.1", status or ("passed" if points == 3.0 else "failed"), parts, findings)
 
 

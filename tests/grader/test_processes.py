@@ -80,7 +80,7 @@ def test_a_hang_costs_its_own_question_only(road: Road, cache: pathlib.Path) -> 
     manifest = copy.deepcopy(MANIFEST)
     manifest["items"][0]["seconds"] = 8
     _, verdict = ran(textwrap.dedent(source), road, cache, manifest)
-    assert verdict.findings[0].miss == "hangs" and "sync_global_devices" in verdict.findings[0].got
+    assert verdict.findings[0].misconception == "hangs" and "sync_global_devices" in verdict.findings[0].got
 
 
 @pytest.mark.sandbox

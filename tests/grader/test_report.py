@@ -24,7 +24,9 @@ from shardlab_judge.verdict import Finding, Part, Verdict
 
 PASSED = Verdict("4.1", "passed", (Part("classify", "V", 2.0, 2.0),))
 IDLE = Verdict("4.2", "unattempted", (Part("case_1", "V", 0.0, 1.0),), reason="Not attempted yet.")
-KNOWN = Verdict("4.2", "failed", (Part("case_1", "V", 0.0, 1.0),), (Finding("case_1", "V", "Wrong.", miss="partial-sums"),))
+KNOWN = Verdict(
+    "4.2", "failed", (Part("case_1", "V", 0.0, 1.0),), (Finding("case_1", "V", "Wrong.", misconception="partial-sums"),)
+)
 WRONG = Verdict("4.2", "failed", (Part("case_1", "V", 0.0, 1.0),), (Finding("case_1", "V", "It is wrong."),))
 OURS = Verdict("4.2", "ungraded", (Part("case_1", "V", 0.0, 1.0),), reason="The judge did not start.")
 EXERCISES = (

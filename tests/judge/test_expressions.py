@@ -13,15 +13,15 @@ from shardlab_judge.items.expression import ExpressionItem
 from shardlab_judge.items.layout import LayoutItem, Situation
 from shardlab_judge.items.rules import RulesItem, Tree
 from shardlab_judge.judging import judge
-from shardlab_judge.question import Miss, Question
+from shardlab_judge.question import Misconception, Question
 from shardlab_judge.references import References
 from shardlab_judge.verdict import Verdict
 
 MESH = axes(data=2, model=4)
 ROWS = place((16, 8), axes(x=2, y=4), ("y",))
-ONE = question(ExpressionItem("said", {"S": 1}, target=ROWS, misses=(
-    Miss("copies-last", "Copies come first.", 2, like=place((16, 8), axes(y=4, x=2), ("y",))),
-    Miss("no-mesh", "There is no mesh.", error="mesh-missing"),
+ONE = question(ExpressionItem("said", {"S": 1}, target=ROWS, misconceptions=(
+    Misconception("copies-last", "Copies come first.", 2, like=place((16, 8), axes(y=4, x=2), ("y",))),
+    Misconception("no-mesh", "There is no mesh.", error="mesh-missing"),
 )))  # fmt: skip
 NAMED = question(ExpressionItem("said", {"S": 1}, target=place((16, 8), MESH, (("model", "data"),)), axes=MESH))
 TREES = (
@@ -33,9 +33,9 @@ TABLE = question(RulesItem(
     "rules", {"S": 2, "M": 1}, trees=TREES,
     wanted=lambda path: (None, "model") if path.endswith("up") else ("model", None) if path.endswith("down") else (),
     draw=lambda rng: Tree(axes(data=1, model=8), tuple((f"layers/{i}/up", (8, 16)) for i in range(3)) + TREES[0].leaves[1:]),
-    misses=(
-        Miss("general-first", "The general rule stands first.", error="rule-never-used"),
-        Miss("down-whole", "down is whole.", like=lambda cuts: cuts["layers/0/down"] == (1, 1)),
+    misconceptions=(
+        Misconception("general-first", "The general rule stands first.", error="rule-never-used"),
+        Misconception("down-whole", "down is whole.", like=lambda cuts: cuts["layers/0/down"] == (1, 1)),
     ),
 ))  # fmt: skip
 RULES = [("up", "d f -> d f@model"), ("down", "f d -> f@model d"), ("", "... -> ...")]
@@ -43,7 +43,7 @@ SHAPES = (("A", (16, 32)), ("B", (32, 8)))
 LAYOUT = question(LayoutItem(
     "layout", {"S": 1, "H": 1, "M": 1, "F": 1}, function=lambda a, b: a @ b,
     reference={"A": "i j -> i* j", "B": "... -> * ..."}, cases=(Situation(SHAPES), Situation(SHAPES, devices=4)),
-    misses=(Miss("contracted", "j is cut.", when=lambda o: o.case.inputs[0].spec[1] is not None),),
+    misconceptions=(Misconception("contracted", "j is cut.", when=lambda o: o.case.inputs[0].spec[1] is not None),),
 ))  # fmt: skip
 
 
@@ -84,7 +84,8 @@ def test_right_expression_passes(asked: Question, said: str) -> None:
 def test_wrong_expression_fails(asked: Question, said: object, what: str, miss: str | None) -> None:
     """What differs is named; an expression that cannot be read fails in the words of its error."""
     verdict = verdict_on(asked, said=said)
-    assert (verdict.status, verdict.points, verdict.findings[0].what, verdict.findings[0].miss) == ("failed", 0, what, miss)
+    (finding,) = verdict.findings
+    assert (verdict.status, verdict.points, finding.what, finding.misconception) == ("failed", 0, what, miss)
 
 
 def test_carets_stay_below_their_place() -> None:
@@ -115,7 +116,7 @@ def test_rules(rules: object, points: float, miss: str | None) -> None:
     """A table is judged by where it puts every leaf of every tree, and by the bytes that takes."""
     verdict = verdict_on(TABLE, 3, rules=rules)
     assert verdict.points == points, text(verdict, TABLE)
-    assert miss is None or verdict.findings[0].miss == miss
+    assert miss is None or verdict.findings[0].misconception == miss
 
 
 def test_table_for_the_public_trees_fails_on_drawn_ones() -> None:
@@ -151,7 +152,7 @@ def test_layout(layout: object, points: float, miss: str | None) -> None:
     """A layout is judged by what our function compiles to under it."""
     verdict = verdict_on(LAYOUT, layout=layout)
     assert verdict.points == points, text(verdict, LAYOUT)
-    assert miss is None or {finding.miss for finding in verdict.findings} == {miss}
+    assert miss is None or {finding.misconception for finding in verdict.findings} == {miss}
 
 
 @pytest.mark.parametrize("asked, name", [(ONE, "said"), (TABLE, "rules"), (LAYOUT, "layout")])

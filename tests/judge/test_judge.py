@@ -59,7 +59,7 @@ def test_wrong_placement_fails(picture, what: str) -> None:
 def test_known_wrong_placement_is_explained_with_pictures() -> None:
     """A known near miss gets its cause, its hint, and both pictures; the target's spec is not given away."""
     finding = verdict_on(PLACED, picture=placed((2, 4), "xy", "y", "x")).findings[0]
-    assert (finding.miss, finding.cause, finding.hint) == ("swapped", "The two axes are swapped.", 2)
+    assert (finding.misconception, finding.cause, finding.hint) == ("swapped", "The two axes are swapped.", 2)
     assert finding.pictures[0].spec is None and finding.pictures[1].spec == ("y", "x")
 
 
@@ -86,7 +86,7 @@ def test_values(guess, kinds, table, points: float) -> None:
 def test_known_wrong_value_is_explained() -> None:
     """The cause of a known wrong number is told, the right one is not."""
     verdict = verdict_on(CHOSEN, guess=4, kinds=[], table={})
-    assert verdict.findings[0].miss == "one-less"
+    assert verdict.findings[0].misconception == "one-less"
     assert "5" not in text(verdict, CHOSEN).split("kinds")[0].replace("0.1", "")
 
 
@@ -107,7 +107,7 @@ def test_calls(function, points: float, got: str | None, miss: str | None) -> No
     verdict = verdict_on(CALLED, 3, bytes_of=function)
     assert verdict.points == points
     assert got is None or got in verdict.findings[0].got
-    assert miss is None or verdict.findings[0].miss == miss
+    assert miss is None or verdict.findings[0].misconception == miss
 
 
 def test_hard_coded_public_answers_fail_on_drawn_calls() -> None:

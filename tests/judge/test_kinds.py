@@ -22,7 +22,7 @@ from shardlab_judge import items, responses
 from shardlab_judge import question as questions
 from shardlab_judge.findings import explained
 from shardlab_judge.judging import judge
-from shardlab_judge.question import KINDS, Item, Judged, Miss, Response, Setting
+from shardlab_judge.question import KINDS, Item, Judged, Misconception, Response, Setting
 from shardlab_judge.references import References
 from shardlab_judge.verdict import Finding
 
@@ -52,7 +52,7 @@ class PaletteItem(Item):
     def judge(self, response: Response, setting: Setting) -> Judged:
         if tuple(response["parts"]) == self.colour:
             return {self.first: 1.0}, []
-        miss = next((m for m in self.misses if tuple(response["parts"]) == m.like), None)
+        miss = next((m for m in self.misconceptions if tuple(response["parts"]) == m.like), None)
         return {}, [explained(Finding(self.name, self.first, "Another colour."), miss)]
 
 
@@ -72,7 +72,7 @@ class EvenItem(Item):
 
 PALETTE = question(
     PaletteItem("red", {"V": 2}, colour=(255, 0, 0),
-                misses=(Miss("blue", "The order is red, green, blue.", 2, like=(0, 0, 255)),)),
+                misconceptions=(Misconception("blue", "The order is red, green, blue.", 2, like=(0, 0, 255)),)),
     EvenItem("even", {"V": 1}),
     id="0.9",
 )  # fmt: skip
@@ -123,7 +123,7 @@ def test_from_recording_to_verdict(red: Any, even: int, points: float, miss: str
     """Recorded, let through or refused, judged: with points, and with the misconception named."""
     verdict = judge(PALETTE, submitted(red=red, even=even), References({}, {}), 7)
     assert verdict.points == points
-    assert {finding.miss for finding in verdict.findings} in ({miss}, set())
+    assert {finding.misconception for finding in verdict.findings} in ({miss}, set())
 
 
 def test_what_is_refused_says_why() -> None:

@@ -110,7 +110,7 @@ def test_wrong_values(change: Any, miss: str | None, said: str) -> None:
     verdict = judged(answer(change))
     assert verdict.status == "failed" and verdict.points == 0
     found = verdict.findings[0]
-    assert found.letter == "V" and found.miss == miss and said in found.what
+    assert found.letter == "V" and found.misconception == miss and said in found.what
 
 
 def test_another_placement() -> None:
@@ -131,7 +131,7 @@ def test_a_hang() -> None:
     """It says where each process was, and the known mistake is recognised."""
     verdict = judged(entries({"stopped": "time", "where": "line 5, in f: sync()"}, {"value": right(2, 1)}))
     (found,) = verdict.findings
-    assert found.miss == "hangs" and found.got == "process 0: line 5, in f: sync(); process 1: returned"
+    assert found.misconception == "hangs" and found.got == "process 0: line 5, in f: sync(); process 1: returned"
     assert verdict.points == 0
 
 
@@ -140,7 +140,7 @@ def test_an_exception() -> None:
     error = {"type": "RuntimeError", "message": "Fetching value for `jax.Array` that spans non-addressable devices"}
     verdict = judged(entries({"stopped": "peer", "where": ""}, {"error": error}))
     (found,) = verdict.findings
-    assert found.miss == "fetched" and "Process 1" in found.what
+    assert found.misconception == "fetched" and "Process 1" in found.what
 
 
 @pytest.mark.parametrize("later", [{"skipped": True}, {"stopped": "peer", "where": ""}])
@@ -197,7 +197,7 @@ def test_several_right_outputs() -> None:
 
     (item,) = LAUNCHED.items
     other = dataclasses.replace(
-        item, oracle=None, checks=(Check("V", not_apart),), cases=(Launch((1,)),) * 2, points={"V": 1}, misses=()
+        item, oracle=None, checks=(Check("V", not_apart),), cases=(Launch((1,)),) * 2, points={"V": 1}, misconceptions=()
     )
     asked = dataclasses.replace(LAUNCHED, items=(other,))
     for pair, points in (((3, 5), 1), ((4, 4), 0)):

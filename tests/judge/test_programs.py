@@ -115,7 +115,7 @@ def test_wrong_program_fails(function, points: float, letter: str, miss: str | N
     verdict = verdict_on(function, references)
     assert (verdict.status, verdict.points) == ("failed", points), verdict.findings
     assert verdict.findings[0].letter == letter
-    assert miss is None or verdict.findings[0].miss == miss, verdict.findings[0]
+    assert miss is None or verdict.findings[0].misconception == miss, verdict.findings[0]
 
 
 def test_falsely_replicated_output_fails(references: References) -> None:

@@ -18,7 +18,7 @@ from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.judging import judge
-from shardlab_judge.question import Check, Miss, Question
+from shardlab_judge.question import Check, Misconception, Question
 from shardlab_judge.references import build
 from shardlab_judge.verdict import Finding
 
@@ -34,8 +34,8 @@ SPECTRUM = Question(
         ProgramItem(
             "rows", {"V": 1, "M": 1}, oracle=np.fft.fft, atol=1e-3, checks=(Check("M", too_wide),),
             cases=tuple(Case(axes(x=n), (Input((6, 12), ("x",), "complex64"),)) for n in (2, 3)),
-            misses=(Miss("conjugate", "Backwards.", 1, like=lambda x: np.fft.ifft(x)),
-                    Miss("columns", "Columns of the block.", 1, local=lambda at, block: np.fft.fft(block, axis=0))),
+            misconceptions=(Misconception("conjugate", "Backwards.", 1, like=lambda x: np.fft.ifft(x)),
+                    Misconception("columns", "Columns of the block.", 1, local=lambda at, block: np.fft.fft(block, axis=0))),
         ),
     ),
 )  # fmt: skip
@@ -68,7 +68,7 @@ def test_complex_programs(function, points: float, miss: str | None) -> None:
     references = build([SPECTRUM], {SPECTRUM.id: record(SPECTRUM.manifest(3), {"rows": rows}, {})}, 3)
     verdict = judge(SPECTRUM, record(SPECTRUM.manifest(3), {"rows": function}, {}), references, 3)
     assert verdict.points == points
-    assert miss in {finding.miss for finding in verdict.findings} | {None}
+    assert miss in {finding.misconception for finding in verdict.findings} | {None}
 
 
 def test_complex_inputs_have_both_parts() -> None:

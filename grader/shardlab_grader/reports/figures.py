@@ -153,16 +153,23 @@ def _exercise(question: Question, records: Sequence[Record]) -> Exercise:
         question.points,
         {name: states[name] for name in STATES},
         points,
-        _misconceptions(wrong, {miss.id: miss.cause for item in question.items for miss in item.misses}),
-        sum(not any(finding.miss for finding in verdict.findings) for verdict in wrong),
+        _misconceptions(wrong, {miss.id: miss.cause for item in question.items for miss in item.misconceptions}),
+        sum(not any(finding.misconception for finding in verdict.findings) for verdict in wrong),
         _groups(question, met),
         question.observed,
     )
 
 
 def _misconceptions(wrong: Sequence[Verdict], causes: Mapping[str, str]) -> tuple[Misconception, ...]:
-    names = collections.Counter(name for v in wrong for name in {finding.miss for finding in v.findings if finding.miss})
-    said = {finding.miss: finding.cause for v in wrong for finding in v.findings if finding.miss and finding.cause}
+    names = collections.Counter(
+        name for v in wrong for name in {finding.misconception for finding in v.findings if finding.misconception}
+    )
+    said = {
+        finding.misconception: finding.cause
+        for v in wrong
+        for finding in v.findings
+        if finding.misconception and finding.cause
+    }
     return tuple(Misconception(name, causes.get(name) or said.get(name, ""), n) for name, n in names.most_common())
 
 

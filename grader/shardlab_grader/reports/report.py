@@ -141,10 +141,10 @@ def write_csv(found: Figures, path: pathlib.Path) -> None:
     heads = ["exercise", "title", "submissions", *STATES, "mean", "of", "misconceptions", "other mistakes", "equal programs"]
     lines: list[list[Cell]] = [[*heads, "observed"]]
     for one in found.exercises:
-        misses = "; ".join(f"{miss.name}: {miss.count}" for miss in one.misconceptions)
+        misconceptions = "; ".join(f"{miss.name}: {miss.count}" for miss in one.misconceptions)
         mean = "" if one.mean is None else round(one.mean, 2)
         counts = [one.counts[name] for name in STATES]
-        lines.append([one.question, one.title, sum(counts), *counts, mean, one.of, misses, one.other, groups(one)])
+        lines.append([one.question, one.title, sum(counts), *counts, mean, one.of, misconceptions, one.other, groups(one)])
         lines[-1].append("observed" if one.observed else "")
     _write(lines, path)
 
@@ -162,7 +162,7 @@ def _said(verdict: Verdict, errors: Sequence[str]) -> str:
         return f"stopped in {errors[0]}" if errors else "not attempted"
     if not verdict.findings:
         return verdict.reason.rstrip(".") or verdict.status
-    known = next((finding.miss for finding in verdict.findings if finding.miss), None)
+    known = next((finding.misconception for finding in verdict.findings if finding.misconception), None)
     stopped = f" (stopped in {errors[0]})" if errors else ""
     return known or verdict.findings[0].what.rstrip(".") + stopped
 

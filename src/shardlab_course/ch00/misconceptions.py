@@ -8,52 +8,69 @@ from typing import Any
 from shardlab.placement import place
 from shardlab_course.ch00 import oracles as of
 from shardlab_judge.cases import Observed
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
 OUTCOMES = (
-    Miss("array-starts-nothing", "An array of JAX lies on a device, so the devices have to be there before it: making one "
-         "is too early (b).", 1, like=lambda said: said["b"] == "8"),
-    Miss("asking-starts-nothing", "To list the devices, JAX has to start them; looking is using (c).", 2,
-         like=lambda said: said["c"] == "8"),
-    Miss("numpy-starts-jax", "NumPy's arrays lie in ordinary memory and know no devices, so JAX sleeps on (d).", 1,
-         like=lambda said: said["d"] == "RuntimeError"),
-    Miss("names-start-jax", "A spec or a function that nobody has called computes nothing and needs no device (e, f).", 2,
-         like=lambda said: "RuntimeError" in (said["e"], said["f"])),
-    Miss("import-starts-jax", "`import jax` alone starts no device: else nobody could ask for eight (a).", 1,
-         like=lambda said: said["a"] == "RuntimeError"),
-    Miss("texts-wanted", "What a program says is a text, also where it looks like a number: \"8\", in quotation marks.", 1,
-         like=lambda said: 8 in said.values()),
+    Misconception(
+        "array-starts-nothing", "An array of JAX lies on a device, so the devices have to be there before it: making one "
+        "is too early (b).", 1, like=lambda said: said["b"] == "8"),
+    Misconception(
+        "asking-starts-nothing", "To list the devices, JAX has to start them; looking is using (c).", 2,
+        like=lambda said: said["c"] == "8"),
+    Misconception(
+        "numpy-starts-jax", "NumPy's arrays lie in ordinary memory and know no devices, so JAX sleeps on (d).", 1,
+        like=lambda said: said["d"] == "RuntimeError"),
+    Misconception(
+        "names-start-jax", "A spec or a function that nobody has called computes nothing and needs no device (e, f).", 2,
+        like=lambda said: "RuntimeError" in (said["e"], said["f"])),
+    Misconception(
+        "import-starts-jax", "`import jax` alone starts no device: else nobody could ask for eight (a).", 1,
+        like=lambda said: said["a"] == "RuntimeError"),
+    Misconception(
+        "texts-wanted", "What a program says is a text, also where it looks like a number: \"8\", in quotation marks.", 1,
+        like=lambda said: 8 in said.values()),
 )  # fmt: skip
 
 ORDER = (
-    Miss("asks-too-late", "The array is made before eight devices are asked for, so JAX has started with one, and refuses.",
-         1, like=lambda order: order.index("x") < order.index("ask")),
-    Miss("used-before-made", "A line uses a name that a later line makes.", 1,
-         like=lambda order: order.index("import") > 0 or order.index("print") < order.index("x")),
+    Misconception(
+        "asks-too-late", "The array is made before eight devices are asked for, so JAX has started with one, and refuses.",
+        1, like=lambda order: order.index("x") < order.index("ask")),
+    Misconception(
+        "used-before-made", "A line uses a name that a later line makes.", 1,
+        like=lambda order: order.index("import") > 0 or order.index("print") < order.index("x")),
 )  # fmt: skip
 
 WHY = (
-    Miss("import-starts-the-devices", "The import had run in all six programs, and four of them got eight.", 2, like="p"),
-    Miss("first-line-only", "In program f a whole function stood before the asking, and it came in time.", 2, like="r"),
-    Miss("arrays-are-lost", "JAX does not delete your arrays: it refuses to change, so that they stay good.", 3, like="s"),
+    Misconception(
+        "import-starts-the-devices", "The import had run in all six programs, and four of them got eight.", 2, like="p"),
+    Misconception(
+        "first-line-only", "In program f a whole function stood before the asking, and it came in time.", 2, like="r"),
+    Misconception(
+        "arrays-are-lost", "JAX does not delete your arrays: it refuses to change, so that they stay good.", 3, like="s"),
 )  # fmt: skip
 
 SHARE = (
-    Miss("everything-is-divided", "B's spec names no axis, so every device has all of it: its share is 1, not 1/8.", 2,
-         like=lambda said: said["B"] == 1 / 8),
-    Miss("nothing-is-divided", "A is cut into rows, so each device has an eighth of A, and makes an eighth of C.", 1,
-         like=lambda said: 1 in (said["A"], said["C"])),
-    Miss("devices-counted", "A share is a part of the whole. An eighth of it is 1/8; 8 would be eight times as much.", 2,
-         like=lambda said: 8 in said.values()),
-    Miss("work-is-repeated", "A device multiplies the rows that it holds, and nobody else has them: an eighth of the FLOPs.",
-         2, like=lambda said: said["flops"] == 1),
+    Misconception(
+        "everything-is-divided", "B's spec names no axis, so every device has all of it: its share is 1, not 1/8.", 2,
+        like=lambda said: said["B"] == 1 / 8),
+    Misconception(
+        "nothing-is-divided", "A is cut into rows, so each device has an eighth of A, and makes an eighth of C.", 1,
+        like=lambda said: 1 in (said["A"], said["C"])),
+    Misconception(
+        "devices-counted", "A share is a part of the whole. An eighth of it is 1/8; 8 would be eight times as much.", 2,
+        like=lambda said: 8 in said.values()),
+    Misconception(
+        "work-is-repeated", "A device multiplies the rows that it holds, and nobody else has them: an eighth of the FLOPs.",
+        2, like=lambda said: said["flops"] == 1),
 )  # fmt: skip
 
 TIME = (
-    Miss("device-count-is-speed", "Simulated devices are threads that share the cores of one machine; eight of them are not "
-         "eight machines.", 3, like="8x faster"),
-    Miss("simulation-is-slow", "The same FLOPs run on the same cores, only in eight portions; that costs little.", 3,
-         like="8x slower"),
+    Misconception(
+        "device-count-is-speed", "Simulated devices are threads that share the cores of one machine; eight of them are not "
+        "eight machines.", 3, like="8x faster"),
+    Misconception(
+        "simulation-is-slow", "The same FLOPs run on the same cores, only in eight portions; that costs little.", 3,
+        like="8x slower"),
 )  # fmt: skip
 
 
@@ -69,26 +86,34 @@ def whole_work(observed: Observed) -> bool:
 
 
 PRODUCT = (
-    Miss("cut-the-other-way", "C lies in columns over x, and rows were asked for: the first entry of a spec is for rows.", 3,
-         when=lambda o: o.placements[0].same_as(place(o.placements[0].shape, o.case.axes, (None, "x")))),
-    Miss("b-cut-and-gathered", "B lies whole on every device. It was cut, and brought together again.", 3,
-         when=lambda o: moved(o, "all-gather") == o.inputs[1].nbytes),
-    Miss("a-turned-into-columns", "A lies in rows, which is what rows of C are made of. To cut it into columns sends most "
-         "of it to other devices.", 3, when=lambda o: "all-to-all" in o.kinds),
-    Miss("gathers-to-be-safe", "A constraint asks for all rows on every device, so all rows of A are sent to everyone, and "
-         "everyone does all the work.", 2, when=lambda o: "all-gather" in o.kinds and whole_work(o)),
-    Miss("gathers-and-cuts", "All rows of A are sent to everyone, and then each device uses only those that it had.", 3,
-         when=lambda o: "all-gather" in o.kinds),
+    Misconception(
+        "cut-the-other-way", "C lies in columns over x, and rows were asked for: the first entry of a spec is for rows.", 3,
+        when=lambda o: o.placements[0].same_as(place(o.placements[0].shape, o.case.axes, (None, "x")))),
+    Misconception(
+        "b-cut-and-gathered", "B lies whole on every device. It was cut, and brought together again.", 3,
+        when=lambda o: moved(o, "all-gather") == o.inputs[1].nbytes),
+    Misconception(
+        "a-turned-into-columns", "A lies in rows, which is what rows of C are made of. To cut it into columns sends most "
+        "of it to other devices.", 3, when=lambda o: "all-to-all" in o.kinds),
+    Misconception(
+        "gathers-to-be-safe", "A constraint asks for all rows on every device, so all rows of A are sent to everyone, and "
+        "everyone does all the work.", 2, when=lambda o: "all-gather" in o.kinds and whole_work(o)),
+    Misconception(
+        "gathers-and-cuts", "All rows of A are sent to everyone, and then each device uses only those that it had.", 3,
+        when=lambda o: "all-gather" in o.kinds),
 )  # fmt: skip
 
 REPORT = (
-    Miss("values-blamed", "What the report does not mention is right, and it says nothing of values.", 1,
-         like=lambda said: said["values"] == "no"),
-    Miss("expected-for-got", "That is the line `expected`: what was asked for. What happened stands in the line `got`.", 1,
-         like=lambda said: said["moved"] == 0 or said["copies"] == 1),
-    Miss("flops-not-divided", "`times` compares two numbers of the report: the FLOPs that it got, divided by those "
-                              "expected.",
-         1, like=lambda said: said["times"] in (8192, 65536, 65536 - 8192)),
+    Misconception(
+        "values-blamed", "What the report does not mention is right, and it says nothing of values.", 1,
+        like=lambda said: said["values"] == "no"),
+    Misconception(
+        "expected-for-got", "That is the line `expected`: what was asked for. What happened stands in the line `got`.", 1,
+        like=lambda said: said["moved"] == 0 or said["copies"] == 1),
+    Misconception(
+        "flops-not-divided", "`times` compares two numbers of the report: the FLOPs that it got, divided by those "
+                             "expected.",
+        1, like=lambda said: said["times"] in (8192, 65536, 65536 - 8192)),
 )  # fmt: skip
 
 
@@ -98,22 +123,29 @@ def without_two(m: int, k: int, n: int) -> int:
 
 
 RATE = (
-    Miss("additions-forgotten", "Each of the m·k·n multiplications comes with an addition: two FLOPs.", 1,
-         like=lambda m, k, n, s: without_two(m, k, n) / s),
-    Miss("last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same, by "
-         "XLA as well: see what sl.inspect says.", 3, like=lambda m, k, n, s: m * n * (2 * k - 1) / s),
-    Miss("upside-down", "A rate is work divided by time; this is time divided by work.", 1,
-         like=lambda m, k, n, s: s / of.operations(m, k, n)),
-    Miss("output-elements", "Each of the m·n elements of C is a sum of k products.", 1,
-         like=lambda m, k, n, s: 2 * m * n / s),
+    Misconception(
+        "additions-forgotten", "Each of the m·k·n multiplications comes with an addition: two FLOPs.", 1,
+        like=lambda m, k, n, s: without_two(m, k, n) / s),
+    Misconception(
+        "last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same, by "
+        "XLA as well: see what sl.inspect says.", 3, like=lambda m, k, n, s: m * n * (2 * k - 1) / s),
+    Misconception(
+        "upside-down", "A rate is work divided by time; this is time divided by work.", 1,
+        like=lambda m, k, n, s: s / of.operations(m, k, n)),
+    Misconception(
+        "output-elements", "Each of the m·n elements of C is a sum of k products.", 1,
+        like=lambda m, k, n, s: 2 * m * n / s),
 )  # fmt: skip
 
 BELIEVABLE = (
-    Miss("wrong-way-round", "Slower than the peak can be believed; faster than the peak cannot.", 2,
-         like=lambda *claim: not of.believable(*claim)),
-    Miss("additions-forgotten", "Each of the m·k·n multiplications comes with an addition: two FLOPs.", 1,
-         like=lambda m, k, n, s, peak: without_two(m, k, n) <= peak * s),
-    Miss("believes-everything", "Some of these claims are above the peak of the chip.", 2, like=lambda *claim: True),
+    Misconception(
+        "wrong-way-round", "Slower than the peak can be believed; faster than the peak cannot.", 2,
+        like=lambda *claim: not of.believable(*claim)),
+    Misconception(
+        "additions-forgotten", "Each of the m·k·n multiplications comes with an addition: two FLOPs.", 1,
+        like=lambda m, k, n, s, peak: without_two(m, k, n) <= peak * s),
+    Misconception(
+        "believes-everything", "Some of these claims are above the peak of the chip.", 2, like=lambda *claim: True),
 )  # fmt: skip
 
 
@@ -127,12 +159,16 @@ def takes(card: str, *wrong: str) -> Any:
 
 
 CLOCKS = (
-    Miss("microseconds-matmul", "A call returns when the work is handed over, not when it is done; without waiting for the "
-         "product you time the handing over (a).", 1, like=takes("a", "product", "compiling")),
-    Miss("waits-for-another", "The clock is stopped before the waiting begins: what comes after it is not timed (d).", 2,
-         like=takes("d", "product", "compiling")),
-    Miss("first-call-compiles", "`jax.jit` compiles in the first call; this program times that as well (c).", 2,
-         like=takes("c", "product", "dispatch")),
-    Miss("only-one-way-to-wait", "NumPy needs the numbers, so it waits until they are there, as block_until_ready does (e).",
-         3, like=takes("e", "dispatch", "compiling")),
+    Misconception(
+        "microseconds-matmul", "A call returns when the work is handed over, not when it is done; without waiting for the "
+        "product you time the handing over (a).", 1, like=takes("a", "product", "compiling")),
+    Misconception(
+        "waits-for-another", "The clock is stopped before the waiting begins: what comes after it is not timed (d).", 2,
+        like=takes("d", "product", "compiling")),
+    Misconception(
+        "first-call-compiles", "`jax.jit` compiles in the first call; this program times that as well (c).", 2,
+        like=takes("c", "product", "dispatch")),
+    Misconception(
+        "only-one-way-to-wait", "NumPy needs the numbers, so it waits until they are there, as block_until_ready does (e).",
+        3, like=takes("e", "dispatch", "compiling")),
 )  # fmt: skip

@@ -14,11 +14,11 @@ MESH_8, MESH_42, MESH_24 = of.MESHES
 ORDER = Question(
     "0.1", "Eight devices, in time", difficulty=1, minutes=4,
     items=(
-        ValueItem("outcomes", {"P": 1.5}, predicted=True, spelling=of.spelt, misses=wrong.OUTCOMES, key={
+        ValueItem("outcomes", {"P": 1.5}, predicted=True, spelling=of.spelt, misconceptions=wrong.OUTCOMES, key={
             "a": "8", "b": "RuntimeError", "c": "RuntimeError", "d": "8", "e": "8", "f": "8",
         }),
-        ValueItem("order", {"V": 0.5}, key=["import", "ask", "x", "print"], misses=wrong.ORDER),
-        ValueItem("why", {"V": 0.5}, key="q", spelling=str.lower, misses=wrong.WHY),
+        ValueItem("order", {"V": 0.5}, key=["import", "ask", "x", "print"], misconceptions=wrong.ORDER),
+        ValueItem("why", {"V": 0.5}, key="q", spelling=str.lower, misconceptions=wrong.WHY),
     ),
     hints=(
         "Ask of each line: does it need a place to put a number? If it does, JAX must start its devices there and then.",
@@ -37,9 +37,9 @@ ORDER = Question(
 SHARE = Question(
     "0.2", "One product on eight devices", difficulty=1, minutes=2,
     items=(
-        ValueItem("share", {"P": 1}, predicted=True, rtol=1e-3, misses=wrong.SHARE,
+        ValueItem("share", {"P": 1}, predicted=True, rtol=1e-3, misconceptions=wrong.SHARE,
                   key={"A": 1 / 8, "B": 1, "C": 1 / 8, "flops": 1 / 8}),
-        ValueItem("time", {"P": 1}, predicted=True, key="same", misses=wrong.TIME),
+        ValueItem("time", {"P": 1}, predicted=True, key="same", misconceptions=wrong.TIME),
     ),
     hints=(
         "Look at the picture of A. How many of its rows does device 0 hold? For how many rows of C is that enough?",
@@ -58,8 +58,9 @@ REPORT = Question(
     "0.3", "Read a report, and mend", difficulty=1, minutes=5,
     items=(
         ProgramItem("product", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.product, draw=of.draw_rows,
-                    misses=wrong.PRODUCT, cases=(of.rows_case(MESH_8, 64, 32, 16), of.rows_case(MESH_42, 16, 24, 8))),
-        ValueItem("report", {"V": 1.25}, misses=wrong.REPORT,
+                    misconceptions=wrong.PRODUCT,
+                    cases=(of.rows_case(MESH_8, 64, 32, 16), of.rows_case(MESH_42, 16, 24, 8))),
+        ValueItem("report", {"V": 1.25}, misconceptions=wrong.REPORT,
                   key={"values": "yes", "copies": 8, "moved": 8192, "times": 8, "hint": 2}),
     ),
     hints=(
@@ -81,12 +82,13 @@ REPORT = Question(
 CLOCK = Question(
     "0.4", "A product in microseconds", difficulty=2, minutes=7,
     items=(
-        ValueItem("clocks", {"P": 1.25}, predicted=True, misses=wrong.CLOCKS, key={
+        ValueItem("clocks", {"P": 1.25}, predicted=True, misconceptions=wrong.CLOCKS, key={
             "a": "dispatch", "b": "product", "c": "compiling", "d": "dispatch", "e": "product",
         }),
-        CallsItem("rate", {"C": 0.5}, oracle=of.rate, draw=of.draw_rate, rtol=1e-6, misses=wrong.RATE,
+        CallsItem("rate", {"C": 0.5}, oracle=of.rate, draw=of.draw_rate, rtol=1e-6, misconceptions=wrong.RATE,
                   calls=((2048, 2048, 2048, 0.05), (2048, 2048, 2048, 0.0003), (3, 5, 7, 1e-6), (64, 32, 16, 2.0))),
-        CallsItem("believable", {"C": 0.5}, oracle=of.believable, draw=of.draw_claim, misses=wrong.BELIEVABLE, calls=(
+        CallsItem("believable", {"C": 0.5}, oracle=of.believable, draw=of.draw_claim,
+                  misconceptions=wrong.BELIEVABLE, calls=(
             (2048, 2048, 2048, 0.05, 2e12), (2048, 2048, 2048, 0.0003, 2e12), (4096, 1024, 512, 3e-5, 1.97e14),
             (4096, 1024, 512, 1.5e-5, 1.97e14), (1024, 1024, 1024, 1e-5, 1.97e14),
         )),

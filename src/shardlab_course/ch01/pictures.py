@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shardlab.placement import Axes, Placement, Spec, place
 from shardlab_judge.cases import axes
 from shardlab_judge.items.placement import PlacementItem
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
 Shape = tuple[int, ...]
 Order = Sequence[int] | None
@@ -31,17 +31,17 @@ CUT = "An axis named in the spec cuts; for copies leave it out."
 ALONE = "An array made without a sharding lies on one device; copies must be asked for, with P()."
 
 
-def near(id: str, cause: str, mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) -> Miss:
+def near(id: str, cause: str, mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) -> Misconception:
     """A near miss: the wrong mesh and spec, and what to say of them."""
-    return Miss(id, cause, 2, like=_placed(mesh, spec, order, shape))
+    return Misconception(id, cause, 2, like=_placed(mesh, spec, order, shape))
 
 
 def _placed(mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) -> Placement:
     return place(shape, mesh, spec, order)
 
 
-def _picture(name: str, target: Placement, *misses: Miss) -> PlacementItem:
-    return PlacementItem(name, {"S": 0.5}, target=target, misses=misses)
+def _picture(name: str, target: Placement, *misconceptions: Misconception) -> PlacementItem:
+    return PlacementItem(name, {"S": 0.5}, target=target, misconceptions=misconceptions)
 
 
 PICTURES = (

@@ -11,7 +11,7 @@ from shardlab_judge.cases import axes
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Miss, Question
+from shardlab_judge.question import Misconception, Question
 
 BYTES_CALLS: tuple[tuple[Any, ...], ...] = (
     ([8, 16], "float32", {"x": 2, "y": 4}, ["x", "y"]),
@@ -21,7 +21,7 @@ BYTES_CALLS: tuple[tuple[Any, ...], ...] = (
     ([16, 4, 6], "float32", {"data": 4, "model": 2}, [["data", "model"], None, None]),
     ([12], "int32", {"x": 4, "y": 2}, []),
 )
-LIST_AS_AXIS = Miss(
+LIST_AS_AXIS = Misconception(
     "list-as-axis", "An entry may be a list of axes, and a list is no key of the mesh.", 2, error="unhashable type: 'list'"
 )
 
@@ -31,27 +31,34 @@ BYTES = Question(
     items=(
         CallsItem(
             "bytes_per_device", {"C": 1.5}, oracle=oracle.bytes_per_device, calls=BYTES_CALLS, draw=oracle.draw_bytes,
-            misses=(
-                Miss("divides-by-every-axis", "Only the axes that the spec names cut the array; the others make copies.", 1,
-                     like=oracle.divided_by_all),
-                Miss("tuple-cuts-once", "Every axis of a tuple cuts: the parts are the product of their sizes.", 2,
-                     like=oracle.first_of_tuple_bytes),
-                Miss("four-bytes-always", "Not every element takes four bytes: ask the dtype, jnp.dtype(dtype).itemsize.", 3,
-                     like=oracle.four_bytes),
-                Miss("elements-for-bytes", "These are elements; an element of this dtype takes more than one byte.", 1,
-                     like=oracle.elements),
+            misconceptions=(
+                Misconception(
+                    "divides-by-every-axis", "Only the axes that the spec names cut the array; the others make copies.", 1,
+                    like=oracle.divided_by_all),
+                Misconception(
+                    "tuple-cuts-once", "Every axis of a tuple cuts: the parts are the product of their sizes.", 2,
+                    like=oracle.first_of_tuple_bytes),
+                Misconception(
+                    "four-bytes-always", "Not every element takes four bytes: ask the dtype, jnp.dtype(dtype).itemsize.", 3,
+                    like=oracle.four_bytes),
+                Misconception(
+                    "elements-for-bytes", "These are elements; an element of this dtype takes more than one byte.", 1,
+                    like=oracle.elements),
                 LIST_AS_AXIS,
             ),
         ),
         CallsItem(
             "bytes_total", {"C": 1.5}, oracle=oracle.bytes_total, calls=BYTES_CALLS, draw=oracle.draw_bytes,
-            misses=(
-                Miss("forgets-replicas", "That is the array once; every mesh axis that the spec leaves out makes copies.", 1,
-                     like=oracle.array_bytes),
-                Miss("copies-everything", "Every device is counted with the whole array; a device holds its shard only.", 1,
-                     like=oracle.copy_everywhere),
-                Miss("adds-copies", "Copies along two unmentioned axes multiply: 2 and 3 make 6, not 5.", 2,
-                     like=oracle.added_copies),
+            misconceptions=(
+                Misconception(
+                    "forgets-replicas", "That is the array once; every mesh axis that the spec leaves out makes copies.", 1,
+                    like=oracle.array_bytes),
+                Misconception(
+                    "copies-everything", "Every device is counted with the whole array; a device holds its shard only.", 1,
+                    like=oracle.copy_everywhere),
+                Misconception(
+                    "adds-copies", "Copies along two unmentioned axes multiply: 2 and 3 make 6, not 5.", 2,
+                    like=oracle.added_copies),
             ),
         ),
     ),  # fmt: skip
@@ -81,32 +88,39 @@ ORDER = Question(
     id="1.3",
     title="P(('x', 'y')) or P(('y', 'x'))",
     items=(
-        ValueItem("rows_xy", {"P": 0.5}, key=[2, 4], predicted=True, misses=(
-            Miss("last-axis-slowest", SAME, 2, like=[8, 10]),
-            Miss("one-axis-for-tuple", "Both axes cut: eight blocks of two rows, not four blocks of four.", 1,
-                 like=lambda rows: rows[1] - rows[0] in (4, 8)),
-            Miss("stop-included", STOP, 1, like=[2, 3]),
+        ValueItem("rows_xy", {"P": 0.5}, key=[2, 4], predicted=True, misconceptions=(
+            Misconception("last-axis-slowest", SAME, 2, like=[8, 10]),
+            Misconception(
+                "one-axis-for-tuple", "Both axes cut: eight blocks of two rows, not four blocks of four.", 1,
+                like=lambda rows: rows[1] - rows[0] in (4, 8)),
+            Misconception("stop-included", STOP, 1, like=[2, 3]),
         )),
-        ValueItem("rows_yx", {"P": 0.5}, key=[8, 10], predicted=True, misses=(
-            Miss("order-does-not-matter", SAME, 2, like=[2, 4]),
-            Miss("wrong-size-first", "With y slowest, a step along y skips as many blocks as x has devices: 4, not 2.", 3,
-                 like=[4, 6]),
-            Miss("stop-included", STOP, 1, like=[8, 9]),
+        ValueItem("rows_yx", {"P": 0.5}, key=[8, 10], predicted=True, misconceptions=(
+            Misconception("order-does-not-matter", SAME, 2, like=[2, 4]),
+            Misconception(
+                "wrong-size-first", "With y slowest, a step along y skips as many blocks as x has devices: 4, not 2.", 3,
+                like=[4, 6]),
+            Misconception("stop-included", STOP, 1, like=[8, 9]),
         )),
-        ValueItem("moved", {"P": 0.5}, key=6, predicted=True, misses=(
-            Miss("order-does-not-matter", SAME, 2, like=0),
-            Miss("nobody-stays", "Where both coordinates are zero, or both at their end, the order makes no difference.", 3,
-                 like=lambda count: count in (7, 8)),
+        ValueItem("moved", {"P": 0.5}, key=6, predicted=True, misconceptions=(
+            Misconception("order-does-not-matter", SAME, 2, like=0),
+            Misconception(
+                "nobody-stays", "Where both coordinates are zero, or both at their end, the order makes no difference.", 3,
+                like=lambda count: count in (7, 8)),
         )),
-        PlacementItem("alternating", {"S": 1.5}, target=place((16, 4), HOSTS, (("chip", "host"),)), misses=(
-            Miss("order-does-not-matter", "With 'host' first the hosts are the slow axis: host 0 gets the first eight rows, "
-                 "host 1 the rest.", 2, like=place((16, 4), HOSTS, (("host", "chip"),))),
-            Miss("tuple-unpacked", "Two entries cut two dimensions; a row stays whole when both axes stand in one tuple.", 2,
-                 like=place((16, 4), HOSTS, ("chip", "host"))),
-            Miss("spec-without-mesh", "A spec has no devices: put it on the mesh, NamedSharding(mesh, spec).", 1,
-                 error="P has no sharding"),
-            Miss("axis-forgotten", "'host' is not in the spec, so both hosts hold the same rows.", 1,
-                 like=place((16, 4), HOSTS, ("chip",))),
+        PlacementItem("alternating", {"S": 1.5}, target=place((16, 4), HOSTS, (("chip", "host"),)), misconceptions=(
+            Misconception(
+                "order-does-not-matter", "With 'host' first the hosts are the slow axis: host 0 gets the first eight rows, "
+                "host 1 the rest.", 2, like=place((16, 4), HOSTS, (("host", "chip"),))),
+            Misconception(
+                "tuple-unpacked", "Two entries cut two dimensions; a row stays whole when both axes stand in one tuple.", 2,
+                like=place((16, 4), HOSTS, ("chip", "host"))),
+            Misconception(
+                "spec-without-mesh", "A spec has no devices: put it on the mesh, NamedSharding(mesh, spec).", 1,
+                error="P has no sharding"),
+            Misconception(
+                "axis-forgotten", "'host' is not in the spec, so both hosts hold the same rows.", 1,
+                like=place((16, 4), HOSTS, ("chip",))),
         )),
     ),  # fmt: skip
     difficulty=2,
@@ -137,24 +151,32 @@ LEGAL_OR_NOT = Question(
     id="1.4",
     title="Legal or not",
     items=(
-        ValueItem("outcome", {"P": 3}, key=LEGAL, predicted=True, misses=(
-            Miss("axis-used-twice", "A mesh axis cuts at most one dimension, and once: after that it is spent (e and k).", 2,
-                 like=lambda said: isinstance(said["e"], list) or isinstance(said["k"], list)),
-            Miss("ragged-shards", "A placed array has equal shards; sizes that do not divide are refused (b, c, f).", 2,
-                 like=lambda said: any(isinstance(said[k], list) for k in "bcf")),
-            Miss("spec-too-long", "A spec may have fewer entries than the array has dimensions, never more (h).", 1,
-                 like=lambda said: isinstance(said["h"], list)),
-            Miss("unknown-axis-ignored", "A name that the mesh does not have is refused, not ignored (i).", 1,
-                 like=lambda said: isinstance(said["i"], list)),
-            Miss("empty-spec-refused", "P() is legal: it cuts nothing, and every device holds the whole array (j).", 1,
-                 like=lambda said: isinstance(said["j"], str)),
-            Miss("global-for-local", "That is the global shape; asked is the shape of one shard (a, d, g, l).", 1,
-                 like=lambda said: [8, 12] in (said["a"], said["d"]) or said["g"] == [10, 12] or said["l"] == [4, 6, 8]),
-            Miss("base-class-named", "An IndivisibleError is a ValueError; asked is its own name (b, c, f).", 3,
-                 like=lambda said: "ValueError" in [said[k] for k in "bcf"]),
-            Miss("lookup-error-named", "They are refused before anything is looked up, with a plain ValueError (h, i).", 3,
-                 like=lambda said: any(isinstance(said[k], str) and said[k] != "ValueError" for k in "hi")),
-            Miss("class-for-name", "Write an error's name as a text, in quotes.", 3, error="type is not a number"),
+        ValueItem("outcome", {"P": 3}, key=LEGAL, predicted=True, misconceptions=(
+            Misconception(
+                "axis-used-twice", "A mesh axis cuts at most one dimension, and once: after that it is spent (e and k).", 2,
+                like=lambda said: isinstance(said["e"], list) or isinstance(said["k"], list)),
+            Misconception(
+                "ragged-shards", "A placed array has equal shards; sizes that do not divide are refused (b, c, f).", 2,
+                like=lambda said: any(isinstance(said[k], list) for k in "bcf")),
+            Misconception(
+                "spec-too-long", "A spec may have fewer entries than the array has dimensions, never more (h).", 1,
+                like=lambda said: isinstance(said["h"], list)),
+            Misconception(
+                "unknown-axis-ignored", "A name that the mesh does not have is refused, not ignored (i).", 1,
+                like=lambda said: isinstance(said["i"], list)),
+            Misconception(
+                "empty-spec-refused", "P() is legal: it cuts nothing, and every device holds the whole array (j).", 1,
+                like=lambda said: isinstance(said["j"], str)),
+            Misconception(
+                "global-for-local", "That is the global shape; asked is the shape of one shard (a, d, g, l).", 1,
+                like=lambda said: [8, 12] in (said["a"], said["d"]) or said["g"] == [10, 12] or said["l"] == [4, 6, 8]),
+            Misconception(
+                "base-class-named", "An IndivisibleError is a ValueError; asked is its own name (b, c, f).", 3,
+                like=lambda said: "ValueError" in [said[k] for k in "bcf"]),
+            Misconception(
+                "lookup-error-named", "They are refused before anything is looked up, with a plain ValueError (h, i).", 3,
+                like=lambda said: any(isinstance(said[k], str) and said[k] != "ValueError" for k in "hi")),
+            Misconception("class-for-name", "Write an error's name as a text, in quotes.", 3, error="type is not a number"),
         )),
     ),  # fmt: skip
     difficulty=2,
@@ -191,25 +213,34 @@ SLICE = Question(
     items=(
         CallsItem(
             "local_slice", {"V": 3}, oracle=oracle.local_slice, calls=SLICE_CALLS, draw=oracle.draw_slice,
-            misses=(
-                Miss("tuple-order", "The first axis of a tuple is the slowest: the leading digit of the block's number.", 2,
-                     like=oracle.last_axis_slowest),
-                Miss("stops-at-spec", "A spec may be shorter than the shape; dimensions behind its end are whole.", 1,
-                     like=oracle.as_long_as_spec),
-                Miss("parts-for-block", "The start is the block's number times a block's size, not times the parts.", 2,
-                     like=oracle.parts_for_block),
-                Miss("tuple-cuts-once", "Every axis of a tuple cuts: the parts are the product of their sizes.", 2,
-                     like=oracle.first_of_tuple),
-                Miss("length-for-stop", "The second number is where the block ends, start + size, not how long it is.", 1,
-                     like=oracle.lengths),
-                Miss("device-number-for-block", "A dimension asks for the coordinates on its own axes only, not for the "
-                     "device's place in the mesh.", 1, like=oracle.by_device_number),
-                Miss("none-for-whole", "A dimension that no axis cuts is held whole: [0, size].", 1,
-                     like=oracle.none_when_whole),
-                Miss("stop-included", "A stop is the first position that is not held any more, as in range.", 1,
-                     like=oracle.last_included),
-                Miss("slice-objects", "Return two numbers for each dimension, [start, stop], instead of a slice object.", 1,
-                     error="slice is not a number"),
+            misconceptions=(
+                Misconception(
+                    "tuple-order", "The first axis of a tuple is the slowest: the leading digit of the block's number.", 2,
+                    like=oracle.last_axis_slowest),
+                Misconception(
+                    "stops-at-spec", "A spec may be shorter than the shape; dimensions behind its end are whole.", 1,
+                    like=oracle.as_long_as_spec),
+                Misconception(
+                    "parts-for-block", "The start is the block's number times a block's size, not times the parts.", 2,
+                    like=oracle.parts_for_block),
+                Misconception(
+                    "tuple-cuts-once", "Every axis of a tuple cuts: the parts are the product of their sizes.", 2,
+                    like=oracle.first_of_tuple),
+                Misconception(
+                    "length-for-stop", "The second number is where the block ends, start + size, not how long it is.", 1,
+                    like=oracle.lengths),
+                Misconception(
+                    "device-number-for-block", "A dimension asks for the coordinates on its own axes only, not for the "
+                    "device's place in the mesh.", 1, like=oracle.by_device_number),
+                Misconception(
+                    "none-for-whole", "A dimension that no axis cuts is held whole: [0, size].", 1,
+                    like=oracle.none_when_whole),
+                Misconception(
+                    "stop-included", "A stop is the first position that is not held any more, as in range.", 1,
+                    like=oracle.last_included),
+                Misconception(
+                    "slice-objects", "Return two numbers for each dimension, [start, stop], instead of a slice object.", 1,
+                    error="slice is not a number"),
                 LIST_AS_AXIS,
             ),
         ),

@@ -19,8 +19,8 @@ PRICES = {"a": 512, "b": 1024, "c": 512, "d": 128, "e": 0, "f": 64, "g": 128, "h
 CARDS = Question(
     "2.1", "Ten moves", difficulty=2, minutes=15,
     items=(
-        ValueItem("kinds", {"P": 1}, key=KINDS, predicted=True, spelling=of.spelt, misses=wrong.KINDS),
-        ValueItem("prices", {"P": 1}, key=PRICES, predicted=True, misses=wrong.PRICES),
+        ValueItem("kinds", {"P": 1}, key=KINDS, predicted=True, spelling=of.spelt, misconceptions=wrong.KINDS),
+        ValueItem("prices", {"P": 1}, key=PRICES, predicted=True, misconceptions=wrong.PRICES),
     ),
     hints=(
         "Compare the two sides of each card. Is a subscript gone, new, or moved? Is a {U} gone? Does any device end with "
@@ -50,7 +50,7 @@ TIME = Question(
     "2.2", "How long does an all-gather take?", difficulty=2, minutes=20,
     items=(
         CallsItem("time_all_gather", {"C": 3}, oracle=of.time_all_gather, calls=GATHER_CALLS, draw=of.draw_gather, rtol=1e-6,
-                  misses=wrong.TIME),
+                  misconceptions=wrong.TIME),
     ),
     hints=(
         "How many hops until the last shard has reached the last device? How many bytes does a link carry in each?",
@@ -72,10 +72,11 @@ CHANGES = {"bandwidth": "double", "latency": "double", "devices": "double", "dir
 CROSSOVER = Question(
     "2.3", "When does latency decide?", difficulty=3, minutes=20,
     items=(
-        ValueItem("changes", {"P": 1}, key=CHANGES, predicted=True, misses=wrong.CHANGES),
+        ValueItem("changes", {"P": 1}, key=CHANGES, predicted=True, misconceptions=wrong.CHANGES),
         CallsItem("crossover_bytes", {"C": 1}, oracle=of.crossover_bytes, draw=of.draw_crossover, rtol=1e-6,
-                  misses=wrong.CROSSOVER, calls=((2, 4.5e10, 1e-6), (16, 4.5e10, 1e-6), (7, 9e10, 2e-6), (8, 9e10, 5e-7))),
-        CallsItem("crossover_rows", {"C": 1}, oracle=of.crossover_rows, draw=of.draw_rows, misses=wrong.ROWS, calls=(
+                  misconceptions=wrong.CROSSOVER,
+                  calls=((2, 4.5e10, 1e-6), (16, 4.5e10, 1e-6), (7, 9e10, 2e-6), (8, 9e10, 5e-7))),
+        CallsItem("crossover_rows", {"C": 1}, oracle=of.crossover_rows, draw=of.draw_rows, misconceptions=wrong.ROWS, calls=(
             (8192, 2, 16, 4.5e10, 1e-6), (8192, 1, 16, 4.5e10, 1e-6), (5120, 2, 8, 9e10, 1e-6), (512, 4, 4, 9e10, 5e-7),
         )),
     ),
@@ -101,12 +102,12 @@ EXCHANGE_CALLS: tuple[tuple[Any, ...], ...] = (
 EXCHANGE = Question(
     "2.4", "Everyone talks to everyone", difficulty=4, minutes=30,
     items=(
-        ValueItem("one_way", {"P": 0.5}, key=0.5, predicted=True, rtol=1e-3, misses=wrong.ONE_WAY),
-        ValueItem("both_ways", {"P": 0.5}, key=0.25, predicted=True, rtol=1e-3, misses=wrong.BOTH_WAYS),
+        ValueItem("one_way", {"P": 0.5}, key=0.5, predicted=True, rtol=1e-3, misconceptions=wrong.ONE_WAY),
+        ValueItem("both_ways", {"P": 0.5}, key=0.25, predicted=True, rtol=1e-3, misconceptions=wrong.BOTH_WAYS),
         CallsItem("all_to_all_link_bytes", {"C": 1.5}, oracle=of.all_to_all_link_bytes, calls=EXCHANGE_CALLS,
-                  draw=of.draw_exchange, rtol=1e-6, misses=wrong.EXCHANGE),
+                  draw=of.draw_exchange, rtol=1e-6, misconceptions=wrong.EXCHANGE),
         CallsItem("all_to_all_factor", {"C": 1}, oracle=of.all_to_all_factor, draw=of.draw_ring, rtol=1e-6,
-                  misses=wrong.FACTOR, calls=(
+                  misconceptions=wrong.FACTOR, calls=(
                       (2, False), (2, True), (3, True), (4, True), (7, True), (8, False), (16, True), (17, True),
                   )),
     ),
@@ -141,9 +142,9 @@ LAYERS: tuple[tuple[Any, ...], ...] = (
 SIX = Question(
     "2.5", "Six layers: what do they wait for?", difficulty=4, minutes=35,
     items=(
-        ValueItem("bound", {"P": 1.5}, key=BOUNDS, predicted=True, misses=wrong.BOUND),
+        ValueItem("bound", {"P": 1.5}, key=BOUNDS, predicted=True, misconceptions=wrong.BOUND),
         CallsItem("layer_seconds", {"C": 2.5}, oracle=of.layer_seconds, calls=LAYERS, draw=of.draw_layer, rtol=1e-6,
-                  misses=wrong.LAYER),
+                  misconceptions=wrong.LAYER),
     ),
     hints=(
         "Write down the blocks of X, W and Y that one chip multiplies. From them follow FLOPs and memory. What moves is W "

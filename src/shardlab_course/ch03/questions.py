@@ -20,10 +20,10 @@ MODELS = axes(data=2, model=4), axes(data=4, model=2)
 TEXTS = ("gather", "none", "combined", "loop", "nested", "exchange", "scatter", "largest", "half_tpu", "roll_tpu")
 
 
-def line(letter: str, *misses: Any, kind: str = "none", bytes: int = 0, group: int = 0, times: int = 1) -> ValueItem:
+def line(letter: str, *misconceptions: Any, kind: str = "none", bytes: int = 0, group: int = 0, times: int = 1) -> ValueItem:
     """A line of the listings: a collective, or none."""
     key = "none" if kind == "none" else {"kind": kind, "bytes": bytes, "group": group, "times": times}
-    return ValueItem(letter, {"V": 0.5 if key == "none" else 1}, key=key, misses=misses)
+    return ValueItem(letter, {"V": 0.5 if key == "none" else 1}, key=key, misconceptions=misconceptions)
 
 
 READING = Question(
@@ -61,7 +61,7 @@ READING = Question(
 COUNTING = Question(
     "3.2", "Count bytes, not operations", difficulty=4, minutes=40,
     items=(
-        CallsItem("collective_bytes", {"V": 3}, oracle=of.bytes_by_kind, draw=of.draw_text, misses=wrong.COUNTS,
+        CallsItem("collective_bytes", {"V": 3}, oracle=of.bytes_by_kind, draw=of.draw_text, misconceptions=wrong.COUNTS,
                   calls=tuple((listings.hlo(name),) for name in TEXTS)),
     ),
     hints=(
@@ -84,7 +84,8 @@ COUNTING = Question(
 CONSTRAINT = Question(
     "3.3", "A constraint too many", difficulty=3, minutes=20,
     items=(
-        ProgramItem("block", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.block, draw=of.draw_block, drawn=2, misses=wrong.BLOCK,
+        ProgramItem("block", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.block, draw=of.draw_block, drawn=2,
+                    misconceptions=wrong.BLOCK,
                     cases=(of.block_case(MODELS[0], 16, 32, 64), of.block_case(MODELS[1], 32, 48, 96)),
                     atol=1e-3, tolerance="float32 sums of up to 192 products of products, in another order"),
     ),
@@ -107,13 +108,13 @@ CONSTRAINT = Question(
 MOVES = Question(
     "3.4", "Is it free?", difficulty=3, minutes=35,
     items=(
-        ValueItem("kinds", {"P": 1.5}, predicted=True, misses=wrong.KINDS, key={
+        ValueItem("kinds", {"P": 1.5}, predicted=True, misconceptions=wrong.KINDS, key={
             "transpose": frozenset(), "roll": frozenset({"collective-permute"}), "cumsum": frozenset({"all-gather"}),
             "cumsum_columns": frozenset(), "softmax": frozenset({"all-reduce"}),
             "ravel_transposed": frozenset({"all-gather"}),
         }),
-        ValueItem("roll_bytes", {"P": 0.5}, predicted=True, key=512, misses=wrong.ROLLED),
-        ProgramItem("running_total", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.running_total, misses=wrong.TOTALS,
+        ValueItem("roll_bytes", {"P": 0.5}, predicted=True, key=512, misconceptions=wrong.ROLLED),
+        ProgramItem("running_total", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.running_total, misconceptions=wrong.TOTALS,
                     cases=(of.rows_case(LINE, 64, 24), of.rows_case(WIDE, 24, 40)), draw=of.drawing_rows(("x", None)),
                     atol=1e-4, tolerance="float32 sums of up to 64 rows, in another order"),
     ),
@@ -141,8 +142,9 @@ CHAINS = (of.chain_sizes(WIDE, 16, 32, 64, 16), of.chain_sizes(TALL, 24, 16, 48,
 CHAIN = Question(
     "3.5", "Four matrices, no collective; then one", difficulty=4, minutes=40,
     items=(
-        LayoutItem("free", {"H": 0.5, "F": 1}, function=of.chain, reference=FREE_SPECS, cases=CHAINS, misses=wrong.FREE),
-        LayoutItem("one", {"H": 1, "M": 1}, function=of.chain, reference=ONE_SPECS, cases=CHAINS, misses=wrong.ONE),
+        LayoutItem("free", {"H": 0.5, "F": 1}, function=of.chain, reference=FREE_SPECS, cases=CHAINS,
+                   misconceptions=wrong.FREE),
+        LayoutItem("one", {"H": 1, "M": 1}, function=of.chain, reference=ONE_SPECS, cases=CHAINS, misconceptions=wrong.ONE),
     ),
     hints=(
         "A dimension that is summed over must be whole, or somebody has to add. Which two dimensions of the chain are never "
@@ -165,7 +167,7 @@ STEPPING = Question(
     "3.6", "A collective in every second step", difficulty=4, minutes=30,
     items=(
         ProgramItem("steps", {"V": 0.5, "S": 0.5, "H": 1.5}, oracle=of.steps, draw=of.draw_steps, most=of.STEPS // 2,
-                    cases=(of.steps_case(LINE, 32, 4), of.steps_case(WIDE, 24, 6)), misses=wrong.STEPS,
+                    cases=(of.steps_case(LINE, 32, 4), of.steps_case(WIDE, 24, 6)), misconceptions=wrong.STEPS,
                     atol=1e-4, tolerance="six float32 products one after another"),
     ),
     hints=(
@@ -192,8 +194,8 @@ OUTCOMES: dict[str, Any] = {
 BOUNDARY = Question(
     "3.7", "What jit promises at its border", difficulty=3, minutes=25,
     items=(
-        ValueItem("outcome", {"P": 1.5}, predicted=True, key=OUTCOMES, misses=wrong.OUTCOME),
-        ProgramItem("shares", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.softmax_rows, misses=wrong.SHARES,
+        ValueItem("outcome", {"P": 1.5}, predicted=True, key=OUTCOMES, misconceptions=wrong.OUTCOME),
+        ProgramItem("shares", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.softmax_rows, misconceptions=wrong.SHARES,
                     cases=(of.rows_case(LINE, 64, 24, (None, "x")), of.rows_case(WIDE, 24, 40, (None, "x"))),
                     draw=of.drawing_rows((None, "x"))),
     ),

@@ -5,147 +5,172 @@ from __future__ import annotations
 import functools
 
 from shardlab_course.ch04 import oracles as of
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
-PROMISE = Miss("promise-not-proved",
-               "out_specs promises equal copies over an axis over which the type still varies: gather with "
-               "to='invarying', or reduce the partial sums.", 2, error="can't be statically inferred")
-PARTIAL = Miss("partial-sum-returned",
-               "Each device returns the product of the columns and rows that it holds, one term of the sum; nothing adds "
-               "the terms up. Only check_vma=True makes JAX look, and only where out_specs promises copies.", 1,
-               local=of.partial)
-DIAGONAL = Miss("diagonal-blocks",
-                "Device i multiplied its rows of A with its columns of B: that is block (i, i) of C, and no device "
-                "computed the others.", 1, when=of.diagonal, error="DuplicateSpecError")
-LEFT = Miss("left-to-the-compiler",
-            "`A @ B` alone, constraints, and in_specs other than where the operands lie let the compiler choose what moves. "
-            "Here you are the compiler.", 1,
-            when=lambda o: not o.manual)
-NEEDLESS = Miss("communicates-for-nothing",
-                "Every device already holds all it needs for its block of C, so no byte has to move.",
-                1, when=lambda o: bool(o.collectives))
-BOTH = Miss("gathers-both",
-            "Both operands are gathered; each gather is paid, and every device then repeats the same work.",
-            2, when=lambda o: of.gathers(o, 0) and of.gathers(o, 1))
-TWICE = Miss("reduces-whole-products",
-             "The product was whole already when it was summed over the axis, so it came out n times too large.",
-             2, when=lambda o: of.times(o, lambda n: n))
-BLOCKS = Miss("blocks-do-not-fit",
-              "The block of A has too few columns for all rows of B: gather A's columns first (axis=1, and tiled=True, "
-              "else blocks are stacked in a new dimension), or take fewer rows of B.", 1, error="contracting dim")
-FIRST_ROWS = Miss("same-rows-everywhere",
-                  "Every device multiplied with the first rows of B; device d needs the rows that go with its columns of "
-                  "A.", 2, local=lambda at, a, b: a @ b[: a.shape[1]], when=of.first_rows)
-OVER_Y = Miss("reduces-over-another-axis",
-              "The partial sums differ along x; summed over y, each is only counted several times.",
-              1, when=lambda o: not of.right(o) and any("y" in c.axes for c in o.collectives))
-OVER_X = Miss("reduces-over-rows",
-              "The partial sums of one block of rows lie along y; along x lie other rows of C.",
-              1, when=lambda o: not of.right(o) and any("x" in c.axes for c in o.collectives))
-MEAN = Miss("mean-instead-of-sum",
-            "pmean divides the sum by the number of devices; the terms of a matrix product are added, not averaged.",
-            1, when=lambda o: of.times(o, lambda n: 1 / n))
+PROMISE = Misconception(
+    "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies: gather with "
+    "to='invarying', or reduce the partial sums.", 2, error="can't be statically inferred")
+PARTIAL = Misconception(
+    "partial-sum-returned",
+    "Each device returns the product of the columns and rows that it holds, one term of the sum; nothing adds "
+    "the terms up. Only check_vma=True makes JAX look, and only where out_specs promises copies.", 1,
+    local=of.partial)
+DIAGONAL = Misconception(
+    "diagonal-blocks", "Device i multiplied its rows of A with its columns of B: that is block (i, i) of C, and no device "
+    "computed the others.", 1, when=of.diagonal, error="DuplicateSpecError")
+LEFT = Misconception(
+    "left-to-the-compiler",
+    "`A @ B` alone, constraints, and in_specs other than where the operands lie let the compiler choose what moves. "
+    "Here you are the compiler.", 1,
+    when=lambda o: not o.manual)
+NEEDLESS = Misconception(
+    "communicates-for-nothing", "Every device already holds all it needs for its block of C, so no byte has to move.",
+    1, when=lambda o: bool(o.collectives))
+BOTH = Misconception(
+    "gathers-both", "Both operands are gathered; each gather is paid, and every device then repeats the same work.",
+    2, when=lambda o: of.gathers(o, 0) and of.gathers(o, 1))
+TWICE = Misconception(
+    "reduces-whole-products",
+    "The product was whole already when it was summed over the axis, so it came out n times too large.",
+    2, when=lambda o: of.times(o, lambda n: n))
+BLOCKS = Misconception(
+    "blocks-do-not-fit",
+    "The block of A has too few columns for all rows of B: gather A's columns first (axis=1, and tiled=True, "
+    "else blocks are stacked in a new dimension), or take fewer rows of B.", 1, error="contracting dim")
+FIRST_ROWS = Misconception(
+    "same-rows-everywhere",
+    "Every device multiplied with the first rows of B; device d needs the rows that go with its columns of "
+    "A.", 2, local=lambda at, a, b: a @ b[: a.shape[1]], when=of.first_rows)
+OVER_Y = Misconception(
+    "reduces-over-another-axis", "The partial sums differ along x; summed over y, each is only counted several times.",
+    1, when=lambda o: not of.right(o) and any("y" in c.axes for c in o.collectives))
+OVER_X = Misconception(
+    "reduces-over-rows", "The partial sums of one block of rows lie along y; along x lie other rows of C.",
+    1, when=lambda o: not of.right(o) and any("x" in c.axes for c in o.collectives))
+MEAN = Misconception(
+    "mean-instead-of-sum",
+    "pmean divides the sum by the number of devices; the terms of a matrix product are added, not averaged.",
+    1, when=lambda o: of.times(o, lambda n: 1 / n))
 
 CLASSIFY = (
-    Miss("clash-asked-last",
-         "Where two kept dimensions use one axis nothing can be multiplied before a gather; the clash has to be asked for "
-         "first.", 2, like=of.mistaken(first="contraction")),
-    Miss("batch-letters-contracted",
-         "A letter that stands in both operands and in the output is a batch dimension: nothing is summed over it.",
-         1, like=of.mistaken(batch=True)),
-    Miss("axes-not-compared",
-         "Sharded on both sides is not enough for case 3: over different axes, or in another order, the devices hold "
-         "different indices.", 2, like=of.mistaken(named=False)),
-    Miss("any-shared-axis-clashes",
-         "An axis may stand in both specs; it clashes only where it shards two dimensions that both stay in the output.",
-         1, like=of.mistaken(clash="any")),
-    Miss("pairs-compared-whole",
-         "An entry may name two axes; it clashes with another entry if they share one of them.",
-         3, like=of.mistaken(clash="whole")),
+    Misconception(
+        "clash-asked-last",
+        "Where two kept dimensions use one axis nothing can be multiplied before a gather; the clash has to be asked for "
+        "first.", 2, like=of.mistaken(first="contraction")),
+    Misconception(
+        "batch-letters-contracted",
+        "A letter that stands in both operands and in the output is a batch dimension: nothing is summed over it.",
+        1, like=of.mistaken(batch=True)),
+    Misconception(
+        "axes-not-compared",
+        "Sharded on both sides is not enough for case 3: over different axes, or in another order, the devices hold "
+        "different indices.", 2, like=of.mistaken(named=False)),
+    Misconception(
+        "any-shared-axis-clashes",
+        "An axis may stand in both specs; it clashes only where it shards two dimensions that both stay in the output.",
+        1, like=of.mistaken(clash="any")),
+    Misconception(
+        "pairs-compared-whole", "An entry may name two axes; it clashes with another entry if they share one of them.",
+        3, like=of.mistaken(clash="whole")),
 )
 
-DETOUR = Miss("compiler-detour",
-              "Left to itself XLA moved blocks between devices first and then gathered over y; it chooses by rules of "
-              "thumb. One gather over x is enough: write it in shard_map.",
-              2, when=lambda o: "collective-permute" in o.kinds)
+DETOUR = Misconception(
+    "compiler-detour",
+    "Left to itself XLA moved blocks between devices first and then gathered over y; it chooses by rules of "
+    "thumb. One gather over x is enough: write it in shard_map.",
+    2, when=lambda o: "collective-permute" in o.kinds)
 CASE_4 = (DIAGONAL, BOTH)
 
-WRONG_WAY = Miss("gathered-along-the-other-dimension",
-                 "The blocks were put together along the dimension that is summed over; gather along the one that x cuts: "
-                 "columns of B are axis=1, rows of A axis=0.", 3, error="contracting dim")
+WRONG_WAY = Misconception(
+    "gathered-along-the-other-dimension",
+    "The blocks were put together along the dimension that is summed over; gather along the one that x cuts: "
+    "columns of B are axis=1, rows of A axis=0.", 3, error="contracting dim")
 
 TOWARDS_ROWS = (
     DIAGONAL, DETOUR, BOTH, WRONG_WAY,
-    Miss("other-side-scattered",
-         "C lies in columns, because A was gathered and B stayed; for rows, gather B.",
-         1, when=lambda o: of.scattered(o, 1)),
-    Miss("gathers-what-should-stay",
-         "A has the rows already that C should have; gathered, C comes out in columns and has to be turned. B is what "
-         "must move.", 2, when=lambda o: of.gathers(o, 0)),
+    Misconception(
+        "other-side-scattered", "C lies in columns, because A was gathered and B stayed; for rows, gather B.",
+        1, when=lambda o: of.scattered(o, 1)),
+    Misconception(
+        "gathers-what-should-stay",
+        "A has the rows already that C should have; gathered, C comes out in columns and has to be turned. B is what "
+        "must move.", 2, when=lambda o: of.gathers(o, 0)),
 )
 TOWARDS_COLUMNS = (
     DIAGONAL, DETOUR, BOTH, WRONG_WAY,
-    Miss("other-side-scattered",
-         "C lies in rows, because B was gathered and A stayed; for columns, gather A.",
-         1, when=lambda o: of.scattered(o, 0)),
-    Miss("gathers-what-should-stay",
-         "B has the columns already that C should have; gathered, C comes out in rows and has to be turned. A is what "
-         "must move.", 2, when=lambda o: of.gathers(o, 1)),
+    Misconception(
+        "other-side-scattered", "C lies in rows, because B was gathered and A stayed; for columns, gather A.",
+        1, when=lambda o: of.scattered(o, 0)),
+    Misconception(
+        "gathers-what-should-stay",
+        "B has the columns already that C should have; gathered, C comes out in rows and has to be turned. A is what "
+        "must move.", 2, when=lambda o: of.gathers(o, 1)),
 )
 
-DEEP = (Miss("case-2-always-gathers",
-             "B is whole on every device, so XLA may slice it for nothing and reduce C, which here is 64 times smaller "
-             "than A.", 2, like="all-gather"),)
-SHALLOW = (Miss("always-reduces",
-                "Here C is 64 times as large as A, so gathering A moves far less than reducing C.", 2, like="all-reduce"),)
+DEEP = (Misconception(
+    "case-2-always-gathers",
+    "B is whole on every device, so XLA may slice it for nothing and reduce C, which here is 64 times smaller "
+    "than A.", 2, like="all-gather"),)
+SHALLOW = (Misconception(
+    "always-reduces",
+    "Here C is 64 times as large as A, so gathering A moves far less than reducing C.", 2, like="all-reduce"),)
 COSTS = (
-    Miss("elements-not-bytes", "Elements are counted; a float32 has 4 bytes.", 1, like=of.costs_with(bytes=1)),
-    Miss("all-reduce-counted-once",
-         "An all-reduce is a reduce-scatter and an all-gather: it moves its array twice.",
-         1, like=of.costs_with(reductions=1)),
-    Miss("counts-all-devices", "Payload bytes are counted for one device, as FLOPs are.", 1,
-         like=of.costs_with(devices=True)),
-    Miss("multiplications-only", "Each element of C takes J multiplications and J additions: 2·I·J·K FLOPs.", 1,
-         like=of.costs_with(flops=1)),
-    Miss("gather-divides-the-work",
-         "After the gather every device holds all of A and all of B: each does the whole product.",
-         2, like=of.costs_with(split=True)),
-    Miss("counts-the-shard",
-         "The shard is what one device sends; what arrives on every device is all of A.", 2, like=of.costs_with(shard=True)),
+    Misconception("elements-not-bytes", "Elements are counted; a float32 has 4 bytes.", 1, like=of.costs_with(bytes=1)),
+    Misconception(
+        "all-reduce-counted-once", "An all-reduce is a reduce-scatter and an all-gather: it moves its array twice.",
+        1, like=of.costs_with(reductions=1)),
+    Misconception(
+        "counts-all-devices", "Payload bytes are counted for one device, as FLOPs are.", 1,
+        like=of.costs_with(devices=True)),
+    Misconception(
+        "multiplications-only", "Each element of C takes J multiplications and J additions: 2·I·J·K FLOPs.", 1,
+        like=of.costs_with(flops=1)),
+    Misconception(
+        "gather-divides-the-work", "After the gather every device holds all of A and all of B: each does the whole product.",
+        2, like=of.costs_with(split=True)),
+    Misconception(
+        "counts-the-shard",
+        "The shard is what one device sends; what arrives on every device is all of A.", 2, like=of.costs_with(shard=True)),
 )
-SECONDS = (Miss("adds-the-times",
-                "Here multiplying and moving go on at the same time: the longer one decides, not the sum.",
-                2, like=functools.partial(of.seconds, join=sum)),)
+SECONDS = (Misconception(
+    "adds-the-times", "Here multiplying and moving go on at the same time: the longer one decides, not the sum.",
+    2, like=functools.partial(of.seconds, join=sum)),)
 CHEAPER = (
     BLOCKS, TWICE, PROMISE, PARTIAL, FIRST_ROWS,
-    Miss("always-gathers",
-         "Where J is larger than 2K, A is dearer to gather than C to reduce; XLA's own A @ B gathers here too when x is "
-         "one of two axes.", 2, when=lambda o: of.right(o) and o.kinds == {"all-gather"}),
-    Miss("always-reduces",
-         "Where J is smaller than 2K, C is dearer to reduce than A to gather.",
-         2, when=lambda o: of.right(o) and o.kinds == {"all-reduce"}),
+    Misconception(
+        "always-gathers",
+        "Where J is larger than 2K, A is dearer to gather than C to reduce; XLA's own A @ B gathers here too when x is "
+        "one of two axes.", 2, when=lambda o: of.right(o) and o.kinds == {"all-gather"}),
+    Misconception(
+        "always-reduces", "Where J is smaller than 2K, C is dearer to reduce than A to gather.",
+        2, when=lambda o: of.right(o) and o.kinds == {"all-reduce"}),
 )
 
 KINDS = (
-    Miss("compiler-emits-reduce-scatter",
-         "That would be the cheaper program, and XLA does build it for TPUs; on CPU it reduces all of C and then slices.",
-         1, like=lambda got: "reduce-scatter" in str(got)),
-    Miss("slice-is-no-collective",
-         "The slice is local: it moves nothing between devices.", 1, like=lambda got: "all-reduce" in got and len(got) > 1),
+    Misconception(
+        "compiler-emits-reduce-scatter",
+        "That would be the cheaper program, and XLA does build it for TPUs; on CPU it reduces all of C and then slices.",
+        1, like=lambda got: "reduce-scatter" in str(got)),
+    Misconception(
+        "slice-is-no-collective",
+        "The slice is local: it moves nothing between devices.", 1, like=lambda got: "all-reduce" in got and len(got) > 1),
 )
 SCATTERED = (
-    Miss("reduces-then-slices",
-         "An all-reduce gives every device all of C, and all but its own part is thrown away: twice the price.",
-         2, when=lambda o: of.right(o) and "all-reduce" in o.kinds),
-    Miss("gathers-operands",
-         "Operands are moved before the product; the partial products are smaller.",
-         2, when=lambda o: of.right(o) and "all-gather" in o.kinds),
-    Miss("scattered-the-other-way",
-         "The sum is right but split by columns; scatter_dimension=0 splits rows.", 1, when=lambda o: of.scattered(o, 1)),
-    Miss("partial-sums-stacked",
-         "Each device returned its whole partial product, and out_specs put them one below another.",
-         1, when=of.stacked),
-    Miss("scatter-not-tiled",
-         "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
-         2, error="must match shard count"),
+    Misconception(
+        "reduces-then-slices",
+        "An all-reduce gives every device all of C, and all but its own part is thrown away: twice the price.",
+        2, when=lambda o: of.right(o) and "all-reduce" in o.kinds),
+    Misconception(
+        "gathers-operands", "Operands are moved before the product; the partial products are smaller.",
+        2, when=lambda o: of.right(o) and "all-gather" in o.kinds),
+    Misconception(
+        "scattered-the-other-way",
+        "The sum is right but split by columns; scatter_dimension=0 splits rows.", 1, when=lambda o: of.scattered(o, 1)),
+    Misconception(
+        "partial-sums-stacked", "Each device returned its whole partial product, and out_specs put them one below another.",
+        1, when=of.stacked),
+    Misconception(
+        "scatter-not-tiled",
+        "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
+        2, error="must match shard count"),
 )

@@ -12,7 +12,7 @@ from shardlab_judge.cases import axes
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Miss, Question
+from shardlab_judge.question import Misconception, Question
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
 ROWS: Spec = ("x", None)
@@ -27,17 +27,19 @@ DEPTHS: Situations = ((WIDE, (8, 64, 12)), (WIDE, (12, 16, 48)), (LINE, (16, 80,
 BLOCKS: Situations = ((WIDE, (16, 16, 16)), (TALL, (8, 24, 16)))
 
 
-def program(name: str, left: Spec, right: Spec, out: Spec | None, situations: Situations, misses: tuple[Miss, ...],
-            fits: Callable[[int, int, int], bool], *, h: float = 0.5, drawn: int = 1,
-            manual: bool = False) -> ProgramItem:  # fmt: skip
+def program(name: str, left: Spec, right: Spec, out: Spec | None, situations: Situations,
+            misconceptions: tuple[Misconception, ...], fits: Callable[[int, int, int], bool], *, h: float = 0.5,
+            drawn: int = 1, manual: bool = False) -> ProgramItem:  # fmt: skip
     """A product of A with spec `left` and B with spec `right`, in these meshes and sizes (I, J, K), and in drawn ones."""
     points = {"V": 0.5, "S": 0.5, "H": h} if out is not None else {"V": 0.5, "H": h}
     meshes = tuple(dict(situations))
     cases = tuple(matmul_case(mesh, size, left, right, out) for mesh, size in situations)
     draw = drawing(left, right, out, fits, meshes)
     if manual:
-        misses = (wrong.LEFT, *misses)
-    return ProgramItem(name, points, misses=misses, oracle=of.product, cases=cases, draw=draw, drawn=drawn, manual=manual)
+        misconceptions = (wrong.LEFT, *misconceptions)
+    return ProgramItem(
+        name, points, misconceptions=misconceptions, oracle=of.product, cases=cases, draw=draw, drawn=drawn, manual=manual
+    )
 
 
 CLASSIFY = Question(
@@ -51,7 +53,7 @@ CLASSIFY = Question(
             ("ij,jk->ik", [["x", "y"], None], [None, "y"]), ("ij,jk->ik", [None, ["x", "y"]], [["y", "x"], None]),
             ("ijl,ljk->ki", [None, "x", "y"], ["y", "x", None]), ("i,k->ik", ["x"], ["x"]), ("i,i->", ["x"], ["x"]),
             ("bhqd,bhkd->bhqk", ["x", "y", None, None], ["x", "y", None, None]),
-        ), misses=wrong.CLASSIFY),
+        ), misconceptions=wrong.CLASSIFY),
     ),
     hints=(
         "Sort the letters first. Which stand in both operands and not in the output? Which stand in one operand and stay?",
@@ -125,11 +127,12 @@ TOWARDS = Question(
 CHEAPER = Question(
     "4.4", "Gather, then multiply; or multiply, then reduce", difficulty=4, minutes=30,
     items=(
-        ValueItem("deep", {"P": 0.5}, predicted=True, key="all-reduce", misses=wrong.DEEP),
-        ValueItem("wide", {"P": 0.5}, predicted=True, key="all-gather", misses=wrong.SHALLOW),
-        CallsItem("costs", {"C": 1}, oracle=of.costs, draw=of.draw_sizes, rtol=1e-9, misses=wrong.COSTS,
+        ValueItem("deep", {"P": 0.5}, predicted=True, key="all-reduce", misconceptions=wrong.DEEP),
+        ValueItem("wide", {"P": 0.5}, predicted=True, key="all-gather", misconceptions=wrong.SHALLOW),
+        CallsItem("costs", {"C": 1}, oracle=of.costs, draw=of.draw_sizes, rtol=1e-9, misconceptions=wrong.COSTS,
                   calls=((64, 4096, 64, 8), (64, 64, 4096, 8), (8, 48, 20, 4), (3, 10, 7, 2))),
-        CallsItem("seconds", {"C": 1}, oracle=of.seconds, draw=of.draw_machine, rtol=1e-6, misses=wrong.SECONDS, calls=(
+        CallsItem("seconds", {"C": 1}, oracle=of.seconds, draw=of.draw_machine, rtol=1e-6,
+                  misconceptions=wrong.SECONDS, calls=(
             (64, 4096, 64, 8, 2e14, 9e10), (64, 64, 4096, 8, 2e14, 9e10), (1024, 12288, 16384, 4, 2e14, 9e10),
             (8, 48, 20, 4, 1e9, 1e9),
         )),
@@ -155,7 +158,7 @@ CHEAPER = Question(
 SCATTER = Question(
     "4.5", "Who asked for all of C?", difficulty=3, minutes=20,
     items=(
-        ValueItem("kinds", {"P": 0.5}, predicted=True, key=frozenset({"all-reduce"}), misses=wrong.KINDS),
+        ValueItem("kinds", {"P": 0.5}, predicted=True, key=frozenset({"all-reduce"}), misconceptions=wrong.KINDS),
         program("case_3_scattered", COLUMNS, ROWS, ROWS, ((WIDE, (16, 24, 12)), (LINE, (24, 64, 16))), wrong.SCATTERED,
                 lambda i, j, k: j >= max(i, k), h=1),
     ),

@@ -24,12 +24,14 @@ WIDE, TALL, ONE_REPLICA = axes(data=4, model=2), axes(data=2, model=4), axes(dat
 
 def text(name: str, shape: tuple[int, ...], mesh: Axes, spec: Spec, on: Axes | None = None) -> ExpressionItem:
     """A spec to be written as an expression; with `on`, over the axes of that mesh."""
-    return ExpressionItem(name, {"S": 0.25}, target=place(shape, mesh, spec), axes=on, misses=wrong.EXPRESSIONS[name])
+    return ExpressionItem(
+        name, {"S": 0.25}, target=place(shape, mesh, spec), axes=on, misconceptions=wrong.EXPRESSIONS[name]
+    )
 
 
 def sharding(name: str, shape: tuple[int, ...], mesh: Axes, spec: Spec) -> PlacementItem:
     """An expression to be written as a mesh and a spec."""
-    return PlacementItem(name, {"S": 0.25}, target=place(shape, mesh, spec), misses=wrong.SPECS[name])
+    return PlacementItem(name, {"S": 0.25}, target=place(shape, mesh, spec), misconceptions=wrong.SPECS[name])
 
 
 BOTH_WAYS = Question(
@@ -68,7 +70,7 @@ MINI = Question(
     "5.2", "A small einshard", difficulty=3, minutes=40,
     items=(
         CallsItem("make_spec", {"V": 3}, oracle=of.make_spec, calls=MINI_CALLS, draw=of.draw_expression, drawn=60,
-                  misses=wrong.MINI),
+                  misconceptions=wrong.MINI),
     ),
     hints=(
         "Three steps: read each word as (name, number, star); find the one ratio that all stars share; collect, for each "
@@ -89,7 +91,8 @@ MINI = Question(
 RULES = Question(
     "5.3", "A table for a transformer", difficulty=3, minutes=30,
     items=(
-        RulesItem("rules", {"S": 2, "M": 1}, wanted=of.megatron, draw=of.draw_tree, drawn=3, misses=wrong.RULES, trees=(
+        RulesItem("rules", {"S": 2, "M": 1}, wanted=of.megatron, draw=of.draw_tree, drawn=3,
+                  misconceptions=wrong.RULES, trees=(
             of.tree(2, TALL, vocabulary=96, width=32, heads=8, hidden=128),
             of.tree(3, WIDE, vocabulary=64, width=24, heads=4, hidden=48),
         )),
@@ -115,9 +118,10 @@ RULES = Question(
 DEGREE = Question(
     "5.4", "From degree 2 to degree 4", difficulty=2, minutes=15,
     items=(
-        ValueItem("kinds", {"P": 0.5}, predicted=True, key=["all-reduce"], misses=wrong.KINDS),
-        ValueItem("factor", {"P": 0.5}, predicted=True, key=2, misses=wrong.FACTOR),
-        LayoutItem("layout", {"S": 0.5, "H": 0.5, "M": 0.5}, function=of.mlp, misses=wrong.BOTH, draw=of.draw_on_mesh,
+        ValueItem("kinds", {"P": 0.5}, predicted=True, key=["all-reduce"], misconceptions=wrong.KINDS),
+        ValueItem("factor", {"P": 0.5}, predicted=True, key=2, misconceptions=wrong.FACTOR),
+        LayoutItem("layout", {"S": 0.5, "H": 0.5, "M": 0.5}, function=of.mlp,
+                   misconceptions=wrong.BOTH, draw=of.draw_on_mesh,
                    reference={"X": "b x -> b@data x", "W1": "x y -> x y@model", "W2": "y z -> y@model z"},
                    cases=(of.sizes(8, 128, 256, 64, axes=WIDE), of.sizes(8, 128, 256, 64, axes=TALL),
                           of.sizes(8, 128, 256, 64, axes=ONE_REPLICA))),
@@ -142,9 +146,9 @@ SAYABLE = {"a": "numbers", "b": "axes", "c": "axes", "d": "axes", "e": "nothing"
 LIMITS = Question(
     "5.5", "What expressions cannot say", difficulty=2, minutes=15,
     items=(
-        ValueItem("said", {"P": 2}, predicted=True, key=SAYABLE, misses=wrong.SAYABLE),
+        ValueItem("said", {"P": 2}, predicted=True, key=SAYABLE, misconceptions=wrong.SAYABLE),
         PlacementItem("backwards", {"S": 0.5}, target=place((16, 4), LINE, ("x",), range(7, -1, -1)),
-                      misses=wrong.BACKWARDS),
+                      misconceptions=wrong.BACKWARDS),
     ),
     hints=(
         "Numbers cut all devices, in the order of jax.devices(), into equal groups. Which of the nine are not made like "
@@ -171,15 +175,15 @@ NETWORK = Question(
     "5.6", "One network, three ways", difficulty=3, minutes=35,
     items=(
         LayoutItem("data_parallel", ALL, function=of.mlp, cases=SITUATIONS, draw=of.draw_sizes,
-                   reference={"X": "b x -> b* x", "W1": COPIES, "W2": COPIES}, misses=wrong.DATA),
+                   reference={"X": "b x -> b* x", "W1": COPIES, "W2": COPIES}, misconceptions=wrong.DATA),
         LayoutItem("tensor_parallel", ALL, function=of.mlp, cases=SITUATIONS, draw=of.draw_sizes,
-                   reference={"X": COPIES, **WEIGHTS}, misses=wrong.TENSOR),
-        LayoutItem("both", ALL, function=of.mlp, draw=of.draw_on_mesh, misses=wrong.BOTH,
+                   reference={"X": COPIES, **WEIGHTS}, misconceptions=wrong.TENSOR),
+        LayoutItem("both", ALL, function=of.mlp, draw=of.draw_on_mesh, misconceptions=wrong.BOTH,
                    reference={"X": "b x -> b@data x", "W1": "x y -> x y@model", "W2": "y z -> y@model z"},
                    cases=(of.sizes(8, 128, 256, 64, axes=TALL), of.sizes(8, 64, 160, 40, axes=WIDE))),
         ProgramItem("mlp_on", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.network, draw=of.draw_network,
                     cases=(of.network_case(TALL, 8, 64, 128, 24), of.network_case(WIDE, 16, 48, 64, 40)), rtol=1e-4,
-                    atol=1e-4, tolerance="float32 sums of up to 256 terms in another order", misses=wrong.INSIDE),
+                    atol=1e-4, tolerance="float32 sums of up to 256 terms in another order", misconceptions=wrong.INSIDE),
     ),
     hints=(
         "For each way ask of every letter, b, x, y and z, whether it is cut. Data parallel cuts one letter, tensor parallel "

@@ -5,221 +5,262 @@ from __future__ import annotations
 import re
 
 from shardlab_course.ch06 import oracles as of
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
 TYPES = (
-    Miss("axes-stay-in-place",
-         "Axes belong to dimensions, not to places: transposed, rows still lie over x, wherever they stand.",
-         1, like=lambda got: got["a"] == "float32[16@x,8@y]"),
-    Miss("result-guessed",
-         "Both dimensions that are summed lie over y: the terms have to be added, and JAX does not guess where the sum "
-         "should lie. It raises.", 2, like=lambda got: got["h"] not in ("error", None)),
-    Miss("none-against-axis-clashes",
-         "None against an axis is no conflict: the whole operand is sliced for nothing. Only two different axes in one "
-         "dimension, or one axis in two dimensions, are an error.", 2, like=lambda got: got["f"] == "error"),
-    Miss("sum-replicates",
-         "A sum over rows takes away the dimension over x, and nothing else: what is left stays over y.",
-         1, like=lambda got: got["b"] == "float32[16]"),
-    Miss("reshape-forgets",
-         "Merged dimensions carry their axes, the slower first; a split hands the axis to the first part if it divides.",
-         3, like=lambda got: got["d"] in ("float32[128]", "error") or got["e"] in
-         ("float32[8@x,4,4@y]", "float32[8@x,4,4]", "error")),
-    Miss("whole-sum-doubted",
-         "U is whole, so in the dimension that is summed only one operand has an axis: what is missing can be had, and the "
-         "result is determined. JAX raises where it is not.", 2, like=lambda got: got["i"] == "error"),
+    Misconception(
+        "axes-stay-in-place",
+        "Axes belong to dimensions, not to places: transposed, rows still lie over x, wherever they stand.",
+        1, like=lambda got: got["a"] == "float32[16@x,8@y]"),
+    Misconception(
+        "result-guessed",
+        "Both dimensions that are summed lie over y: the terms have to be added, and JAX does not guess where the sum "
+        "should lie. It raises.", 2, like=lambda got: got["h"] not in ("error", None)),
+    Misconception(
+        "none-against-axis-clashes",
+        "None against an axis is no conflict: the whole operand is sliced for nothing. Only two different axes in one "
+        "dimension, or one axis in two dimensions, are an error.", 2, like=lambda got: got["f"] == "error"),
+    Misconception(
+        "sum-replicates", "A sum over rows takes away the dimension over x, and nothing else: what is left stays over y.",
+        1, like=lambda got: got["b"] == "float32[16]"),
+    Misconception(
+        "reshape-forgets",
+        "Merged dimensions carry their axes, the slower first; a split hands the axis to the first part if it divides.",
+        3, like=lambda got: got["d"] in ("float32[128]", "error") or got["e"] in
+        ("float32[8@x,4,4@y]", "float32[8@x,4,4]", "error")),
+    Misconception(
+        "whole-sum-doubted",
+        "U is whole, so in the dimension that is summed only one operand has an axis: what is missing can be had, and the "
+        "result is determined. JAX raises where it is not.", 2, like=lambda got: got["i"] == "error"),
 )  # fmt: skip
 
-AMBIGUOUS = Miss("no-out-sharding",
-                 "The dimension that is summed is sharded in both operands; whether the sum is to be whole, or cut and "
-                 "how, JAX asks you.", 1, error="Contracting dimensions are sharded")
-GATHERED_TERMS = Miss("gathers-before-the-product",
-                      "Operands were made whole first, which moves more than adding up the terms does.",
-                      2, when=lambda o: "all-gather" in o.kinds)
+AMBIGUOUS = Misconception(
+    "no-out-sharding",
+    "The dimension that is summed is sharded in both operands; whether the sum is to be whole, or cut and "
+    "how, JAX asks you.", 1, error="Contracting dimensions are sharded")
+GATHERED_TERMS = Misconception(
+    "gathers-before-the-product", "Operands were made whole first, which moves more than adding up the terms does.",
+    2, when=lambda o: "all-gather" in o.kinds)
 CONTRACTION = (
     AMBIGUOUS,
-    Miss("sum-made-whole",
-         "The error wants to know where the sum should lie; P() puts all of it on every device, also the rows that nobody "
-         "asked for.", 1, when=lambda o: of.lies(o, ())
-         or of.moved(o, "all-gather") == o.inputs[0].shape[0] * o.inputs[1].shape[1] * 4),
+    Misconception(
+        "sum-made-whole",
+        "The error wants to know where the sum should lie; P() puts all of it on every device, also the rows that nobody "
+        "asked for.", 1, when=lambda o: of.lies(o, ())
+        or of.moved(o, "all-gather") == o.inputs[0].shape[0] * o.inputs[1].shape[1] * 4),
     GATHERED_TERMS,
 )
 CLASH = (
-    Miss("clash-unresolved",
-         "Rows and columns of the product would both lie over x. One operand has to give up its x first.",
-         1, error="illegally sharded result"),
-    Miss("left-to-out-sharding",
-         "out_sharding says where, not how: XLA moved blocks between devices first and then gathered over y. Reshard B "
-         "yourself, and it is one gather.", 2,
-         when=lambda o: "collective-permute" in o.kinds and of.moved(o, "all-gather") == o.inputs[1].nbytes),
-    Miss("wrong-operand-gathered",
-         "A has the rows already that the product should have: to gather it moves what lies right.", 2,
-         when=lambda o: of.moved(o, "all-gather") in (o.inputs[0].nbytes, o.inputs[0].nbytes + o.inputs[1].nbytes)),
+    Misconception(
+        "clash-unresolved", "Rows and columns of the product would both lie over x. One operand has to give up its x first.",
+        1, error="illegally sharded result"),
+    Misconception(
+        "left-to-out-sharding",
+        "out_sharding says where, not how: XLA moved blocks between devices first and then gathered over y. Reshard B "
+        "yourself, and it is one gather.", 2,
+        when=lambda o: "collective-permute" in o.kinds and of.moved(o, "all-gather") == o.inputs[1].nbytes),
+    Misconception(
+        "wrong-operand-gathered",
+        "A has the rows already that the product should have: to gather it moves what lies right.", 2,
+        when=lambda o: of.moved(o, "all-gather") in (o.inputs[0].nbytes, o.inputs[0].nbytes + o.inputs[1].nbytes)),
 )
 ADDED = (
-    Miss("clash-unresolved",
-         "Rows over x from one side, columns over x from the other: no device could hold its part of both.",
-         1, error="illegally sharded result"),
-    Miss("gathers-to-add",
-         "To gather an operand brings every device all of it, and each keeps one part. An all-to-all brings only that part.",
-         2, when=lambda o: "all-gather" in o.kinds),
-    Miss("other-operand-moved",
-         "A lies right already; it is B that has to move.", 1,
-         when=lambda o: of.lies(o, (None, "x")) or of.moved(o, "all-to-all") > o.inputs[1].nbytes // dict(o.case.axes)["x"]),
+    Misconception(
+        "clash-unresolved",
+        "Rows over x from one side, columns over x from the other: no device could hold its part of both.",
+        1, error="illegally sharded result"),
+    Misconception(
+        "gathers-to-add",
+        "To gather an operand brings every device all of it, and each keeps one part. An all-to-all brings only that part.",
+        2, when=lambda o: "all-gather" in o.kinds),
+    Misconception(
+        "other-operand-moved", "A lies right already; it is B that has to move.", 1,
+        when=lambda o: of.lies(o, (None, "x")) or of.moved(o, "all-to-all") > o.inputs[1].nbytes // dict(o.case.axes)["x"]),
 )
 MERGED = (
-    Miss("reshape-unresolved",
-         "The sharded dimension is not the first of those that are merged, so no device's positions are neighbours in the "
-         "result; JAX wants to be told where the result should lie.", 1, error="reshape is not supported"),
-    Miss("gathers-to-merge",
-         "Everything was brought together, and cut again. Each position has to go to one device only.",
-         2, when=lambda o: "all-gather" in o.kinds),
-    Miss("order-changed",
-         "Transposed first, the merge needs no communication, and is another one: positions come out ahead of sequences.",
-         1, like=lambda h: h.swapaxes(0, 1).reshape(-1, h.shape[2])),
+    Misconception(
+        "reshape-unresolved",
+        "The sharded dimension is not the first of those that are merged, so no device's positions are neighbours in the "
+        "result; JAX wants to be told where the result should lie.", 1, error="reshape is not supported"),
+    Misconception(
+        "gathers-to-merge", "Everything was brought together, and cut again. Each position has to go to one device only.",
+        2, when=lambda o: "all-gather" in o.kinds),
+    Misconception(
+        "order-changed",
+        "Transposed first, the merge needs no communication, and is another one: positions come out ahead of sequences.",
+        1, like=lambda h: h.swapaxes(0, 1).reshape(-1, h.shape[2])),
 )
 PICKED = (
-    Miss("lookup-unresolved",
-         "Any row may lie on any device, so JAX wants to know where the result should lie; indexing has no place for that, "
-         "`.at[...].get` has.", 1, error=r"\.at\[\.\.\.\]\.get"),
-    Miss("gathers-the-table",
-         "All of the table was moved, to pick a few rows of it.",
-         2, when=lambda o: of.moved(o, "all-gather") >= o.inputs[0].nbytes or "all-to-all" in o.kinds),
+    Misconception(
+        "lookup-unresolved",
+        "Any row may lie on any device, so JAX wants to know where the result should lie; indexing has no place for that, "
+        "`.at[...].get` has.", 1, error=r"\.at\[\.\.\.\]\.get"),
+    Misconception(
+        "gathers-the-table", "All of the table was moved, to pick a few rows of it.",
+        2, when=lambda o: of.moved(o, "all-gather") >= o.inputs[0].nbytes or "all-to-all" in o.kinds),
 )
 
-WHOLE_SUM = (AMBIGUOUS, Miss("sum-left-open",
-                             "Each device still holds its own term: the output is unreduced along x, not replicated.",
-                             1, when=lambda o: "x" in o.terms[0]))
+WHOLE_SUM = (AMBIGUOUS, Misconception(
+    "sum-left-open", "Each device still holds its own term: the output is unreduced along x, not replicated.",
+    1, when=lambda o: "x" in o.terms[0]))
 CUT_SUM = (
     AMBIGUOUS,
-    Miss("sum-not-cut", "The sum is whole on every device; name x in the dimension that is to be cut.",
-         1, when=lambda o: of.lies(o, ())),
-    Miss("cut-the-other-way", "The sum is right, and cut along the other dimension: entries of a spec are dimensions, in "
-         "order.", 1, when=lambda o: of.lies(o, ("x", None), (None, "x"))),
+    Misconception(
+        "sum-not-cut", "The sum is whole on every device; name x in the dimension that is to be cut.",
+        1, when=lambda o: of.lies(o, ())),
+    Misconception(
+        "cut-the-other-way", "The sum is right, and cut along the other dimension: entries of a spec are dimensions, in "
+        "order.", 1, when=lambda o: of.lies(o, ("x", None), (None, "x"))),
 )  # fmt: skip
 TERMS = (
     AMBIGUOUS,
-    Miss("sum-already-paid",
-         "The terms are added up already. Nothing has to move as long as the type says who still has to add.",
-         2, when=lambda o: bool(o.collectives)),
+    Misconception(
+        "sum-already-paid",
+        "The terms are added up already. Nothing has to move as long as the type says who still has to add.",
+        2, when=lambda o: bool(o.collectives)),
 )
 LATE = (
     AMBIGUOUS,
-    Miss("pays-three-times",
-         "Products are added up over the devices one by one. Terms may be added to terms first, without communication.",
-         2, when=lambda o: of.right(o, of.summed_products)
-         and of.moved(o, "all-reduce") > of.summed_products(*o.inputs[:2]).size * 4),
-    Miss("never-pays",
-         "The sum of the three is still unreduced along x; jax.reshard adds it up.", 2, when=lambda o: "x" in o.terms[0]),
-    Miss("joins-sharded-dimensions",
-         "To put matrices side by side along a dimension that is sharded moves their blocks to other devices.",
-         3, when=lambda o: "all-to-all" in o.kinds),
+    Misconception(
+        "pays-three-times",
+        "Products are added up over the devices one by one. Terms may be added to terms first, without communication.",
+        2, when=lambda o: of.right(o, of.summed_products)
+        and of.moved(o, "all-reduce") > of.summed_products(*o.inputs[:2]).size * 4),
+    Misconception(
+        "never-pays",
+        "The sum of the three is still unreduced along x; jax.reshard adds it up.", 2, when=lambda o: "x" in o.terms[0]),
+    Misconception(
+        "joins-sharded-dimensions",
+        "To put matrices side by side along a dimension that is sharded moves their blocks to other devices.",
+        3, when=lambda o: "all-to-all" in o.kinds),
     GATHERED_TERMS,
 )
 
 KINDS = (
-    Miss("typed-sharded-so-quiet",
-         "The type says where the result lies, not how it came there: nothing in it forbids to gather, compute everything "
-         "everywhere, and slice.", 1, like=lambda got: not got["fft"]),
-    Miss("all-suspected",
-         "A sort along a dimension that is whole on each device needs nobody else.", 1,
-         like=lambda got: any("-" in kind for kind in got["sort"])),
-    Miss("softmax-stays-at-home",
-         "A softmax divides by a sum over the whole row, and each row lies on several devices.",
-         1, like=lambda got: not got["softmax"]),
+    Misconception(
+        "typed-sharded-so-quiet",
+        "The type says where the result lies, not how it came there: nothing in it forbids to gather, compute everything "
+        "everywhere, and slice.", 1, like=lambda got: not got["fft"]),
+    Misconception(
+        "all-suspected", "A sort along a dimension that is whole on each device needs nobody else.", 1,
+        like=lambda got: any("-" in kind for kind in got["sort"])),
+    Misconception(
+        "softmax-stays-at-home", "A softmax divides by a sum over the whole row, and each row lies on several devices.",
+        1, like=lambda got: not got["softmax"]),
 )
 AUDIT = (
-    Miss("trusts-the-type",
-         "Types alone cannot say it: that is the mistake to be caught. Look into the compiled text.",
-         1, like=of.mistaken(types=True)),
-    Miss("counts-words",
-         "The words also stand in names and in op_name, where they mean nothing; look for the operation, before its "
-         "bracket.", 2, like=of.mistaken(words=True)),
-    Miss("compares-whole-types",
-         "The dtype and the sizes may change without any resharding; compare what stands behind each @.",
-         2, like=of.mistaken(text=True)),
-    Miss("knows-gathers-only",
-         "An all-gather is one way of moving; there are reductions, exchanges and permutes too.",
-         1, like=of.mistaken(gathers=True)),
-    Miss("start-forgotten",
-         "An asynchronous collective is written with -start behind its name, and moves as much.",
-         2, like=of.mistaken(found=lambda hlo: re.search(rf" ({of.KINDS})\(", hlo))),
-    Miss("tuples-have-blanks",
-         "What stands between the equals sign and the operation may contain blanks: where several arrays come out, it is a "
-         "tuple.", 2, like=of.mistaken(found=lambda hlo: re.search(rf"= \S+ ({of.KINDS})(-start)?\(", hlo))),
-    Miss("dimensions-forgotten",
-         "Both types name the same axes, but of different dimensions: from rows to columns is a resharding.",
-         3, like=of.mistaken(anywhere=True)),
+    Misconception(
+        "trusts-the-type", "Types alone cannot say it: that is the mistake to be caught. Look into the compiled text.",
+        1, like=of.mistaken(types=True)),
+    Misconception(
+        "counts-words",
+        "The words also stand in names and in op_name, where they mean nothing; look for the operation, before its "
+        "bracket.", 2, like=of.mistaken(words=True)),
+    Misconception(
+        "compares-whole-types",
+        "The dtype and the sizes may change without any resharding; compare what stands behind each @.",
+        2, like=of.mistaken(text=True)),
+    Misconception(
+        "knows-gathers-only", "An all-gather is one way of moving; there are reductions, exchanges and permutes too.",
+        1, like=of.mistaken(gathers=True)),
+    Misconception(
+        "start-forgotten", "An asynchronous collective is written with -start behind its name, and moves as much.",
+        2, like=of.mistaken(found=lambda hlo: re.search(rf" ({of.KINDS})\(", hlo))),
+    Misconception(
+        "tuples-have-blanks",
+        "What stands between the equals sign and the operation may contain blanks: where several arrays come out, it is a "
+        "tuple.", 2, like=of.mistaken(found=lambda hlo: re.search(rf"= \S+ ({of.KINDS})(-start)?\(", hlo))),
+    Misconception(
+        "dimensions-forgotten",
+        "Both types name the same axes, but of different dimensions: from rows to columns is a resharding.",
+        3, like=of.mistaken(anywhere=True)),
 )
 
 PORTED = (
-    Miss("constraint-is-an-assert",
-         "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
-         1, error="acts as an assert"),
+    Misconception(
+        "constraint-is-an-assert",
+        "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
+        1, error="acts as an assert"),
     AMBIGUOUS,
-    Miss("constraint-deleted",
-         "Without the first constraint X stays whole, and so does every row of the output: the error is gone, and the "
-         "sharding too.", 2, when=lambda o: of.lies(o, ())),
-    Miss("resharded-at-the-end",
-         "All rows were computed and added up on every device, and cut afterwards: X has to be cut first.",
-         2, when=lambda o: of.right(o, of.mlp) and of.moved(o, "all-reduce") == o.inputs[0].nbytes),
-    Miss("weights-made-whole",
-         "The weights were brought to every device, and the hidden units are no longer divided. Leave them where they lie.",
-         2, when=lambda o: "all-gather" in o.kinds),
-    Miss("whole-batch-everywhere",
-         "X was cut too late, or never: every device worked on all rows, and threw most of them away.",
-         3, when=of.all_rows_worked_on),
+    Misconception(
+        "constraint-deleted",
+        "Without the first constraint X stays whole, and so does every row of the output: the error is gone, and the "
+        "sharding too.", 2, when=lambda o: of.lies(o, ())),
+    Misconception(
+        "resharded-at-the-end",
+        "All rows were computed and added up on every device, and cut afterwards: X has to be cut first.",
+        2, when=lambda o: of.right(o, of.mlp) and of.moved(o, "all-reduce") == o.inputs[0].nbytes),
+    Misconception(
+        "weights-made-whole",
+        "The weights were brought to every device, and the hidden units are no longer divided. Leave them where they lie.",
+        2, when=lambda o: "all-gather" in o.kinds),
+    Misconception(
+        "whole-batch-everywhere",
+        "X was cut too late, or never: every device worked on all rows, and threw most of them away.",
+        3, when=of.all_rows_worked_on),
 )
 
-GATHERS_WEIGHTS = Miss("gathers-the-weights",
-                       "The weights were brought to every device; what has to be added is one number a unit.",
-                       2, when=lambda o: "all-gather" in o.kinds)
+GATHERS_WEIGHTS = Misconception(
+    "gathers-the-weights", "The weights were brought to every device; what has to be added is one number a unit.",
+    2, when=lambda o: "all-gather" in o.kinds)
 AUTO = (GATHERS_WEIGHTS,)
 EXPLICIT = (AMBIGUOUS, GATHERS_WEIGHTS)
 MANUAL = (
-    Miss("left-to-the-compiler", "This one is to be written with jax.shard_map, the sum over devices inside of it.",
-         1, when=lambda o: not o.manual),
-    Miss("terms-returned",
-         "Each device took its own term for the sum, and check_vma=False kept JAX from saying so.",
-         2, local=of.local_layer, error="can't be statically inferred"),
-    Miss("mean-for-sum",
-         "pmean is the mean of the terms: the sum comes out divided by the number of devices.", 3, when=of.mean_of_terms),
-    Miss("bias-added-n-times",
-         "The bias is in every device's term, so the sum has it once for each device.", 3, when=of.bias_each_time),
-    Miss("curved-before-the-sum",
-         "The sigmoid of a sum is not the sum of sigmoids: add the terms first.", 3, when=of.curved_terms),
+    Misconception(
+        "left-to-the-compiler", "This one is to be written with jax.shard_map, the sum over devices inside of it.",
+        1, when=lambda o: not o.manual),
+    Misconception(
+        "terms-returned", "Each device took its own term for the sum, and check_vma=False kept JAX from saying so.",
+        2, local=of.local_layer, error="can't be statically inferred"),
+    Misconception(
+        "mean-for-sum",
+        "pmean is the mean of the terms: the sum comes out divided by the number of devices.", 3, when=of.mean_of_terms),
+    Misconception(
+        "bias-added-n-times",
+        "The bias is in every device's term, so the sum has it once for each device.", 3, when=of.bias_each_time),
+    Misconception(
+        "curved-before-the-sum",
+        "The sigmoid of a sum is not the sum of sigmoids: add the terms first.", 3, when=of.curved_terms),
     GATHERS_WEIGHTS,
 )
 
 COPIES = (
-    Miss("published-claim",
-         "So the published text says. P('x') cuts into as many parts as x has devices, 2; along y all four hold the same.",
-         1, like=1),
-    Miss("before-not-after",
-         "That was before: the sum comes out over y, 4 parts, with a copy along x.", 1, like=2),
-    Miss("parts-not-copies", "All eight hold something, but not all hold the same.", 1, like=8),
+    Misconception(
+        "published-claim",
+        "So the published text says. P('x') cuts into as many parts as x has devices, 2; along y all four hold the same.",
+        1, like=1),
+    Misconception(
+        "before-not-after", "That was before: the sum comes out over y, 4 parts, with a copy along x.", 1, like=2),
+    Misconception("parts-not-copies", "All eight hold something, but not all hold the same.", 1, like=8),
 )
 FULLY = (
-    Miss("rows-added-up-each",
-         "axis=0 is the dimension that the sum takes away: the rows are added to each other, and the columns stay.",
-         1, like=lambda x: x.sum(axis=1), when=lambda o: of.shape(o) == o.inputs[0].shape[:1]),
-    Miss("two-entries",
-         "The sum has one dimension, so its spec has one entry: both axes go into it, as a tuple.",
-         2, error=r"\(1, P\('\w', '\w'\)\)|\(2\) must be equal to aval's ndim \(1\)"),  # JAX 0.10 says it, or 0.12
-    Miss("published-answer",
-         "P('x') is the published answer: it cuts over x only, so along y all devices hold the same, and it moves the "
-         "blocks besides.", 1, when=lambda o: of.lies(o, ("x",))),
-    Miss("as-the-sum-leaves-it",
-         "The sum lies over y, and the devices along x hold copies of it. Cut further.",
-         1, when=lambda o: of.lies(o, ("y",))),
-    Miss("other-order",
-         "Each element has one device, but not one that held it after the sum: blocks have to be sent. Let y stay the "
-         "slower of the two.", 2, when=lambda o: of.lies(o, (("x", "y"),))),
-    Miss("made-whole", "The sum was gathered on every device.",
-         1, when=lambda o: of.lies(o, ()) or of.moved(o, "all-gather") == o.inputs[0].shape[1] * 4),
-    Miss("array-moved",
-         "The whole array was rearranged before its rows were added up. After the sum there is only one row to place.",
-         2, when=lambda o: "all-to-all" in o.kinds),
-    Miss("constraint-is-an-assert",
-         "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
-         1, error="acts as an assert|can only refer to Auto axes"),
+    Misconception(
+        "rows-added-up-each",
+        "axis=0 is the dimension that the sum takes away: the rows are added to each other, and the columns stay.",
+        1, like=lambda x: x.sum(axis=1), when=lambda o: of.shape(o) == o.inputs[0].shape[:1]),
+    Misconception(
+        "two-entries", "The sum has one dimension, so its spec has one entry: both axes go into it, as a tuple.",
+        2, error=r"\(1, P\('\w', '\w'\)\)|\(2\) must be equal to aval's ndim \(1\)"),  # JAX 0.10 says it, or 0.12
+    Misconception(
+        "published-answer",
+        "P('x') is the published answer: it cuts over x only, so along y all devices hold the same, and it moves the "
+        "blocks besides.", 1, when=lambda o: of.lies(o, ("x",))),
+    Misconception(
+        "as-the-sum-leaves-it", "The sum lies over y, and the devices along x hold copies of it. Cut further.",
+        1, when=lambda o: of.lies(o, ("y",))),
+    Misconception(
+        "other-order",
+        "Each element has one device, but not one that held it after the sum: blocks have to be sent. Let y stay the "
+        "slower of the two.", 2, when=lambda o: of.lies(o, (("x", "y"),))),
+    Misconception(
+        "made-whole", "The sum was gathered on every device.",
+        1, when=lambda o: of.lies(o, ()) or of.moved(o, "all-gather") == o.inputs[0].shape[1] * 4),
+    Misconception(
+        "array-moved",
+        "The whole array was rearranged before its rows were added up. After the sum there is only one row to place.",
+        2, when=lambda o: "all-to-all" in o.kinds),
+    Misconception(
+        "constraint-is-an-assert",
+        "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
+        1, error="acts as an assert|can only refer to Auto axes"),
 )

@@ -13,7 +13,7 @@ from shardlab_judge.cases import Case, Input, axes
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Miss, Question
+from shardlab_judge.question import Misconception, Question
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
 ROWS: Spec = ("x", None)
@@ -22,7 +22,7 @@ WHOLE: Spec = ()
 
 
 def program(name: str, oracle: Callable[..., Any], make: Callable[..., Case], sizes: tuple[of.Sizes, of.Sizes],
-            misses: tuple[Miss, ...], meshes: tuple[Axes, Axes] = (WIDE, TALL), *,
+            misconceptions: tuple[Misconception, ...], meshes: tuple[Axes, Axes] = (WIDE, TALL), *,
             points: Mapping[str, float] = {"V": 0.5, "S": 0.5, "H": 0.5}, **options: Any) -> ProgramItem:  # fmt: skip
     """A program on two meshes, with `make(mesh, *sizes)` for each case, and for a drawn one."""
 
@@ -30,7 +30,7 @@ def program(name: str, oracle: Callable[..., Any], make: Callable[..., Case], si
         return make(rng.choice(meshes), *of.eights(rng, len(sizes[0])))
 
     cases = tuple(make(mesh, *size) for mesh, size in zip(meshes, sizes))
-    return ProgramItem(name, points, misses=misses, oracle=oracle, cases=cases, draw=draw, **options)
+    return ProgramItem(name, points, misconceptions=misconceptions, oracle=oracle, cases=cases, draw=draw, **options)
 
 
 def dot(left: Spec, right: Spec, out: Spec | None, **options: Any) -> Callable[..., Case]:
@@ -61,7 +61,7 @@ def ported_case(mesh: Axes, batch: int, width: int, hidden: int) -> Case:
 TYPES = Question(
     "6.1", "Read the type before it exists", difficulty=2, minutes=15,
     items=(
-        ValueItem("types", {"P": 2.5}, predicted=True, spelling=of.spelt, misses=wrong.TYPES, key={
+        ValueItem("types", {"P": 2.5}, predicted=True, spelling=of.spelt, misconceptions=wrong.TYPES, key={
             "a": "float32[16@y,8@x]", "b": "float32[16@y]", "c": "float32[8@x,1,16@y]", "d": "float32[128@y]",
             "e": "float32[8@x,4@y,4]", "f": "float32[8@x,16@y]", "g": "float32[8@x,12@y]", "h": "error",
             "i": "float32[8@x,12]", "j": "float32[8,16@y]",
@@ -144,10 +144,10 @@ OUTPUTS = Question(
 HIDDEN = Question(
     "6.4", "The type is right, and everything moved", difficulty=4, minutes=30,
     items=(
-        ValueItem("kinds", {"P": 1}, predicted=True, misses=wrong.KINDS, key={
+        ValueItem("kinds", {"P": 1}, predicted=True, misconceptions=wrong.KINDS, key={
             "fft": frozenset({"all-gather"}), "softmax": frozenset({"all-reduce"}), "sort": frozenset(),
         }),
-        CallsItem("audit", {"V": 2}, oracle=of.audit, draw=of.draw_audit, drawn=40, misses=wrong.AUDIT, calls=(
+        CallsItem("audit", {"V": 2}, oracle=of.audit, draw=of.draw_audit, drawn=40, misconceptions=wrong.AUDIT, calls=(
             ("float32[8@x,16]", "complex64[8@x,16]", of.FFT),
             ("float32[8@x,16]", "float32[8@x,16]", of.NAMED),
             ("float32[8@x,16]", "float32[16,8@x]", of.NAMED),
@@ -226,7 +226,7 @@ THREE = Question(
 FULLY = Question(
     "6.7", "Fully sharded", difficulty=3, minutes=15,
     items=(
-        ValueItem("copies", {"P": 0.5}, predicted=True, key=4, misses=wrong.COPIES),
+        ValueItem("copies", {"P": 0.5}, predicted=True, key=4, misconceptions=wrong.COPIES),
         program("fully_sharded", of.column_sums, sum_case, ((16, 24), (24, 40)), wrong.FULLY),
     ),
     hints=(

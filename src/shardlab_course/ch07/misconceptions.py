@@ -7,251 +7,303 @@ import functools
 import numpy as np
 
 from shardlab_course.ch07 import oracles as of
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
-PROMISE = Miss("promise-not-proved",
-               "out_specs promises equal copies over an axis over which the output's type still varies: sum over it, gather "
-               "with to='invarying', or name the axis.", 2, error="can't be statically inferred")
-LEFT = Miss("left-to-the-compiler",
-            "On whole arrays the compiler chooses what moves. Write what one device does, in jax.shard_map.", 1,
-            when=lambda o: not o.manual)
-GATHERS = Miss("gathers-everything",
-               "A whole array is brought to every device; a few numbers from each would do.", 2,
-               when=lambda o: of.gathers(o, whole=True))
-PARTS = Miss("results-gathered",
-             "What every device has found is sent to all of them, n numbers where a sum or a maximum is one; reduce it.", 2,
-             when=lambda o: of.gathers(o, whole=False))
+PROMISE = Misconception(
+    "promise-not-proved",
+    "out_specs promises equal copies over an axis over which the output's type still varies: sum over it, gather "
+    "with to='invarying', or name the axis.", 2, error="can't be statically inferred")
+LEFT = Misconception(
+    "left-to-the-compiler",
+    "On whole arrays the compiler chooses what moves. Write what one device does, in jax.shard_map.", 1,
+    when=lambda o: not o.manual)
+GATHERS = Misconception(
+    "gathers-everything", "A whole array is brought to every device; a few numbers from each would do.", 2,
+    when=lambda o: of.gathers(o, whole=True))
+PARTS = Misconception(
+    "results-gathered",
+    "What every device has found is sent to all of them, n numbers where a sum or a maximum is one; reduce it.", 2,
+    when=lambda o: of.gathers(o, whole=False))
 
 EMULATE = (
-    Miss("unmentioned-axis-sums",
-         "An axis that out_spec leaves out says that all copies are equal, and one is taken. Nothing is added up.", 1,
-         like=functools.partial(of.emulated, copy="sum")),
-    Miss("last-copy-taken",
-         "Of several copies the last one was taken. Where they are not equal, the answer is that of coordinate 0.", 2,
-         like=functools.partial(of.emulated, copy="last")),
-    Miss("axis-order-free",
-         "In an entry with two axes the first is the slow one, on the way in and on the way out.", 2,
-         like=functools.partial(of.emulated, slowest="last")),
-    Miss("body-sees-everything",
-         "The body was given the whole arrays. It sees one block of each, once for every device.", 1, like=of.whole),
-    Miss("blocks-not-joined",
-         "The devices' results were returned as a list. out_spec says how they become one array.", 1, like=of.listed),
-    Miss("out-spec-ignored",
-         "The results of all devices were set one below another. out_spec says along which dimension, if at all.", 2,
-         like=functools.partial(of.listed, join=lambda made: np.concatenate(made))),
+    Misconception(
+        "unmentioned-axis-sums",
+        "An axis that out_spec leaves out says that all copies are equal, and one is taken. Nothing is added up.", 1,
+        like=functools.partial(of.emulated, copy="sum")),
+    Misconception(
+        "last-copy-taken",
+        "Of several copies the last one was taken. Where they are not equal, the answer is that of coordinate 0.", 2,
+        like=functools.partial(of.emulated, copy="last")),
+    Misconception(
+        "axis-order-free", "In an entry with two axes the first is the slow one, on the way in and on the way out.", 2,
+        like=functools.partial(of.emulated, slowest="last")),
+    Misconception(
+        "body-sees-everything",
+        "The body was given the whole arrays. It sees one block of each, once for every device.", 1, like=of.whole),
+    Misconception(
+        "blocks-not-joined",
+        "The devices' results were returned as a list. out_spec says how they become one array.", 1, like=of.listed),
+    Misconception(
+        "out-spec-ignored",
+        "The results of all devices were set one below another. out_spec says along which dimension, if at all.", 2,
+        like=functools.partial(of.listed, join=lambda made: np.concatenate(made))),
 )
 
 SHAPES = (
-    Miss("out-specs-sums",
-         "Leaving y out of out_specs adds nothing up. It promises that devices along y agree; in F they do not, and JAX "
-         "says so.", 1, like=lambda got: got["F"] == [8]),
-    Miss("scalar-concatenated",
-         "A scalar has no dimension along which blocks could be put side by side: H is refused.", 1,
-         like=lambda got: got["H"] != "error"),
-    Miss("copies-are-one",
-         "Named in out_specs, an axis puts blocks side by side, equal ones too: C has its rows four times.", 1,
-         like=lambda got: got["C"] == [8, 12]),
-    Miss("specs-cancel",
-         "Out specs do not undo in specs. Take the block's shape after the body, and multiply by the axes that out_specs "
-         "names.", 2, like=lambda got: got["B"] == [8, 12] or got["D"] == [8, 12]),
-    Miss("sums-out-the-rows",
-         "In G each device has 2 rows left, and x, named in out_specs, makes 8 of them.", 2,
-         like=lambda got: got["G"] == [2]),
+    Misconception(
+        "out-specs-sums",
+        "Leaving y out of out_specs adds nothing up. It promises that devices along y agree; in F they do not, and JAX "
+        "says so.", 1, like=lambda got: got["F"] == [8]),
+    Misconception(
+        "scalar-concatenated", "A scalar has no dimension along which blocks could be put side by side: H is refused.", 1,
+        like=lambda got: got["H"] != "error"),
+    Misconception(
+        "copies-are-one",
+        "Named in out_specs, an axis puts blocks side by side, equal ones too: C has its rows four times.", 1,
+        like=lambda got: got["C"] == [8, 12]),
+    Misconception(
+        "specs-cancel",
+        "Out specs do not undo in specs. Take the block's shape after the body, and multiply by the axes that out_specs "
+        "names.", 2, like=lambda got: got["B"] == [8, 12] or got["D"] == [8, 12]),
+    Misconception(
+        "sums-out-the-rows", "In G each device has 2 rows left, and x, named in out_specs, makes 8 of them.", 2,
+        like=lambda got: got["G"] == [2]),
 )
 VALUES = (
-    Miss("out-specs-sums",
-         "With P() on both sides every device returns its copy, and one of the copies is the output: nothing is added.", 1,
-         like=lambda got: got["a"] in ([8, 16], [4, 8], [2, 4])),
-    Miss("sum-of-copies-is-one",
-         "A psum adds what each device has, and four equal copies add up to four times the value.", 2,
-         like=lambda got: got["c"] == [1, 2]),
-    Miss("all-devices-counted",
-         "psum over x adds along x only: 4 devices, not 8.", 2, like=lambda got: got["c"] == [8, 16]),
+    Misconception(
+        "out-specs-sums",
+        "With P() on both sides every device returns its copy, and one of the copies is the output: nothing is added.", 1,
+        like=lambda got: got["a"] in ([8, 16], [4, 8], [2, 4])),
+    Misconception(
+        "sum-of-copies-is-one", "A psum adds what each device has, and four equal copies add up to four times the value.", 2,
+        like=lambda got: got["c"] == [1, 2]),
+    Misconception(
+        "all-devices-counted", "psum over x adds along x only: 4 devices, not 8.", 2, like=lambda got: got["c"] == [8, 16]),
 )
 
 CHECKED = (
-    Miss("lie-not-noticed",
-         "The block varies over x, its type says so, and out_specs denies it: that is refused before it runs.", 1,
-         like=lambda got: got != "ValueError"),
+    Misconception(
+        "lie-not-noticed",
+        "The block varies over x, its type says so, and out_specs denies it: that is refused before it runs.", 1,
+        like=lambda got: got != "ValueError"),
 )
 UNCHECKED = (
-    Miss("gathered-for-you",
-         "Nothing brings blocks together: what comes out has the shape of one block.", 1, like=lambda got: len(got) == 16),
-    Miss("last-shard-shown", "Of the eight that differ, the first device's block is what NumPy is given.", 1,
-         like=[14.0, 15.0]),
-    Miss("out-specs-sums", "out_specs adds nothing up.", 1, like=[56.0, 64.0]),
+    Misconception(
+        "gathered-for-you",
+        "Nothing brings blocks together: what comes out has the shape of one block.", 1, like=lambda got: len(got) == 16),
+    Misconception(
+        "last-shard-shown", "Of the eight that differ, the first device's block is what NumPy is given.", 1,
+        like=[14.0, 15.0]),
+    Misconception("out-specs-sums", "out_specs adds nothing up.", 1, like=[56.0, 64.0]),
 )
 HOLDERS = (
-    Miss("believes-the-sharding",
-         "The sharding says that all eight hold the same. It repeats what out_specs claimed; nobody looked.", 2, like=8),
+    Misconception(
+        "believes-the-sharding",
+        "The sharding says that all eight hold the same. It repeats what out_specs claimed; nobody looked.", 2, like=8),
 )
 HONEST = (
     PROMISE, LEFT,
-    Miss("first-shard-only",
-         "The output has the shape of one block: with the check off, each device returned its own, and the first one's is "
-         "shown.", 1, when=lambda o: of.shape(o)[0] < o.inputs[0].shape[0]),
-    Miss("blocks-repeated",
-         "Each device returned the whole vector, and out_specs set these side by side; with P() one copy is taken.", 1,
-         when=lambda o: of.shape(o)[0] > o.inputs[0].shape[0]),
-    Miss("sums-padded-blocks",
-         "Blocks padded with zeros and summed give the right vector, and an all-reduce costs twice a gather.", 2,
-         when=lambda o: "all-reduce" in o.kinds),
+    Misconception(
+        "first-shard-only",
+        "The output has the shape of one block: with the check off, each device returned its own, and the first one's is "
+        "shown.", 1, when=lambda o: of.shape(o)[0] < o.inputs[0].shape[0]),
+    Misconception(
+        "blocks-repeated",
+        "Each device returned the whole vector, and out_specs set these side by side; with P() one copy is taken.", 1,
+        when=lambda o: of.shape(o)[0] > o.inputs[0].shape[0]),
+    Misconception(
+        "sums-padded-blocks",
+        "Blocks padded with zeros and summed give the right vector, and an all-reduce costs twice a gather.", 2,
+        when=lambda o: "all-reduce" in o.kinds),
 )
 
 NORMALIZE = (
-    Miss("pmean-is-mean",
-         "pmean takes the mean over devices, element by element; the mean over a device's own columns is still to be taken.",
-         1, when=lambda o: of.same(o, of.across_devices(o.inputs[0], dict(o.case.axes)["y"]))),
-    Miss("blocks-apart",
-         "Each device normalized its own columns only; nothing crossed devices.", 1, local=lambda at, x: of.normalized(x)),
-    Miss("rows-and-devices-mixed",
-         "The mean was taken over x too, where other rows lie. A row lies along y.", 2,
-         when=lambda o: not of.same(o, of.normalized(o.inputs[0])) and any("x" in c.axes for c in o.collectives)),
-    Miss("columns-reduced",
-         "The mean over dimension 0 mixes the rows of a block; the columns of a row are dimension 1.", 2,
-         when=of.by_columns),
-    Miss("mean-of-spreads",
-         "The standard deviation of a row is not the mean of its blocks' standard deviations: average the squared "
-         "deviations from the row's mean, and take the root once.", 2, when=of.mean_of_spreads),
-    Miss("sum-of-means",
-         "psum of the blocks' means is as many times too large as devices share a row; pmean divides by their number.", 2,
-         when=of.sums_as_means),
+    Misconception(
+        "pmean-is-mean",
+        "pmean takes the mean over devices, element by element; the mean over a device's own columns is still to be taken.",
+        1, when=lambda o: of.same(o, of.across_devices(o.inputs[0], dict(o.case.axes)["y"]))),
+    Misconception(
+        "blocks-apart",
+        "Each device normalized its own columns only; nothing crossed devices.", 1, local=lambda at, x: of.normalized(x)),
+    Misconception(
+        "rows-and-devices-mixed", "The mean was taken over x too, where other rows lie. A row lies along y.", 2,
+        when=lambda o: not of.same(o, of.normalized(o.inputs[0])) and any("x" in c.axes for c in o.collectives)),
+    Misconception(
+        "columns-reduced", "The mean over dimension 0 mixes the rows of a block; the columns of a row are dimension 1.", 2,
+        when=of.by_columns),
+    Misconception(
+        "mean-of-spreads",
+        "The standard deviation of a row is not the mean of its blocks' standard deviations: average the squared "
+        "deviations from the row's mean, and take the root once.", 2, when=of.mean_of_spreads),
+    Misconception(
+        "sum-of-means",
+        "psum of the blocks' means is as many times too large as devices share a row; pmean divides by their number.", 2,
+        when=of.sums_as_means),
     LEFT, GATHERS, PARTS,
-    Miss("whole-blocks-summed",
-         "Whole blocks were sent: reduce the block to one number a row first.", 2,
-         when=of.whole_blocks),
+    Misconception(
+        "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number a row first.", 2,
+        when=of.whole_blocks),
 )
 TEST = (
-    Miss("moments-prove-nothing",
-         "A test of mean 0 and standard deviation 1 passes wrong arrays too: plus and minus ones have both. Compare with "
-         "what should have come out.", 3, like=of.moments),
-    Miss("moments-of-rows-prove-nothing",
-         "Rows with mean 0 and standard deviation 1 can be other rows than those of x. Compare with what should have come "
-         "out.", 3, like=functools.partial(of.moments, axis=1)),
-    Miss("exactly-equal",
-         "Right answers differ in the last digits; equality refuses them. Allow a small difference.", 3,
-         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
-    Miss("believes-everything", "It accepts every array.", 3, like=lambda x, y: True),
+    Misconception(
+        "moments-prove-nothing",
+        "A test of mean 0 and standard deviation 1 passes wrong arrays too: plus and minus ones have both. Compare with "
+        "what should have come out.", 3, like=of.moments),
+    Misconception(
+        "moments-of-rows-prove-nothing",
+        "Rows with mean 0 and standard deviation 1 can be other rows than those of x. Compare with what should have come "
+        "out.", 3, like=functools.partial(of.moments, axis=1)),
+    Misconception(
+        "exactly-equal", "Right answers differ in the last digits; equality refuses them. Allow a small difference.", 3,
+        like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
+    Misconception("believes-everything", "It accepts every array.", 3, like=lambda x, y: True),
 )
 
 MASKED = (
     PROMISE, LEFT,
-    Miss("mean-of-means",
-         "A mean of means gives every device the same weight, however few words it has. Add sums and counts up first, "
-         "then divide once.", 1, when=of.mean_of_means),
-    Miss("padding-counted", "All entries were averaged, behind the end of the sentences too.", 1,
-         like=lambda losses, lengths: losses.mean()),
-    Miss("padding-as-zeros", "The padding is zero in the sum, and still counted in the denominator.", 1,
-         like=lambda losses, lengths: of.masked_mean(losses, lengths) * lengths.sum() / losses.size),
-    Miss("each-device-its-own",
-         "Each device returned the mean of its own sentences, and check_vma=False kept JAX from saying so.", 1,
-         local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),
-    Miss("last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
-         like=lambda losses, lengths: of.masked_mean(losses, lengths + 1)),
+    Misconception(
+        "mean-of-means",
+        "A mean of means gives every device the same weight, however few words it has. Add sums and counts up first, "
+        "then divide once.", 1, when=of.mean_of_means),
+    Misconception(
+        "padding-counted", "All entries were averaged, behind the end of the sentences too.", 1,
+        like=lambda losses, lengths: losses.mean()),
+    Misconception(
+        "padding-as-zeros", "The padding is zero in the sum, and still counted in the denominator.", 1,
+        like=lambda losses, lengths: of.masked_mean(losses, lengths) * lengths.sum() / losses.size),
+    Misconception(
+        "each-device-its-own",
+        "Each device returned the mean of its own sentences, and check_vma=False kept JAX from saying so.", 1,
+        local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),
+    Misconception(
+        "last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
+        like=lambda losses, lengths: of.masked_mean(losses, lengths + 1)),
     GATHERS, PARTS,
 )
 
-OVERFLOW = Miss("no-maximum-subtracted",
-                "float32 holds neither exp(100) nor exp(-200). Subtract the maximum of the row first, the same on all "
-                "devices.", 2,
-                when=lambda o: not of.finite(o))
+OVERFLOW = Misconception(
+    "no-maximum-subtracted",
+    "float32 holds neither exp(100) nor exp(-200). Subtract the maximum of the row first, the same on all "
+    "devices.", 2,
+    when=lambda o: not of.finite(o))
 SOFTMAX = (
     LEFT, OVERFLOW,
-    Miss("local-softmax",
-         "Each device divided by the sum of its own columns, so a row adds up to the number of devices.", 1,
-         local=lambda at, x: of.softmax(x)),
-    Miss("own-maximum",
-         "Each device subtracted its own maximum: the sums are in different units, and cannot be added.", 2,
-         when=of.own_maximum),
-    Miss("devices-compared",
-         "pmax and psum go over devices, element by element; the block's own columns are still to be reduced.", 1,
-         when=of.softmax_over_devices),
-    Miss("everything-adds-up",
-         "All rows together add up to 1. Reduce over dimension 1 only.", 1,
-         like=lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum()),
-    Miss("columns-add-up", "Softmax was taken over dimension 0: columns add up to 1 instead of rows.", 1,
-         like=lambda x: of.softmax(x.T).T),
+    Misconception(
+        "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to the number of devices.", 1,
+        local=lambda at, x: of.softmax(x)),
+    Misconception(
+        "own-maximum", "Each device subtracted its own maximum: the sums are in different units, and cannot be added.", 2,
+        when=of.own_maximum),
+    Misconception(
+        "devices-compared",
+        "pmax and psum go over devices, element by element; the block's own columns are still to be reduced.", 1,
+        when=of.softmax_over_devices),
+    Misconception(
+        "everything-adds-up", "All rows together add up to 1. Reduce over dimension 1 only.", 1,
+        like=lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum()),
+    Misconception(
+        "columns-add-up", "Softmax was taken over dimension 0: columns add up to 1 instead of rows.", 1,
+        like=lambda x: of.softmax(x.T).T),
     GATHERS, PARTS,
-    Miss("whole-blocks-summed",
-         "Whole blocks were sent: reduce the block to one number a row first.", 2,
-         when=of.whole_blocks),
+    Misconception(
+        "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number a row first.", 2,
+        when=of.whole_blocks),
 )
 LOGSUMEXP = (
     PROMISE, LEFT, OVERFLOW,
-    Miss("maximum-forgotten", "What was subtracted before exp has to be added after log.", 2,
-         like=lambda x: of.logsumexp(x) - x.max(1)),
-    Miss("logarithms-added",
-         "The logarithm of a sum is not the sum, or mean, of logarithms: add the exponentials up.", 1,
-         when=of.summed_logarithms),
-    Miss("each-device-its-own",
-         "Each device returned the logarithm of its own sum, and check_vma=False kept JAX from saying so.", 1,
-         local=lambda at, x: of.logsumexp(x)),
+    Misconception(
+        "maximum-forgotten", "What was subtracted before exp has to be added after log.", 2,
+        like=lambda x: of.logsumexp(x) - x.max(1)),
+    Misconception(
+        "logarithms-added", "The logarithm of a sum is not the sum, or mean, of logarithms: add the exponentials up.", 1,
+        when=of.summed_logarithms),
+    Misconception(
+        "each-device-its-own",
+        "Each device returned the logarithm of its own sum, and check_vma=False kept JAX from saying so.", 1,
+        local=lambda at, x: of.logsumexp(x)),
     GATHERS, PARTS,
 )
 
 SOLVES = (
-    Miss("vector-looks-like-matrix",
-         "The block keeps its first dimension: A is [1, n, n] and b is [1, n], which solve takes for a matrix. Use A[0] and "
-         "b[0], or vmap.", 1, error="Invalid shapes for solve|contracting dimensions"),
-    Miss("brought-to-the-host",
-         "NumPy, and process_allgather, need arrays that are there; inside jit none is. And there is nothing to bring "
-         "together: process_allgather would even stack the result in one dimension more.", 2,
-         error="TracerArrayConversionError|process_allgather|multihost"),
-    Miss("block-dimension-lost",
-         "A[0] took the block's first dimension away, so the vectors were set end to end: put it back with [None].", 2,
-         when=lambda o: of.shape(o) == (o.inputs[1].size,)),
-    Miss("one-system-only",
-         "A[0] of the whole array is one system of all. Inside shard_map it would be each device's own.", 1,
-         when=lambda o: of.shape(o) == o.inputs[1].shape[1:]),
-    Miss("damping-forgotten", "The matrix is A + 16 I.", 1,
-         like=lambda A, b: np.stack([np.linalg.solve(m, v) for m, v in zip(A, b)])),
-    Miss("transposed", "The solution of the transposed system: A[0] @ x should give b[0].", 1,
-         like=lambda A, b: of.solves(A.transpose(0, 2, 1), b)),
-    Miss("everyone-solves-all",
-         "All matrices were brought to every device, and each device solved all eight systems.", 1,
-         when=lambda o: any(c.payload_bytes >= o.inputs[0].nbytes for c in o.collectives)),
-    Miss("whole-everywhere", "The solutions should stay where they were found: name the axes in out_specs.", 2,
-         when=lambda o: o.placements[0].copies > 1),
+    Misconception(
+        "vector-looks-like-matrix",
+        "The block keeps its first dimension: A is [1, n, n] and b is [1, n], which solve takes for a matrix. Use A[0] and "
+        "b[0], or vmap.", 1, error="Invalid shapes for solve|contracting dimensions"),
+    Misconception(
+        "brought-to-the-host",
+        "NumPy, and process_allgather, need arrays that are there; inside jit none is. And there is nothing to bring "
+        "together: process_allgather would even stack the result in one dimension more.", 2,
+        error="TracerArrayConversionError|process_allgather|multihost"),
+    Misconception(
+        "block-dimension-lost",
+        "A[0] took the block's first dimension away, so the vectors were set end to end: put it back with [None].", 2,
+        when=lambda o: of.shape(o) == (o.inputs[1].size,)),
+    Misconception(
+        "one-system-only",
+        "A[0] of the whole array is one system of all. Inside shard_map it would be each device's own.", 1,
+        when=lambda o: of.shape(o) == o.inputs[1].shape[1:]),
+    Misconception(
+        "damping-forgotten", "The matrix is A + 16 I.", 1,
+        like=lambda A, b: np.stack([np.linalg.solve(m, v) for m, v in zip(A, b)])),
+    Misconception(
+        "transposed", "The solution of the transposed system: A[0] @ x should give b[0].", 1,
+        like=lambda A, b: of.solves(A.transpose(0, 2, 1), b)),
+    Misconception(
+        "everyone-solves-all", "All matrices were brought to every device, and each device solved all eight systems.", 1,
+        when=lambda o: any(c.payload_bytes >= o.inputs[0].nbytes for c in o.collectives)),
+    Misconception(
+        "whole-everywhere", "The solutions should stay where they were found: name the axes in out_specs.", 2,
+        when=lambda o: o.placements[0].copies > 1),
 )
 
 KINDS = (
-    Miss("rows-are-independent-so-free",
-         "They are, and you know it. The compiler does not: it partitions what it has a rule for, and gathers the rest.", 1,
-         like=lambda got: not got),
-    Miss("thinks-of-sums", "Nothing is added up: the compiler brings all rows to every device.", 1,
-         like=lambda got: "all-reduce" in got),
+    Misconception(
+        "rows-are-independent-so-free",
+        "They are, and you know it. The compiler does not: it partitions what it has a rule for, and gathers the rest.", 1,
+        like=lambda got: not got),
+    Misconception(
+        "thinks-of-sums", "Nothing is added up: the compiler brings all rows to every device.", 1,
+        like=lambda got: "all-reduce" in got),
 )
-TRAVEL = Miss("custom-partitioning-stays-home",
-              "custom_partitioning calls your Python while XLA compiles, so such a program cannot be exported, nor graded. "
-              "shard_map says the same in the program itself.", 1, error="host_callback")
+TRAVEL = Misconception(
+    "custom-partitioning-stays-home",
+    "custom_partitioning calls your Python while XLA compiles, so such a program cannot be exported, nor graded. "
+    "shard_map says the same in the program itself.", 1, error="host_callback")
 BY_ROW = (
     TRAVEL,
-    Miss("compiler-does-not-know",
-         "On the whole array every device is sent all rows, and sorts them all. In shard_map it takes its own.", 1,
-         when=lambda o: "all-gather" in o.kinds),
-    Miss("best-of-columns", "The best were sought down the columns, in dimension 0.", 1,
-         when=lambda o: of.shape(o)[0] == of.BEST or of.shape(o)[1] == o.inputs[0].shape[1]),
-    Miss("three-or-one", "Two are wanted for each row.", 1,
-         when=lambda o: of.shape(o)[1] != of.BEST),
+    Misconception(
+        "compiler-does-not-know",
+        "On the whole array every device is sent all rows, and sorts them all. In shard_map it takes its own.", 1,
+        when=lambda o: "all-gather" in o.kinds),
+    Misconception(
+        "best-of-columns", "The best were sought down the columns, in dimension 0.", 1,
+        when=lambda o: of.shape(o)[0] == of.BEST or of.shape(o)[1] == o.inputs[0].shape[1]),
+    Misconception(
+        "three-or-one", "Two are wanted for each row.", 1, when=lambda o: of.shape(o)[1] != of.BEST),
 )
 BY_COLUMN = (
     TRAVEL, PROMISE,
-    Miss("local-index-as-global",
-         "The values are right. A column found in a block is counted from the block's start: add axis_index times the "
-         "block's width.", 2, when=of.local_columns),
-    Miss("column-among-candidates",
-         "The values are right. top_k of the gathered candidates says which candidate it was, 0 to 2n - 1; fetch that one's "
-         "own column.", 2, when=of.places_of_candidates),
-    Miss("place-by-place",
-         "pmax compares all best with each other, and all second best. The best two of the row may be on one device.", 1,
-         when=of.place_by_place),
-    Miss("padded-and-summed",
-         "Candidates padded with zeros and summed: right, and an all-reduce costs twice a gather.", 2,
-         when=lambda o: "all-reduce" in o.kinds),
-    Miss("best-of-each-device",
-         "Each device returned the best of its own columns; the best of all are among them, and nobody compared.", 1,
-         when=lambda o: not o.collectives),
-    Miss("scores-gathered",
-         "All scores were gathered. No score that is not among the best two of its device can be among the best two of all.",
-         2, when=lambda o: any(c.kind == "all-gather" and c.payload_bytes == o.inputs[0].nbytes for c in o.collectives)),
+    Misconception(
+        "local-index-as-global",
+        "The values are right. A column found in a block is counted from the block's start: add axis_index times the "
+        "block's width.", 2, when=of.local_columns),
+    Misconception(
+        "column-among-candidates",
+        "The values are right. top_k of the gathered candidates says which candidate it was, 0 to 2n - 1; fetch that one's "
+        "own column.", 2, when=of.places_of_candidates),
+    Misconception(
+        "place-by-place",
+        "pmax compares all best with each other, and all second best. The best two of the row may be on one device.", 1,
+        when=of.place_by_place),
+    Misconception(
+        "padded-and-summed", "Candidates padded with zeros and summed: right, and an all-reduce costs twice a gather.", 2,
+        when=lambda o: "all-reduce" in o.kinds),
+    Misconception(
+        "best-of-each-device",
+        "Each device returned the best of its own columns; the best of all are among them, and nobody compared.", 1,
+        when=lambda o: not o.collectives),
+    Misconception(
+        "scores-gathered",
+        "All scores were gathered. No score that is not among the best two of its device can be among the best two of all.",
+        2, when=lambda o: any(c.kind == "all-gather" and c.payload_bytes == o.inputs[0].nbytes for c in o.collectives)),
 )

@@ -31,7 +31,8 @@ EMULATIONS: tuple[tuple[Any, ...], ...] = (
 EMULATOR = Question(
     "7.1", "shard_map in NumPy", difficulty=3, minutes=30,
     items=(
-        CallsItem("emulate", {"V": 3}, oracle=of.emulated, calls=EMULATIONS, draw=of.draw_emulation, misses=wrong.EMULATE),
+        CallsItem("emulate", {"V": 3}, oracle=of.emulated, calls=EMULATIONS, draw=of.draw_emulation,
+                  misconceptions=wrong.EMULATE),
     ),
     hints=(
         "Three steps for each device: cut its block out of every array, run the body on the blocks, put what it returns "
@@ -57,8 +58,8 @@ SHAPES: dict[str, Any] = {
 PREDICT = Question(
     "7.2", "Which shape comes out?", difficulty=2, minutes=20,
     items=(
-        ValueItem("shapes", {"P": 2}, predicted=True, key=SHAPES, misses=wrong.SHAPES),
-        ValueItem("values", {"P": 1}, predicted=True, misses=wrong.VALUES, key={
+        ValueItem("shapes", {"P": 2}, predicted=True, key=SHAPES, misconceptions=wrong.SHAPES),
+        ValueItem("values", {"P": 1}, predicted=True, misconceptions=wrong.VALUES, key={
             "a": [1, 2], "b": [1, 2, 1, 2, 1, 2, 1, 2], "c": [4, 8],
         }),
     ),
@@ -82,10 +83,10 @@ PREDICT = Question(
 LIE = Question(
     "7.3", "A promise that nobody keeps", difficulty=2, minutes=20,
     items=(
-        ValueItem("checked", {"P": 0.5}, predicted=True, key="ValueError", misses=wrong.CHECKED),
-        ValueItem("unchecked", {"P": 0.5}, predicted=True, key=[0.0, 1.0], misses=wrong.UNCHECKED),
-        ValueItem("true_on", {"P": 0.5}, predicted=True, key=1, misses=wrong.HOLDERS),
-        ProgramItem("honest", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=lambda x: x, misses=wrong.HONEST, manual=True,
+        ValueItem("checked", {"P": 0.5}, predicted=True, key="ValueError", misconceptions=wrong.CHECKED),
+        ValueItem("unchecked", {"P": 0.5}, predicted=True, key=[0.0, 1.0], misconceptions=wrong.UNCHECKED),
+        ValueItem("true_on", {"P": 0.5}, predicted=True, key=1, misconceptions=wrong.HOLDERS),
+        ProgramItem("honest", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=lambda x: x, misconceptions=wrong.HONEST, manual=True,
                     cases=(of.vector_case(LINE, 16), of.vector_case(WIDE, 40)), draw=drawing(of.vector_case, MESHES, 8)),
     ),
     hints=(
@@ -106,11 +107,11 @@ LIE = Question(
 NORMALIZE = Question(
     "7.4", "Normalized, says the test", difficulty=3, minutes=30,
     items=(
-        ProgramItem("parallel_normalize", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.normalized, misses=wrong.NORMALIZE,
+        ProgramItem("parallel_normalize", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.normalized, misconceptions=wrong.NORMALIZE,
                     cases=(of.grid_case(WIDE, 8, 24), of.grid_case(TALL, 6, 40)), draw=drawing(of.grid_case, GRIDS, 4, 8),
                     manual=True, atol=1e-4, tolerance="float32 means of numbers around 5, and a division by their spread"),
         CallsItem("is_normalized", {"V": 1}, oracle=of.is_normalized, calls=tuple(of.attempts()), draw=of.draw_attempt,
-                  misses=wrong.TEST),
+                  misconceptions=wrong.TEST),
     ),
     hints=(
         "Take one row with 4 numbers on 2 devices, and do by hand what the given body does. Over how many numbers is "
@@ -132,7 +133,8 @@ NORMALIZE = Question(
 MASKED = Question(
     "7.5", "The mean over all words", difficulty=2, minutes=20,
     items=(
-        ProgramItem("masked_mean", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.masked_mean, misses=wrong.MASKED, manual=True,
+        ProgramItem("masked_mean", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.masked_mean,
+                    misconceptions=wrong.MASKED, manual=True,
                     cases=(of.losses_case(LINE, 16), of.losses_case(WIDE, 12)), draw=drawing(of.losses_case, MESHES, 8)),
     ),
     hints=(
@@ -152,10 +154,11 @@ MASKED = Question(
 SOFTMAX = Question(
     "7.6", "Softmax over many devices", difficulty=4, minutes=30,
     items=(
-        ProgramItem("softmax", {"V": 1, "S": 0.5, "H": 1}, oracle=of.softmax, misses=wrong.SOFTMAX, manual=True,
+        ProgramItem("softmax", {"V": 1, "S": 0.5, "H": 1}, oracle=of.softmax, misconceptions=wrong.SOFTMAX, manual=True,
                     cases=(of.SOFTMAX(LINE, 6, 64), of.SOFTMAX(WIDE, 10, 48)), draw=drawing(of.SOFTMAX, MESHES, 3, 16),
                     rtol=1e-4, tolerance="exponentials of float32 numbers around 100"),
-        ProgramItem("logsumexp", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.logsumexp, misses=wrong.LOGSUMEXP, manual=True,
+        ProgramItem("logsumexp", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.logsumexp,
+                    misconceptions=wrong.LOGSUMEXP, manual=True,
                     cases=(of.LOGSUMEXP(LINE, 6, 64), of.LOGSUMEXP(WIDE, 10, 48)),
                     draw=drawing(of.LOGSUMEXP, MESHES, 3, 16)),
     ),
@@ -179,7 +182,7 @@ SOFTMAX = Question(
 SOLVES = Question(
     "7.7", "Eight linear systems, one on each device", difficulty=2, minutes=15,
     items=(
-        ProgramItem("solves", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.solves, misses=wrong.SOLVES,
+        ProgramItem("solves", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.solves, misconceptions=wrong.SOLVES,
                     cases=(of.systems_case(LINE, 16), of.systems_case(WIDE, 12)), draw=drawing(of.systems_case, MESHES, 4),
                     atol=1e-4, tolerance="float32 elimination of well-conditioned systems"),
     ),
@@ -202,10 +205,10 @@ SOLVES = Question(
 UNKNOWN = Question(
     "7.8", "What the compiler does not know", difficulty=4, minutes=35,
     items=(
-        ValueItem("kinds", {"P": 0.5}, predicted=True, key=frozenset({"all-gather"}), misses=wrong.KINDS),
-        ProgramItem("best", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.best, misses=wrong.BY_ROW,
+        ValueItem("kinds", {"P": 0.5}, predicted=True, key=frozenset({"all-gather"}), misconceptions=wrong.KINDS),
+        ProgramItem("best", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.best, misconceptions=wrong.BY_ROW,
                     cases=(of.SCORES(LINE, 16, 24), of.SCORES(WIDE, 12, 40)), draw=drawing(of.SCORES, MESHES, 8, 8)),
-        ProgramItem("best_of_columns", {"V": 1, "S": 0.5, "H": 1}, oracle=of.best, misses=wrong.BY_COLUMN,
+        ProgramItem("best_of_columns", {"V": 1, "S": 0.5, "H": 1}, oracle=of.best, misconceptions=wrong.BY_COLUMN,
                     cases=(of.SCORES_BY_COLUMN(LINE, 6, 128), of.SCORES_BY_COLUMN(WIDE, 10, 96)),
                     draw=drawing(of.SCORES_BY_COLUMN, MESHES, 2, 64)),
     ),

@@ -7,215 +7,260 @@ import math
 import numpy as np
 
 from shardlab_course.ch08 import oracles as of
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
-LEFT = Miss("left-to-the-compiler",
-            "The compiler chose what moves. Here you write it, inside shard_map.", 1, when=lambda o: not o.manual)
-READY_MADE = Miss("uses-a-finished-collective",
-                  "Something other than ppermute moves data; here you build the collective out of ppermute alone.",
-                  1, when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)
-LEAPS = Miss("leaps-over-neighbours",
-             "A permute sends further than to the next device: on a real ring such a message crosses every link on its "
-             "way, and each of them carries it.", 1, when=of.leaps, barred=True)
-PROMISE = Miss("promise-not-proved",
-               "What ppermute returns counts as varying, and no type says that all devices have ended with the same; here, "
-               "and after looking at the copies, check_vma=False is the honest way.", 2, error="can't be statically "
-               "inferred")
-CARRY = Miss("carry-changes-type",
-             "The loop starts from an array that is equal everywhere, and ppermute makes it vary over x; start from a "
-             "block, or pcast the start to varying.", 2, error="manual axis types do not match")
-OPEN = Miss("ring-is-open",
-            "The permutation does not close: the last device sends to nobody, so zeros come in at the first one and "
-            "travel on.",
-            1, when=lambda o: of.is_open(o) and not of.leaps(o))
-COPIES = Miss("copies-as-parts",
-              "Every device holds everything, and out_specs=P('x') set these copies one below another. P() says that they "
-              "are copies of one array, and with check_vma=False you vouch for it.",
-              2, when=lambda o: of.copies_as_parts(o, o.inputs[0]))
-SUMS = Miss("copies-as-parts",
-            "Every device holds a whole sum, and out_specs=P('x') set these one below another. P() says that they are "
-            "copies of one array.", 2, when=lambda o: of.copies_as_parts(o, o.inputs[0][0]))
-KEPT = Miss("dimension-of-devices-kept",
-            "A device's block of the terms has shape (1, I, J); its term is block[0], and the sum has no such dimension.",
-            1, when=lambda o: of.rank(o) == 3)
+LEFT = Misconception(
+    "left-to-the-compiler",
+    "The compiler chose what moves. Here you write it, inside shard_map.", 1, when=lambda o: not o.manual)
+READY_MADE = Misconception(
+    "uses-a-finished-collective",
+    "Something other than ppermute moves data; here you build the collective out of ppermute alone.",
+    1, when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)
+LEAPS = Misconception(
+    "leaps-over-neighbours",
+    "A permute sends further than to the next device: on a real ring such a message crosses every link on its "
+    "way, and each of them carries it.", 1, when=of.leaps, barred=True)
+PROMISE = Misconception(
+    "promise-not-proved",
+    "What ppermute returns counts as varying, and no type says that all devices have ended with the same; here, "
+    "and after looking at the copies, check_vma=False is the honest way.", 2, error="can't be statically "
+    "inferred")
+CARRY = Misconception(
+    "carry-changes-type",
+    "The loop starts from an array that is equal everywhere, and ppermute makes it vary over x; start from a "
+    "block, or pcast the start to varying.", 2, error="manual axis types do not match")
+OPEN = Misconception(
+    "ring-is-open", "The permutation does not close: the last device sends to nobody, so zeros come in at the first one and "
+    "travel on.",
+    1, when=lambda o: of.is_open(o) and not of.leaps(o))
+COPIES = Misconception(
+    "copies-as-parts",
+    "Every device holds everything, and out_specs=P('x') set these copies one below another. P() says that they "
+    "are copies of one array, and with check_vma=False you vouch for it.",
+    2, when=lambda o: of.copies_as_parts(o, o.inputs[0]))
+SUMS = Misconception(
+    "copies-as-parts",
+    "Every device holds a whole sum, and out_specs=P('x') set these one below another. P() says that they are "
+    "copies of one array.", 2, when=lambda o: of.copies_as_parts(o, o.inputs[0][0]))
+KEPT = Misconception(
+    "dimension-of-devices-kept",
+    "A device's block of the terms has shape (1, I, J); its term is block[0], and the sum has no such dimension.",
+    1, when=lambda o: of.rank(o) == 3)
 
 GATHERING = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, OPEN)
 GATHER = (
     *GATHERING, COPIES,
-    Miss("arrival-order",
-         "Each device laid the blocks down in the order in which they came, so each has another order; a block's place is "
-         "that of the device it began on.", 2, when=lambda o: of.rotated(o, o.inputs[0])),
-    Miss("counts-the-wrong-way",
-         "After i hops to the next device you hold what began i devices before you: (d - i) % n, not (d + i) % n.",
-         2, when=lambda o: of.mirrored(o, o.inputs[0])),
-    Miss("one-hop-short",
-         "One block is missing on every device: n blocks take n - 1 hops, and every arrival has to be kept.",
-         2, when=lambda o: of.incomplete(o, o.inputs[0])),
-    Miss("one-hop-too-many",
-         "After n - 1 hops every device has every block; the n-th brings its own one home.",
-         2, when=lambda o: of.whole(o, o.inputs[0]) and of.hops(o) == of.devices(o)),
-    Miss("sends-all-it-has",
-         "The buffer travels, with blocks that the next device has already; only the block that came last is news.",
-         1, when=lambda o: of.only_permutes(o) and of.largest(o) > o.inputs[0].nbytes // of.devices(o)),
-    Miss("its-number-travels-too",
-         "Each block takes the number of its device along. That need not be sent: axis_index and the number of hops say it.",
-         2, when=lambda o: of.only_permutes(o) and any(c.payload_bytes == 4 for c in o.collectives)),
+    Misconception(
+        "arrival-order",
+        "Each device laid the blocks down in the order in which they came, so each has another order; a block's place is "
+        "that of the device it began on.", 2, when=lambda o: of.rotated(o, o.inputs[0])),
+    Misconception(
+        "counts-the-wrong-way",
+        "After i hops to the next device you hold what began i devices before you: (d - i) % n, not (d + i) % n.",
+        2, when=lambda o: of.mirrored(o, o.inputs[0])),
+    Misconception(
+        "one-hop-short", "One block is missing on every device: n blocks take n - 1 hops, and every arrival has to be kept.",
+        2, when=lambda o: of.incomplete(o, o.inputs[0])),
+    Misconception(
+        "one-hop-too-many", "After n - 1 hops every device has every block; the n-th brings its own one home.",
+        2, when=lambda o: of.whole(o, o.inputs[0]) and of.hops(o) == of.devices(o)),
+    Misconception(
+        "sends-all-it-has",
+        "The buffer travels, with blocks that the next device has already; only the block that came last is news.",
+        1, when=lambda o: of.only_permutes(o) and of.largest(o) > o.inputs[0].nbytes // of.devices(o)),
+    Misconception(
+        "its-number-travels-too",
+        "Each block takes the number of its device along. That need not be sent: axis_index and the number of hops say it.",
+        2, when=lambda o: of.only_permutes(o) and any(c.payload_bytes == 4 for c in o.collectives)),
 )
 
 SUMMING = (
-    Miss("same-chunk-everywhere",
-         "In each round every device adds its chunk of the same number, so different chunks meet in one sum; which chunk "
-         "is due depends on axis_index.", 2, when=of.same_chunk_everywhere),
-    Miss("term-counted-twice",
-         "Every sum has one device's term twice: n terms are n - 1 additions.", 2, when=lambda o: of.miscounted(o, 1)),
-    Miss("term-left-out",
-         "Every sum lacks one device's term: after each hop the device adds its own chunk, after the last one too.",
-         2, when=lambda o: of.miscounted(o, -1)),
+    Misconception(
+        "same-chunk-everywhere",
+        "In each round every device adds its chunk of the same number, so different chunks meet in one sum; which chunk "
+        "is due depends on axis_index.", 2, when=of.same_chunk_everywhere),
+    Misconception(
+        "term-counted-twice",
+        "Every sum has one device's term twice: n terms are n - 1 additions.", 2, when=lambda o: of.miscounted(o, 1)),
+    Misconception(
+        "term-left-out",
+        "Every sum lacks one device's term: after each hop the device adds its own chunk, after the last one too.",
+        2, when=lambda o: of.miscounted(o, -1)),
 )
-ENDS = Miss("sum-ends-next-door",
-            "The sums are right, and each lies one device beside its own: begin one chunk earlier, or later.",
-            2, when=lambda o: of.shifted(o, of.summed(o.inputs[0])))
-ROTATION = Miss("full-rotation-ring",
-                "Whole terms travel round the ring. The values are right, and each hop carries n chunks where one would "
-                "do: cut the term, and let sums travel.",
-                1, when=lambda o: of.only_permutes(o) and of.largest(o) >= o.inputs[0][0].nbytes)
+ENDS = Misconception(
+    "sum-ends-next-door", "The sums are right, and each lies one device beside its own: begin one chunk earlier, or later.",
+    2, when=lambda o: of.shifted(o, of.summed(o.inputs[0])))
+ROTATION = Misconception(
+    "full-rotation-ring",
+    "Whole terms travel round the ring. The values are right, and each hop carries n chunks where one would "
+    "do: cut the term, and let sums travel.",
+    1, when=lambda o: of.only_permutes(o) and of.largest(o) >= o.inputs[0][0].nbytes)
 
 SCATTER = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, KEPT, ROTATION, OPEN, ENDS, *SUMMING)
 REDUCE = (
     *GATHERING, SUMS, KEPT, ROTATION, ENDS,
-    Miss("arrival-order",
-         "Each device laid the sums down in the order in which they came; a sum's place is the number of its chunk.",
-         2, when=lambda o: of.rotated(o, of.summed(o.inputs[0]))),
-    Miss("counts-the-wrong-way",
-         "In the second half chunk numbers fall as blocks arrive: after i hops you hold the sum that began i devices "
-         "before you.", 2, when=lambda o: of.mirrored(o, of.summed(o.inputs[0]))),
-    Miss("half-an-all-reduce",
-         "Every device holds one finished chunk, and there it ends; the second half passes the sums round once more.",
-         1, when=lambda o: of.scattered(o) or of.incomplete(o, of.summed(o.inputs[0]))),
-    Miss("finished-sums-added",
-         "Some sums have a term more than once. In the second half what arrives is finished: it replaces, and is not added.",
-         2, when=lambda o: bool(np.any(of.tally(o) > 1))),
-    Miss("unfinished-sum-passed-on",
-         "Some sums lack terms. What a device passes on in the second half is the chunk whose sum it has finished, not "
-         "the one it began with.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
+    Misconception(
+        "arrival-order",
+        "Each device laid the sums down in the order in which they came; a sum's place is the number of its chunk.",
+        2, when=lambda o: of.rotated(o, of.summed(o.inputs[0]))),
+    Misconception(
+        "counts-the-wrong-way",
+        "In the second half chunk numbers fall as blocks arrive: after i hops you hold the sum that began i devices "
+        "before you.", 2, when=lambda o: of.mirrored(o, of.summed(o.inputs[0]))),
+    Misconception(
+        "half-an-all-reduce",
+        "Every device holds one finished chunk, and there it ends; the second half passes the sums round once more.",
+        1, when=lambda o: of.scattered(o) or of.incomplete(o, of.summed(o.inputs[0]))),
+    Misconception(
+        "finished-sums-added",
+        "Some sums have a term more than once. In the second half what arrives is finished: it replaces, and is not added.",
+        2, when=lambda o: bool(np.any(of.tally(o) > 1))),
+    Misconception(
+        "unfinished-sum-passed-on",
+        "Some sums lack terms. What a device passes on in the second half is the chunk whose sum it has finished, not "
+        "the one it began with.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
 )
 BOTH_WAYS = (
     *GATHERING, *GATHER[len(GATHERING) + 1 : len(GATHERING) + 4],
-    Miss("still-one-way",
-         "All blocks still travel one way round: n - 1 hops, each of which waits for the one before.",
-         1, when=lambda o: o.depth == of.hops(o) == of.devices(o) - 1),
-    Miss("halves-both-ways",
-         "Half a block goes each way, but all the way round: each hop is shorter, and there are as many of them in a row. "
-         "Whole blocks need to go half round only.",
-         2, when=lambda o: o.depth == of.devices(o) - 1 and of.hops(o) == 2 * (of.devices(o) - 1)),
-    Miss("antipode-sent-twice",
-         "With an even n the block from opposite comes from both sides; it is needed once.",
-         3, when=lambda o: of.whole(o, o.inputs[0]) and of.hops(o) == of.devices(o) and of.devices(o) % 2 == 0),
+    Misconception(
+        "still-one-way", "All blocks still travel one way round: n - 1 hops, each of which waits for the one before.",
+        1, when=lambda o: o.depth == of.hops(o) == of.devices(o) - 1),
+    Misconception(
+        "halves-both-ways",
+        "Half a block goes each way, but all the way round: each hop is shorter, and there are as many of them in a row. "
+        "Whole blocks need to go half round only.",
+        2, when=lambda o: o.depth == of.devices(o) - 1 and of.hops(o) == 2 * (of.devices(o) - 1)),
+    Misconception(
+        "antipode-sent-twice", "With an even n the block from opposite comes from both sides; it is needed once.",
+        3, when=lambda o: of.whole(o, o.inputs[0]) and of.hops(o) == of.devices(o) and of.devices(o) % 2 == 0),
 )
 
 HALO = (
     LEFT,
-    Miss("edges-for-everybody",
-         "The edges of all blocks go to all devices, and each needs two of those rows; that grows with every device.",
-         2, when=lambda o: of.brings_together(o) and of.largest(o) < o.inputs[0].nbytes),
-    Miss("gathers-everything",
-         "The array is gathered, and each device needs two rows of it.", 1, when=of.brings_together),
-    Miss("wraps-around",
-         "The first row got the last one as its neighbour: the permutation closes the ring, and this line has ends.",
-         1, like=lambda x: of.filtered(x, x[-1], x[0])),
-    Miss("no-exchange",
-         "Every block was filtered as if nothing lay beside it: right inside, wrong in its first and last row.",
-         1, when=of.lonely),
-    Miss("neighbours-mixed-up",
-         "A row from the wrong side, or the wrong one of the right side: above you lies the last row of the device before, "
-         "below you the first row of the device after.", 2, when=of.mixed_up),
-    Miss("edge-rows-repeated",
-         "Beyond the ends the first and the last row were repeated; asked for are zeros, which ppermute leaves there "
-         "anyway.",
-         2, like=lambda x: of.filtered(x, x[0], x[-1])),
-    Miss("sends-whole-blocks",
-         "More than one row is sent to each side, and one of them is used; slice before you send.",
-         1, when=lambda o: of.only_permutes(o) and of.largest(o) > o.inputs[0][0].nbytes),
+    Misconception(
+        "edges-for-everybody",
+        "The edges of all blocks go to all devices, and each needs two of those rows; that grows with every device.",
+        2, when=lambda o: of.brings_together(o) and of.largest(o) < o.inputs[0].nbytes),
+    Misconception(
+        "gathers-everything", "The array is gathered, and each device needs two rows of it.", 1, when=of.brings_together),
+    Misconception(
+        "wraps-around",
+        "The first row got the last one as its neighbour: the permutation closes the ring, and this line has ends.",
+        1, like=lambda x: of.filtered(x, x[-1], x[0])),
+    Misconception(
+        "no-exchange",
+        "Every block was filtered as if nothing lay beside it: right inside, wrong in its first and last row.",
+        1, when=of.lonely),
+    Misconception(
+        "neighbours-mixed-up",
+        "A row from the wrong side, or the wrong one of the right side: above you lies the last row of the device before, "
+        "below you the first row of the device after.", 2, when=of.mixed_up),
+    Misconception(
+        "edge-rows-repeated",
+        "Beyond the ends the first and the last row were repeated; asked for are zeros, which ppermute leaves there "
+        "anyway.",
+        2, like=lambda x: of.filtered(x, x[0], x[-1])),
+    Misconception(
+        "sends-whole-blocks", "More than one row is sent to each side, and one of them is used; slice before you send.",
+        1, when=lambda o: of.only_permutes(o) and of.largest(o) > o.inputs[0][0].nbytes),
 )
 
 STEPS = (
-    Miss("one-phase-only", "Adding up is half of it: the sum has to come back, in as many steps again.", 1,
-         like=of.steps_with(once=True)),
-    Miss("tree-as-deep-as-wide", "A tree halves the number of holders in each step: it takes log2(n) steps, not n - 1.", 2,
-         like=of.steps_with(linear=True)),
-    Miss("logarithm-rounded-down", "With 5 devices one is left over after two halvings, and takes a third: round up.", 3,
-         like=of.steps_with(rounded=True)),
-    Miss("hops-of-a-closed-ring", "n chunks pass n - 1 links: nobody sends a chunk back to where it began.", 2,
-         like=of.steps_with(more=1)),
+    Misconception(
+        "one-phase-only", "Adding up is half of it: the sum has to come back, in as many steps again.", 1,
+        like=of.steps_with(once=True)),
+    Misconception(
+        "tree-as-deep-as-wide", "A tree halves the number of holders in each step: it takes log2(n) steps, not n - 1.", 2,
+        like=of.steps_with(linear=True)),
+    Misconception(
+        "logarithm-rounded-down", "With 5 devices one is left over after two halvings, and takes a third: round up.", 3,
+        like=of.steps_with(rounded=True)),
+    Misconception(
+        "hops-of-a-closed-ring", "n chunks pass n - 1 links: nobody sends a chunk back to where it began.", 2,
+        like=of.steps_with(more=1)),
 )
 SECONDS = (
-    Miss("ring-sends-everything", "A hop of the ring carries one chunk, V / n bytes.", 1, like=of.seconds_with(whole=True)),
-    Miss("tree-sends-chunks",
-         "A tree adds whole arrays: each of its hops carries V bytes.", 1, like=of.seconds_with(cut=True)),
-    Miss("latency-and-bytes-added",
-         "A hop takes its latency or the time of its bytes, whichever is longer, not both.",
-         2, like=of.seconds_with(added=True)),
+    Misconception(
+        "ring-sends-everything", "A hop of the ring carries one chunk, V / n bytes.", 1, like=of.seconds_with(whole=True)),
+    Misconception(
+        "tree-sends-chunks",
+        "A tree adds whole arrays: each of its hops carries V bytes.", 1, like=of.seconds_with(cut=True)),
+    Misconception(
+        "latency-and-bytes-added", "A hop takes its latency or the time of its bytes, whichever is longer, not both.",
+        2, like=of.seconds_with(added=True)),
 )
 CROSSOVER = (
-    Miss("latency-of-one-hop",
-         "That is the size of a message that takes as long as its latency; at the crossing the ring still waits for its "
-         "latencies, n - 1 of them, and the tree for bytes.", 3, like=lambda n, bandwidth, latency: latency * bandwidth),
-    Miss("chunk-instead-of-array",
-         "From n times that size on the ring is bound by bytes; it has overtaken the tree before.",
-         3, like=lambda n, bandwidth, latency: n * latency * bandwidth),
+    Misconception(
+        "latency-of-one-hop",
+        "That is the size of a message that takes as long as its latency; at the crossing the ring still waits for its "
+        "latencies, n - 1 of them, and the tree for bytes.", 3, like=lambda n, bandwidth, latency: latency * bandwidth),
+    Misconception(
+        "chunk-instead-of-array", "From n times that size on the ring is bound by bytes; it has overtaken the tree before.",
+        3, like=lambda n, bandwidth, latency: n * latency * bandwidth),
 )
 
 SHAPES = (
-    Miss("tiled-by-default",
-         "Without tiled=True an all_gather stacks the blocks along a new dimension.",
-         1, like=lambda said: said["a"] == [8, 3]),
-    Miss("new-dimension-always-first",
-         "axis says where the new dimension goes.", 2, like=lambda said: said["c"] == [4, 2, 3]),
-    Miss("scatter-keeps-the-dimension",
-         "Without tiled=True psum_scatter takes the scattered dimension away: each device gets one entry of it.",
-         1, like=lambda said: said["e"] in ([1, 6], [1, 24])),
-    Miss("scatter-cuts-anything",
-         "Without tiled=True the scattered dimension must be as long as the axis has devices: 8 over 4 is an error.",
-         2, like=lambda said: isinstance(said["g"], list)),
-    Miss("exchange-changes-the-size",
-         "An all_to_all moves elements and makes none: what one dimension loses the other gains.",
-         2, like=lambda said: isinstance(said["h"], list) and math.prod(said["h"]) != 32),
+    Misconception(
+        "tiled-by-default", "Without tiled=True an all_gather stacks the blocks along a new dimension.",
+        1, like=lambda said: said["a"] == [8, 3]),
+    Misconception(
+        "new-dimension-always-first",
+        "axis says where the new dimension goes.", 2, like=lambda said: said["c"] == [4, 2, 3]),
+    Misconception(
+        "scatter-keeps-the-dimension",
+        "Without tiled=True psum_scatter takes the scattered dimension away: each device gets one entry of it.",
+        1, like=lambda said: said["e"] in ([1, 6], [1, 24])),
+    Misconception(
+        "scatter-cuts-anything",
+        "Without tiled=True the scattered dimension must be as long as the axis has devices: 8 over 4 is an error.",
+        2, like=lambda said: isinstance(said["g"], list)),
+    Misconception(
+        "exchange-changes-the-size",
+        "An all_to_all moves elements and makes none: what one dimension loses the other gains.",
+        2, like=lambda said: isinstance(said["h"], list) and math.prod(said["h"]) != 32),
 )
 
-SUM_ITSELF = Miss("sums-in-one-go",
-                  "That is the finished all-reduce; here it is to be made of a reduce-scatter and an all-gather.",
-                  1, when=lambda o: "all-reduce" in o.kinds, barred=True)
+SUM_ITSELF = Misconception(
+    "sums-in-one-go", "That is the finished all-reduce; here it is to be made of a reduce-scatter and an all-gather.",
+    1, when=lambda o: "all-reduce" in o.kinds, barred=True)
 COMPOSE = (
     LEFT, SUM_ITSELF, SUMS,
-    Miss("promise-not-proved",
-         "A gathered block counts as varying unless you say to='invarying'.", 2, error="can't be statically inferred"),
-    Miss("gathers-all-terms",
-         "Every device collects all terms and adds them itself: n times the bytes, and n times the work.",
-         1, when=lambda o: o.kinds == {"all-gather"}),
-    Miss("half-an-all-reduce",
-         "Every device holds its own part of the sum, and there it ends; the all-gather is missing.", 1, when=of.scattered),
-    Miss("scatter-not-tiled",
-         "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
-         2, error="must match shard count"),
-    Miss("gather-not-tiled",
-         "Without tiled=True the gather stacks the devices' parts along a new dimension.",
-         2, when=lambda o: of.rank(o) == 3),
-    Miss("gathers-another-dimension",
-         "Scattered along one dimension and gathered along another: the parts do not come together again.",
-         2, when=lambda o: o.placements[0].shape != o.inputs[0].shape[1:]),
+    Misconception(
+        "promise-not-proved",
+        "A gathered block counts as varying unless you say to='invarying'.", 2, error="can't be statically inferred"),
+    Misconception(
+        "gathers-all-terms",
+        "Every device collects all terms and adds them itself: n times the bytes, and n times the work.",
+        1, when=lambda o: o.kinds == {"all-gather"}),
+    Misconception(
+        "half-an-all-reduce",
+        "Every device holds its own part of the sum, and there it ends; the all-gather is missing.", 1, when=of.scattered),
+    Misconception(
+        "scatter-not-tiled",
+        "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
+        2, error="must match shard count"),
+    Misconception(
+        "gather-not-tiled", "Without tiled=True the gather stacks the devices' parts along a new dimension.",
+        2, when=lambda o: of.rank(o) == 3),
+    Misconception(
+        "gathers-another-dimension",
+        "Scattered along one dimension and gathered along another: the parts do not come together again.",
+        2, when=lambda o: o.placements[0].shape != o.inputs[0].shape[1:]),
 )
 EXCHANGE = (
     LEFT,
-    Miss("gathers-then-slices",
-         "Everything was gathered, and most of it thrown away: n times the bytes of an all-to-all.",
-         1, when=lambda o: "all-gather" in o.kinds),
-    Miss("only-renamed",
-         "Nothing moved: another out_specs says where blocks lie, and does not bring them there.",
-         1, when=lambda o: not o.collectives),
-    Miss("split-and-concat-swapped",
-         "split_axis is the dimension that was whole and gets cut, concat_axis the one that was cut and becomes whole.",
-         2, when=of.reshaped, error="to be divisible"),
-    Miss("not-tiled",
-         "Without tiled=True the split dimension must be as long as the axis has devices, and a new one appears for them.",
-         2, error="to equal x.shape"),
+    Misconception(
+        "gathers-then-slices", "Everything was gathered, and most of it thrown away: n times the bytes of an all-to-all.",
+        1, when=lambda o: "all-gather" in o.kinds),
+    Misconception(
+        "only-renamed", "Nothing moved: another out_specs says where blocks lie, and does not bring them there.",
+        1, when=lambda o: not o.collectives),
+    Misconception(
+        "split-and-concat-swapped",
+        "split_axis is the dimension that was whole and gets cut, concat_axis the one that was cut and becomes whole.",
+        2, when=of.reshaped, error="to be divisible"),
+    Misconception(
+        "not-tiled",
+        "Without tiled=True the split dimension must be as long as the axis has devices, and a new one appears for them.",
+        2, error="to equal x.shape"),
 )

@@ -11,7 +11,7 @@ from shardlab_judge.cases import axes
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Miss, Question
+from shardlab_judge.question import Misconception, Question
 
 LINE, WIDE, FIVE = axes(x=8), axes(x=4, y=2), axes(x=5)
 ROWS: Spec = ("x",)
@@ -20,11 +20,13 @@ Shapes = tuple[tuple[Axes, tuple[int, ...]], ...]
 
 
 def program(name: str, points: dict[str, float], oracle: Any, shapes: Shapes, given: Spec, out: Spec, drawn: Any,
-            misses: tuple[Miss, ...], **options: Any) -> ProgramItem:  # fmt: skip
+            misconceptions: tuple[Misconception, ...], **options: Any) -> ProgramItem:  # fmt: skip
     """A program of one array with spec `given`, written with shard_map, on these meshes and shapes and on drawn ones."""
     cases = tuple(of.case(mesh, shape, given, out) for mesh, shape in shapes)
     draw = of.drawing(tuple(dict(shapes)), drawn, given, out)
-    return ProgramItem(name, points, oracle=oracle, cases=cases, draw=draw, misses=misses, manual=True, **options)
+    return ProgramItem(
+        name, points, oracle=oracle, cases=cases, draw=draw, misconceptions=misconceptions, manual=True, **options
+    )
 
 
 BLOCKS: Shapes = ((LINE, (32, 6)), (WIDE, (24, 10)))
@@ -139,11 +141,12 @@ TREES = Question(
     "8.6", "A tree or a ring?", difficulty=3, minutes=20,
     items=(
         CallsItem("steps", {"C": 1}, oracle=of.steps, draw=of.draw_devices, calls=((2,), (4,), (8,), (5,), (64,), (100,)),
-                  misses=wrong.STEPS),
-        CallsItem("seconds", {"C": 1}, oracle=of.seconds, draw=of.draw_ring, rtol=1e-6, misses=wrong.SECONDS, calls=(
+                  misconceptions=wrong.STEPS),
+        CallsItem("seconds", {"C": 1}, oracle=of.seconds, draw=of.draw_ring, rtol=1e-6, misconceptions=wrong.SECONDS, calls=(
             (4096.0, 8, 4.5e10, 1e-6), (2.0**20, 8, 4.5e10, 1e-6), (2.0**26, 64, 9e10, 5e-7), (100.0, 5, 4.5e11, 5e-6),
         )),
-        CallsItem("crossover", {"C": 1}, oracle=of.crossover, draw=of.draw_link, rtol=1e-6, misses=wrong.CROSSOVER, calls=(
+        CallsItem("crossover", {"C": 1}, oracle=of.crossover, draw=of.draw_link, rtol=1e-6,
+                  misconceptions=wrong.CROSSOVER, calls=(
             (8, 4.5e10, 1e-6), (64, 4.5e10, 1e-6), (5, 9e10, 5e-7), (4, 4.5e11, 5e-6),
         )),
     ),
@@ -170,7 +173,7 @@ SHAPES: dict[str, Any] = {
 }  # fmt: skip
 TILED = Question(
     "8.7", "Tiled or not", difficulty=2, minutes=15,
-    items=(ValueItem("shapes", {"P": 2.25}, key=SHAPES, predicted=True, misses=wrong.SHAPES),),
+    items=(ValueItem("shapes", {"P": 2.25}, key=SHAPES, predicted=True, misconceptions=wrong.SHAPES),),
     hints=(
         "Without tiled=True devices become a dimension of their own: it appears when blocks come together, and disappears "
         "when something is handed out.",

@@ -5,222 +5,288 @@ from __future__ import annotations
 from functools import partial
 
 from shardlab_course.ch09 import oracles as of
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
-LEFT = Miss("left-to-the-compiler",
-            "What moves here is left to the compiler: by a program without shard_map, or by its in_specs. Write it here.",
-            1, when=lambda o: not o.manual)  # fmt: skip
-PROMISE = Miss(
+LEFT = Misconception(
+    "left-to-the-compiler",
+    "What moves here is left to the compiler: by a program without shard_map, or by its in_specs. Write it here.",
+    1, when=lambda o: not o.manual)  # fmt: skip
+PROMISE = Misconception(
     "promise-not-proved",
     "out_specs promises equal copies over an axis over which the type still varies: the terms have not been "
     "added up over it.",
     2,
     error="can't be statically inferred",
 )
-SPREAD = Miss("sum-over-the-wrong-axis",
-              "The terms differ along `model` alone. Summed over another axis, equal copies are counted again.", 2,
-              when=of.multiplied, error="psum can only accept axis_name")  # fmt: skip
+SPREAD = Misconception(
+    "sum-over-the-wrong-axis",
+    "The terms differ along `model` alone. Summed over another axis, equal copies are counted again.", 2,
+    when=of.multiplied, error="psum can only accept axis_name")  # fmt: skip
 
 COLLECTIVE = (
-    Miss("columns-taken-for-terms",
-         "Columns of the hidden layer are finished; nothing has to be added. But columns of W2 need all hidden units.", 1,
-         like="all-reduce"),
+    Misconception(
+        "columns-taken-for-terms",
+        "Columns of the hidden layer are finished; nothing has to be added. But columns of W2 need all hidden units.", 1,
+        like="all-reduce"),
 )  # fmt: skip
 FACTOR = (
-    Miss("price-taken-for-payload", "That is the ratio of the prices, where an all-reduce counts twice. Payloads were asked "
-         "for.", 1, like=2),
-    Miss("same-size", "The best pair moves an output, as wide as the model; this pair moves the hidden layer.", 1, like=1),
-    Miss("counts-devices", "The gathered array does not depend on how many devices there are: it is whole in the end.", 1,
-         like=lambda got: got in (8, 32)),
+    Misconception(
+        "price-taken-for-payload", "That is the ratio of the prices, where an all-reduce counts twice. Payloads were asked "
+        "for.", 1, like=2),
+    Misconception(
+        "same-size", "The best pair moves an output, as wide as the model; this pair moves the hidden layer.", 1, like=1),
+    Misconception(
+        "counts-devices", "The gathered array does not depend on how many devices there are: it is whole in the end.", 1,
+        like=lambda got: got in (8, 32)),
 )  # fmt: skip
 
-FIRST_BY_ROWS = Miss("first-by-rows", "The first weight is cut along the dimension that it sums over, so its products are "
-                     "terms, and the nonlinearity cannot be applied before they are added up.", 1,
-                     when=lambda o: any(of.cut(o, i, 0) for i in range(1, len(o.case.inputs) - 1)))  # fmt: skip
-LAST_BY_COLUMNS = Miss("last-by-columns", "Columns of the last weight need every hidden unit, so the hidden layer is "
-                       "gathered on every device.", 1, when=lambda o: of.cut(o, len(o.case.inputs) - 1, 1))  # fmt: skip
-LAST_WHOLE = Miss("last-left-whole", "A device needs only the rows of the last weight that go with its hidden units. Whole, "
-                  "it takes n times the memory.", 2,
-                  when=lambda o: of.cut(o, 1, 1) and not of.cut(o, len(o.case.inputs) - 1, 0))  # fmt: skip
-WEIGHTS_WHOLE = Miss(
+FIRST_BY_ROWS = Misconception(
+    "first-by-rows", "The first weight is cut along the dimension that it sums over, so its products are "
+    "terms, and the nonlinearity cannot be applied before they are added up.", 1,
+    when=lambda o: any(of.cut(o, i, 0) for i in range(1, len(o.case.inputs) - 1)))  # fmt: skip
+LAST_BY_COLUMNS = Misconception(
+    "last-by-columns", "Columns of the last weight need every hidden unit, so the hidden layer is "
+    "gathered on every device.", 1, when=lambda o: of.cut(o, len(o.case.inputs) - 1, 1))  # fmt: skip
+LAST_WHOLE = Misconception(
+    "last-left-whole", "A device needs only the rows of the last weight that go with its hidden units. Whole, "
+    "it takes n times the memory.", 2,
+    when=lambda o: of.cut(o, 1, 1) and not of.cut(o, len(o.case.inputs) - 1, 0))  # fmt: skip
+WEIGHTS_WHOLE = Misconception(
     "weights-whole",
     "Nothing is cut in the weights: every device holds and computes everything.",
     1,
     when=lambda o: not any(of.cut(o, i, d) for i in range(1, len(o.case.inputs)) for d in (0, 1)),
 )
-INPUT_CUT = Miss("input-cut", "X is cut too, and every device needs all of it: it has to be gathered first.", 2,
-                 when=lambda o: of.cut(o, 0, 0) or of.cut(o, 0, 1))  # fmt: skip
+INPUT_CUT = Misconception(
+    "input-cut", "X is cut too, and every device needs all of it: it has to be gathered first.", 2,
+    when=lambda o: of.cut(o, 0, 0) or of.cut(o, 0, 1))  # fmt: skip
 PLAIN = (FIRST_BY_ROWS, LAST_BY_COLUMNS, INPUT_CUT, WEIGHTS_WHOLE, LAST_WHOLE)
 GATED = (
     FIRST_BY_ROWS, LAST_BY_COLUMNS, INPUT_CUT, WEIGHTS_WHOLE,
-    Miss("gate-cut-otherwise", "Gate and up are multiplied element by element, so a device needs the same columns of both.",
-         3, when=lambda o: of.cut(o, 1, 1) != of.cut(o, 2, 1)),
+    Misconception(
+        "gate-cut-otherwise", "Gate and up are multiplied element by element, so a device needs the same columns of both.",
+        3, when=lambda o: of.cut(o, 1, 1) != of.cut(o, 2, 1)),
     LAST_WHOLE,
 )  # fmt: skip
 
 MLP = (
-    Miss("weights-gathered", "Whole weights travel here. An in_spec without `model` asks for all of a weight, so does an "
-         "all-gather; leave weights where they lie.", 2, when=of.moves_weights),
+    Misconception(
+        "weights-gathered", "Whole weights travel here. An in_spec without `model` asks for all of a weight, so does an "
+        "all-gather; leave weights where they lie.", 2, when=of.moves_weights),
     LEFT, SPREAD,
-    Miss("term-returned", "Each device returns the term of its own hidden units, and nobody adds the terms up. "
-         "JAX says so of out_specs=P(), as long as its check is on.", 1, local=lambda at, X, W1, W2: of.mlp(X, W1, W2)),
-    Miss("adds-finished-columns", "The sum stands after W1. There each device has other columns of the hidden layer, all "
-         "finished; added up, they are nothing.", 2, when=of.columns_summed),
-    Miss("relu-forgotten", "There is no relu between the two products.", 1, like=lambda X, W1, W2: X @ W1 @ W2),
-    Miss("mean-instead-of-sum", "pmean divides by the number of devices; the terms of a product are added.", 1,
-         when=of.averaged),
+    Misconception(
+        "term-returned", "Each device returns the term of its own hidden units, and nobody adds the terms up. "
+        "JAX says so of out_specs=P(), as long as its check is on.", 1, local=lambda at, X, W1, W2: of.mlp(X, W1, W2)),
+    Misconception(
+        "adds-finished-columns", "The sum stands after W1. There each device has other columns of the hidden layer, all "
+        "finished; added up, they are nothing.", 2, when=of.columns_summed),
+    Misconception("relu-forgotten", "There is no relu between the two products.", 1, like=lambda X, W1, W2: X @ W1 @ W2),
+    Misconception(
+        "mean-instead-of-sum", "pmean divides by the number of devices; the terms of a product are added.", 1,
+        when=of.averaged),
     PROMISE,
 )  # fmt: skip
 THREE = (
     LEFT,
-    Miss("relu-before-sum", "relu was applied to terms. What is negative in one term and positive in the sum is lost: add "
-         "up first.", 1, when=of.relu_on_terms),
-    Miss("relu-forgotten", "There is a relu after the second product too, once its terms are added up.", 1,
-         like=lambda X, W1, W2, W3: of.mlp(X, W1, W2) @ W3),
-    Miss("goes-on-with-terms", "The second layer's products were never added up; each device went on with columns of its "
-         "own term.", 1, when=of.never_summed),
-    Miss("reduces-all-columns", "An all-reduce after W2 gives every device all columns, and W3 by rows needs only its own: "
-         "that is half for nothing.", 3, when=of.all_of_second),
-    Miss("weights-gathered", "Whole weights travel here. Leave them where they lie, and move what is computed.", 2,
-         when=of.moves_weights),
+    Misconception(
+        "relu-before-sum", "relu was applied to terms. What is negative in one term and positive in the sum is lost: add "
+        "up first.", 1, when=of.relu_on_terms),
+    Misconception(
+        "relu-forgotten", "There is a relu after the second product too, once its terms are added up.", 1,
+        like=lambda X, W1, W2, W3: of.mlp(X, W1, W2) @ W3),
+    Misconception(
+        "goes-on-with-terms", "The second layer's products were never added up; each device went on with columns of its "
+        "own term.", 1, when=of.never_summed),
+    Misconception(
+        "reduces-all-columns", "An all-reduce after W2 gives every device all columns, and W3 by rows needs only its own: "
+        "that is half for nothing.", 3, when=of.all_of_second),
+    Misconception(
+        "weights-gathered", "Whole weights travel here. Leave them where they lie, and move what is computed.", 2,
+        when=of.moves_weights),
     PROMISE,
 )  # fmt: skip
 
 TIMES = (
-    Miss("one-extra-a-device", "Of the eight biases in the sum one belongs there; the others are too many.", 1, like=8),
-    Miss("bias-is-a-copy", "A copy that is added on every device before a sum is added once for every device.", 1, like=0),
-    Miss("bias-once-too-often", "The sum has the bias of each of the eight devices.", 1, like=1),
+    Misconception(
+        "one-extra-a-device", "Of the eight biases in the sum one belongs there; the others are too many.", 1, like=8),
+    Misconception(
+        "bias-is-a-copy", "A copy that is added on every device before a sum is added once for every device.", 1, like=0),
+    Misconception("bias-once-too-often", "The sum has the bias of each of the eight devices.", 1, like=1),
 )
 BIASED = (
     LEFT,
-    Miss("bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 1,
-         when=of.second_bias_each),
-    Miss("bias-forgotten", "A bias is missing: b1 goes inside the relu, b2 to the output.", 1, when=of.bias_forgotten),
-    Miss("bias-after-relu", "b1 is added after the relu; it belongs inside.", 1, like=of.bias_after),
-    Miss("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
-    Miss("parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Each "
-         "device needs only its own part.", 2, when=lambda o: "all-gather" in o.kinds),
-    Miss("whole-bias-on-a-slice", "The hidden layer is cut by columns, b1 with it: give both the same axis in in_specs.", 2,
-         error="(?i)incompatible shapes for broadcasting"),
+    Misconception(
+        "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 1,
+        when=of.second_bias_each),
+    Misconception(
+        "bias-forgotten", "A bias is missing: b1 goes inside the relu, b2 to the output.", 1, when=of.bias_forgotten),
+    Misconception("bias-after-relu", "b1 is added after the relu; it belongs inside.", 1, like=of.bias_after),
+    Misconception("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
+    Misconception(
+        "parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Each "
+        "device needs only its own part.", 2, when=lambda o: "all-gather" in o.kinds),
+    Misconception(
+        "whole-bias-on-a-slice", "The hidden layer is cut by columns, b1 with it: give both the same axis in in_specs.", 2,
+        error="(?i)incompatible shapes for broadcasting"),
     PROMISE,
 )  # fmt: skip
 
 RATIO = (
-    Miss(
+    Misconception(
         "saves-communication",
         "An all-reduce is a reduce-scatter and an all-gather. Both are still here, at two places.",
         1,
         like=lambda got: isinstance(got, float | int) and got < 1,
     ),
-    Miss("gather-comes-on-top", "The all-gather does not come on top: the all-reduce lost its second half.", 1, like=1.5),
+    Misconception(
+        "gather-comes-on-top", "The all-gather does not come on top: the all-reduce lost its second half.", 1, like=1.5),
 )
 SHARE = (
-    Miss("activations-stay-whole", "Outside the two products every device now holds its own tokens only.", 1, like=1),
-    Miss("halved", "Tokens are cut over all eight devices.", 1, like=0.5),
+    Misconception(
+        "activations-stay-whole", "Outside the two products every device now holds its own tokens only.", 1, like=1),
+    Misconception("halved", "Tokens are cut over all eight devices.", 1, like=0.5),
 )
 BLOCK = (
     LEFT,
-    Miss("bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 2,
-         when=of.block_bias_each),
-    Miss("residual-on-every-device", "X is added before the sum, on every device: the residual comes out n times. Add your "
-         "own tokens after it.", 2, when=of.residual_each),
-    Miss("residual-forgotten", "The output is the MLP's alone: X is to be added to it.", 1, when=of.residual_forgotten),
-    Miss("norm-forgotten", "The products take norm(X, scale), and only the residual takes X as it is.", 1,
-         like=of.block_without_norm),
-    Miss("residual-of-the-norm", "The residual is X itself, not norm(X, scale).", 1, like=of.block_on_norm),
-    Miss("tokens-not-gathered", "Each device put its own tokens through its own hidden units only. Every token needs all "
-         "hidden units: gather the tokens before the first product.", 2,
-         local=lambda at, *blocks: of.block(*blocks), when=of.own_tokens_added),
-    Miss("weights-gathered", "Whole weights travel here. Leave them where they lie, and move tokens.", 2,
-         when=of.moves_weights),
-    Miss("reduces-then-slices", "The all-reduce brings every device all tokens, and it keeps its own: one half too many.",
-         2, when=lambda o: of.right_block(o) and "all-reduce" in o.kinds),
-    Miss("all-tokens-everywhere", "Every device ends with all tokens. The next norm needs only a device's own.", 1,
-         when=lambda o: of.right_block(o) and o.placements[0].shard_shape == o.placements[0].shape),
-    Miss("wrong-dimension", "Tokens are dimension 0. Gathered or scattered along the other dimension, parts do not fit your "
-         "own tokens.", 3, error="(?i)incompatible shapes for broadcasting"),
-    Miss("scatter-not-tiled", "Without tiled=True the scattered dimension must be as long as the axis has devices, and it "
-         "disappears.", 3, error="must match shard count"),
+    Misconception(
+        "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 2,
+        when=of.block_bias_each),
+    Misconception(
+        "residual-on-every-device", "X is added before the sum, on every device: the residual comes out n times. Add your "
+        "own tokens after it.", 2, when=of.residual_each),
+    Misconception(
+        "residual-forgotten", "The output is the MLP's alone: X is to be added to it.", 1, when=of.residual_forgotten),
+    Misconception(
+        "norm-forgotten", "The products take norm(X, scale), and only the residual takes X as it is.", 1,
+        like=of.block_without_norm),
+    Misconception("residual-of-the-norm", "The residual is X itself, not norm(X, scale).", 1, like=of.block_on_norm),
+    Misconception(
+        "tokens-not-gathered", "Each device put its own tokens through its own hidden units only. Every token needs all "
+        "hidden units: gather the tokens before the first product.", 2,
+        local=lambda at, *blocks: of.block(*blocks), when=of.own_tokens_added),
+    Misconception(
+        "weights-gathered", "Whole weights travel here. Leave them where they lie, and move tokens.", 2,
+        when=of.moves_weights),
+    Misconception(
+        "reduces-then-slices", "The all-reduce brings every device all tokens, and it keeps its own: one half too many.",
+        2, when=lambda o: of.right_block(o) and "all-reduce" in o.kinds),
+    Misconception(
+        "all-tokens-everywhere", "Every device ends with all tokens. The next norm needs only a device's own.", 1,
+        when=lambda o: of.right_block(o) and o.placements[0].shard_shape == o.placements[0].shape),
+    Misconception(
+        "wrong-dimension", "Tokens are dimension 0. Gathered or scattered along the other dimension, parts do not fit your "
+        "own tokens.", 3, error="(?i)incompatible shapes for broadcasting"),
+    Misconception(
+        "scatter-not-tiled", "Without tiled=True the scattered dimension must be as long as the axis has devices, and it "
+        "disappears.", 3, error="must match shard count"),
 )  # fmt: skip
 
 PATTERNS = (
-    Miss("devices-draw-for-themselves", "A key is a value, not a state: the same key and the same shape give the same mask "
-         "on every device.", 1, like=8),
+    Misconception(
+        "devices-draw-for-themselves", "A key is a value, not a state: the same key and the same shape give the same mask "
+        "on every device.", 1, like=8),
 )  # fmt: skip
 DROPPED = (
-    Miss("copies-differ", "Devices that hold copies of one slice have dropped different elements of it: fold in only axes "
-         "that cut the array.", 2, when=of.copies_differ, error="can't be statically inferred"),
-    Miss("kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p: that is what "
-         "stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
-    Miss("same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key.", 1,
-         when=of.repeats),
-    Miss("seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
-         when=of.seed_ignored),
-    Miss("not-scaled", "What stays must be divided by KEEP, the share that stays: then its mean does not change.", 1,
-         when=of.scaled_otherwise),
+    Misconception(
+        "copies-differ", "Devices that hold copies of one slice have dropped different elements of it: fold in only axes "
+        "that cut the array.", 2, when=of.copies_differ, error="can't be statically inferred"),
+    Misconception(
+        "kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p: that is what "
+        "stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
+    Misconception(
+        "same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key.", 1,
+        when=of.repeats),
+    Misconception(
+        "seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
+        when=of.seed_ignored),
+    Misconception(
+        "not-scaled", "What stays must be divided by KEEP, the share that stays: then its mean does not change.", 1,
+        when=of.scaled_otherwise),
 )  # fmt: skip
 
 HEADS = (
-    Miss("heads-in-turn", "A group is a run of neighbouring query heads: with 8 and 2, heads 0 to 3 read kv head 0.", 1,
-         like=of.heads_with(reads="turn")),
-    Miss("all-heads-everywhere", "A device needs only the kv heads that its own query heads read.", 1,
-         like=of.heads_with(keys="all")),
-    Miss("kv-heads-dealt-out", "With fewer kv heads than devices some devices get none; but their query heads read one: it "
-         "is held more than once.", 2, like=of.heads_with(keys="even")),
-    Miss("one-head-each", "With fewer devices than kv heads a device has several groups of query heads, and reads a kv head "
-         "for each.", 2, like=of.heads_with(keys="first")),
-    Miss("listed-more-than-once", "A device holds a kv head once, however many of its query heads read it.", 1,
-         like=of.heads_with(keys="each")),
+    Misconception(
+        "heads-in-turn", "A group is a run of neighbouring query heads: with 8 and 2, heads 0 to 3 read kv head 0.", 1,
+        like=of.heads_with(reads="turn")),
+    Misconception(
+        "all-heads-everywhere", "A device needs only the kv heads that its own query heads read.", 1,
+        like=of.heads_with(keys="all")),
+    Misconception(
+        "kv-heads-dealt-out", "With fewer kv heads than devices some devices get none; but their query heads read one: it "
+        "is held more than once.", 2, like=of.heads_with(keys="even")),
+    Misconception(
+        "one-head-each", "With fewer devices than kv heads a device has several groups of query heads, and reads a kv head "
+        "for each.", 2, like=of.heads_with(keys="first")),
+    Misconception(
+        "listed-more-than-once", "A device holds a kv head once, however many of its query heads read it.", 1,
+        like=of.heads_with(keys="each")),
 )  # fmt: skip
 LAYOUT = (
-    Miss("axes-in-wrong-order", "`rep` comes first, so neighbouring query heads lie on different kv heads, and what they "
-         "read is elsewhere.", 3, when=of.swapped),
-    Miss("heads-cut-inside", "A head's vector is cut: scores are then terms of a sum, and the softmax waits for it.", 2,
-         when=lambda o: of.cut(o, 1, 2)),
-    Miss("kv-whole", "Every device holds all kv heads. It needs one.", 1,
-         when=lambda o: not any(of.cut(o, i, d) for i in (2, 3) for d in (0, 1, 2))),
-    Miss("keys-cut-too-finely", "Keys and values are cut inside a head or along its input, so they have to be brought "
-         "together for every token.", 2, when=lambda o: any(of.cut(o, i, d) for i in (2, 3) for d in (0, 2))),
-    Miss("queries-over-kv-only", "The query heads are cut over `kv` alone: the devices along `rep` all do the same work.", 2,
-         when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
+    Misconception(
+        "axes-in-wrong-order", "`rep` comes first, so neighbouring query heads lie on different kv heads, and what they "
+        "read is elsewhere.", 3, when=of.swapped),
+    Misconception(
+        "heads-cut-inside", "A head's vector is cut: scores are then terms of a sum, and the softmax waits for it.", 2,
+        when=lambda o: of.cut(o, 1, 2)),
+    Misconception(
+        "kv-whole", "Every device holds all kv heads. It needs one.", 1,
+        when=lambda o: not any(of.cut(o, i, d) for i in (2, 3) for d in (0, 1, 2))),
+    Misconception(
+        "keys-cut-too-finely", "Keys and values are cut inside a head or along its input, so they have to be brought "
+        "together for every token.", 2, when=lambda o: any(of.cut(o, i, d) for i in (2, 3) for d in (0, 2))),
+    Misconception(
+        "queries-over-kv-only", "The query heads are cut over `kv` alone: the devices along `rep` all do the same work.", 2,
+        when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
     INPUT_CUT,
-    Miss("output-weight-not-by-heads", "Wo is not cut over its heads as Wq is: a device needs the rows of its own query "
-         "heads, and no others.", 3, when=lambda o: not of.cut(o, 4, 0)),
+    Misconception(
+        "output-weight-not-by-heads", "Wo is not cut over its heads as Wq is: a device needs the rows of its own query "
+        "heads, and no others.", 3, when=lambda o: not of.cut(o, 4, 0)),
 )  # fmt: skip
 
 STEP = (
-    Miss("all-tokens-reduced", "A device reduces its own tokens: T is divided by the devices along `data`.", 2,
-         like=of.step_with(tokens=False)),
-    Miss("whole-gradients-reduced", "A device has gradients for its own part of the weights: divide by the devices along "
-         "`model`.", 2, like=of.step_with(weights=False)),
-    Miss("all-reduce-counted-once", "An all-reduce is a reduce-scatter and an all-gather: it counts twice.", 1,
-         like=of.step_with(reductions=1)),
-    Miss("forward-only", "X's gradient is a sum over `model` too: there is an all-reduce on the way back.", 1,
-         like=of.step_with(passes=1)),
-    Miss("one-device-is-not-free", "With one device along an axis there is nobody to add up with: that costs nothing.", 3,
-         like=of.step_with(free=False)),
-    Miss("axes-swapped", "Hidden units lie along `model`: outputs are added up over it. Tokens lie along `data`: gradients "
-         "of weights are added up over that.", 2, like=of.step_swapped),
+    Misconception(
+        "all-tokens-reduced", "A device reduces its own tokens: T is divided by the devices along `data`.", 2,
+        like=of.step_with(tokens=False)),
+    Misconception(
+        "whole-gradients-reduced", "A device has gradients for its own part of the weights: divide by the devices along "
+        "`model`.", 2, like=of.step_with(weights=False)),
+    Misconception(
+        "all-reduce-counted-once", "An all-reduce is a reduce-scatter and an all-gather: it counts twice.", 1,
+        like=of.step_with(reductions=1)),
+    Misconception(
+        "forward-only", "X's gradient is a sum over `model` too: there is an all-reduce on the way back.", 1,
+        like=of.step_with(passes=1)),
+    Misconception(
+        "one-device-is-not-free", "With one device along an axis there is nobody to add up with: that costs nothing.", 3,
+        like=of.step_with(free=False)),
+    Misconception(
+        "axes-swapped", "Hidden units lie along `model`: outputs are added up over it. Tokens lie along `data`: gradients "
+        "of weights are added up over that.", 2, like=of.step_swapped),
 )  # fmt: skip
 BEST = (
-    Miss(
+    Misconception(
         "always-data",
         "Not always: where weights are large and tokens few, cutting the weights saves more.",
         1,
         like=lambda t, d, f, n: [n, 1],
     ),
-    Miss("always-model", "Not always: where tokens are many, cutting them saves more.", 1, like=lambda t, d, f, n: [1, n]),
-    Miss("larger-of-equal-ones", "Of two meshes that cost the same take the one with the smaller `model`.", 1,
-         like=partial(of.best_mesh, larger=True)),
-    Miss("powers-of-two-only", "Not every size is a power of two: 6 devices may be 2 by 3.", 1,
-         like=partial(of.best_mesh, powers=True)),
+    Misconception(
+        "always-model", "Not always: where tokens are many, cutting them saves more.", 1, like=lambda t, d, f, n: [1, n]),
+    Misconception(
+        "larger-of-equal-ones", "Of two meshes that cost the same take the one with the smaller `model`.", 1,
+        like=partial(of.best_mesh, larger=True)),
+    Misconception(
+        "powers-of-two-only", "Not every size is a power of two: 6 devices may be 2 by 3.", 1,
+        like=partial(of.best_mesh, powers=True)),
 )
 BOTH_AXES = (
     LEFT,
-    Miss("tokens-added-up", "The sum runs over `data` too, and adds up different tokens.", 1, when=of.tokens_mixed),
-    Miss("bias-on-every-device", "b2 is added before the sum, on every device along `model`, so it comes out n times.", 2,
-         when=of.second_bias_each),
-    Miss("tokens-gathered", "All tokens are brought to every device. Those of one row of the mesh work on their own.", 1,
-         when=lambda o: of.over(o, "data")),
+    Misconception("tokens-added-up", "The sum runs over `data` too, and adds up different tokens.", 1, when=of.tokens_mixed),
+    Misconception(
+        "bias-on-every-device", "b2 is added before the sum, on every device along `model`, so it comes out n times.", 2,
+        when=of.second_bias_each),
+    Misconception(
+        "tokens-gathered", "All tokens are brought to every device. Those of one row of the mesh work on their own.", 1,
+        when=lambda o: of.over(o, "data")),
     PROMISE,
 )  # fmt: skip

@@ -20,12 +20,12 @@ GRIDS = (WIDE, TALL)
 CUTS = Question(
     "9.1", "Choose the cuts", difficulty=2, minutes=20,
     items=(
-        ValueItem("collective", {"P": 0.25}, predicted=True, key="all-gather", misses=wrong.COLLECTIVE),
-        ValueItem("factor", {"P": 0.25}, predicted=True, key=4, misses=wrong.FACTOR),
-        LayoutItem("plain", ALL, function=of.plain_mlp, misses=wrong.PLAIN, draw=of.draw_plain,
+        ValueItem("collective", {"P": 0.25}, predicted=True, key="all-gather", misconceptions=wrong.COLLECTIVE),
+        ValueItem("factor", {"P": 0.25}, predicted=True, key=4, misconceptions=wrong.FACTOR),
+        LayoutItem("plain", ALL, function=of.plain_mlp, misconceptions=wrong.PLAIN, draw=of.draw_plain,
                    reference={"X": [], "W1": [None, "model"], "W2": ["model", None]},
                    cases=(of.plain_sizes(LINE, 16, 32, 128), of.plain_sizes(FOUR, 8, 32, 160))),
-        LayoutItem("gated", ALL, function=of.gated_mlp, misses=wrong.GATED, draw=of.draw_gated,
+        LayoutItem("gated", ALL, function=of.gated_mlp, misconceptions=wrong.GATED, draw=of.draw_gated,
                    reference={"X": [], "Wg": [None, "model"], "Wu": [None, "model"], "Wd": ["model", None]},
                    cases=(of.gated_sizes(LINE, 16, 32, 128), of.gated_sizes(FOUR, 8, 32, 160))),
     ),
@@ -48,10 +48,11 @@ CUTS = Question(
 BY_HAND = Question(
     "9.2", "The block by hand", difficulty=3, minutes=30,
     items=(
-        ProgramItem("mlp_by_hand", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.mlp, manual=True, misses=wrong.MLP,
+        ProgramItem("mlp_by_hand", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.mlp, manual=True, misconceptions=wrong.MLP,
                     rtol=1e-4, atol=1e-4, tolerance=ROUNDING, draw=of.drawing(of.mlp_case, MESHES, 3),
                     cases=(of.mlp_case(LINE, 16, 24, 96), of.mlp_case(TALL, 8, 24, 80))),
-        ProgramItem("three_layers", {"V": 1, "S": 0.5, "H": 1}, oracle=of.three_layers, manual=True, misses=wrong.THREE,
+        ProgramItem("three_layers", {"V": 1, "S": 0.5, "H": 1}, oracle=of.three_layers, manual=True,
+                    misconceptions=wrong.THREE,
                     rtol=2e-4, atol=2e-4, tolerance=ROUNDING + ", twice", draw=of.drawing(of.three_case, MESHES, 4),
                     cases=(of.three_case(LINE, 16, 24, 96, 64), of.three_case(TALL, 8, 16, 80, 48))),
     ),
@@ -74,8 +75,8 @@ BY_HAND = Question(
 BIAS = Question(
     "9.3", "A bias is added once", difficulty=2, minutes=15,
     items=(
-        ValueItem("times", {"P": 0.5}, predicted=True, key=7, misses=wrong.TIMES),
-        ProgramItem("mlp_bias", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.biased, manual=True, misses=wrong.BIASED,
+        ValueItem("times", {"P": 0.5}, predicted=True, key=7, misconceptions=wrong.TIMES),
+        ProgramItem("mlp_bias", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.biased, manual=True, misconceptions=wrong.BIASED,
                     rtol=1e-4, atol=1e-4, tolerance=ROUNDING, draw=of.drawing(of.bias_case, MESHES, 3),
                     cases=(of.bias_case(LINE, 16, 24, 96), of.bias_case(WIDE, 8, 24, 80))),
     ),
@@ -96,9 +97,9 @@ BIAS = Question(
 SEQUENCE = Question(
     "9.4", "Sequence parallelism", difficulty=4, minutes=35,
     items=(
-        ValueItem("price", {"P": 0.25}, predicted=True, key=1, misses=wrong.RATIO),
-        ValueItem("activations", {"P": 0.25}, predicted=True, key=0.125, rtol=1e-6, misses=wrong.SHARE),
-        ProgramItem("block", {"V": 1, "S": 0.5, "H": 1, "M": 0.5}, oracle=of.block, manual=True, misses=wrong.BLOCK,
+        ValueItem("price", {"P": 0.25}, predicted=True, key=1, misconceptions=wrong.RATIO),
+        ValueItem("activations", {"P": 0.25}, predicted=True, key=0.125, rtol=1e-6, misconceptions=wrong.SHARE),
+        ProgramItem("block", {"V": 1, "S": 0.5, "H": 1, "M": 0.5}, oracle=of.block, manual=True, misconceptions=wrong.BLOCK,
                     rtol=2e-4, atol=2e-4, tolerance=ROUNDING + ", after a norm",
                     draw=of.drawing(of.block_case, MESHES, 3),
                     cases=(of.block_case(LINE, 16, 24, 96), of.block_case(TALL, 24, 16, 80))),
@@ -122,11 +123,11 @@ SEQUENCE = Question(
 DROPOUT = Question(
     "9.5", "One key, many masks", difficulty=3, minutes=20,
     items=(
-        ValueItem("patterns", {"P": 0.5}, predicted=True, key=1, misses=wrong.PATTERNS),
-        ProgramItem("drop_hidden", FREE, checks=(Check("V", of.not_dropped),), misses=wrong.DROPPED,
+        ValueItem("patterns", {"P": 0.5}, predicted=True, key=1, misconceptions=wrong.PATTERNS),
+        ProgramItem("drop_hidden", FREE, checks=(Check("V", of.not_dropped),), misconceptions=wrong.DROPPED,
                     cases=(of.dropout_case(LINE, COLUMNS), of.dropout_case(TALL, COLUMNS)),
                     draw=lambda rng: of.dropout_case(rng.choice(MESHES), COLUMNS)),
-        ProgramItem("drop_output", FREE, checks=(Check("V", of.not_dropped),), misses=wrong.DROPPED,
+        ProgramItem("drop_output", FREE, checks=(Check("V", of.not_dropped),), misconceptions=wrong.DROPPED,
                     cases=(of.dropout_case(WIDE, TOKENS), of.dropout_case(TALL, TOKENS)),
                     draw=lambda rng: of.dropout_case(rng.choice(GRIDS), TOKENS)),
     ),
@@ -149,9 +150,9 @@ DROPOUT = Question(
 GROUPED = Question(
     "9.6", "More devices than key heads", difficulty=4, minutes=35,
     items=(
-        CallsItem("heads", {"V": 1.5}, oracle=of.heads, draw=of.draw_heads_call, drawn=20, misses=wrong.HEADS,
+        CallsItem("heads", {"V": 1.5}, oracle=of.heads, draw=of.draw_heads_call, drawn=20, misconceptions=wrong.HEADS,
                   calls=((8, 8, 8), (8, 2, 8), (8, 2, 2), (12, 4, 2), (16, 4, 8), (6, 1, 3))),
-        LayoutItem("layout", {"S": 0.5, "H": 1, "M": 1, "F": 0.5}, function=of.attention, misses=wrong.LAYOUT,
+        LayoutItem("layout", {"S": 0.5, "H": 1, "M": 1, "F": 0.5}, function=of.attention, misconceptions=wrong.LAYOUT,
                    draw=of.draw_heads,
                    reference={"X": [], "Wq": [None, ["kv", "rep"]], "Wk": [None, "kv"], "Wv": [None, "kv"],
                               "Wo": [["kv", "rep"]]},
@@ -175,14 +176,15 @@ GROUPED = Question(
 BOTH = Question(
     "9.7", "Two axes, two bills", difficulty=4, minutes=35,
     items=(
-        ProgramItem("mlp_2d", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.biased, manual=True, misses=wrong.BOTH_AXES,
+        ProgramItem("mlp_2d", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.biased, manual=True, misconceptions=wrong.BOTH_AXES,
                     rtol=1e-4, atol=1e-4, tolerance=ROUNDING,
                     draw=of.drawing(of.grid_case, GRIDS, 3),
                     cases=(of.grid_case(WIDE, 16, 24, 96), of.grid_case(TALL, 8, 24, 80))),
-        CallsItem("step_bytes", {"C": 1.5}, oracle=of.step_bytes, draw=of.draw_step, drawn=20, rtol=1e-9, misses=wrong.STEP,
+        CallsItem("step_bytes", {"C": 1.5}, oracle=of.step_bytes, draw=of.draw_step, drawn=20, rtol=1e-9,
+                  misconceptions=wrong.STEP,
                   calls=((64, 32, 128, 8, 1), (64, 32, 128, 4, 2), (64, 32, 128, 2, 4), (64, 32, 128, 1, 8),
                          (16, 48, 96, 2, 3))),
-        CallsItem("best_mesh", {"C": 1}, oracle=of.best_mesh, draw=of.draw_sizes, drawn=20, misses=wrong.BEST,
+        CallsItem("best_mesh", {"C": 1}, oracle=of.best_mesh, draw=of.draw_sizes, drawn=20, misconceptions=wrong.BEST,
                   calls=((64, 32, 128, 8), (65536, 1024, 4096, 8), (64, 8192, 32768, 8), (4096, 1024, 4096, 16),
                          (192, 96, 240, 6), (96, 32, 264, 12))),
     ),

@@ -9,37 +9,42 @@ from typing import Any
 import numpy as np
 
 from shardlab_course.ch10 import oracles as of
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
-LEFT = Miss("left-to-the-compiler",
-            "On global arrays the compiler sums for you; here you are to write what one device does, in shard_map.",
-            1, when=lambda o: not o.manual)
+LEFT = Misconception(
+    "left-to-the-compiler",
+    "On global arrays the compiler sums for you; here you are to write what one device does, in shard_map.",
+    1, when=lambda o: not o.manual)
 
 
-def promise(cause: str, hint: int = 2) -> Miss:
+def promise(cause: str, hint: int = 2) -> Misconception:
     """The promise of equal copies that JAX could not prove, with the cause that this exercise gives it."""
-    return Miss("promise-not-proved", cause, hint, error="can't be statically inferred")
+    return Misconception("promise-not-proved", cause, hint, error="can't be statically inferred")
 
 
-def gathers(cause: str) -> Miss:
+def gathers(cause: str) -> Misconception:
     """Something is brought together that may stay where it is."""
-    return Miss("gathers", cause, 2, when=lambda o: "all-gather" in o.kinds)
+    return Misconception("gathers", cause, 2, when=lambda o: "all-gather" in o.kinds)
 
 
 NUMBERS = (
-    Miss("bytes-grow-with-the-batch",
-         "A gradient is as large as the weights, however many samples it is summed over.",
-         1, like=lambda got: _entry(got, "bytes") == _entry(got, "bytes_of_twice_the_batch") / 2),
-    Miss("one-for-each-weight",
-         "There are eight gradients, but none waits for another device's answer, so the compiler sends them in one.",
-         2, like=lambda got: _entry(got, "all_reduces") == 8),
-    Miss("elements-not-bytes", "That counts elements; a float32 has 4 bytes.",
-         1, like=lambda got: _entry(got, "bytes") == 3085),
-    Miss("biases-forgotten", "That counts the matrices only; biases have gradients too.",
-         1, like=lambda got: _entry(got, "bytes") == 4 * 2980),
-    Miss("a-device-s-share",
-         "The weights lie whole on every device, so each device's term of a gradient has all of their bytes, not an eighth.",
-         1, like=lambda got: abs(_entry(got, "bytes") - 4 * 3085 / 8) < 1),
+    Misconception(
+        "bytes-grow-with-the-batch", "A gradient is as large as the weights, however many samples it is summed over.",
+        1, like=lambda got: _entry(got, "bytes") == _entry(got, "bytes_of_twice_the_batch") / 2),
+    Misconception(
+        "one-for-each-weight",
+        "There are eight gradients, but none waits for another device's answer, so the compiler sends them in one.",
+        2, like=lambda got: _entry(got, "all_reduces") == 8),
+    Misconception(
+        "elements-not-bytes", "That counts elements; a float32 has 4 bytes.",
+        1, like=lambda got: _entry(got, "bytes") == 3085),
+    Misconception(
+        "biases-forgotten", "That counts the matrices only; biases have gradients too.",
+        1, like=lambda got: _entry(got, "bytes") == 4 * 2980),
+    Misconception(
+        "a-device-s-share",
+        "The weights lie whole on every device, so each device's term of a gradient has all of their bytes, not an eighth.",
+        1, like=lambda got: abs(_entry(got, "bytes") - 4 * 3085 / 8) < 1),
 )
 
 
@@ -48,20 +53,26 @@ def _entry(got: Any, name: str) -> float:
 
 
 STEP = (
-    Miss("sum-instead-of-mean",
-         "The loss is the mean over the batch; the gradient of the sum is larger by the number of terms.",
-         1, like=of.descended(summed=True)),
-    Miss("uphill", "The weights moved along the gradient, which makes the loss larger; subtract it.",
-         1, like=of.descended(rate=-of.RATE)),
-    Miss("gradient-returned", "These are the gradients; the weights after one step are asked for.", 1, like=of.slopes),
-    Miss("sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
-         1, like=of.descended(outputs=True)),
-    Miss("half-the-error", "The loss is the mean squared error itself, not half of it.",
-         1, like=of.descended(rate=of.RATE / 2)),
-    Miss("pmap-habit",
-         "In shard_map the gradient of a weight that does not vary is summed already; pmean then changes nothing, and the "
-         "step is n times too long.",
-         3, when=of.steps_too_long),
+    Misconception(
+        "sum-instead-of-mean",
+        "The loss is the mean over the batch; the gradient of the sum is larger by the number of terms.",
+        1, like=of.descended(summed=True)),
+    Misconception(
+        "uphill", "The weights moved along the gradient, which makes the loss larger; subtract it.",
+        1, like=of.descended(rate=-of.RATE)),
+    Misconception(
+        "gradient-returned", "These are the gradients; the weights after one step are asked for.", 1, like=of.slopes),
+    Misconception(
+        "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
+        1, like=of.descended(outputs=True)),
+    Misconception(
+        "half-the-error", "The loss is the mean squared error itself, not half of it.",
+        1, like=of.descended(rate=of.RATE / 2)),
+    Misconception(
+        "pmap-habit",
+        "In shard_map the gradient of a weight that does not vary is summed already; pmean then changes nothing, and the "
+        "step is n times too long.",
+        3, when=of.steps_too_long),
     gathers("Every device gathered the batch and did all of the work; the samples may stay, since only terms of the "
             "gradients have to be added."),
 )  # fmt: skip
@@ -70,32 +81,39 @@ GRADIENTS = (
     LEFT,
     promise("The weights were made varying, so nothing was summed, and out_specs promises equal copies: average the "
             "gradients, with pmean."),
-    Miss("pmap-habit",
-         "The gradient was summed over the devices already, because the weights do not vary: pmean then averages equal sums "
-         "and changes nothing, so it is n times too large, and paid twice.",
-         1, when=lambda o: _times(o, lambda n: n) and of.reduced(o) > 1.5),
-    Miss("sum-of-means",
-         "JAX summed n gradients, each of a mean over one device's samples; the mean over all samples is an n-th of that.",
-         2, when=lambda o: _times(o, lambda n: n)),
-    Miss("summed-again",
-         "The gradients were summed over the devices already; psum adds n equal copies of the sum.",
-         1, when=lambda o: _times(o, lambda n: n * n)),
-    Miss("averaged-twice", "The mean over devices was taken twice: in the loss, and once more outside.",
-         2, when=lambda o: _times(o, lambda n: 1 / n)),
-    Miss("sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
-         1, when=lambda o: _times(o, lambda n: o.inputs[1].shape[1])),
-    Miss("never-reduced",
-         "Each device returned the gradient of its own samples; with check_vma=False nobody sums for you, and nobody "
-         "notices.",
-         3, local=of.unbiased_own),
-    Miss("reduces-what-is-reduced",
-         "The values are right, and each gradient is reduced twice: the second pmean averages copies that are equal "
-         "already.",
-         3, when=lambda o: _times(o, lambda n: 1) and of.reduced(o) > 1.5),
-    Miss("a-number-beside",
-         "The values are right, and a single number is reduced beside the gradients, as when check_vma=False hides from JAX "
-         "that it need not be. Keep the check on.",
-         1, when=lambda o: _times(o, lambda n: 1) and of.scalars_reduced(o)),
+    Misconception(
+        "pmap-habit",
+        "The gradient was summed over the devices already, because the weights do not vary: pmean then averages equal sums "
+        "and changes nothing, so it is n times too large, and paid twice.",
+        1, when=lambda o: _times(o, lambda n: n) and of.reduced(o) > 1.5),
+    Misconception(
+        "sum-of-means",
+        "JAX summed n gradients, each of a mean over one device's samples; the mean over all samples is an n-th of that.",
+        2, when=lambda o: _times(o, lambda n: n)),
+    Misconception(
+        "summed-again", "The gradients were summed over the devices already; psum adds n equal copies of the sum.",
+        1, when=lambda o: _times(o, lambda n: n * n)),
+    Misconception(
+        "averaged-twice", "The mean over devices was taken twice: in the loss, and once more outside.",
+        2, when=lambda o: _times(o, lambda n: 1 / n)),
+    Misconception(
+        "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
+        1, when=lambda o: _times(o, lambda n: o.inputs[1].shape[1])),
+    Misconception(
+        "never-reduced",
+        "Each device returned the gradient of its own samples; with check_vma=False nobody sums for you, and nobody "
+        "notices.",
+        3, local=of.unbiased_own),
+    Misconception(
+        "reduces-what-is-reduced",
+        "The values are right, and each gradient is reduced twice: the second pmean averages copies that are equal "
+        "already.",
+        3, when=lambda o: _times(o, lambda n: 1) and of.reduced(o) > 1.5),
+    Misconception(
+        "a-number-beside",
+        "The values are right, and a single number is reduced beside the gradients, as when check_vma=False hides from JAX "
+        "that it need not be. Keep the check on.",
+        1, when=lambda o: _times(o, lambda n: 1) and of.scalars_reduced(o)),
     gathers("Every device gathered the batch and did all of the work; terms of the gradients are all that has to move."),
 )  # fmt: skip
 
@@ -115,53 +133,65 @@ def small_letters(answer: str) -> str:
 
 
 WITHOUT_CHECK = (
-    Miss("as-with-the-check",
-         "That is what they return with the check. Without it JAX does not know which values vary, and inserts no sum.",
-         1, like=CHECKED),
-    Miss("loss-is-enough",
-         "A pmean of the loss alone is enough only with the check: without it psum is its own transpose, and each device "
-         "keeps the gradient of its own samples.",
-         2, like=lambda got: got["b"] == "right"),
-    Miss("somebody-sums",
-         "Without the check nobody sums unless you write it: c has no collective at all.",
-         1, like=lambda got: got["c"] != "own"),
+    Misconception(
+        "as-with-the-check",
+        "That is what they return with the check. Without it JAX does not know which values vary, and inserts no sum.",
+        1, like=CHECKED),
+    Misconception(
+        "loss-is-enough",
+        "A pmean of the loss alone is enough only with the check: without it psum is its own transpose, and each device "
+        "keeps the gradient of its own samples.",
+        2, like=lambda got: got["b"] == "right"),
+    Misconception(
+        "somebody-sums", "Without the check nobody sums unless you write it: c has no collective at all.",
+        1, like=lambda got: got["c"] != "own"),
 )  # fmt: skip
 
 MICRO = (
-    Miss("accumulator-is-reduced",
-         "The gradients are unreduced and the accumulator is not, and adding the two would need a sum: start from zeros "
-         "that are unreduced too.",
-         3, error="unreduced while"),
-    Miss("accumulator-does-not-vary",
-         "Inside shard_map the gradients vary over data and the accumulator does not: start from zeros that vary too, "
-         "such as zeros_like of the weights that you cast.",
-         3, error="scan body function carry"),
-    Miss("all-reduce-in-both-loops",
-         "The values are right. But the weights are replicated, so their gradient is reduced where it arises: once for each "
-         "layer of each microbatch.",
-         1, when=lambda o: of.runs(o) == len(o.inputs[0]) * len(o.inputs[1]) and _stacked(o)),
-    Miss("all-reduce-each-microbatch",
-         "The reduction left the loop over layers only: it still runs once for each microbatch.",
-         2, when=lambda o: of.runs(o) == len(o.inputs[1]) and _stacked(o)),
-    Miss("all-reduce-each-layer",
-         "The microbatches went through as one, so that none of their memory is saved, and a reduction is still in the loop "
-         "over layers.",
-         2, when=lambda o: of.runs(o) == len(o.inputs[0]) and _stacked(o)),
+    Misconception(
+        "accumulator-is-reduced",
+        "The gradients are unreduced and the accumulator is not, and adding the two would need a sum: start from zeros "
+        "that are unreduced too.",
+        3, error="unreduced while"),
+    Misconception(
+        "accumulator-does-not-vary",
+        "Inside shard_map the gradients vary over data and the accumulator does not: start from zeros that vary too, "
+        "such as zeros_like of the weights that you cast.",
+        3, error="scan body function carry"),
+    Misconception(
+        "all-reduce-in-both-loops",
+        "The values are right. But the weights are replicated, so their gradient is reduced where it arises: once for each "
+        "layer of each microbatch.",
+        1, when=lambda o: of.runs(o) == len(o.inputs[0]) * len(o.inputs[1]) and _stacked(o)),
+    Misconception(
+        "all-reduce-each-microbatch",
+        "The reduction left the loop over layers only: it still runs once for each microbatch.",
+        2, when=lambda o: of.runs(o) == len(o.inputs[1]) and _stacked(o)),
+    Misconception(
+        "all-reduce-each-layer",
+        "The microbatches went through as one, so that none of their memory is saved, and a reduction is still in the loop "
+        "over layers.",
+        2, when=lambda o: of.runs(o) == len(o.inputs[0]) and _stacked(o)),
     gathers("The microbatches are gathered, and every device does all of the work; only gradients have to move."),
-    Miss("reduced-twice",
-         "The gradients were summed in the loops already, since the weights do not vary; the last psum adds n equal copies.",
-         2, when=lambda o: of.times(o, of.stacked, lambda n: n)),
-    Miss("last-microbatch-only", "Each round replaces the gradients of the rounds before; add to them.",
-         1, like=of.last_microbatch),
-    Miss("never-reduced", "Each device returned the sum over its own samples; the one reduction is missing.",
-         2, local=of.stacked_own),
+    Misconception(
+        "reduced-twice",
+        "The gradients were summed in the loops already, since the weights do not vary; the last psum adds n equal copies.",
+        2, when=lambda o: of.times(o, of.stacked, lambda n: n)),
+    Misconception(
+        "last-microbatch-only", "Each round replaces the gradients of the rounds before; add to them.",
+        1, like=of.last_microbatch),
+    Misconception(
+        "never-reduced", "Each device returned the sum over its own samples; the one reduction is missing.",
+        2, local=of.stacked_own),
     promise("Each device's sum is over its own samples, so it varies, and out_specs promises equal copies: reduce it once, "
             "after the loop."),
-    Miss("mean-instead-of-sum", "The loss is a sum, so terms of the gradient are added, not averaged.",
-         1, when=lambda o: of.times(o, of.stacked, lambda n: 1 / n) or _averaged_over_microbatches(o)),
-    Miss("summed-after-the-reduction",
-         "Every microbatch's gradient is kept and reduced, and they are added up after it. Add first: terms may be added.",
-         2, when=lambda o: any(c.payload_bytes == len(o.inputs[1]) * o.inputs[0].nbytes for c in o.collectives)),
+    Misconception(
+        "mean-instead-of-sum", "The loss is a sum, so terms of the gradient are added, not averaged.",
+        1, when=lambda o: of.times(o, of.stacked, lambda n: 1 / n) or _averaged_over_microbatches(o)),
+    Misconception(
+        "summed-after-the-reduction",
+        "Every microbatch's gradient is kept and reduced, and they are added up after it. Add first: terms may be added.",
+        2, when=lambda o: any(c.payload_bytes == len(o.inputs[1]) * o.inputs[0].nbytes for c in o.collectives)),
 )  # fmt: skip
 
 
@@ -175,91 +205,116 @@ def _stacked(o: Any) -> bool:
 
 STATISTICS = (
     LEFT,
-    Miss("own-statistics",
-         "Each device normalised with the mean and variance of its own rows, so the same row would come out differently "
-         "elsewhere.",
-         1, local=of.normalised_own),
-    Miss("mean-of-variances",
-         "The mean of the devices' variances leaves out how far their means lie apart: measure deviations from the global "
-         "mean.",
-         2, when=of.mean_of_variances),
-    Miss("mean-of-deviations",
-         "Standard deviations do not average; average squared deviations from the global mean, then take the root.",
-         2, when=partial(of.mean_of_variances, root=True)),
-    Miss("means-summed",
-         "psum of the devices' means is n times the mean; pmean is the mean, since all have equally many rows.",
-         1, when=of.mean_summed),
-    Miss("wrong-dimension", "Each row was normalised; a batch norm takes its statistics over the batch, for each column.",
-         1, like=of.normalised_rows),
-    Miss("own-mean", "Each device subtracted the mean of its own rows; deviations are from the mean of the whole batch.",
-         1, when=of.own_mean),
-    Miss("divided-by-the-variance", "That divides by the variance; its root is the standard deviation.", 1,
-         like=of.without_root),
-    Miss("unbiased-variance", "The variance here is the mean of the squared deviations: divide by the number of rows.", 1,
-         like=of.unbiased_variance),
-    Miss("statistics-gathered",
-         "Every device gets every device's statistics, and needs only their mean: pmean moves one number for each.",
-         2, when=lambda o: "all-gather" in o.kinds and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
+    Misconception(
+        "own-statistics",
+        "Each device normalised with the mean and variance of its own rows, so the same row would come out differently "
+        "elsewhere.",
+        1, local=of.normalised_own),
+    Misconception(
+        "mean-of-variances",
+        "The mean of the devices' variances leaves out how far their means lie apart: measure deviations from the global "
+        "mean.",
+        2, when=of.mean_of_variances),
+    Misconception(
+        "mean-of-deviations",
+        "Standard deviations do not average; average squared deviations from the global mean, then take the root.",
+        2, when=partial(of.mean_of_variances, root=True)),
+    Misconception(
+        "means-summed",
+        "psum of the devices' means is n times the mean; pmean is the mean, since all have equally many rows.",
+        1, when=of.mean_summed),
+    Misconception(
+        "wrong-dimension", "Each row was normalised; a batch norm takes its statistics over the batch, for each column.",
+        1, like=of.normalised_rows),
+    Misconception(
+        "own-mean", "Each device subtracted the mean of its own rows; deviations are from the mean of the whole batch.",
+        1, when=of.own_mean),
+    Misconception(
+        "divided-by-the-variance", "That divides by the variance; its root is the standard deviation.", 1,
+        like=of.without_root),
+    Misconception(
+        "unbiased-variance", "The variance here is the mean of the squared deviations: divide by the number of rows.", 1,
+        like=of.unbiased_variance),
+    Misconception(
+        "statistics-gathered",
+        "Every device gets every device's statistics, and needs only their mean: pmean moves one number for each.",
+        2, when=lambda o: "all-gather" in o.kinds and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
     gathers("The whole batch is gathered; two numbers for each column are all that the devices need from one another."),
 )  # fmt: skip
 
 CLIP = (
-    Miss("clip-by-local-norm",
-         "Each device clipped by the norm of what it holds, so the factors differ, and together they are no gradient any "
-         "more.",
-         1, local=of.clipped_own, error="can't be statically inferred"),
-    Miss("copies-counted",
-         "psum adds what every device has: squares of an array that lies whole on n devices are counted n times.",
-         2, when=of.copies_counted),
-    Miss("norms-added", "Norms do not add; squares do. Sum the squares over the devices, then take the root.",
-         2, when=of.norms_added),
-    Miss("array-by-array",
-         "Each array was clipped by its own norm; global-norm clipping has one norm and one factor for all.",
-         1, like=of.clipped_apart),
-    Miss("not-clipped",
-         "The arrays came back as they were, though their norm is above the limit; jnp.clip limits single elements.",
-         1, like=lambda *arrays: arrays),
-    Miss("root-forgotten", "The norm is the root of the sum of squares.", 1, like=of.clipped_by_square),
-    Miss("squares-averaged", "Squares of parts are added: psum. pmean divides their sum by the number of devices.",
-         2, when=of.squares_averaged),
-    Miss("always-scaled", "Gradients whose norm is below the limit stay as they are; the factor is at most 1.",
-         1, like=of.always_scaled),
-    Miss("whole-array-forgotten", "The gradient that is not cut belongs to the norm too.", 1, like=of.clipped_without_last),
+    Misconception(
+        "clip-by-local-norm",
+        "Each device clipped by the norm of what it holds, so the factors differ, and together they are no gradient any "
+        "more.",
+        1, local=of.clipped_own, error="can't be statically inferred"),
+    Misconception(
+        "copies-counted",
+        "psum adds what every device has: squares of an array that lies whole on n devices are counted n times.",
+        2, when=of.copies_counted),
+    Misconception(
+        "norms-added", "Norms do not add; squares do. Sum the squares over the devices, then take the root.",
+        2, when=of.norms_added),
+    Misconception(
+        "array-by-array",
+        "Each array was clipped by its own norm; global-norm clipping has one norm and one factor for all.",
+        1, like=of.clipped_apart),
+    Misconception(
+        "not-clipped",
+        "The arrays came back as they were, though their norm is above the limit; jnp.clip limits single elements.",
+        1, like=lambda *arrays: arrays),
+    Misconception("root-forgotten", "The norm is the root of the sum of squares.", 1, like=of.clipped_by_square),
+    Misconception(
+        "squares-averaged", "Squares of parts are added: psum. pmean divides their sum by the number of devices.",
+        2, when=of.squares_averaged),
+    Misconception(
+        "always-scaled", "Gradients whose norm is below the limit stay as they are; the factor is at most 1.",
+        1, like=of.always_scaled),
+    Misconception(
+        "whole-array-forgotten", "The gradient that is not cut belongs to the norm too.", 1, like=of.clipped_without_last),
     gathers("Gradients are gathered to take their norm; each device can square and sum its part, and one number moves."),
 )  # fmt: skip
 
 NETWORK = (
-    Miss("note-without-mesh",
-         "A parameter with a note about its axes has to know whose axes they are, and no mesh is set here: give nnx.Param "
-         "the mesh too.",
-         3, error="mesh context or metadata is required"),
-    Miss("mesh-set-inside",
-         "The function is being traced, and no mesh can be set inside of a trace: give nnx.Param the mesh, or name it in "
-         "a NamedSharding.",
-         3, error="can only be used outside of"),
-    Miss("annotation-is-not-placement",
-         "The weights came whole and stayed whole: neither nnx.Param nor an annotation that is not applied cuts anything, "
-         "so this is data parallelism only.",
-         1, when=lambda o: of.is_whole(o, 0) and of.is_whole(o, 2) and "model" not in _axes(o)),
-    Miss("placed-at-the-end",
-         "The weights are cut only when training is over: every step ran on whole weights and reduced whole gradients.",
-         2, when=lambda o: not of.is_whole(o, 0) and "model" not in _axes(o)),
-    Miss("bias-left-whole",
-         "W1's columns are cut over model and its bias is not: b1 has one element for each column, and goes with them.",
-         1, when=lambda o: of.is_whole(o, 1) and not of.is_whole(o, 0)),
-    Miss("sum-instead-of-mean",
-         "The loss is the mean over batch and outputs; with the sum each step is larger by the number of terms, and five "
-         "such steps may overflow.",
-         1, when=of.overflows, like=of.descended(steps=of.STEPS, summed=True)),
-    Miss("one-step", "This is one step of five.", 1, like=of.descended()),
-    Miss("another-number-of-steps", "Five steps are asked for; these weights are those after four or six.",
-         1, when=lambda o: any(_after(o, steps) for steps in (4, 6))),
-    Miss("uphill", "The weights moved along the gradient; subtract it.",
-         1, like=of.descended(rate=-of.RATE, steps=of.STEPS)),
-    Miss("hidden-units-gathered",
-         "The hidden units, or the weights, are brought together in every step: leave them cut over model, and only the "
-         "outputs have to be summed.",
-         2, when=lambda o: "all-gather" in o.kinds),
+    Misconception(
+        "note-without-mesh",
+        "A parameter with a note about its axes has to know whose axes they are, and no mesh is set here: give nnx.Param "
+        "the mesh too.",
+        3, error="mesh context or metadata is required"),
+    Misconception(
+        "mesh-set-inside",
+        "The function is being traced, and no mesh can be set inside of a trace: give nnx.Param the mesh, or name it in "
+        "a NamedSharding.",
+        3, error="can only be used outside of"),
+    Misconception(
+        "annotation-is-not-placement",
+        "The weights came whole and stayed whole: neither nnx.Param nor an annotation that is not applied cuts anything, "
+        "so this is data parallelism only.",
+        1, when=lambda o: of.is_whole(o, 0) and of.is_whole(o, 2) and "model" not in _axes(o)),
+    Misconception(
+        "placed-at-the-end",
+        "The weights are cut only when training is over: every step ran on whole weights and reduced whole gradients.",
+        2, when=lambda o: not of.is_whole(o, 0) and "model" not in _axes(o)),
+    Misconception(
+        "bias-left-whole",
+        "W1's columns are cut over model and its bias is not: b1 has one element for each column, and goes with them.",
+        1, when=lambda o: of.is_whole(o, 1) and not of.is_whole(o, 0)),
+    Misconception(
+        "sum-instead-of-mean",
+        "The loss is the mean over batch and outputs; with the sum each step is larger by the number of terms, and five "
+        "such steps may overflow.",
+        1, when=of.overflows, like=of.descended(steps=of.STEPS, summed=True)),
+    Misconception("one-step", "This is one step of five.", 1, like=of.descended()),
+    Misconception(
+        "another-number-of-steps", "Five steps are asked for; these weights are those after four or six.",
+        1, when=lambda o: any(_after(o, steps) for steps in (4, 6))),
+    Misconception(
+        "uphill", "The weights moved along the gradient; subtract it.", 1, like=of.descended(rate=-of.RATE, steps=of.STEPS)),
+    Misconception(
+        "hidden-units-gathered",
+        "The hidden units, or the weights, are brought together in every step: leave them cut over model, and only the "
+        "outputs have to be summed.",
+        2, when=lambda o: "all-gather" in o.kinds),
 )  # fmt: skip
 
 
@@ -272,27 +327,32 @@ def _after(o: Any, steps: int) -> bool:
 
 
 DRAWS = (
-    Miss("numbers-depend-on-the-mesh",
-         "In automatic and explicit mode a key and a shape determine the numbers; the sharding says only who makes which.",
-         1, like=lambda got: got["same_numbers"] is False),
-    Miss("numbers-are-sent", "Each device can compute the numbers of its own part from the key, so nothing is sent.",
-         1, like=lambda got: float(got["collectives"]) > 0),
-    Miss("devices-draw-by-themselves",
-         "A key is an input like any other: eight devices with the same key and the same shape draw the same numbers.",
-         2, like=lambda got: float(got["patterns"]) == 8),
+    Misconception(
+        "numbers-depend-on-the-mesh",
+        "In automatic and explicit mode a key and a shape determine the numbers; the sharding says only who makes which.",
+        1, like=lambda got: got["same_numbers"] is False),
+    Misconception(
+        "numbers-are-sent", "Each device can compute the numbers of its own part from the key, so nothing is sent.",
+        1, like=lambda got: float(got["collectives"]) > 0),
+    Misconception(
+        "devices-draw-by-themselves",
+        "A key is an input like any other: eight devices with the same key and the same shape draw the same numbers.",
+        2, like=lambda got: float(got["patterns"]) == 8),
 )  # fmt: skip
 
 NOISY = (
     gathers("The array is brought together; its noise can be made where its rows lie."),
-    Miss("same-block-everywhere",
-         "Each device drew its block from the same key, so all blocks got the same noise.",
-         1, local=of.noisy_blocks),
-    Miss("depends-on-the-mesh",
-         "Each device folded its number into the key: good noise, but another one on a mesh of another size.",
-         1, local=of.noisy_folded),
-    Miss("all-numbers-everywhere",
-         "The values are right, but every device made the numbers of all devices and kept its part.",
-         2, when=lambda o: o.flops > 0 and _is_noisy(o)),
+    Misconception(
+        "same-block-everywhere", "Each device drew its block from the same key, so all blocks got the same noise.",
+        1, local=of.noisy_blocks),
+    Misconception(
+        "depends-on-the-mesh",
+        "Each device folded its number into the key: good noise, but another one on a mesh of another size.",
+        1, local=of.noisy_folded),
+    Misconception(
+        "all-numbers-everywhere",
+        "The values are right, but every device made the numbers of all devices and kept its part.",
+        2, when=lambda o: o.flops > 0 and _is_noisy(o)),
 )  # fmt: skip
 
 
@@ -302,18 +362,20 @@ def _is_noisy(o: Any) -> bool:
 
 
 APART = (
-    Miss("same-key",
-         "Every device drew from the same key, so all blocks got the same noise.", 1, like=of.alike),
-    Miss("one-array-of-noise",
-         "That is one array of numbers for all blocks, as in the first part; here block i draws from the key with i folded "
-         "in.",
-         1, like=of.noisy),
+    Misconception(
+        "same-key", "Every device drew from the same key, so all blocks got the same noise.", 1, like=of.alike),
+    Misconception(
+        "one-array-of-noise",
+        "That is one array of numbers for all blocks, as in the first part; here block i draws from the key with i folded "
+        "in.",
+        1, like=of.noisy),
     promise("The noise varies over an axis that out_specs does not name: fold in the index along data, and of no other "
             "axis."),
-    Miss("noise-travels",
-         "The values are right, and noise is made on other devices than those that need it, and sent: say where it is made, "
-         "with shard_map or vmap over the blocks.",
-         3, when=lambda o: o.price > 0 and _is_apart(o)),
+    Misconception(
+        "noise-travels",
+        "The values are right, and noise is made on other devices than those that need it, and sent: say where it is made, "
+        "with shard_map or vmap over the blocks.",
+        3, when=lambda o: o.price > 0 and _is_apart(o)),
 )  # fmt: skip
 
 

@@ -14,9 +14,9 @@ SUMS = "float32 sums over the batch, in another order"
 AUTOMATIC = Question(
     "10.1", "Who ordered the all-reduce?", difficulty=2, minutes=20,
     items=(
-        ValueItem("numbers", {"P": 1.5}, predicted=True, misses=wrong.NUMBERS,
+        ValueItem("numbers", {"P": 1.5}, predicted=True, misconceptions=wrong.NUMBERS,
                   key={"bytes": 12340, "all_reduces": 1, "bytes_of_twice_the_batch": 12340}),
-        ProgramItem("step", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.descended(), misses=wrong.STEP, tolerance=SUMS,
+        ProgramItem("step", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.descended(), misconceptions=wrong.STEP, tolerance=SUMS,
                     cases=(of.training(LINE, 96, (6, 8, 3)), of.training(PLANE, 80, (5, 7, 4))), draw=of.draw_training),
     ),
     hints=(
@@ -37,7 +37,8 @@ AUTOMATIC = Question(
 MANUAL = Question(
     "10.2", "The gradient that is summed already", difficulty=3, minutes=30,
     items=(
-        ProgramItem("gradients", {"V": 1, "S": 0.5, "H": 1}, oracle=of.unbiased, misses=wrong.GRADIENTS, tolerance=SUMS,
+        ProgramItem("gradients", {"V": 1, "S": 0.5, "H": 1}, oracle=of.unbiased,
+                    misconceptions=wrong.GRADIENTS, tolerance=SUMS,
                     cases=(of.by_hand(LINE, 96, (6, 8, 3)), of.by_hand(PLANE, 88, (5, 7, 4))), draw=of.draw_by_hand,
                     manual=True),
     ),
@@ -60,7 +61,7 @@ MANUAL = Question(
 UNCHECKED = Question(
     "10.3", "The same five programs, unchecked", difficulty=4, minutes=15,
     items=(
-        ValueItem("unchecked", {"P": 2.5}, predicted=True, key=wrong.UNCHECKED, misses=wrong.WITHOUT_CHECK,
+        ValueItem("unchecked", {"P": 2.5}, predicted=True, key=wrong.UNCHECKED, misconceptions=wrong.WITHOUT_CHECK,
                   spelling=wrong.small_letters),
     ),
     hints=(
@@ -81,7 +82,8 @@ UNCHECKED = Question(
 ACCUMULATION = Question(
     "10.4", "One all-reduce for fifteen gradients", difficulty=5, minutes=45,
     items=(
-        ProgramItem("accumulate", {"V": 1, "S": 0.5, "H": 2}, oracle=of.stacked, misses=wrong.MICRO, tolerance=SUMS, most=1,
+        ProgramItem("accumulate", {"V": 1, "S": 0.5, "H": 2}, oracle=of.stacked,
+                    misconceptions=wrong.MICRO, tolerance=SUMS, most=1,
                     rtol=1e-4, atol=1e-4, cases=(of.microbatches(LINE, 3, 8, 5, 16), of.microbatches(PLANE, 2, 6, 4, 24)),
                     draw=of.draw_microbatches),
     ),
@@ -105,7 +107,8 @@ ACCUMULATION = Question(
 BATCH_NORM = Question(
     "10.5", "Statistics of a batch that nobody has", difficulty=3, minutes=25,
     items=(
-        ProgramItem("batch_norm", {"V": 1, "S": 0.5, "H": 1}, oracle=of.normalised, misses=wrong.STATISTICS, manual=True,
+        ProgramItem("batch_norm", {"V": 1, "S": 0.5, "H": 1}, oracle=of.normalised,
+                    misconceptions=wrong.STATISTICS, manual=True,
                     rtol=1e-3, atol=1e-3, tolerance="the variance may be taken as a difference of float32 means",
                     cases=(of.columns(LINE, 32, 6), of.columns(PLANE, 24, 7)), draw=of.draw_columns),
     ),
@@ -128,7 +131,7 @@ BATCH_NORM = Question(
 CLIPPING = Question(
     "10.6", "One norm for all", difficulty=3, minutes=25,
     items=(
-        ProgramItem("clip", {"V": 1, "S": 0.5, "H": 1}, oracle=of.clipped, misses=wrong.CLIP, most=1,
+        ProgramItem("clip", {"V": 1, "S": 0.5, "H": 1}, oracle=of.clipped, misconceptions=wrong.CLIP, most=1,
                     slack=8, slack_reason="each of the two arrays that are cut may have a sum of its own",
                     cases=(of.clipping(MODEL_LINE, 32, 6, 5, 24, 170), of.clipping(PLANE, 8, 3, 2, 8, 5)),
                     draw=of.draw_clipping),
@@ -153,7 +156,7 @@ CLIPPING = Question(
 NETWORK = Question(
     "10.7", "A Flax network, over data and model", difficulty=4, minutes=40,
     items=(
-        ProgramItem("train", {"V": 1, "S": 1, "H": 1}, oracle=of.descended(steps=of.STEPS), misses=wrong.NETWORK,
+        ProgramItem("train", {"V": 1, "S": 1, "H": 1}, oracle=of.descended(steps=of.STEPS), misconceptions=wrong.NETWORK,
                     rtol=1e-4, atol=1e-4, tolerance="five steps of float32 sums, in another order",
                     cases=(of.training(PLANE, 32, (12, 16, 6), of.NETWORK), of.training(TALL, 24, (10, 24, 5), of.NETWORK)),
                     draw=of.draw_network),
@@ -177,11 +180,11 @@ NETWORK = Question(
 RANDOM = Question(
     "10.8", "Random numbers under sharding", difficulty=3, minutes=25,
     items=(
-        ValueItem("draws", {"P": 1.5}, predicted=True, misses=wrong.DRAWS,
+        ValueItem("draws", {"P": 1.5}, predicted=True, misconceptions=wrong.DRAWS,
                   key={"same_numbers": True, "collectives": 0, "patterns": 1}),
-        ProgramItem("noisy", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.noisy, misses=wrong.NOISY,
+        ProgramItem("noisy", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.noisy, misconceptions=wrong.NOISY,
                     cases=(of.random_rows(LINE, 16, 6), of.random_rows(PLANE, 24, 5)), draw=of.draw_random_rows),
-        ProgramItem("apart", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.apart, misses=wrong.APART,
+        ProgramItem("apart", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.apart, misconceptions=wrong.APART,
                     cases=(of.random_blocks(LINE, 6, 8), of.random_blocks(PLANE, 5, 7)), draw=of.draw_random_blocks),
     ),
     hints=(

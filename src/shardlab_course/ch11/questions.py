@@ -15,9 +15,9 @@ SUMS = "float32 sums over the batch, in another order"
 LEDGER = Question(
     "11.1", "Keep the ledger", difficulty=2, minutes=20,
     items=(
-        CallsItem("ledger", {"C": 2}, oracle=of.ledger, misses=wrong.LEDGER, draw=of.draw_ledger,
+        CallsItem("ledger", {"C": 2}, oracle=of.ledger, misconceptions=wrong.LEDGER, draw=of.draw_ledger,
                   calls=tuple((7_500_000_000, 60, stage, mixed) for stage in range(4) for mixed in (True, False))),
-        CallsItem("largest", {"C": 1}, oracle=of.largest, misses=wrong.LARGEST, draw=of.draw_largest, rtol=1e-6,
+        CallsItem("largest", {"C": 1}, oracle=of.largest, misconceptions=wrong.LARGEST, draw=of.draw_largest, rtol=1e-6,
                   calls=tuple((16_000_000_000, n, stage, mixed)
                               for n in (8, 256) for stage in range(4) for mixed in (True, False))),
     ),
@@ -39,7 +39,8 @@ LEDGER = Question(
 ZERO = Question(
     "11.2", "ZeRO-1, with tied weights", difficulty=4, minutes=40,
     items=(
-        ProgramItem("train", {"V": 1, "S": 1, "H": 0.5, "M": 0.5}, oracle=of.trained(), misses=wrong.TRAIN, rtol=1e-3,
+        ProgramItem("train", {"V": 1, "S": 1, "H": 0.5, "M": 0.5}, oracle=of.trained(),
+                    misconceptions=wrong.TRAIN, rtol=1e-3,
                     atol=3e-4, tolerance="five steps of Adam, which divides small numbers by small numbers",
                     cases=(of.training(LINE, 32, 24, 16), of.training(PLANE, 24, 20, 12)), draw=of.draw_training),
     ),
@@ -62,7 +63,7 @@ ZERO = Question(
 FSDP = Question(
     "11.3", "FSDP by hand", difficulty=4, minutes=30,
     items=(
-        ProgramItem("gradients", {"V": 1, "S": 0.5, "H": 1, "M": 0.5}, oracle=of.slopes, misses=wrong.GRADIENTS,
+        ProgramItem("gradients", {"V": 1, "S": 0.5, "H": 1, "M": 0.5}, oracle=of.slopes, misconceptions=wrong.GRADIENTS,
                     tolerance=SUMS, slack=8, slack_reason="the loss, one number, may be reduced beside the gradients",
                     cases=(of.layers(LINE, 88, (16, 24, 40, 8)), of.layers(PLANE, 44, (12, 20, 8, 4)),
                            of.layers(TALL, 22, (6, 10, 14, 2))),
@@ -88,8 +89,9 @@ FSDP = Question(
 REMAT = Question(
     "11.4", "Weights that are not kept", difficulty=4, minutes=30,
     items=(
-        ValueItem("gathers", {"P": 1}, predicted=True, key={"exported": 8, "compiled": 4}, misses=wrong.GATHERS),
-        ProgramItem("lean", {"V": 0.5, "S": 0.5, "H": 0.5, "J": 1.5}, oracle=of.slopes, misses=wrong.LEAN, tolerance=SUMS,
+        ValueItem("gathers", {"P": 1}, predicted=True, key={"exported": 8, "compiled": 4}, misconceptions=wrong.GATHERS),
+        ProgramItem("lean", {"V": 0.5, "S": 0.5, "H": 0.5, "J": 1.5}, oracle=of.slopes,
+                    misconceptions=wrong.LEAN, tolerance=SUMS,
                     slack=8, slack_reason="the loss, one number, may be reduced beside the gradients",
                     cases=(of.layers(LINE, 88, (16, 24, 40, 32, 8)), of.layers(PLANE, 44, (12, 20, 8, 16, 4))),
                     draw=of.draw_layers(4), checks=(Check("J", of.other_numbers),), manual=True),
@@ -114,8 +116,8 @@ REMAT = Question(
 TRAFFIC = Question(
     "11.5", "What the memory costs", difficulty=3, minutes=25,
     items=(
-        ValueItem("ratio", {"P": 0.5}, predicted=True, key=1.5, misses=wrong.RATIO),
-        CallsItem("traffic", {"C": 2}, oracle=of.traffic, misses=wrong.TRAFFIC, draw=of.draw_traffic, rtol=1e-6,
+        ValueItem("ratio", {"P": 0.5}, predicted=True, key=1.5, misconceptions=wrong.RATIO),
+        CallsItem("traffic", {"C": 2}, oracle=of.traffic, misconceptions=wrong.TRAFFIC, draw=of.draw_traffic, rtol=1e-6,
                   calls=tuple((3_000_000, n, plan, k) for plan in of.PLANS for n, k in ((8, 1), (4, 3)))),
     ),
     hints=(
@@ -135,7 +137,7 @@ TRAFFIC = Question(
 DONATION = Question(
     "11.6", "Give the old weights away", difficulty=2, minutes=15,
     items=(
-        ProgramItem("step", {"V": 0.5, "S": 0.5, "M": 1.5}, oracle=of.adam, misses=wrong.DONATION,
+        ProgramItem("step", {"V": 0.5, "S": 0.5, "M": 1.5}, oracle=of.adam, misconceptions=wrong.DONATION,
                     cases=(of.stepping(LINE, 24, 5), of.stepping(PLANE, 32, 7)), draw=of.draw_stepping,
                     tolerance="float32 powers and roots", rtol=1e-4, checks=(Check("M", of.other_donations),)),
     ),

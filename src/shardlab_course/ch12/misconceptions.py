@@ -4,229 +4,307 @@ from __future__ import annotations
 
 from shardlab_course.ch08 import oracles as ring
 from shardlab_course.ch12 import oracles as of
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
-LEFT = Miss("left-to-the-compiler", "The compiler chose what moves. Here you write it, inside shard_map.", 1,
-            when=lambda o: not o.manual)  # fmt: skip
-READY_MADE = Miss("uses-a-finished-collective",
-                  "A finished collective is one step: it waits for all that it takes, and what needs it waits for all "
-                  "that it gives. Here chunks move by ppermute alone.", 1,
-                  when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)  # fmt: skip
-LEAPS = Miss("leaps-over-neighbours",
-             "A permute sends further than to the next device: on a real ring such a message crosses every link on its way.",
-             1, when=ring.leaps, barred=True)  # fmt: skip
-OPEN = Miss("ring-is-open", "The permutation does not close: some device gets zeros, and passes them on.", 1,
-            when=lambda o: ring.is_open(o) and not ring.leaps(o))  # fmt: skip
-CARRY = Miss("carry-changes-type",
-             "The loop starts from an array that is equal everywhere, and after a round it varies over x; start from a "
-             "product, or pcast the start to varying.", 2, error="manual axis types do not match")  # fmt: skip
+LEFT = Misconception(
+    "left-to-the-compiler", "The compiler chose what moves. Here you write it, inside shard_map.", 1,
+    when=lambda o: not o.manual)  # fmt: skip
+READY_MADE = Misconception(
+    "uses-a-finished-collective",
+    "A finished collective is one step: it waits for all that it takes, and what needs it waits for all "
+    "that it gives. Here chunks move by ppermute alone.", 1,
+    when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)  # fmt: skip
+LEAPS = Misconception(
+    "leaps-over-neighbours",
+    "A permute sends further than to the next device: on a real ring such a message crosses every link on its way.",
+    1, when=ring.leaps, barred=True)  # fmt: skip
+OPEN = Misconception(
+    "ring-is-open", "The permutation does not close: some device gets zeros, and passes them on.", 1,
+    when=lambda o: ring.is_open(o) and not ring.leaps(o))  # fmt: skip
+CARRY = Misconception(
+    "carry-changes-type",
+    "The loop starts from an array that is equal everywhere, and after a round it varies over x; start from a "
+    "product, or pcast the start to varying.", 2, error="manual axis types do not match")  # fmt: skip
 APART = ("Values are right, and some hop has nothing beside it: each product waits for this hop, or the hop waits for the "
          "product.")  # fmt: skip
-NOTHING_BESIDE = Miss("moves-first-then-multiplies", APART, 1, barred=True,
-                      when=lambda o: o.beside == 0 and bool(o.collectives) and of.right(o, of.product))  # fmt: skip
-LATE = Miss("most-waits-for-the-last-hop", "Values are right, and every hop has a product beside it; but more than half of "
-            "all arithmetic waits for the last hop. Multiply each chunk as it comes.", 1, barred=True,
-            when=lambda o: of.right(o, of.product) and of.waiting(o, of.products(o)) > 0.5)  # fmt: skip
-EARLY = Miss("most-before-the-first-hop", "Values are right, and every hop has a product beside it; but more than half of "
-             "all arithmetic is over before the first hop. Make each chunk when it is due.", 1, barred=True,
-             when=lambda o: of.right(o, of.product) and of.waited_for(o, of.products(o)) > 0.5)  # fmt: skip
-IDLE = Miss("nothing-moves", "Nothing moves between devices, and each has only a part of what it needs.", 1,
-            when=lambda o: not o.collectives)  # fmt: skip
-ONE_MORE = Miss("one-hop-too-many", "After n - 1 hops every chunk has been everywhere; the n-th only brings it home.", 2,
-                when=lambda o: ring.hops(o) == ring.devices(o) and ring.only_permutes(o))  # fmt: skip
+NOTHING_BESIDE = Misconception(
+    "moves-first-then-multiplies", APART, 1, barred=True,
+    when=lambda o: o.beside == 0 and bool(o.collectives) and of.right(o, of.product))  # fmt: skip
+LATE = Misconception(
+    "most-waits-for-the-last-hop", "Values are right, and every hop has a product beside it; but more than half of "
+    "all arithmetic waits for the last hop. Multiply each chunk as it comes.", 1, barred=True,
+    when=lambda o: of.right(o, of.product) and of.waiting(o, of.products(o)) > 0.5)  # fmt: skip
+EARLY = Misconception(
+    "most-before-the-first-hop", "Values are right, and every hop has a product beside it; but more than half of "
+    "all arithmetic is over before the first hop. Make each chunk when it is due.", 1, barred=True,
+    when=lambda o: of.right(o, of.product) and of.waited_for(o, of.products(o)) > 0.5)  # fmt: skip
+IDLE = Misconception(
+    "nothing-moves", "Nothing moves between devices, and each has only a part of what it needs.", 1,
+    when=lambda o: not o.collectives)  # fmt: skip
+ONE_MORE = Misconception(
+    "one-hop-too-many", "After n - 1 hops every chunk has been everywhere; the n-th only brings it home.", 2,
+    when=lambda o: ring.hops(o) == ring.devices(o) and ring.only_permutes(o))  # fmt: skip
 WAYS = (LEFT, READY_MADE, LEAPS, OPEN, CARRY)
 INDICES = (
-    Miss("chunk-index-local", "Rows of W were taken in the order 0, 1, 2, ... on every device. Which chunk is at hand "
-         "after i hops depends on axis_index too.", 2, when=of.local_index),
-    Miss("counts-the-wrong-way", "The rows of W are counted against the direction in which chunks travel: with a ring that "
-         "sends to d - 1, device d holds chunk d + i after i hops.", 2, when=of.wrong_way),
-    Miss("rows-one-off", "Each chunk met the rows that go with a neighbouring one: what is at hand is a hop further, or "
-         "a hop less far, than the count of rows says.", 2, when=of.lagging),
-    Miss("no-modulo", "d + i goes past n - 1, and dynamic_slice takes the last rows then, without a word: count modulo n.",
-         2, when=of.clamped),
-    Miss("same-rows-each-round", "Every chunk met the rows that go with the device's own chunk; they change from hop to "
-                                 "hop.",
-         2, when=of.same_rows),
-    Miss("own-chunk-only", "Each device multiplied its own chunk and stopped: the sum over the contracted dimension lacks "
-         "all others.", 1, when=of.own_only),
-    Miss("one-chunk-only", "The result has the product of one chunk, not the sum over all: add to the total, and do not "
-         "replace it.", 1, when=of.one_only),
-    Miss("chunk-counted-twice", "Every chunk's product is in the result, and one chunk's is there twice.", 2,
-         when=of.one_twice),
-    Miss("chunk-left-out", "One chunk's product is missing on every device: n chunks are n products and n - 1 hops.", 2,
-         when=of.chunk_missing),
+    Misconception(
+        "chunk-index-local", "Rows of W were taken in the order 0, 1, 2, ... on every device. Which chunk is at hand "
+        "after i hops depends on axis_index too.", 2, when=of.local_index),
+    Misconception(
+        "counts-the-wrong-way", "The rows of W are counted against the direction in which chunks travel: with a ring that "
+        "sends to d - 1, device d holds chunk d + i after i hops.", 2, when=of.wrong_way),
+    Misconception(
+        "rows-one-off", "Each chunk met the rows that go with a neighbouring one: what is at hand is a hop further, or "
+        "a hop less far, than the count of rows says.", 2, when=of.lagging),
+    Misconception(
+        "no-modulo", "d + i goes past n - 1, and dynamic_slice takes the last rows then, without a word: count modulo n.",
+        2, when=of.clamped),
+    Misconception(
+        "same-rows-each-round", "Every chunk met the rows that go with the device's own chunk; they change from hop to "
+                                "hop.",
+        2, when=of.same_rows),
+    Misconception(
+        "own-chunk-only", "Each device multiplied its own chunk and stopped: the sum over the contracted dimension lacks "
+        "all others.", 1, when=of.own_only),
+    Misconception(
+        "one-chunk-only", "The result has the product of one chunk, not the sum over all: add to the total, and do not "
+        "replace it.", 1, when=of.one_only),
+    Misconception(
+        "chunk-counted-twice", "Every chunk's product is in the result, and one chunk's is there twice.", 2,
+        when=of.one_twice),
+    Misconception(
+        "chunk-left-out", "One chunk's product is missing on every device: n chunks are n products and n - 1 hops.", 2,
+        when=of.chunk_missing),
 )  # fmt: skip
 MORE = (
-    Miss("weights-travel", "Blocks of W travel. Here W stays where it is: the device's own columns meet every chunk of X.",
-         1, when=lambda o: ring.only_permutes(o) and of.travels(o, 1)),
-    Miss("sums-travel", "Sums travel beside the chunks. Each device's sum is its own, and stays.", 1,
-         when=lambda o: ring.only_permutes(o) and of.output_travels(o)),
-    Miss("sends-all-it-has", "A hop carries more than one chunk; only what came last is news.", 1, when=of.many_chunks),
+    Misconception(
+        "weights-travel", "Blocks of W travel. Here W stays where it is: the device's own columns meet every chunk of X.",
+        1, when=lambda o: ring.only_permutes(o) and of.travels(o, 1)),
+    Misconception(
+        "sums-travel", "Sums travel beside the chunks. Each device's sum is its own, and stays.", 1,
+        when=lambda o: ring.only_permutes(o) and of.output_travels(o)),
+    Misconception(
+        "sends-all-it-has", "A hop carries more than one chunk; only what came last is news.", 1, when=of.many_chunks),
 )  # fmt: skip
 GATHER = (*WAYS, *MORE, *INDICES, ONE_MORE, NOTHING_BESIDE, LATE)
 BOTH = (
     *WAYS, *MORE,
-    Miss("antipode-sent-twice", "With an even n the chunk from opposite comes from both sides; it is needed once.", 3,
-         when=lambda o: o.depth == ring.devices(o) // 2 and ring.hops(o) == ring.devices(o) and ring.devices(o) % 2 == 0),
+    Misconception(
+        "antipode-sent-twice", "With an even n the chunk from opposite comes from both sides; it is needed once.", 3,
+        when=lambda o: o.depth == ring.devices(o) // 2 and ring.hops(o) == ring.devices(o) and ring.devices(o) % 2 == 0),
     *INDICES, ONE_MORE, NOTHING_BESIDE, LATE,
-    Miss("still-one-way", "All chunks still go one way round: n - 1 hops, each of which waits for the one before.", 3,
-         when=lambda o: ring.only_permutes(o) and o.depth == ring.hops(o) == ring.devices(o) - 1),
-    Miss("halves-all-the-way", "Half a chunk goes each way, but all the way round. Whole chunks need to go half round only.",
-         3, when=lambda o: of.all_round_twice(o) and ring.largest(o) < of.block_bytes(o, 0)),
-    Miss("all-round-both-ways", "Chunks go all the way round in both directions, so each comes twice. Half round is enough.",
-         3, when=lambda o: of.all_round_twice(o) and ring.largest(o) == of.block_bytes(o, 0)),
+    Misconception(
+        "still-one-way", "All chunks still go one way round: n - 1 hops, each of which waits for the one before.", 3,
+        when=lambda o: ring.only_permutes(o) and o.depth == ring.hops(o) == ring.devices(o) - 1),
+    Misconception(
+        "halves-all-the-way", "Half a chunk goes each way, but all the way round. Whole chunks need to go half round only.",
+        3, when=lambda o: of.all_round_twice(o) and ring.largest(o) < of.block_bytes(o, 0)),
+    Misconception(
+        "all-round-both-ways", "Chunks go all the way round in both directions, so each comes twice. Half round is enough.",
+        3, when=lambda o: of.all_round_twice(o) and ring.largest(o) == of.block_bytes(o, 0)),
 )  # fmt: skip
 
 SCATTER = (
     *WAYS,
-    Miss("permutes-inputs", "Blocks of X or W travel, and sums stay. A sum of one chunk is smaller than what goes into it, "
-         "so let sums travel.", 1, when=of.inputs_travel),
-    Miss("whole-sums-travel", "A hop carries the sums of all chunks. Each device ends with one of them, so one is "
-                              "enough.", 1,
-         when=lambda o: ring.only_permutes(o) and ring.largest(o) >= of.product(*o.inputs).nbytes),
-    Miss("one-hop-too-many", "After n - 1 hops a sum has been on every device; the n-th moves it on for nothing.", 2,
-         when=lambda o: ring.hops(o) == ring.devices(o) and ring.only_permutes(o)),
+    Misconception(
+        "permutes-inputs", "Blocks of X or W travel, and sums stay. A sum of one chunk is smaller than what goes into it, "
+        "so let sums travel.", 1, when=of.inputs_travel),
+    Misconception(
+        "whole-sums-travel", "A hop carries the sums of all chunks. Each device ends with one of them, so one is "
+                             "enough.", 1,
+        when=lambda o: ring.only_permutes(o) and ring.largest(o) >= of.product(*o.inputs).nbytes),
+    Misconception(
+        "one-hop-too-many", "After n - 1 hops a sum has been on every device; the n-th moves it on for nothing.", 2,
+        when=lambda o: ring.hops(o) == ring.devices(o) and ring.only_permutes(o)),
     NOTHING_BESIDE, EARLY, IDLE,
-    Miss("sum-ends-next-door", "The sums are right, and each lies one device beside its own: begin one chunk earlier, or "
-                               "later.",
-         2, when=lambda o: of.next_door(o, of.product(*o.inputs))),
-    Miss("same-chunk-everywhere", "Different chunks meet in one sum: which chunk is due depends on axis_index, and on the "
-         "way that sums travel.", 2, when=of.mixed),
-    Miss("term-counted-twice", "Some sum has a device's term twice: n terms are n - 1 additions.", 2,
-         when=lambda o: of.miscounted(o, 1)),
-    Miss("term-left-out", "Every sum lacks terms: after each hop the device adds its own, after the last one too.", 2,
-         when=lambda o: of.miscounted(o, -1)),
+    Misconception(
+        "sum-ends-next-door", "The sums are right, and each lies one device beside its own: begin one chunk earlier, or "
+                              "later.",
+        2, when=lambda o: of.next_door(o, of.product(*o.inputs))),
+    Misconception(
+        "same-chunk-everywhere", "Different chunks meet in one sum: which chunk is due depends on axis_index, and on the "
+        "way that sums travel.", 2, when=of.mixed),
+    Misconception(
+        "term-counted-twice", "Some sum has a device's term twice: n terms are n - 1 additions.", 2,
+        when=lambda o: of.miscounted(o, 1)),
+    Misconception(
+        "term-left-out", "Every sum lacks terms: after each hop the device adds its own, after the last one too.", 2,
+        when=lambda o: of.miscounted(o, -1)),
 )  # fmt: skip
 
 LINES = (
-    Miss("loop-count-1", "A line in a loop's body runs once a round: seven hops, seven times its bytes.", 1,
-         like=lambda said: said["bytes"] in (1 / 7, 0.14, 0.143, 1 / 8, 0.125)),
-    Miss("python-loops-stay", "Python's loop is over when the program is traced: each round leaves a line of its own.", 1,
-         like=lambda said: said["unrolled"] == 1),
-    Miss("loops-are-unrolled", "The compiler keeps the loop: its body is one computation, printed once.", 1,
-         like=lambda said: said["loop"] == said["unrolled"]),
-    Miss("eight-hops", "n chunks are n products and n - 1 hops.", 2,
-         like=lambda said: 8 in (said["unrolled"], said["loop"])),
-    Miss("other-bytes", "Both programs send a chunk seven times, from seven lines or seven times from one.", 1,
-         like=lambda said: said["bytes"] != 1),
+    Misconception(
+        "loop-count-1", "A line in a loop's body runs once a round: seven hops, seven times its bytes.", 1,
+        like=lambda said: said["bytes"] in (1 / 7, 0.14, 0.143, 1 / 8, 0.125)),
+    Misconception(
+        "python-loops-stay", "Python's loop is over when the program is traced: each round leaves a line of its own.", 1,
+        like=lambda said: said["unrolled"] == 1),
+    Misconception(
+        "loops-are-unrolled", "The compiler keeps the loop: its body is one computation, printed once.", 1,
+        like=lambda said: said["loop"] == said["unrolled"]),
+    Misconception(
+        "eight-hops", "n chunks are n products and n - 1 hops.", 2, like=lambda said: 8 in (said["unrolled"], said["loop"])),
+    Misconception(
+        "other-bytes", "Both programs send a chunk seven times, from seven lines or seven times from one.", 1,
+        like=lambda said: said["bytes"] != 1),
 )  # fmt: skip
 LOOPED = (
     *WAYS, *MORE, *INDICES,
-    Miss("no-loop-left", "More than one permute stands in the compiled program. Let fori_loop or scan make the rounds, one "
-         "hop in each, and leave none of them unrolled.", 1, when=lambda o: len(o.collectives) > 1, barred=True),
-    Miss("hop-under-a-condition", "A hop inside of lax.cond counts in every round. End the loop a round earlier, and make "
-         "the last product after it.", 2, when=lambda o: " conditional(" in o.hlo),
+    Misconception(
+        "no-loop-left", "More than one permute stands in the compiled program. Let fori_loop or scan make the rounds, one "
+        "hop in each, and leave none of them unrolled.", 1, when=lambda o: len(o.collectives) > 1, barred=True),
+    Misconception(
+        "hop-under-a-condition", "A hop inside of lax.cond counts in every round. End the loop a round earlier, and make "
+        "the last product after it.", 2, when=lambda o: " conditional(" in o.hlo),
     ONE_MORE, NOTHING_BESIDE, LATE,
 )  # fmt: skip
 
 FINISH = (
-    Miss("blocks-until-all-is-there", "The first product needs nobody: it begins at once, and each other as soon as its own "
-         "chunk has come.", 1, like=of.finish_with("blocking")),
-    Miss("hop-waits-for-product", "A hop passes on what came; it does not wait for the product of it.", 2,
-         like=of.finish_with("serial")),
-    Miss("hops-all-at-once", "Chunk i comes over i hops, one after the other: each passes on what the one before "
-                             "brought.", 2,
-         like=of.finish_with("free-wires")),
-    Miss("nobody-waits", "A product cannot begin before its chunk has come.", 1, like=of.finish_with("no-waiting")),
-    Miss("hop-waits-for-the-round", "Hops follow one another without a gap: the next one does not wait for the product of "
-         "this round.", 2, like=of.finish_with("lockstep")),
-    Miss("several-at-a-time", "Products are made one at a time: a chunk that has come waits until the one before is over.",
-         2, like=of.finish_with("no-queue")),
-    Miss("starts-instead-of-ends", "These are the times at which products begin.", 1, like=of.finish_with("starts")),
-    Miss("own-chunk-travels", "The first chunk is the device's own, and no hop brings it.", 2, like=of.finish_with("late")),
+    Misconception(
+        "blocks-until-all-is-there", "The first product needs nobody: it begins at once, and each other as soon as its own "
+        "chunk has come.", 1, like=of.finish_with("blocking")),
+    Misconception(
+        "hop-waits-for-product", "A hop passes on what came; it does not wait for the product of it.", 2,
+        like=of.finish_with("serial")),
+    Misconception(
+        "hops-all-at-once", "Chunk i comes over i hops, one after the other: each passes on what the one before "
+                            "brought.", 2,
+        like=of.finish_with("free-wires")),
+    Misconception("nobody-waits", "A product cannot begin before its chunk has come.", 1, like=of.finish_with("no-waiting")),
+    Misconception(
+        "hop-waits-for-the-round", "Hops follow one another without a gap: the next one does not wait for the product of "
+        "this round.", 2, like=of.finish_with("lockstep")),
+    Misconception(
+        "several-at-a-time", "Products are made one at a time: a chunk that has come waits until the one before is over.",
+        2, like=of.finish_with("no-queue")),
+    Misconception(
+        "starts-instead-of-ends", "These are the times at which products begin.", 1, like=of.finish_with("starts")),
+    Misconception(
+        "own-chunk-travels", "The first chunk is the device's own, and no hop brings it.", 2, like=of.finish_with("late")),
 )  # fmt: skip
 CANCEL = "The 2 FLOPs of a product and its addition cancel against the 2 bytes of a bfloat16."
 MOST = (
-    Miss("half-as-many", "These are half as many as there are. " + CANCEL, 3, like=of.most_with(times=0.5)),
-    Miss("twice-as-many", "These are twice as many as there are. " + CANCEL, 3, like=of.most_with(times=2)),
-    Miss("both-ways-is-no-faster", "With both directions a device gets twice the bytes in the same time.", 3,
-         like=of.most_with(ways=1)),
-    Miss("both-ways-is-slower", "With both directions a hop takes half as long: more devices can be kept busy, not fewer.",
-         3, like=of.most_with(ways=0.5)),
-    Miss("always-both-ways", "Twice the bandwidth is there only when `both` says so.", 2,
-         like=of.most_with(times=2, ways=1)),
-    Miss("one-too-many", "With one device more the wires are slower: round down.", 3, like=of.most_with(up=True)),
-    Miss("rounded-to-the-nearest", "Half a device more is too many: round down.", 3, like=of.most_with(nearest=True)),
-    Miss("no-device-at-all", "There is at least one device, however slow the wires are.", 3, like=of.most_with(least=0)),
+    Misconception("half-as-many", "These are half as many as there are. " + CANCEL, 3, like=of.most_with(times=0.5)),
+    Misconception("twice-as-many", "These are twice as many as there are. " + CANCEL, 3, like=of.most_with(times=2)),
+    Misconception(
+        "both-ways-is-no-faster", "With both directions a device gets twice the bytes in the same time.", 3,
+        like=of.most_with(ways=1)),
+    Misconception(
+        "both-ways-is-slower", "With both directions a hop takes half as long: more devices can be kept busy, not fewer.",
+        3, like=of.most_with(ways=0.5)),
+    Misconception(
+        "always-both-ways", "Twice the bandwidth is there only when `both` says so.", 2, like=of.most_with(times=2, ways=1)),
+    Misconception("one-too-many", "With one device more the wires are slower: round down.", 3, like=of.most_with(up=True)),
+    Misconception(
+        "rounded-to-the-nearest", "Half a device more is too many: round down.", 3, like=of.most_with(nearest=True)),
+    Misconception(
+        "no-device-at-all", "There is at least one device, however slow the wires are.", 3, like=of.most_with(least=0)),
 )  # fmt: skip
 
 MLP = (
     *WAYS,
-    Miss("relu-forgotten", "There is no relu between the two products.", 1, like=of.linear),
-    Miss("relu-of-the-sums", "relu stands between the two products, and not behind the second.", 1, like=of.relu_last),
-    Miss("own-tokens-only", "Each device put its own tokens through its own hidden units, and nothing was added up.", 1,
-         when=of.own_tokens),
-    Miss("arrival-order", "Tokens lie in the order in which they came, and the second half takes them for those of the "
-         "chunk's number: after i hops device d holds the tokens of d + i.", 2, when=of.in_arrival_order),
-    Miss("sum-ends-next-door", "The sums are right, and each lies on another device than its tokens: begin one chunk "
-         "earlier, or later.", 2, when=lambda o: of.next_door(o, of.mlp(*o.inputs))),
-    Miss("tokens-mixed", "Terms of different tokens meet in one sum: the way that sums travel, and the order in which they "
-         "meet the chunks, do not fit together.", 3, when=of.mixed_tokens),
-    Miss("term-left-out", "Every sum lacks one device's term: a sum begins with one, and n - 1 are added to it.", 3,
-         when=of.lacks_a_term),
-    Miss("one-hop-too-many", "Each half has n - 1 hops; a further one brings home what has been everywhere.", 2,
-         when=lambda o: ring.only_permutes(o) and ring.hops(o) > 2 * (ring.devices(o) - 1)),
-    Miss("moves-first-then-multiplies", APART, 1, barred=True,
-         when=lambda o: o.beside == 0 and bool(o.collectives) and of.right(o, of.mlp)),
-    Miss("most-before-or-after", "Values are right, and every hop has a product beside it; but most of the arithmetic waits "
-         "for the last hop of the tokens, or is over before the first hop of the sums.", 1, barred=True,
-         when=lambda o: of.right(o, of.mlp) and of.crowded(o, of.products(o)) > 0.75),
-    Miss("weights-travel", "Blocks of weights go round. Tokens do before the first product, and sums after the second.", 1,
-         when=lambda o: of.travels(o, 1)),
+    Misconception("relu-forgotten", "There is no relu between the two products.", 1, like=of.linear),
+    Misconception(
+        "relu-of-the-sums", "relu stands between the two products, and not behind the second.", 1, like=of.relu_last),
+    Misconception(
+        "own-tokens-only", "Each device put its own tokens through its own hidden units, and nothing was added up.", 1,
+        when=of.own_tokens),
+    Misconception(
+        "arrival-order", "Tokens lie in the order in which they came, and the second half takes them for those of the "
+        "chunk's number: after i hops device d holds the tokens of d + i.", 2, when=of.in_arrival_order),
+    Misconception(
+        "sum-ends-next-door", "The sums are right, and each lies on another device than its tokens: begin one chunk "
+        "earlier, or later.", 2, when=lambda o: of.next_door(o, of.mlp(*o.inputs))),
+    Misconception(
+        "tokens-mixed", "Terms of different tokens meet in one sum: the way that sums travel, and the order in which they "
+        "meet the chunks, do not fit together.", 3, when=of.mixed_tokens),
+    Misconception(
+        "term-left-out", "Every sum lacks one device's term: a sum begins with one, and n - 1 are added to it.", 3,
+        when=of.lacks_a_term),
+    Misconception(
+        "one-hop-too-many", "Each half has n - 1 hops; a further one brings home what has been everywhere.", 2,
+        when=lambda o: ring.only_permutes(o) and ring.hops(o) > 2 * (ring.devices(o) - 1)),
+    Misconception(
+        "moves-first-then-multiplies", APART, 1, barred=True,
+        when=lambda o: o.beside == 0 and bool(o.collectives) and of.right(o, of.mlp)),
+    Misconception(
+        "most-before-or-after", "Values are right, and every hop has a product beside it; but most of the arithmetic waits "
+        "for the last hop of the tokens, or is over before the first hop of the sums.", 1, barred=True,
+        when=lambda o: of.right(o, of.mlp) and of.crowded(o, of.products(o)) > 0.75),
+    Misconception(
+        "weights-travel", "Blocks of weights go round. Tokens do before the first product, and sums after the second.", 1,
+        when=lambda o: of.travels(o, 1)),
 )  # fmt: skip
 
 BETWEEN = (
-    Miss("done-ends-the-first", "Pairs overlap. A done names the start that it belongs to, in its brackets.", 1,
-         like=of.between_with(order="first")),
-    Miss("done-ends-the-last", "Pairs overlap, and are not nested. A done names the start that it belongs to.", 1,
-         like=of.between_with(order="last")),
-    Miss("every-fusion-counts", "Some fusions only add, or cut. Those of products have dot_general in their op_name.", 2,
-         like=of.between_with(fusions=True)),
-    Miss("copies-counted", "copy-start and copy-done move data inside of a chip; permutes were asked for.", 2,
-         like=of.between_with(copies=True)),
-    Miss("named-fusions-only", "A fusion of a product may have another name. What it is stands in its op_name.", 2,
-         like=of.between_with(named=True)),
-    Miss("any-line-counts", "Other lines have dot_general in their op_name too. On a TPU products are fusions.", 2,
-         like=of.between_with(anything=True)),
-    Miss("percent-in-names", "In a text % marks a name, and is no part of it.", 3, like=of.between_then(of.marked)),
-    Miss("zeros-left-out", "A start with nothing between it and its done counts too: with 0.", 2,
-         like=of.between_then(of.positive)),
-    Miss("dones-as-keys", "The names of the starts were asked for, as they stand in the brackets of the dones.", 3,
-         like=of.between_by_done),
-    Miss("counts-one-too-many", "Count what stands between start and done, and no more.", 3, like=of.between_with(ends=1)),
+    Misconception(
+        "done-ends-the-first", "Pairs overlap. A done names the start that it belongs to, in its brackets.", 1,
+        like=of.between_with(order="first")),
+    Misconception(
+        "done-ends-the-last", "Pairs overlap, and are not nested. A done names the start that it belongs to.", 1,
+        like=of.between_with(order="last")),
+    Misconception(
+        "every-fusion-counts", "Some fusions only add, or cut. Those of products have dot_general in their op_name.", 2,
+        like=of.between_with(fusions=True)),
+    Misconception(
+        "copies-counted", "copy-start and copy-done move data inside of a chip; permutes were asked for.", 2,
+        like=of.between_with(copies=True)),
+    Misconception(
+        "named-fusions-only", "A fusion of a product may have another name. What it is stands in its op_name.", 2,
+        like=of.between_with(named=True)),
+    Misconception(
+        "any-line-counts", "Other lines have dot_general in their op_name too. On a TPU products are fusions.", 2,
+        like=of.between_with(anything=True)),
+    Misconception("percent-in-names", "In a text % marks a name, and is no part of it.", 3, like=of.between_then(of.marked)),
+    Misconception(
+        "zeros-left-out", "A start with nothing between it and its done counts too: with 0.", 2,
+        like=of.between_then(of.positive)),
+    Misconception(
+        "dones-as-keys", "The names of the starts were asked for, as they stand in the brackets of the dones.", 3,
+        like=of.between_by_done),
+    Misconception(
+        "counts-one-too-many", "Count what stands between start and done, and no more.", 3, like=of.between_with(ends=1)),
 )  # fmt: skip
 
 RIGHT_ON = (
-    Miss("wrong-everywhere", "On one device `i` and `(d + i) % n` are the same number.", 1, like=[]),
-    Miss("right-everywhere", "Only a test that cannot see it says so.", 1, like=[*range(8)]),
-    Miss("not-round-by-round", "In round i device d has chunk d + i, modulo n, and takes rows i. On which devices are these "
-         "the same number in every round?", 1, like=lambda said: isinstance(said, list | tuple)),
+    Misconception("wrong-everywhere", "On one device `i` and `(d + i) % n` are the same number.", 1, like=[]),
+    Misconception("right-everywhere", "Only a test that cannot see it says so.", 1, like=[*range(8)]),
+    Misconception(
+        "not-round-by-round", "In round i device d has chunk d + i, modulo n, and takes rows i. On which devices are these "
+        "the same number in every round?", 1, like=lambda said: isinstance(said, list | tuple)),
 )  # fmt: skip
 PASSES = (
-    Miss("ones-are-seen", "Where both factors are ones, one chunk's product is like every other's.", 2,
-         like=lambda said: "a" not in said),
-    Miss("only-all-ones", "It is enough that one of the two factors does not tell its chunks apart.", 2,
-         like=lambda said: set(said) in ({"a"}, {"a", "b"}, {"a", "c"})),
-    Miss("symmetry-seems-to-help", "Rows of X that are equal, or a symmetric W, still have different chunks along the "
-         "contracted dimension.", 2, like=lambda said: bool({"d", "e"} & set(said))),
-    Miss("scale-seems-to-help", "Small numbers make a small error; a test with a relative tolerance still sees it.", 2,
-         like=lambda said: "f" in said),
+    Misconception(
+        "ones-are-seen", "Where both factors are ones, one chunk's product is like every other's.", 2,
+        like=lambda said: "a" not in said),
+    Misconception(
+        "only-all-ones", "It is enough that one of the two factors does not tell its chunks apart.", 2,
+        like=lambda said: set(said) in ({"a"}, {"a", "b"}, {"a", "c"})),
+    Misconception(
+        "symmetry-seems-to-help", "Rows of X that are equal, or a symmetric W, still have different chunks along the "
+        "contracted dimension.", 2, like=lambda said: bool({"d", "e"} & set(said))),
+    Misconception(
+        "scale-seems-to-help", "Small numbers make a small error; a test with a relative tolerance still sees it.", 2,
+        like=lambda said: "f" in said),
 )  # fmt: skip
 
 LINE = (
-    Miss("ring-blamed", "The ring is as it should be: every device gets every chunk once.", 3, like="E"),
-    Miss("start-blamed", "This line does the same on all devices, and has to.", 3, like=lambda said: said in ("A", "B")),
-    Miss("product-blamed", "The product is right for the two factors that it gets. Are they a pair?", 3, like="D"),
+    Misconception("ring-blamed", "The ring is as it should be: every device gets every chunk once.", 3, like="E"),
+    Misconception(
+        "start-blamed", "This line does the same on all devices, and has to.", 3, like=lambda said: said in ("A", "B")),
+    Misconception("product-blamed", "The product is right for the two factors that it gets. Are they a pair?", 3, like="D"),
 )  # fmt: skip
 FIRST = (
-    Miss("runs-until-it-is-called", "Python reads all of a function before it defines it: an argument by position after "
-         "one by name is not Python.", 1, like=lambda said: said != "SyntaxError"),
+    Misconception(
+        "runs-until-it-is-called", "Python reads all of a function before it defines it: an argument by position after "
+        "one by name is not Python.", 1, like=lambda said: said != "SyntaxError"),
 )  # fmt: skip
 SECOND = (
-    Miss("called-with-the-wrong-arguments", "Before a function is called it is looked up, and here nothing is found.", 1,
-         like="TypeError"),
-    Miss("name-of-nothing", "jax.lax exists, so its missing part is an attribute, not a name.", 1, like="NameError"),
-    Miss(
+    Misconception(
+        "called-with-the-wrong-arguments", "Before a function is called it is looked up, and here nothing is found.", 1,
+        like="TypeError"),
+    Misconception(
+        "name-of-nothing", "jax.lax exists, so its missing part is an attribute, not a name.", 1, like="NameError"),
+    Misconception(
         "module-not-found",
         "Nothing is imported here: jax.lax is there, and it has no such attribute.",
         1,
@@ -234,13 +312,13 @@ SECOND = (
     ),
 )  # fmt: skip
 DECIDES = (
-    Miss(
+    Misconception(
         "python-decides",
         "Python only writes the program down. The compiler orders it anew, as far as what needs what allows it.",
         1,
         like=lambda said: said in ("a", "b"),
     ),
-    Miss(
+    Misconception(
         "await-decides",
         "There is nothing to wait on in JAX's language: whatever is traced is a value, finished or not.",
         2,
@@ -248,18 +326,24 @@ DECIDES = (
     ),
 )
 OVERLAPPED = (
-    Miss("everything-everywhere", "Every device multiplies all tokens with W: n times the arithmetic of its own.", 2,
-         when=lambda o: of.right(o, of.scores) and o.flops > 1.5 * of.least(o), barred=True),
-    Miss("made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: "
-         "they need no product.", 2, when=of.gathers_products, barred=True),
-    Miss("own-part-of-the-whole", "The local product takes its tokens out of what was gathered, so it waits for the "
-         "gathering, though its device had them all along.", 2, barred=True,
-         when=lambda o: o.beside == 0 and bool(o.collectives)),
-    Miss("local-scores-only", "Queries met their own device's tokens only: the output has too few columns.", 1,
-         when=lambda o: o.placements[0].shape[1] * ring.devices(o) == o.inputs[0].shape[0]),
-    Miss("transposed", "These are the transposed scores. Queries are X W with W as it is, and rows of the output belong to "
-         "queries.", 2, like=of.scores_transposed),
-    Miss("summed-instead-of-gathered", "An all-reduce brings tokens together as well, and moves twice the bytes of an "
-         "all-gather.", 2, when=lambda o: "all-reduce" in o.kinds),
+    Misconception(
+        "everything-everywhere", "Every device multiplies all tokens with W: n times the arithmetic of its own.", 2,
+        when=lambda o: of.right(o, of.scores) and o.flops > 1.5 * of.least(o), barred=True),
+    Misconception(
+        "made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: "
+        "they need no product.", 2, when=of.gathers_products, barred=True),
+    Misconception(
+        "own-part-of-the-whole", "The local product takes its tokens out of what was gathered, so it waits for the "
+        "gathering, though its device had them all along.", 2, barred=True,
+        when=lambda o: o.beside == 0 and bool(o.collectives)),
+    Misconception(
+        "local-scores-only", "Queries met their own device's tokens only: the output has too few columns.", 1,
+        when=lambda o: o.placements[0].shape[1] * ring.devices(o) == o.inputs[0].shape[0]),
+    Misconception(
+        "transposed", "These are the transposed scores. Queries are X W with W as it is, and rows of the output belong to "
+        "queries.", 2, like=of.scores_transposed),
+    Misconception(
+        "summed-instead-of-gathered", "An all-reduce brings tokens together as well, and moves twice the bytes of an "
+        "all-gather.", 2, when=lambda o: "all-reduce" in o.kinds),
     LEFT,
 )  # fmt: skip

@@ -17,10 +17,11 @@ RING = {"V": 1.0, "S": 0.5, "H": 1.5}
 GATHER = Question(
     "12.1", "Multiply while it arrives", difficulty=3, minutes=35,
     items=(
-        ProgramItem("ag_matmul", RING, oracle=of.product, manual=True, misses=wrong.GATHER, rtol=1e-4, atol=1e-4,
+        ProgramItem("ag_matmul", RING, oracle=of.product, manual=True, misconceptions=wrong.GATHER, rtol=1e-4, atol=1e-4,
                     tolerance=ROUNDING, draw=of.drawing(of.gather_case, False, True, True),
                     cases=(of.gather_case(LINE, 6, 32, 40), of.gather_case(WIDE, 10, 24, 20))),
-        ProgramItem("ag_matmul_both", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.product, manual=True, misses=wrong.BOTH,
+        ProgramItem("ag_matmul_both", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.product, manual=True,
+                    misconceptions=wrong.BOTH,
                     deepest=lambda case: dict(case.axes)["x"] // 2, rtol=1e-4, atol=1e-4, tolerance=ROUNDING,
                     draw=of.drawing(of.gather_case, False, True, True),
                     cases=(of.gather_case(LINE, 6, 32, 40), of.gather_case(FIVE, 7, 20, 30))),
@@ -44,7 +45,7 @@ GATHER = Question(
 SCATTER = Question(
     "12.2", "Send while the next is made", difficulty=4, minutes=35,
     items=(
-        ProgramItem("matmul_rs", RING, oracle=of.product, manual=True, misses=wrong.SCATTER, rtol=1e-4, atol=1e-4,
+        ProgramItem("matmul_rs", RING, oracle=of.product, manual=True, misconceptions=wrong.SCATTER, rtol=1e-4, atol=1e-4,
                     tolerance=ROUNDING, draw=of.drawing(of.scatter_case, True, True, False),
                     cases=(of.scatter_case(LINE, 32, 48, 24), of.scatter_case(WIDE, 24, 40, 9))),
     ),
@@ -68,8 +69,8 @@ LOOP = Question(
     "12.3", "Seven lines or one", difficulty=3, minutes=25,
     items=(
         ValueItem("lines", {"P": 0.75}, predicted=True, key={"unrolled": 7, "loop": 1, "bytes": 1}, rtol=1e-6,
-                  misses=wrong.LINES),
-        ProgramItem("looped", RING, oracle=of.product, manual=True, misses=wrong.LOOPED, rtol=1e-4, atol=1e-4,
+                  misconceptions=wrong.LINES),
+        ProgramItem("looped", RING, oracle=of.product, manual=True, misconceptions=wrong.LOOPED, rtol=1e-4, atol=1e-4,
                     tolerance=ROUNDING, draw=of.drawing(of.gather_case, False, True, True),
                     cases=(of.gather_case(LINE, 6, 32, 40), of.gather_case(WIDE, 10, 24, 20))),
     ),
@@ -92,11 +93,12 @@ LOOP = Question(
 SIMULATE = Question(
     "12.4", "When does overlap stop helping?", difficulty=3, minutes=30,
     items=(
-        CallsItem("finish", {"C": 1.5}, oracle=of.finish, draw=of.draw_schedule, rtol=1e-9, misses=wrong.FINISH, calls=(
+        CallsItem("finish", {"C": 1.5}, oracle=of.finish, draw=of.draw_schedule, rtol=1e-9,
+                  misconceptions=wrong.FINISH, calls=(
             ([4.0, 4.0, 4.0, 4.0], [3.0, 3.0, 3.0]), ([2.0, 2.0, 2.0, 2.0], [5.0, 5.0, 5.0]), ([9.0, 1.0, 1.0], [2.0, 2.0]),
             ([1.0, 1.0, 8.0, 1.0], [6.0, 1.0, 1.0]), ([3.0], []), ([5.0, 2.0, 7.0, 1.0, 3.0], [1.0, 9.0, 2.0, 4.0]),
         )),
-        CallsItem("most_devices", {"C": 1}, oracle=of.most_devices, draw=of.draw_chip, misses=wrong.MOST, calls=(
+        CallsItem("most_devices", {"C": 1}, oracle=of.most_devices, draw=of.draw_chip, misconceptions=wrong.MOST, calls=(
             (16384, 1.97e14, 4.5e10, False), (16384, 1.97e14, 4.5e10, True), (28672, 4.59e14, 9e10, True),
             (65536, 9.2e14, 9e10, False), (4096, 9.2e14, 9e10, False),
         )),
@@ -119,7 +121,8 @@ SIMULATE = Question(
 WHOLE = Question(
     "12.5", "The whole block", difficulty=4, minutes=35,
     items=(
-        ProgramItem("overlapped_mlp", {"V": 1, "S": 0.5, "H": 2}, oracle=of.mlp, manual=True, misses=wrong.MLP, rtol=1e-4,
+        ProgramItem("overlapped_mlp", {"V": 1, "S": 0.5, "H": 2}, oracle=of.mlp, manual=True,
+                    misconceptions=wrong.MLP, rtol=1e-4,
                     atol=2e-4, tolerance=ROUNDING + ", twice", draw=of.drawing(of.mlp_case, True, False, True,
                                                                                  meshes=(LINE, WIDE)),
                     cases=(of.mlp_case(LINE, 16, 12, 48), of.mlp_case(WIDE, 12, 10, 40))),
@@ -142,7 +145,7 @@ WHOLE = Question(
 READ = Question(
     "12.6", "Read what the TPU compiler planned", difficulty=3, minutes=30,
     items=(
-        CallsItem("between", {"V": 2}, oracle=of.between, draw=of.draw_text, misses=wrong.BETWEEN,
+        CallsItem("between", {"V": 2}, oracle=of.between, draw=of.draw_text, misconceptions=wrong.BETWEEN,
                   calls=tuple((listings.hlo(name),) for name in ("blocking_tpu", "ring_tpu", "mlp_tpu"))),
     ),
     hints=(
@@ -162,9 +165,9 @@ READ = Question(
 DETECTIVE = Question(
     "12.7", "Detective: it passed on ones", difficulty=3, minutes=20,
     items=(
-        ValueItem("right_on", {"P": 0.75}, key=[0], misses=wrong.RIGHT_ON),
-        ValueItem("passes", {"P": 1}, key=frozenset("abc"), spelling=str.lower, misses=wrong.PASSES),
-        ValueItem("line_at_fault", {"P": 0.5}, key="C", spelling=str.upper, misses=wrong.LINE),
+        ValueItem("right_on", {"P": 0.75}, key=[0], misconceptions=wrong.RIGHT_ON),
+        ValueItem("passes", {"P": 1}, key=frozenset("abc"), spelling=str.lower, misconceptions=wrong.PASSES),
+        ValueItem("line_at_fault", {"P": 0.5}, key="C", spelling=str.upper, misconceptions=wrong.LINE),
     ),
     hints=(
         "Take three devices and write down, for each and for each round, which chunk of X meets which rows of W.",
@@ -183,10 +186,11 @@ DETECTIVE = Question(
 INVENTED = Question(
     "12.8", "Detective: an API that never was", difficulty=3, minutes=25,
     items=(
-        ValueItem("first", {"P": 0.5}, predicted=True, key="SyntaxError", misses=wrong.FIRST),
-        ValueItem("second", {"P": 0.5}, predicted=True, key="AttributeError", misses=wrong.SECOND),
-        ValueItem("decides", {"P": 0.5}, predicted=True, key="d", spelling=str.lower, misses=wrong.DECIDES),
-        ProgramItem("overlapped", {"V": 1, "S": 0.5, "H": 1.5}, oracle=of.scores, manual=True, misses=wrong.OVERLAPPED,
+        ValueItem("first", {"P": 0.5}, predicted=True, key="SyntaxError", misconceptions=wrong.FIRST),
+        ValueItem("second", {"P": 0.5}, predicted=True, key="AttributeError", misconceptions=wrong.SECOND),
+        ValueItem("decides", {"P": 0.5}, predicted=True, key="d", spelling=str.lower, misconceptions=wrong.DECIDES),
+        ProgramItem("overlapped", {"V": 1, "S": 0.5, "H": 1.5}, oracle=of.scores, manual=True,
+                    misconceptions=wrong.OVERLAPPED,
                     rtol=1e-4, atol=1e-3, tolerance="float32 products of sums of up to 24 terms",
                     draw=of.drawing(of.scores_case, True, False, meshes=(LINE, WIDE)),
                     cases=(of.scores_case(LINE, 32, 12), of.scores_case(WIDE, 20, 7))),

@@ -15,9 +15,10 @@ TRANSFORM = "float32 transforms, whose sums are taken in another order"
 BATCH = Question(
     "13.1", "Many signals, no messages", difficulty=2, minutes=15,
     items=(
-        ValueItem("moved", {"P": 2}, predicted=True, misses=wrong.MOVED,
+        ValueItem("moved", {"P": 2}, predicted=True, misconceptions=wrong.MOVED,
                   key={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}),
-        ProgramItem("batch_fft", {"V": 1, "H": 1}, oracle=of.transformed(1), misses=wrong.BATCH, rtol=1e-4, atol=1e-3,
+        ProgramItem("batch_fft", {"V": 1, "H": 1}, oracle=of.transformed(1),
+                    misconceptions=wrong.BATCH, rtol=1e-4, atol=1e-3,
                     tolerance=TRANSFORM, cases=(of.signals(LINE, 16, 12), of.signals(WIDE, 24, 10)), draw=of.draw_signals),
     ),
     hints=(
@@ -38,7 +39,7 @@ BATCH = Question(
 SLAB = Question(
     "13.2", "A plane in slabs", difficulty=3, minutes=25,
     items=(
-        ProgramItem("slab_fft", {"V": 1, "S": 1, "H": 1}, oracle=of.transformed(0, 1), misses=wrong.SLAB, rtol=1e-4,
+        ProgramItem("slab_fft", {"V": 1, "S": 1, "H": 1}, oracle=of.transformed(0, 1), misconceptions=wrong.SLAB, rtol=1e-4,
                     atol=1e-3, tolerance=TRANSFORM, cases=(of.plane(LINE, 16, 24), of.plane(WIDE, 20, 12)),
                     draw=of.draw_plane),
     ),
@@ -61,9 +62,10 @@ SLAB = Question(
 PENCIL = Question(
     "13.3", "A cube in pencils", difficulty=4, minutes=35,
     items=(
-        ValueItem("pencils", {"P": 2}, predicted=True, misses=wrong.GROUPS,
+        ValueItem("pencils", {"P": 2}, predicted=True, misconceptions=wrong.GROUPS,
                   key={"first": 2, "second": 4, "bytes": 8192, "slabs": 16, "pencils": 256}),
-        ProgramItem("pencil_fft", {"V": 1, "S": 1, "H": 1.5}, oracle=of.transformed(0, 1, 2), misses=wrong.PENCIL, rtol=1e-4,
+        ProgramItem("pencil_fft", {"V": 1, "S": 1, "H": 1.5}, oracle=of.transformed(0, 1, 2),
+                    misconceptions=wrong.PENCIL, rtol=1e-4,
                     atol=2e-3, tolerance=TRANSFORM,
                     cases=(of.cube(WIDE, 8, 12, 4), of.cube(TALL, 4, 8, 12)), draw=of.draw_cube),
     ),
@@ -85,7 +87,8 @@ PENCIL = Question(
 POISSON = Question(
     "13.4", "Poisson's equation in k-space", difficulty=4, minutes=35,
     items=(
-        ProgramItem("poisson", {"V": 1.5, "S": 0.5, "H": 1}, oracle=of.potential, misses=wrong.POISSON, rtol=1e-3, atol=1e-3,
+        ProgramItem("poisson", {"V": 1.5, "S": 0.5, "H": 1}, oracle=of.potential,
+                    misconceptions=wrong.POISSON, rtol=1e-3, atol=1e-3,
                     tolerance="float32 transforms there and back; the longest wave is divided by a small square",
                     slack=8, slack_reason="the density's mean, one number, may be taken off before or after",
                     cases=(of.field(LINE, 16, 40), of.field(WIDE, 12, 20)), draw=of.draw_field),
@@ -109,8 +112,10 @@ POISSON = Question(
 SOLVER = Question(
     "13.5", "Conjugate gradients on blocks of rows", difficulty=3, minutes=35,
     items=(
-        ValueItem("loop", {"P": 1.5}, predicted=True, misses=wrong.LOOP, key={"gathered": 256, "runs": 19, "bytes": 1588}),
-        ProgramItem("cg", {"V": 1, "S": 0.5, "H": 1.5}, oracle=of.conjugate_gradients, misses=wrong.SOLVER, rtol=1e-3,
+        ValueItem("loop", {"P": 1.5}, predicted=True,
+                  misconceptions=wrong.LOOP, key={"gathered": 256, "runs": 19, "bytes": 1588}),
+        ProgramItem("cg", {"V": 1, "S": 0.5, "H": 1.5}, oracle=of.conjugate_gradients,
+                    misconceptions=wrong.SOLVER, rtol=1e-3,
                     atol=1e-4, tolerance="six rounds of float32 dot products, each in another order",
                     slack=264, slack_reason="one gather and one sum may come before the loop, for b or for a first product",
                     cases=(of.system(LINE, 64), of.system(WIDE, 40)), draw=of.draw_system),
@@ -134,11 +139,11 @@ SOLVER = Question(
 FACTOR = Question(
     "13.6", "A factor that nobody holds", difficulty=5, minutes=50,
     items=(
-        ProgramItem("cholesky", {"V": 1, "S": 0.5, "H": 1, "M": 1.5}, oracle=of.lower, misses=wrong.FACTOR,
+        ProgramItem("cholesky", {"V": 1, "S": 0.5, "H": 1, "M": 1.5}, oracle=of.lower, misconceptions=wrong.FACTOR,
                     checks=(Check("M", too_wide),), rtol=1e-4, atol=1e-4,
                     tolerance="float32 elimination of a well-conditioned matrix",
                     cases=(of.matrix(LINE, 32), of.matrix(WIDE, 24)), draw=of.draw_matrix),
-        ProgramItem("solve_stack", {"V": 0.5, "H": 0.5}, oracle=of.systems, misses=wrong.STACK, rtol=1e-4, atol=1e-4,
+        ProgramItem("solve_stack", {"V": 0.5, "H": 0.5}, oracle=of.systems, misconceptions=wrong.STACK, rtol=1e-4, atol=1e-4,
                     tolerance="float32 elimination of well-conditioned systems",
                     cases=(of.stack(LINE, 16, 5), of.stack(WIDE, 12, 6)), draw=of.draw_stack),
     ),

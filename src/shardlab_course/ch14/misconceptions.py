@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch14 import oracles as of
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
 FATES = {"a": "fine", "b": "error", "c": "hangs", "d": "fine", "e": "fine", "f": "differ", "g": "differ", "h": "hangs"}
 
@@ -14,185 +14,227 @@ def small_letters(answer: str) -> str:
 
 
 PREDICTED = (
-    Miss("one-process-is-enough",
-         "A global array's sum is a program of all devices: if process 1 does not call it, process 0 waits for its part.",
-         1, like=lambda got: got["c"] != "hangs"),
-    Miss("printing-is-computing",
-         "In d and e only data that process 0 has already is looked at by process 0 alone; no other process has to help.",
-         2, like=lambda got: "hangs" in (got["d"], got["e"])),
-    Miss("shapes-are-compared",
-         "Nobody compares the shapes: each process compiles a program for the shape that it believes in, and both end.",
-         2, like=lambda got: got["f"] != "differ"),
-    Miss("copies-are-compared",
-         "make_array_from_process_local_data takes each process's word: equal copies are promised, and nobody looks.",
-         3, like=lambda got: got["g"] != "differ"),
-    Miss("the-longer-loop-goes-on",
-         "Process 1 wants one sum more than process 0 takes part in, so it waits there.",
-         1, like=lambda got: got["h"] != "hangs"),
-    Miss("a-process-has-all-values",
-         "A process can read the shards of its own devices; NumPy asks for all values, and JAX refuses.",
-         2, like=lambda got: got["b"] != "error"),
-    Miss("a-total-is-cut-too",
-         "The sum is one number, and every device has a copy of it, so each process can read it.",
-         2, like=lambda got: got["a"] != "fine"),
+    Misconception(
+        "one-process-is-enough",
+        "A global array's sum is a program of all devices: if process 1 does not call it, process 0 waits for its part.",
+        1, like=lambda got: got["c"] != "hangs"),
+    Misconception(
+        "printing-is-computing",
+        "In d and e only data that process 0 has already is looked at by process 0 alone; no other process has to help.",
+        2, like=lambda got: "hangs" in (got["d"], got["e"])),
+    Misconception(
+        "shapes-are-compared",
+        "Nobody compares the shapes: each process compiles a program for the shape that it believes in, and both end.",
+        2, like=lambda got: got["f"] != "differ"),
+    Misconception(
+        "copies-are-compared",
+        "make_array_from_process_local_data takes each process's word: equal copies are promised, and nobody looks.",
+        3, like=lambda got: got["g"] != "differ"),
+    Misconception(
+        "the-longer-loop-goes-on", "Process 1 wants one sum more than process 0 takes part in, so it waits there.",
+        1, like=lambda got: got["h"] != "hangs"),
+    Misconception(
+        "a-process-has-all-values",
+        "A process can read the shards of its own devices; NumPy asks for all values, and JAX refuses.",
+        2, like=lambda got: got["b"] != "error"),
+    Misconception(
+        "a-total-is-cut-too", "The sum is one number, and every device has a copy of it, so each process can read it.",
+        2, like=lambda got: got["a"] != "fine"),
 )  # fmt: skip
 
 REDUCTION = (
-    Miss("left-to-the-compiler",
-         "On global arrays the compiler sums for you, over all devices at once; here you are to choose the steps, in "
-         "shard_map.",
-         1, when=lambda o: not o.manual),
-    Miss("promise-not-proved",
-         "out_specs promises equal copies, and JAX cannot prove that they are: along the axis in the message a sum is "
-         "missing, or all_gather needs to='invarying'.",
-         3, error="can't be statically inferred"),
-    Miss("one-axis-only",
-         "The terms were added along one mesh axis only, so each host, or each place in a host, has a sum of its own.",
-         1, when=lambda o: of.one_axis(o, "dcn") or of.one_axis(o, "ici")),
-    Miss("mean-instead-of-sum", "The sum of the devices' rows is asked for, not their mean.", 1, like=of.averaged),
-    Miss("never-reduced", "Each device returned its own row; nothing was added.", 1, local=of.own_host),
-    Miss("full-bytes-on-slow-axis",
-         "The values are right, but every device sends a whole row along dcn: let the devices of a host share out the row's "
-         "sum first, and send a part each.",
-         1, when=lambda o: of.is_sum(o) and of.sends_whole(o)),
-    Miss("scattered-over-the-slow-axis",
-         "Whole rows are cut up over dcn, and so cross it before they are small: scatter over ici first.",
-         2, when=of.scatters_whole),
-    Miss("gathers-over-the-slow-axis",
-         "Terms are gathered over dcn and added afterwards: add before you send.",
-         2, when=lambda o: of.pieces(o, "dcn", "all-gather") and not of.scatters_over(o, "dcn")),
-    Miss("one-flat-group",
-         "One collective over all devices at once moves whole rows in groups that cross dcn; the fast wires should make "
-         "them small first.",
-         1, when=lambda o: of.is_sum(o) and of.flat(o)),
-    Miss("whole-rows-in-a-ring",
-         "A ring that crosses dcn sends something along it in every round, and together that is more than a sum of parts "
-         "would take, each made within its host.",
-         2, when=lambda o: of.rounds(o) > len(o.case.axes)),
-    Miss("sums-whole-rows-then-cuts",
-         "dcn is spared, but over ici whole rows are summed on every device: psum_scatter on the way in and all_gather on "
-         "the way out take half of that each.",
-         3, when=lambda o: of.is_sum(o) and of.cuts_after(o)),
+    Misconception(
+        "left-to-the-compiler",
+        "On global arrays the compiler sums for you, over all devices at once; here you are to choose the steps, in "
+        "shard_map.",
+        1, when=lambda o: not o.manual),
+    Misconception(
+        "promise-not-proved",
+        "out_specs promises equal copies, and JAX cannot prove that they are: along the axis in the message a sum is "
+        "missing, or all_gather needs to='invarying'.",
+        3, error="can't be statically inferred"),
+    Misconception(
+        "one-axis-only",
+        "The terms were added along one mesh axis only, so each host, or each place in a host, has a sum of its own.",
+        1, when=lambda o: of.one_axis(o, "dcn") or of.one_axis(o, "ici")),
+    Misconception("mean-instead-of-sum", "The sum of the devices' rows is asked for, not their mean.", 1, like=of.averaged),
+    Misconception("never-reduced", "Each device returned its own row; nothing was added.", 1, local=of.own_host),
+    Misconception(
+        "full-bytes-on-slow-axis",
+        "The values are right, but every device sends a whole row along dcn: let the devices of a host share out the row's "
+        "sum first, and send a part each.",
+        1, when=lambda o: of.is_sum(o) and of.sends_whole(o)),
+    Misconception(
+        "scattered-over-the-slow-axis",
+        "Whole rows are cut up over dcn, and so cross it before they are small: scatter over ici first.",
+        2, when=of.scatters_whole),
+    Misconception(
+        "gathers-over-the-slow-axis", "Terms are gathered over dcn and added afterwards: add before you send.",
+        2, when=lambda o: of.pieces(o, "dcn", "all-gather") and not of.scatters_over(o, "dcn")),
+    Misconception(
+        "one-flat-group",
+        "One collective over all devices at once moves whole rows in groups that cross dcn; the fast wires should make "
+        "them small first.",
+        1, when=lambda o: of.is_sum(o) and of.flat(o)),
+    Misconception(
+        "whole-rows-in-a-ring",
+        "A ring that crosses dcn sends something along it in every round, and together that is more than a sum of parts "
+        "would take, each made within its host.",
+        2, when=lambda o: of.rounds(o) > len(o.case.axes)),
+    Misconception(
+        "sums-whole-rows-then-cuts",
+        "dcn is spared, but over ici whole rows are summed on every device: psum_scatter on the way in and all_gather on "
+        "the way out take half of that each.",
+        3, when=lambda o: of.is_sum(o) and of.cuts_after(o)),
 )  # fmt: skip
 
 GRID = (
-    Miss("in-numbered-order",
-         "Rows were filled with devices as they are numbered; ask which process each belongs to.", 1, like=of.in_order),
-    Miss("local-by-hosts",
-         "That is the mesh of local by hosts: as many columns as processes, filled with devices as they are numbered.",
-         1, like=of.seed_mesh),
-    Miss("hosts-as-columns", "Each process is a column here; it should be a row.", 2, like=of.turned),
-    Miss("first-come", "Rows come in the order of the processes' numbers, not in the order in which they turn up.",
-         2, like=of.first_come),
+    Misconception(
+        "in-numbered-order",
+        "Rows were filled with devices as they are numbered; ask which process each belongs to.", 1, like=of.in_order),
+    Misconception(
+        "local-by-hosts",
+        "That is the mesh of local by hosts: as many columns as processes, filled with devices as they are numbered.",
+        1, like=of.seed_mesh),
+    Misconception("hosts-as-columns", "Each process is a column here; it should be a row.", 2, like=of.turned),
+    Misconception(
+        "first-come", "Rows come in the order of the processes' numbers, not in the order in which they turn up.",
+        2, like=of.first_come),
 )  # fmt: skip
 
 GRADIENTS = (
-    Miss("flat-data-parallel",
-         "The values are right: this is data parallelism over all eight devices, and each of them sends whole gradients "
-         "over the hosts' wires.",
-         1, when=lambda o: of.multiplied(o, 1) and any(
-             len(c.axes) == 2 and c.kind == "all-reduce" and of.beyond_a_part(o, [c]) for c in o.collectives)),
-    Miss("activations-cross-hosts",
-         "The values are right, but something as long as the batch goes from host to host: let each host keep its samples.",
-         2, when=lambda o: of.multiplied(o, 1) and of.activations_cross(o)),
-    Miss("whole-gradients-cross",
-         "The values are right, but a device sends more than its part of the gradients to other hosts: cut them over local "
-         "before they are summed over host.",
-         2, when=lambda o: of.multiplied(o, 1) and of.whole_gradients_cross(o)),
-    Miss("summed-again",
-         "The gradients are too large by a number of devices: means of parts were added up, or a sum over devices is taken "
-         "once too often.",
-         3, when=lambda o: any(of.multiplied(o, n) for n in {2, 4, 8})),
-    Miss("averaged-again",
-         "The gradients are too small by a constant: averaged over devices once too often, or the loss has a factor of its "
-         "own.",
-         3, when=lambda o: any(of.multiplied(o, 1 / n) for n in {2, 4, 8})),
-    Miss("sum-instead-of-mean", "The loss is the mean over samples and outputs; this is the sum's gradient.",
-         1, when=lambda o: of.multiplied(o, o.inputs[1].size)),
-    Miss("sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
-         1, when=lambda o: of.multiplied(o, o.inputs[1].shape[1])),
-    Miss("promise-not-proved",
-         "out_specs promises equal copies, and JAX cannot prove that they are: along the axis in the message a sum is "
-         "missing, or all_gather needs to='invarying'.",
-         3, error="can't be statically inferred"),
-    Miss("left-in-pieces",
-         "A device has only its part of the gradients; they are asked for whole, and within a host that is cheap.",
-         3, when=lambda o: any(p.spec for p in o.placements) and of.multiplied(o, 1)),
+    Misconception(
+        "flat-data-parallel",
+        "The values are right: this is data parallelism over all eight devices, and each of them sends whole gradients "
+        "over the hosts' wires.",
+        1, when=lambda o: of.multiplied(o, 1) and any(
+            len(c.axes) == 2 and c.kind == "all-reduce" and of.beyond_a_part(o, [c]) for c in o.collectives)),
+    Misconception(
+        "activations-cross-hosts",
+        "The values are right, but something as long as the batch goes from host to host: let each host keep its samples.",
+        2, when=lambda o: of.multiplied(o, 1) and of.activations_cross(o)),
+    Misconception(
+        "whole-gradients-cross",
+        "The values are right, but a device sends more than its part of the gradients to other hosts: cut them over local "
+        "before they are summed over host.",
+        2, when=lambda o: of.multiplied(o, 1) and of.whole_gradients_cross(o)),
+    Misconception(
+        "summed-again",
+        "The gradients are too large by a number of devices: means of parts were added up, or a sum over devices is taken "
+        "once too often.",
+        3, when=lambda o: any(of.multiplied(o, n) for n in {2, 4, 8})),
+    Misconception(
+        "averaged-again",
+        "The gradients are too small by a constant: averaged over devices once too often, or the loss has a factor of its "
+        "own.",
+        3, when=lambda o: any(of.multiplied(o, 1 / n) for n in {2, 4, 8})),
+    Misconception(
+        "sum-instead-of-mean", "The loss is the mean over samples and outputs; this is the sum's gradient.",
+        1, when=lambda o: of.multiplied(o, o.inputs[1].size)),
+    Misconception(
+        "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
+        1, when=lambda o: of.multiplied(o, o.inputs[1].shape[1])),
+    Misconception(
+        "promise-not-proved",
+        "out_specs promises equal copies, and JAX cannot prove that they are: along the axis in the message a sum is "
+        "missing, or all_gather needs to='invarying'.",
+        3, error="can't be statically inferred"),
+    Misconception(
+        "left-in-pieces",
+        "A device has only its part of the gradients; they are asked for whole, and within a host that is cheap.",
+        3, when=lambda o: any(p.spec for p in o.placements) and of.multiplied(o, 1)),
 )  # fmt: skip
 
 
 FEED = (
-    Miss("values-from-elsewhere",
-         "NumPy wants all values, and this process has half of them: leave the array to JAX, or look at its own shards.",
-         1, error="spans non-addressable"),
-    Miss("own-devices-only",
-         "The batch lies on devices of this process only, so each process made an array of its own: its mesh must have "
-         "those of all, jax.devices().",
-         1, when=lambda seen: len(seen.returned[0]["batch"].placement.shards) < seen.launch.processes * seen.launch.devices),
-    Miss("promised-copies",
-         "By this sharding devices of both hosts have the same rows, and each host gave its own: copies were promised that "
-         "differ, and nobody compared.",
-         2, when=lambda seen: not seen.returned[0]["batch"].copies),
-    Miss("every-host-the-same-rows", "Both hosts read the same rows: the file depends on jax.process_index().",
-         1, like=of.fed_twice),
-    Miss("hosts-swapped", "The rows of process 1 come before those of process 0.", 2, like=of.swapped),
-    Miss("mean-of-own-rows", "The mean is that of the rows of this process: take it of the global array.",
-         3, when=of.own_mean),
-    Miss("copies-within-a-host",
-         "Devices of one host hold the same rows; cut the rows over all eight devices.",
-         2, when=of.copied_within_a_host),
+    Misconception(
+        "values-from-elsewhere",
+        "NumPy wants all values, and this process has half of them: leave the array to JAX, or look at its own shards.",
+        1, error="spans non-addressable"),
+    Misconception(
+        "own-devices-only",
+        "The batch lies on devices of this process only, so each process made an array of its own: its mesh must have "
+        "those of all, jax.devices().",
+        1, when=lambda seen: len(seen.returned[0]["batch"].placement.shards) < seen.launch.processes * seen.launch.devices),
+    Misconception(
+        "promised-copies",
+        "By this sharding devices of both hosts have the same rows, and each host gave its own: copies were promised that "
+        "differ, and nobody compared.",
+        2, when=lambda seen: not seen.returned[0]["batch"].copies),
+    Misconception(
+        "every-host-the-same-rows", "Both hosts read the same rows: the file depends on jax.process_index().",
+        1, like=of.fed_twice),
+    Misconception("hosts-swapped", "The rows of process 1 come before those of process 0.", 2, like=of.swapped),
+    Misconception(
+        "mean-of-own-rows", "The mean is that of the rows of this process: take it of the global array.",
+        3, when=of.own_mean),
+    Misconception(
+        "copies-within-a-host", "Devices of one host hold the same rows; cut the rows over all eight devices.",
+        2, when=of.copied_within_a_host),
 )  # fmt: skip
 
 START = (
-    Miss("hosts-must-agree",
-         "device_put compares what the processes give it, and they gave different arrays for one that is to be the same.",
-         2, error="not the same on each process"),
-    Miss("weights-by-host",
-         "Each process made weights of its own, and the copies that the array promises are not equal.",
-         1, when=lambda seen: not seen.returned[0]["weights"].copies),
-    Miss("same-rows-on-every-host",
-         "Both processes chose the same rows, so the batch is half as large as it looks: who reads what depends on "
-         "process_index.",
-         2, when=lambda seen: seen.returned[0]["rows"] == seen.returned[1]["rows"]),
-    Miss("own-order-on-every-host",
-         "Some rows are read by both processes, so others by none, as if each had an order of its own: shuffle alike, then "
-         "share out that one order.",
-         2, when=lambda seen: of.overlap(seen) > 0),
-    Miss("not-shuffled", "Each process reads its rows in rising order: shuffle all samples by `seed` before they are shared "
-         "out.",
-         2, when=of.in_rising_order),
-    Miss("same-noise-on-every-host",
-         "Each host drew its part from the same key, so the hosts have equal noise: draw one global array, or fold the "
-         "process in.",
-         3, when=of.repeated_by_host),
-    Miss("same-noise-on-every-device",
-         "Devices have equal noise: they drew from the same key, or got copies of one draw.",
-         3, when=lambda seen: of.repeated(seen.returned[0]["noise"])),
-    Miss("no-normal-noise",
-         "The noise does not look normal: its mean should be near 0, and its standard deviation near 1.",
-         3, when=lambda seen: not of.normal(seen.returned[0]["noise"].whole)),
+    Misconception(
+        "hosts-must-agree",
+        "device_put compares what the processes give it, and they gave different arrays for one that is to be the same.",
+        2, error="not the same on each process"),
+    Misconception(
+        "weights-by-host", "Each process made weights of its own, and the copies that the array promises are not equal.",
+        1, when=lambda seen: not seen.returned[0]["weights"].copies),
+    Misconception(
+        "same-rows-on-every-host",
+        "Both processes chose the same rows, so the batch is half as large as it looks: who reads what depends on "
+        "process_index.",
+        2, when=lambda seen: seen.returned[0]["rows"] == seen.returned[1]["rows"]),
+    Misconception(
+        "own-order-on-every-host",
+        "Some rows are read by both processes, so others by none, as if each had an order of its own: shuffle alike, then "
+        "share out that one order.",
+        2, when=lambda seen: of.overlap(seen) > 0),
+    Misconception(
+        "not-shuffled", "Each process reads its rows in rising order: shuffle all samples by `seed` before they are shared "
+        "out.",
+        2, when=of.in_rising_order),
+    Misconception(
+        "same-noise-on-every-host",
+        "Each host drew its part from the same key, so the hosts have equal noise: draw one global array, or fold the "
+        "process in.",
+        3, when=of.repeated_by_host),
+    Misconception(
+        "same-noise-on-every-device", "Devices have equal noise: they drew from the same key, or got copies of one draw.",
+        3, when=lambda seen: of.repeated(seen.returned[0]["noise"])),
+    Misconception(
+        "no-normal-noise", "The noise does not look normal: its mean should be near 0, and its standard deviation near 1.",
+        3, when=lambda seen: not of.normal(seen.returned[0]["noise"].whole)),
 )  # fmt: skip
 
 RESUME = (
-    Miss("one-process-saves",
-         "Process 0 waits for something that process 1 never begins. Saving a global array is work for all processes, and "
-         "so is every computation on one.",
-         1, when=lambda seen: seen.stopped[0] and seen.returned[1] is not None),
-    Miss("all-values-in-one-process",
-         "NumPy wants all values in one process, which has half of them; a checkpoint library writes each process's shards.",
-         1, error="spans non-addressable"),
-    Miss("lies-as-it-was-saved",
-         "The values are right, and the array lies on the mesh of the run before: give restore a ShapeDtypeStruct with the "
-         "new sharding.",
-         2, when=lambda seen: of.right_state(seen) and of.on_another_mesh(seen)),
-    Miss("steps-from-zero-again", "After the restart the steps are counted from 0 again; the run goes on at `first`.",
-         2, like=of.recounted),
-    Miss("not-continued", "That is the state with which this part begins; the steps from `first` to `last` are missing.",
-         2, like=of.not_continued),
-    Miss("never-restored", "The second part begins anew, and the steps of the first are lost: restore its checkpoint.",
-         1, like=of.from_zeros),
-    Miss("nothing-under-that-name",
-         "Nothing was found where this part looks for its checkpoint: each part saves as step `last`, and the next one "
-         "reads that as `first`.",
-         3, when=of.nothing_found),
+    Misconception(
+        "one-process-saves",
+        "Process 0 waits for something that process 1 never begins. Saving a global array is work for all processes, and "
+        "so is every computation on one.",
+        1, when=lambda seen: seen.stopped[0] and seen.returned[1] is not None),
+    Misconception(
+        "all-values-in-one-process",
+        "NumPy wants all values in one process, which has half of them; a checkpoint library writes each process's shards.",
+        1, error="spans non-addressable"),
+    Misconception(
+        "lies-as-it-was-saved",
+        "The values are right, and the array lies on the mesh of the run before: give restore a ShapeDtypeStruct with the "
+        "new sharding.",
+        2, when=lambda seen: of.right_state(seen) and of.on_another_mesh(seen)),
+    Misconception(
+        "steps-from-zero-again", "After the restart the steps are counted from 0 again; the run goes on at `first`.",
+        2, like=of.recounted),
+    Misconception(
+        "not-continued", "That is the state with which this part begins; the steps from `first` to `last` are missing.",
+        2, like=of.not_continued),
+    Misconception(
+        "never-restored", "The second part begins anew, and the steps of the first are lost: restore its checkpoint.",
+        1, like=of.from_zeros),
+    Misconception(
+        "nothing-under-that-name",
+        "Nothing was found where this part looks for its checkpoint: each part saves as step `last`, and the next one "
+        "reads that as `first`.",
+        3, when=of.nothing_found),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from shardlab_judge.question import Check, Question
 BATCH = Question(
     "14.1", "One array, read by two", difficulty=2, minutes=20,
     items=(
-        ProcessesItem("feed", {"V": 1, "S": 1}, oracle=of.fed, misses=wrong.FEED,
+        ProcessesItem("feed", {"V": 1, "S": 1}, oracle=of.fed, misconceptions=wrong.FEED,
                       cases=(of.feeding(3, 8, 3), of.feeding(5, 4, 2)), draw=of.draw_feeding),
     ),
     hints=(
@@ -36,7 +36,8 @@ BATCH = Question(
 FAILING = Question(
     "14.2", "What fails, what hangs, what lies", difficulty=3, minutes=15,
     items=(
-        ValueItem("fates", {"P": 2}, predicted=True, key=wrong.FATES, misses=wrong.PREDICTED, spelling=wrong.small_letters),
+        ValueItem("fates", {"P": 2}, predicted=True, key=wrong.FATES,
+                  misconceptions=wrong.PREDICTED, spelling=wrong.small_letters),
     ),
     hints=(
         "For each line ask: is it a computation on a global array, or a look at what this process has? Who calls it?",
@@ -58,7 +59,8 @@ FAILING = Question(
 HIERARCHY = Question(
     "14.3", "A sum that spares the slow wire", difficulty=4, minutes=30,
     items=(
-        ProgramItem("all_reduce", {"V": 0.5, "S": 0.5, "H": 2}, oracle=of.summed, misses=wrong.REDUCTION, manual=True,
+        ProgramItem("all_reduce", {"V": 0.5, "S": 0.5, "H": 2}, oracle=of.summed,
+                    misconceptions=wrong.REDUCTION, manual=True,
                     tolerance="float32 sums in another order",
                     cases=(of.reduction(WIRES, 1024), of.reduction(FEW_WIRES, 96)), draw=of.draw_reduction),
     ),
@@ -80,7 +82,7 @@ HIERARCHY = Question(
 SEEDS = Question(
     "14.4", "Alike and not alike", difficulty=3, minutes=25,
     items=(
-        ProcessesItem("start", {"V": 1.5, "S": 0.5}, checks=(Check("V", of.not_begun),), misses=wrong.START,
+        ProcessesItem("start", {"V": 1.5, "S": 0.5}, checks=(Check("V", of.not_begun),), misconceptions=wrong.START,
                       cases=(of.starting(3, 40, 6), of.starting(8, 32, 16)), draw=of.draw_starting),
     ),
     hints=(
@@ -102,7 +104,7 @@ SEEDS = Question(
 CHECKPOINT = Question(
     "14.5", "Saved on one mesh, resumed on another", difficulty=4, minutes=30,
     items=(
-        ProcessesItem("resume", {"V": 1.5, "S": 1}, oracle=of.resumed, misses=wrong.RESUME, rtol=1e-4, atol=1e-4,
+        ProcessesItem("resume", {"V": 1.5, "S": 1}, oracle=of.resumed, misconceptions=wrong.RESUME, rtol=1e-4, atol=1e-4,
                       cases=(of.resuming((2, 4), 0, 3), of.resuming((4, 2), 3, 5)), draw=of.draw_resuming),
     ),
     hints=(
@@ -124,9 +126,9 @@ CHECKPOINT = Question(
 AXES = Question(
     "14.6", "Which axis goes over hosts", difficulty=4, minutes=35,
     items=(
-        CallsItem("grid", {"C": 1}, oracle=of.grid, misses=wrong.GRID, draw=of.draw_processes,
+        CallsItem("grid", {"C": 1}, oracle=of.grid, misconceptions=wrong.GRID, draw=of.draw_processes,
                   calls=(([0, 0, 0, 0, 1, 1, 1, 1],), ([0, 1, 0, 1, 0, 1, 0, 1],), ([2, 0, 0, 1, 2, 1],))),
-        ProgramItem("gradients", {"V": 0.5, "S": 0.5, "H": 2}, oracle=of.slopes, misses=wrong.GRADIENTS,
+        ProgramItem("gradients", {"V": 0.5, "S": 0.5, "H": 2}, oracle=of.slopes, misconceptions=wrong.GRADIENTS,
                     rtol=1e-4, tolerance="float32 sums over the batch, in another order",
                     cases=(of.training(HOSTS, 256, 16, 56), of.training(SMALL_HOSTS, 320, 8, 48)), draw=of.draw_training),
     ),

@@ -11,7 +11,7 @@ import numpy as np
 from shardlab.placement import place
 from shardlab_course.ch15 import casebook_oracles as of
 from shardlab_judge.cases import Observed
-from shardlab_judge.question import Miss
+from shardlab_judge.question import Misconception
 
 CAUSES = {
     "unplaced-state": "an array that nobody placed lies whole on every device",
@@ -42,67 +42,80 @@ def _cause(*names: str) -> Any:
 
 
 CASE_1 = (
-    Miss("traffic-blamed",
-         "Both collectives would be there in a good step too: w is cut, so it is gathered, and its gradient is summed. "
-         "Look at what each argument takes, beside its shape.",
-         1, like=_cause("too-few-summed", "summed-twice", "widened-first", "table-gathered", "wrong-axis")),
-    Miss("all-of-it-counted",
-         "That is what m and v take. A device needs an eighth of it, so the rest is too much.",
-         2, like=_number(196_608)),
-    Miss("one-moment-counted", "There are two moments, and a device needs an eighth of each: the rest of both is too much.",
-         2, like=_number(86_016, 98_304)),
+    Misconception(
+        "traffic-blamed",
+        "Both collectives would be there in a good step too: w is cut, so it is gathered, and its gradient is summed. "
+        "Look at what each argument takes, beside its shape.",
+        1, like=_cause("too-few-summed", "summed-twice", "widened-first", "table-gathered", "wrong-axis")),
+    Misconception(
+        "all-of-it-counted", "That is what m and v take. A device needs an eighth of it, so the rest is too much.",
+        2, like=_number(196_608)),
+    Misconception(
+        "one-moment-counted", "There are two moments, and a device needs an eighth of each: the rest of both is too much.",
+        2, like=_number(86_016, 98_304)),
 )  # fmt: skip
 
 CASE_2 = (
-    Miss("constraint-blamed",
-         "There is no constraint in the jaxpr. Which dimension of the reshaped array gets the cut of the rows, and what "
-         "does the loop do with that dimension?",
-         1, like=_cause("wrong-axis", "unplaced-state", "table-gathered")),
-    Miss("one-of-two-gathers",
-         "That is one of the two all-gathers: the slices are brought together on their way in, the outputs on "
-         "their way out.",
-         2, like=_number(9_216, 6_144)),
-    Miss("own-part-left-out",
-         "You left out what a device has already. The table's payload is the bytes of the result, the device's own part "
-         "included: add up that column.",
-         2, like=_number(9_984, 6_912, 3_072)),
+    Misconception(
+        "constraint-blamed",
+        "There is no constraint in the jaxpr. Which dimension of the reshaped array gets the cut of the rows, and what "
+        "does the loop do with that dimension?",
+        1, like=_cause("wrong-axis", "unplaced-state", "table-gathered")),
+    Misconception(
+        "one-of-two-gathers",
+        "That is one of the two all-gathers: the slices are brought together on their way in, the outputs on "
+        "their way out.",
+        2, like=_number(9_216, 6_144)),
+    Misconception(
+        "own-part-left-out",
+        "You left out what a device has already. The table's payload is the bytes of the result, the device's own part "
+        "included: add up that column.",
+        2, like=_number(9_984, 6_912, 3_072)),
 )  # fmt: skip
 
 CASE_3 = (
-    Miss("loop-overlooked",
-         "The operands of the sum are each device's own counts, and the labels stay cut over data. In which computation is "
-         "the sum, and how often does that run?",
-         1, like=_cause("summed-twice", "too-few-summed", "cut-goes-to-loop", "local-index")),
-    Miss("bytes-of-one-round", "The line is printed once and runs in each of the loop's rounds.", 2, like=_number(400)),
-    Miss("needed-sum-counted", "One sum is needed: what need not move is the rest.", 2, like=_number(9_600)),
+    Misconception(
+        "loop-overlooked",
+        "The operands of the sum are each device's own counts, and the labels stay cut over data. In which computation is "
+        "the sum, and how often does that run?",
+        1, like=_cause("summed-twice", "too-few-summed", "cut-goes-to-loop", "local-index")),
+    Misconception(
+        "bytes-of-one-round", "The line is printed once and runs in each of the loop's rounds.", 2, like=_number(400)),
+    Misconception("needed-sum-counted", "One sum is needed: what need not move is the rest.", 2, like=_number(9_600)),
 )  # fmt: skip
 
 CASE_4 = (
-    Miss("gradient-blamed-for-twice",
-         "No value is too large: a device's own gradient is summed once. Read over which axes, and over which the tokens "
-         "are cut.",
-         1, like=_cause("summed-twice", "same-key", "local-index")),
-    Miss("group-the-other-way",
-         "That is the size of the axis over which nothing was summed, or of the whole mesh; the sum is over data.", 2,
-         like=_number(4, 8)),
+    Misconception(
+        "gradient-blamed-for-twice",
+        "No value is too large: a device's own gradient is summed once. Read over which axes, and over which the tokens "
+        "are cut.",
+        1, like=_cause("summed-twice", "same-key", "local-index")),
+    Misconception(
+        "group-the-other-way",
+        "That is the size of the axis over which nothing was summed, or of the whole mesh; the sum is over data.", 2,
+        like=_number(4, 8)),
 )  # fmt: skip
 
 CASE_5 = (
-    Miss("constraint-on-the-output-blamed",
-         "The constraint says where the rows are wanted, and that is by batch. What does the product need of the table?",
-         1, like=_cause("wrong-axis", "unplaced-state")),
-    Miss("table-counted",
-         "That is the table, or a device's part of it. Count the bytes of the rows that one device's ids name.",
-         2, like=_number(65_536, 8_192)),
+    Misconception(
+        "constraint-on-the-output-blamed",
+        "The constraint says where the rows are wanted, and that is by batch. What does the product need of the table?",
+        1, like=_cause("wrong-axis", "unplaced-state")),
+    Misconception(
+        "table-counted",
+        "That is the table, or a device's part of it. Count the bytes of the rows that one device's ids name.",
+        2, like=_number(65_536, 8_192)),
 )  # fmt: skip
 
 CASE_6 = (
-    Miss("gather-blamed",
-         "The weights have to come together in some form, as the batch is cut too. In which form are they stored, and in "
-         "which do they travel?",
-         1, like=_cause("table-gathered", "unplaced-state", "wrong-axis")),
-    Miss("floats-counted", "That is what travels now; stored, an element has one byte.", 2, like=_number(61_440)),
-    Miss("savings-counted", "That is what would be saved. Wanted is what would travel then.", 2, like=_number(46_080)),
+    Misconception(
+        "gather-blamed",
+        "The weights have to come together in some form, as the batch is cut too. In which form are they stored, and in "
+        "which do they travel?",
+        1, like=_cause("table-gathered", "unplaced-state", "wrong-axis")),
+    Misconception("floats-counted", "That is what travels now; stored, an element has one byte.", 2, like=_number(61_440)),
+    Misconception(
+        "savings-counted", "That is what would be saved. Wanted is what would travel then.", 2, like=_number(46_080)),
 )  # fmt: skip
 
 
@@ -111,13 +124,14 @@ def _whole(o: Observed, k: int) -> bool:
 
 
 MENDED_1 = (
-    Miss("zeros-have-no-place",
-         "Zeros lie whole on every device. A constant depends on no argument, so it gets no cut from its weight; zeros_like "
-         "copies shape and dtype, and device_put under jit does not place a constant.",
-         3, when=lambda o: _whole(o, 0) and _whole(o, 1)),
-    Miss("same-place-for-both",
-         "One weight is cut by rows, the other by columns. Each moment lies as its own weight does.",
-         3, when=lambda o: not all(o.placements[k].same_as(_wanted(o, k)) for k in (0, 1))),
+    Misconception(
+        "zeros-have-no-place",
+        "Zeros lie whole on every device. A constant depends on no argument, so it gets no cut from its weight; zeros_like "
+        "copies shape and dtype, and device_put under jit does not place a constant.",
+        3, when=lambda o: _whole(o, 0) and _whole(o, 1)),
+    Misconception(
+        "same-place-for-both", "One weight is cut by rows, the other by columns. Each moment lies as its own weight does.",
+        3, when=lambda o: not all(o.placements[k].same_as(_wanted(o, k)) for k in (0, 1))),
 )  # fmt: skip
 
 
@@ -126,68 +140,81 @@ def _wanted(o: Observed, k: int) -> Any:
 
 
 MENDED_2 = (
-    Miss("rows-out-of-order",
-         "The slices are right, and the rows come back in the slices' order: undo what you did to the batch.",
-         3, like=of.predictions_mixed),
-    Miss("slices-of-the-cut",
-         "Each slice is a run of neighbouring rows, which are on few devices: so every slice, or all of them, must travel.",
-         3, when=lambda o: o.price > 0 and not _whole(o, 0) and "stablehlo.while" in dict(o.operations)),
-    Miss("rows-travel",
-         "Nothing has to travel: each row of the result comes from one row of x, and is wanted on the same device.",
-         3, when=lambda o: o.price > 0),
+    Misconception(
+        "rows-out-of-order",
+        "The slices are right, and the rows come back in the slices' order: undo what you did to the batch.",
+        3, like=of.predictions_mixed),
+    Misconception(
+        "slices-of-the-cut",
+        "Each slice is a run of neighbouring rows, which are on few devices: so every slice, or all of them, must travel.",
+        3, when=lambda o: o.price > 0 and not _whole(o, 0) and "stablehlo.while" in dict(o.operations)),
+    Misconception(
+        "rows-travel",
+        "Nothing has to travel: each row of the result comes from one row of x, and is wanted on the same device.",
+        3, when=lambda o: o.price > 0),
 )  # fmt: skip
 
 MENDED_3 = (
-    Miss("sum-still-in-the-loop",
-         "An all-reduce still runs in every round: carry each device's own counts, and sum after the loop. Under jit alone "
-         "the carry is one array for all, so it is summed at once.",
-         3, when=lambda o: any((c.executions or 0) > 1 and c.kind == "all-reduce" for c in o.collectives)),
-    Miss("labels-travel",
-         "The labels are brought together to be counted. Count them where they lie: then a hundred counts travel, however "
-         "many labels there are.",
-         3, when=of.labels_moved),
-    Miss("rounds-summed-apart",
-         "The counts of every round travel, at once. Add a device's rounds up first; then sum a hundred numbers over "
-         "devices.",
-         3, when=lambda o: any(c.kind == "all-reduce" and c.payload_bytes > 4 * of.CLASSES for c in o.collectives)),
-    Miss("never-summed", "Each device returns the counts of its own labels.", 3, local=of.counts_own),
+    Misconception(
+        "sum-still-in-the-loop",
+        "An all-reduce still runs in every round: carry each device's own counts, and sum after the loop. Under jit alone "
+        "the carry is one array for all, so it is summed at once.",
+        3, when=lambda o: any((c.executions or 0) > 1 and c.kind == "all-reduce" for c in o.collectives)),
+    Misconception(
+        "labels-travel",
+        "The labels are brought together to be counted. Count them where they lie: then a hundred counts travel, however "
+        "many labels there are.",
+        3, when=of.labels_moved),
+    Misconception(
+        "rounds-summed-apart",
+        "The counts of every round travel, at once. Add a device's rounds up first; then sum a hundred numbers over "
+        "devices.",
+        3, when=lambda o: any(c.kind == "all-reduce" and c.payload_bytes > 4 * of.CLASSES for c in o.collectives)),
+    Misconception("never-summed", "Each device returns the counts of its own labels.", 3, local=of.counts_own),
 )  # fmt: skip
 
 MENDED_4 = (
-    Miss("still-over-data-only",
-         "Tokens are cut over model too, and a device's scale has seen only its own tokens.",
-         3, when=lambda o: of.slope_over(o, "data")),
-    Miss("over-model-only", "Now the sum is over model, and the batch is cut over data.", 3,
-         when=lambda o: of.slope_over(o, "model")),
-    Miss("never-summed-at-all", "Each device returns the gradient of its own tokens.", 3, local=of.slope_own),
-    Miss("summed-again",
-         "It is too large by as many times as there are devices along an axis, or in the mesh: so it is when what is summed "
-         "already is summed again. With check_vma=True jax.grad sums by itself over the axes along which scale is the same.",
-         3, when=lambda o: any(of.slope_times(o, n) for n in _sizes(o))),
-    Miss("mean-of-the-terms",
-         "It is too small by as many times as there are devices along an axis, or in the mesh: so it is when a mean over "
-         "them is taken. The loss is a sum over tokens.",
-         3, when=lambda o: any(of.slope_times(o, 1 / n) for n in _sizes(o))),
+    Misconception(
+        "still-over-data-only", "Tokens are cut over model too, and a device's scale has seen only its own tokens.",
+        3, when=lambda o: of.slope_over(o, "data")),
+    Misconception(
+        "over-model-only", "Now the sum is over model, and the batch is cut over data.", 3,
+        when=lambda o: of.slope_over(o, "model")),
+    Misconception("never-summed-at-all", "Each device returns the gradient of its own tokens.", 3, local=of.slope_own),
+    Misconception(
+        "summed-again",
+        "It is too large by as many times as there are devices along an axis, or in the mesh: so it is when what is summed "
+        "already is summed again. With check_vma=True jax.grad sums by itself over the axes along which scale is the same.",
+        3, when=lambda o: any(of.slope_times(o, n) for n in _sizes(o))),
+    Misconception(
+        "mean-of-the-terms",
+        "It is too small by as many times as there are devices along an axis, or in the mesh: so it is when a mean over "
+        "them is taken. The loss is a sum over tokens.",
+        3, when=lambda o: any(of.slope_times(o, 1 / n) for n in _sizes(o))),
 )  # fmt: skip
 
 
 MENDED_5 = (
-    Miss("still-gathered",
-         "The whole table still travels. Each device can look all ids up in its own columns; then the rows that are named "
-         "travel. jnp.take shows that to the compiler, a product with one_hot hides it.",
-         3, when=lambda o: any(c.kind == "all-gather" and c.payload_bytes >= o.inputs[0].nbytes for c in o.collectives)),
-    Miss("rows-left-by-columns",
-         "A look-up leaves the rows cut as the table is, by columns. They are wanted by rows, and somebody has to say so.",
-         3, when=lambda o: o.placements[0].same_as(place(o.placements[0].shape, o.case.axes, of.COLUMNS))),
+    Misconception(
+        "still-gathered",
+        "The whole table still travels. Each device can look all ids up in its own columns; then the rows that are named "
+        "travel. jnp.take shows that to the compiler, a product with one_hot hides it.",
+        3, when=lambda o: any(c.kind == "all-gather" and c.payload_bytes >= o.inputs[0].nbytes for c in o.collectives)),
+    Misconception(
+        "rows-left-by-columns",
+        "A look-up leaves the rows cut as the table is, by columns. They are wanted by rows, and somebody has to say so.",
+        3, when=lambda o: o.placements[0].same_as(place(o.placements[0].shape, o.case.axes, of.COLUMNS))),
 )  # fmt: skip
 
 MENDED_6 = (
-    Miss("floats-still-travel",
-         "The weights still travel as floats: an array is gathered in the form in which it is wanted whole. Want the whole "
-         "numbers whole, and rescale after that.",
-         3, when=of.wholes_moved),
-    Miss("scale-forgotten", "These are products with the stored whole numbers; every column has its scale.", 3,
-         like=of.unscaled),
+    Misconception(
+        "floats-still-travel",
+        "The weights still travel as floats: an array is gathered in the form in which it is wanted whole. Want the whole "
+        "numbers whole, and rescale after that.",
+        3, when=of.wholes_moved),
+    Misconception(
+        "scale-forgotten", "These are products with the stored whole numbers; every column has its scale.", 3,
+        like=of.unscaled),
 )  # fmt: skip
 
 
@@ -208,34 +235,41 @@ def _sizes(o: Observed) -> tuple[int, ...]:
 
 
 DESIGN = (
-    Miss("times-the-devices",
-         "The step is too long by as many times as there are devices along an axis, or in the mesh: so it is when a "
-         "gradient that was summed already is summed again, or when a mean over a block is taken for one over the batch.",
-         1, when=lambda o: any(_agrees(o, factor) for factor in _sizes(o))),
-    Miss("uphill-or-short", "The step has another length than 0.1 times the gradient of the mean squared error.", 1,
-         when=lambda o: any(_agrees(o, factor) for factor in (-1, 0.5, 0.25, 0.125))),
-    Miss("sixteen-bits",
-         "There are numbers of 16 bits in your program. They halve the bytes, and what they round off is seen in the new "
-         "weights, which are compared in float32.",
-         2, when=lambda o: bool(o.shards) and not _agrees(o, 1.0, 1e-4, 1e-5) and bool(HALVES.search(o.hlo))),
-    Miss("weights-whole",
-         "A weight lies whole on every device, and so does its new value: there is no room for that.",
-         1, when=lambda o: 1 in (_parts(o, 2), _parts(o, 3)) and _right(o)),
-    Miss("hidden-units-travel",
-         "Hidden units travel, the largest array there is. Cut W1 by columns and W2 by rows over the same axes: then each "
-         "device uses those that it made.",
-         2, when=lambda o: _right(o) and _travels(o, (0, 0), (2, 1))),
-    Miss("data-parallel-in-disguise",
-         "A weight that is cut is brought together again, or its gradient is: its bytes travel. Which dimension could be "
-         "cut so that activations travel instead, and are these fewer?",
-         2, when=lambda o: _right(o) and (_travels(o, (2, 0), (2, 1)) or _travels(o, (3, 0), (3, 1)))),
-    Miss("outputs-summed-everywhere",
-         "The outputs are summed for all devices: an all-reduce, which costs a reduce-scatter and a gather. Each device "
-         "needs the sums of its own rows of Y: psum_scatter.",
-         3, when=lambda o: _right(o) and _parts(o, 1) == _sizes(o)[-1] and _travels(o, (1, 0), (1, 1), "all-reduce")),
-    Miss("activations-whole",
-         "X or Y lies on several devices alike. It may be cut too, and brought together when it is used.",
-         3, when=lambda o: _right(o) and min(_parts(o, 0), _parts(o, 1)) < _sizes(o)[-1]),
+    Misconception(
+        "times-the-devices",
+        "The step is too long by as many times as there are devices along an axis, or in the mesh: so it is when a "
+        "gradient that was summed already is summed again, or when a mean over a block is taken for one over the batch.",
+        1, when=lambda o: any(_agrees(o, factor) for factor in _sizes(o))),
+    Misconception(
+        "uphill-or-short", "The step has another length than 0.1 times the gradient of the mean squared error.", 1,
+        when=lambda o: any(_agrees(o, factor) for factor in (-1, 0.5, 0.25, 0.125))),
+    Misconception(
+        "sixteen-bits",
+        "There are numbers of 16 bits in your program. They halve the bytes, and what they round off is seen in the new "
+        "weights, which are compared in float32.",
+        2, when=lambda o: bool(o.shards) and not _agrees(o, 1.0, 1e-4, 1e-5) and bool(HALVES.search(o.hlo))),
+    Misconception(
+        "weights-whole", "A weight lies whole on every device, and so does its new value: there is no room for that.",
+        1, when=lambda o: 1 in (_parts(o, 2), _parts(o, 3)) and _right(o)),
+    Misconception(
+        "hidden-units-travel",
+        "Hidden units travel, the largest array there is. Cut W1 by columns and W2 by rows over the same axes: then each "
+        "device uses those that it made.",
+        2, when=lambda o: _right(o) and _travels(o, (0, 0), (2, 1))),
+    Misconception(
+        "data-parallel-in-disguise",
+        "A weight that is cut is brought together again, or its gradient is: its bytes travel. Which dimension could be "
+        "cut so that activations travel instead, and are these fewer?",
+        2, when=lambda o: _right(o) and (_travels(o, (2, 0), (2, 1)) or _travels(o, (3, 0), (3, 1)))),
+    Misconception(
+        "outputs-summed-everywhere",
+        "The outputs are summed for all devices: an all-reduce, which costs a reduce-scatter and a gather. Each device "
+        "needs the sums of its own rows of Y: psum_scatter.",
+        3, when=lambda o: _right(o) and _parts(o, 1) == _sizes(o)[-1] and _travels(o, (1, 0), (1, 1), "all-reduce")),
+    Misconception(
+        "activations-whole",
+        "X or Y lies on several devices alike. It may be cut too, and brought together when it is used.",
+        3, when=lambda o: _right(o) and min(_parts(o, 0), _parts(o, 1)) < _sizes(o)[-1]),
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from shardlab_judge.question import Question
 CAPSTONE = Question(
     "15.1", "A transformer over two axes, by hand", difficulty=5, minutes=75,
     items=(
-        ProgramItem("hand_train", {"V": 2, "S": 1, "H": 2, "M": 1}, oracle=of.trained(), misses=wrong.TRAIN,
+        ProgramItem("hand_train", {"V": 2, "S": 1, "H": 2, "M": 1}, oracle=of.trained(), misconceptions=wrong.TRAIN,
                     rtol=1e-3, atol=1e-3, tolerance="five steps of float32 sums, in another order", manual=True,
                     slack=9000, slack_reason="the loss may move a few more numbers a token, such as every device's own sum",
                     cases=(of.training(PLANE, 16, 6, (24, 4, 4, 64)), of.training(TALL, 12, 5, (20, 4, 5, 52))),
@@ -40,10 +40,10 @@ CAPSTONE = Question(
 MESH = Question(
     "15.2", "Choose a mesh, and defend it", difficulty=4, minutes=45,
     items=(
-        CallsItem("bill", {"C": 1.5}, oracle=of.bill, misses=wrong.BILL, rtol=1e-6,
+        CallsItem("bill", {"C": 1.5}, oracle=of.bill, misconceptions=wrong.BILL, rtol=1e-6,
                   calls=((8, 1, 64, 512, 1024, 2, 32000), (2, 4, 64, 512, 1024, 2, 32000), (1, 8, 16, 256, 512, 4, 8192)),
                   draw=of.draw_bill),
-        CallsItem("choose", {"C": 1.5}, oracle=of.choice, misses=wrong.CHOICE, calls=of.CHOICES,
+        CallsItem("choose", {"C": 1.5}, oracle=of.choice, misconceptions=wrong.CHOICE, calls=of.CHOICES,
                   draw=of.draw_choice),
     ),
     hints=(
@@ -64,9 +64,9 @@ MESH = Question(
 GPIPE = Question(
     "15.3", "GPipe in one loop", difficulty=5, minutes=60,
     items=(
-        ValueItem("idle", {"P": 1}, predicted=True, misses=wrong.BUBBLE, rtol=0.01,
+        ValueItem("idle", {"P": 1}, predicted=True, misconceptions=wrong.BUBBLE, rtol=0.01,
                   key={"one": 3 / 4, "four": 3 / 7, "sixteen": 3 / 19, "a_tenth": 27}),
-        ProgramItem("pipeline", {"V": 2, "S": 0.5, "H": 1.5}, oracle=of.piped, misses=wrong.PIPELINE, manual=True,
+        ProgramItem("pipeline", {"V": 2, "S": 0.5, "H": 1.5}, oracle=of.piped, misconceptions=wrong.PIPELINE, manual=True,
                     rtol=1e-4, atol=1e-5, tolerance="float32 sums over microbatches, in another order",
                     slack=8, slack_reason="the loss may be summed apart from its gradient",
                     cases=(of.microbatches(STAGES, 11, 4, 16), of.microbatches(FEW_STAGES, 7, 3, 12)),
@@ -92,7 +92,8 @@ GPIPE = Question(
 MIXTURE = Question(
     "15.4", "Experts, places and two all-to-alls", difficulty=5, minutes=60,
     items=(
-        ProgramItem("moe", {"V": 2, "S": 0.5, "H": 1.5}, oracle=of.mixture(of.DEVICES), misses=wrong.MIXTURE, manual=True,
+        ProgramItem("moe", {"V": 2, "S": 0.5, "H": 1.5}, oracle=of.mixture(of.DEVICES),
+                    misconceptions=wrong.MIXTURE, manual=True,
                     rtol=1e-3, atol=1e-3, tolerance="two float32 products, in another order",
                     cases=(of.routing(EXPERTS, 24, 6, 16), of.routing(FEW_EXPERTS, 40, 5, 14, 2)), draw=of.draw_routing),
     ),

@@ -11,7 +11,7 @@ from typing import Any
 from shardlab_judge import responses
 from shardlab_judge.findings import explained, raised, short
 from shardlab_judge.items.value import matches
-from shardlab_judge.question import Item, Judged, Miss, Response, Setting
+from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
 from shardlab_judge.verdict import Finding
 
 Arguments = tuple[Any, ...]
@@ -67,7 +67,7 @@ class CallsItem(Item):
             return {}, [raised(self, error, f"{self.name} raised in {count}", where)]
         right, got = short(repr(rights[first]), 120), short(repr(returned[first]["value"]), 120)
         finding = Finding(self.name, self.first, f"{self.name} is wrong in {count}", right, got, where)
-        return {}, [explained(finding, _calls_miss(self, calls, returned))]
+        return {}, [explained(finding, _calls_misconception(self, calls, returned))]
 
 
 def admit_calls(asked: Mapping[str, Any], raw: Any) -> Response:
@@ -83,11 +83,11 @@ def _returns(one: Response, right: Any, rtol: float) -> bool:
     return "value" in one and matches(right, one["value"], rtol)
 
 
-def _calls_miss(item: CallsItem, calls: Sequence[Arguments], returned: Sequence[Response]) -> Miss | None:
+def _calls_misconception(item: CallsItem, calls: Sequence[Arguments], returned: Sequence[Response]) -> Misconception | None:
     def acts_alike(like: Callable[..., Any]) -> bool:
         return all(_agrees(like, arguments, one, item.rtol) for arguments, one in zip(calls, returned))
 
-    return next((m for m in item.misses if m.like is not None and acts_alike(m.like)), None)
+    return next((m for m in item.misconceptions if m.like is not None and acts_alike(m.like)), None)
 
 
 def _agrees(function: Callable[..., Any], arguments: Arguments, one: Response, rtol: float) -> bool:

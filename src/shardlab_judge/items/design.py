@@ -20,7 +20,7 @@ from shardlab_judge.cases import Case, Observed
 from shardlab_judge.costs import Cost, distance, front, share
 from shardlab_judge.findings import describe, explained
 from shardlab_judge.items.program import ProgramItem, admit_program, judge_program
-from shardlab_judge.misconceptions import find_miss
+from shardlab_judge.misconceptions import find_misconception
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.verdict import Finding
 
@@ -110,8 +110,10 @@ class DesignItem(Item):
     def program(self) -> ProgramItem:
         """What is judged of the program by itself."""
         points = {letter: of for letter, of in self.points.items() if letter in "VS"}
-        close = {"rtol": self.rtol, "atol": self.atol}
-        return ProgramItem(self.name, points, misses=self.misses, oracle=self.oracle, cases=self.cases, **close)
+        return ProgramItem(
+            self.name, points, misconceptions=self.misconceptions, oracle=self.oracle, cases=self.cases,
+            rtol=self.rtol, atol=self.atol,
+        )  # fmt: skip
 
     def laid_out(self, case: Case, layout: Mapping[str, Any]) -> Case:
         """The case with its inputs and outputs where a layout puts them.
@@ -225,7 +227,7 @@ def _placed(item: DesignItem, case: Case, observed: Observed) -> tuple[float, Fi
     if finding is None:
         return part, None
     # What is known of bytes and room explains no loop.
-    return part, finding if _loops(observed) else explained(finding, find_miss(item.program, observed, "D"))
+    return part, finding if _loops(observed) else explained(finding, find_misconception(item.program, observed, "D"))
 
 
 def _observed(case: Case, program: Response) -> Observed:

@@ -18,7 +18,7 @@ from shardlab.expressions.resolution import Resolution
 from shardlab.placement import Axes, Placement
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.findings import describe, explained, short
-from shardlab_judge.question import Item, Judged, Miss, Response, Setting
+from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
 from shardlab_judge.reading import AS_VALUE, Shape, resolved, unread
 from shardlab_judge.verdict import Finding
 
@@ -47,7 +47,7 @@ class LayoutItem(Item):
     """An expression or a spec for each argument of a function that is given, judged by what the function then compiles to.
 
     `S` is for the output's placement, `H` for the price of the collectives, `M` for argument and output bytes, `F` for the
-    FLOPs of a device; none may be above those of `reference`. Misses are recognised by `when`.
+    FLOPs of a device; none may be above those of `reference`. Misconceptions are recognised by `when`.
 
     Args:
         function: of JAX arrays; ours.
@@ -184,5 +184,5 @@ def _shard(observed: Observed) -> str:
     return ", ".join(f"shards {list(p.shard_shape)} of {list(p.shape)}" for p in observed.placements)
 
 
-def _when(item: Item, observed: Observed) -> Miss | None:
-    return next((m for m in item.misses if m.when is not None and m.when(observed)), None)
+def _when(item: Item, observed: Observed) -> Misconception | None:
+    return next((m for m in item.misconceptions if m.when is not None and m.when(observed)), None)

@@ -39,11 +39,11 @@ def judge_placement(item: Item, target: Placement, got: Placement) -> Judged:
     """Full points where every device holds the target's slice."""
     if got.same_as(target):
         return {item.first: 1.0}, []
-    miss = next((m for m in item.misses if isinstance(m.like, Placement) and got.same_as(m.like)), None)
+    known = next((m for m in item.misconceptions if isinstance(m.like, Placement) and got.same_as(m.like)), None)
     shown = dataclasses.replace(target, axes=None, spec=None)
     finding = Finding(item.name, item.first, _difference(target, got), _placed(target), _placed(got),
                       pictures=(shown, got) if got.shape == target.shape else None)  # fmt: skip
-    return {}, [explained(finding, miss)]
+    return {}, [explained(finding, known)]
 
 
 def _placed(placement: Placement) -> str:

@@ -14,7 +14,7 @@ from shardlab.placement import place
 from shardlab_judge import responses
 from shardlab_judge.findings import checked, explained, raised, short, spec_text
 from shardlab_judge.launches import Global, Launch, Seen, seen
-from shardlab_judge.question import Check, Item, Judged, Miss, Response, Setting
+from shardlab_judge.question import Check, Item, Judged, Misconception, Response, Setting
 from shardlab_judge.verdict import Finding
 
 Difference = tuple[str, str, str, str]
@@ -171,15 +171,15 @@ def _state(n: int, one: Response, observed: Seen) -> str:
 
 
 def _explained(item: ProcessesItem, finding: Finding, observed: Seen) -> Finding:
-    return finding if finding.miss else explained(finding, _miss(item, observed, finding.letter))
+    return finding if finding.misconception else explained(finding, _misconception(item, observed, finding.letter))
 
 
-def _miss(item: ProcessesItem, observed: Seen, letter: str) -> Miss | None:
-    for miss in item.misses:
-        if miss.when is not None and _holds(miss.when, observed):
-            return miss
-        if letter == "V" and miss.like is not None and _equals(item, observed, miss.like):
-            return miss
+def _misconception(item: ProcessesItem, observed: Seen, letter: str) -> Misconception | None:
+    for known in item.misconceptions:
+        if known.when is not None and _holds(known.when, observed):
+            return known
+        if letter == "V" and known.like is not None and _equals(item, observed, known.like):
+            return known
     return None
 
 

@@ -22,7 +22,7 @@ from shardlab_judge.cases import Case, Observed
 from shardlab_judge.costs import Cost
 from shardlab_judge.findings import checked, describe, explained, raised, spec_text
 from shardlab_judge.inputs import hidden_inputs, wide
-from shardlab_judge.misconceptions import find_miss, is_barred
+from shardlab_judge.misconceptions import find_misconception, is_barred
 from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
 from shardlab_judge.verdict import Finding
 
@@ -165,7 +165,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
         found = next(_differences(letter, item, observed, cost), None)
         if found is not None:
             found = dataclasses.replace(found, where=case.title)
-            findings.append(explained(found, find_miss(item, observed, letter)))
+            findings.append(explained(found, find_misconception(item, observed, letter)))
     return findings
 
 

@@ -33,7 +33,7 @@ class RulesItem(Item):
 
     The student's process matches the patterns, which are regular expressions and may take any time; the judge gets the
     expression that each path was given. Letter `S` is for every leaf in its place, `M` for the bytes that a device holds.
-    A miss is recognised by `like`, a predicate over {path: how many parts each dimension is cut into}.
+    A misconception is recognised by `like`, a predicate over {path: how many parts each dimension is cut into}.
 
     Args:
         wanted: the spec of a leaf, from its path.
@@ -90,8 +90,8 @@ def _tree_findings(item: RulesItem, tree: Tree, one: Response) -> list[Finding]:
         except ShardlabError as error:
             return [dataclasses.replace(unread(item, error), letter="", where=f"{path}   {_title(tree)}")]
     cuts = {path: _cuts(placement) for path, placement in got.items()}
-    miss = next((m for m in item.misses if m.like is not None and m.like(cuts)), None)
-    return [explained(finding, miss) for finding in _misplaced(item, tree, wanted, got)]
+    known = next((m for m in item.misconceptions if m.like is not None and m.like(cuts)), None)
+    return [explained(finding, known) for finding in _misplaced(item, tree, wanted, got)]
 
 
 def _misplaced(

@@ -9,7 +9,7 @@ from typing import Any
 
 from shardlab_judge import responses
 from shardlab_judge.findings import explained, short
-from shardlab_judge.question import Item, Judged, Miss, Response, Setting
+from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
 from shardlab_judge.verdict import Finding
 
 
@@ -50,21 +50,21 @@ def _judge_whole(item: ValueItem, got: Any) -> Judged:
     if matches(item.key, got, item.rtol):
         return {item.first: 1.0}, []
     finding = Finding(item.name, item.first, "That is not it.", f"another {_kind(item.key)}", short(repr(got), 120))
-    return {}, [explained(finding, _value_miss(item, got))]
+    return {}, [explained(finding, _value_misconception(item, got))]
 
 
 def _judge_entries(item: ValueItem, key: Mapping[str, Any], got: Any) -> Judged:
     if not isinstance(got, Mapping):
         what, wanted = f"{item.name} is no dict.", f"a dict with the keys {list(key)}"
         finding = Finding(item.name, item.first, what, wanted, short(repr(got)))
-        return {}, [explained(finding, _value_miss(item, got))]
+        return {}, [explained(finding, _value_misconception(item, got))]
     wrong = [k for k, right in key.items() if not matches(right, got.get(k), item.rtol)]
     if not wrong:
         return {item.first: 1.0}, []
     said = ", ".join(f"{k}: {short(repr(got.get(k)), 60)}" for k in wrong)
     what = f"{len(wrong)} of {len(key)} are not right."
     finding = Finding(item.name, item.first, what, f"another answer to {', '.join(wrong)}", said)
-    return {item.first: 1 - len(wrong) / len(key)}, [explained(finding, _value_miss(item, got))]
+    return {item.first: 1 - len(wrong) / len(key)}, [explained(finding, _value_misconception(item, got))]
 
 
 def _spelt(got: Any, spelling: Callable[[str], str]) -> Any:
@@ -91,8 +91,8 @@ def _kind(key: Any) -> str:
     return "choice"
 
 
-def _value_miss(item: ValueItem, got: Any) -> Miss | None:
-    return next((m for m in item.misses if m.like is not None and _is_like(m.like, got, item.rtol)), None)
+def _value_misconception(item: ValueItem, got: Any) -> Misconception | None:
+    return next((m for m in item.misconceptions if m.like is not None and _is_like(m.like, got, item.rtol)), None)
 
 
 def _is_like(like: Any, got: Any, rtol: float) -> bool:
