@@ -117,7 +117,7 @@ class Item:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "kind" in vars(cls):
+        if Item in cls.__bases__:
             KINDS[cls.kind] = cls
 
     @property
@@ -175,7 +175,7 @@ class Item:
 
 
 KINDS: dict[str, type[Item]] = {}
-"""Every kind that was declared so far, by its name."""
+"""Every kind that was declared so far, by its name: the classes that are made from `Item` itself."""
 
 
 @dataclasses.dataclass(frozen=True)
