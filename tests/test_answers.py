@@ -17,12 +17,12 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
     """A right answer passes with full points; a wrong one fails with its own diagnosis and its exact points."""
     question = QUESTIONS[sample.question]
     got = verdict(sample, SEED)
-    assert got.status == ("failed" if sample.miss else "passed"), text(got, question)
-    if sample.miss not in (None, "-"):
-        assert sample.miss in {finding.misconception for finding in got.findings}, text(got, question)
-    expected = question.points if sample.miss is None else sample.due.points
+    assert got.status == ("failed" if sample.misconception else "passed"), text(got, question)
+    if sample.misconception not in (None, "-"):
+        assert sample.misconception in {finding.misconception for finding in got.findings}, text(got, question)
+    expected = question.points if sample.misconception is None else sample.due.points
     assert expected is None or got.points == expected, text(got, question)
-    assert got.points < question.points or sample.miss is None
+    assert got.points < question.points or sample.misconception is None
     assert html(got, question).startswith("<div")
 
 
@@ -31,13 +31,13 @@ def test_every_named_miss_has_an_answer() -> None:
     named = {
         (question.id, miss.id) for question in QUESTIONS.values() for item in question.items for miss in item.misconceptions
     }
-    assert named == {(s.question, s.miss) for s in SAMPLES if s.miss not in (None, "-")}
+    assert named == {(s.question, s.misconception) for s in SAMPLES if s.misconception not in (None, "-")}
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda q: q.id)
 def test_question_is_complete(question) -> None:
     """Each question has three short hints, an explanation, and at least two wrong answers in the corpus."""
-    wrong = [s for s in SAMPLES if s.question == question.id and s.miss]
+    wrong = [s for s in SAMPLES if s.question == question.id and s.misconception]
     assert len(wrong) >= 2
     assert all(0 < len(hint.split()) <= 40 for hint in question.hints)
     assert 40 <= len(question.explanation.split()) <= 180

@@ -9,7 +9,7 @@ import pytest
 from reach import untouched
 from variants import FOLDER, read
 
-from shardlab_course.checking import predictions
+from shardlab.answers import in_the_box
 
 FILE = '''\
 """The reference."""
@@ -62,7 +62,7 @@ NAMES = {"base", "near", "far", "sizes", "sized"}
 def file(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
     """A file of answers to question 0.1."""
     monkeypatch.setenv("SHARDLAB_RECORD", "1")
-    monkeypatch.setattr(predictions, "GIVEN", {})
+    monkeypatch.setattr(in_the_box, "GIVEN", {})
     (path := tmp_path / "0.1.py").write_text(FILE)
     return path
 
@@ -70,7 +70,7 @@ def file(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
 def test_what_a_file_says(file: pathlib.Path) -> None:
     """The reference comes first; a variant's decorator is what it is due."""
     read_from = read(file)
-    assert [(s.question, s.name, s.miss, s.due.points, s.due.alone) for s in read_from] == [
+    assert [(s.question, s.name, s.misconception, s.due.points, s.due.alone) for s in read_from] == [
         ("0.1", "reference", None, None, False),
         ("0.1", "as_it_is", None, None, False),
         ("0.1", "adds_two", "adds-two", 1.5, False),
@@ -90,9 +90,9 @@ def test_predictions_are_the_variants_own(file: pathlib.Path) -> None:
     """One that predicts makes none of the reference's predictions, and `...` is none."""
     _, same, _, leaves_out = read(file)
     for sample, predicted in ((same, {"sum": 1, "kind": "a"}), (leaves_out, {})):
-        predictions.GIVEN.clear()
+        in_the_box.GIVEN.clear()
         sample.variables()
-        assert predictions.GIVEN["0.1"] == predicted
+        assert in_the_box.GIVEN["0.1"] == predicted
 
 
 def test_an_error_shows_the_line(file: pathlib.Path) -> None:

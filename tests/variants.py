@@ -27,12 +27,12 @@ REFERENCE = "reference"
 
 @dataclasses.dataclass(frozen=True)
 class Due:
-    """The verdict that a variant must get: passed, or failed with a miss (`-`: none in particular) and its points.
+    """The verdict that a variant must get: passed, or failed with a misconception (`-`: none in particular) and its points.
 
     One that is launched `alone` hangs, and observed answers launched together with it would wait for its end.
     """
 
-    miss: str | None = None
+    misconception: str | None = None
     points: float | None = None
     alone: bool = False
 
@@ -44,9 +44,9 @@ class Due:
 right = Due()
 
 
-def wrong(miss: str, points: float | None = None, *, alone: bool = False) -> Due:
+def wrong(misconception: str, points: float | None = None, *, alone: bool = False) -> Due:
     """What a wrong answer is due; without points any number of them, but not all."""
-    return Due(miss, points, alone)
+    return Due(misconception, points, alone)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -65,8 +65,8 @@ class Sample:
         return self.path.stem
 
     @property
-    def miss(self) -> str | None:
-        """The miss that must be named, `-` for none in particular, and no miss at all for a right answer."""
+    def misconception(self) -> str | None:
+        """The one that must be named, `-` for none in particular, and none at all for a right answer."""
         return self.due.misconception
 
     def variables(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ PROGRAMS = {q.id for q in QUESTIONS.values() if any(isinstance(item, ProgramItem
 REFERENCES = [s for s in SAMPLES if s.name == REFERENCE and s.question in PROGRAMS]
 # Of each chapter the first exercise that asks for a program: all of them take a minute.
 FIRST = {s.question.split(".")[0]: s for s in reversed(REFERENCES)}.values()
-CHECKED = {s.name: s for s in SAMPLES if s.question == "4.2" and s.miss != "-"}
+CHECKED = {s.name: s for s in SAMPLES if s.question == "4.2" and s.misconception != "-"}
 
 
 def variables(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -61,8 +61,9 @@ def test_a_check_on_chips_says_the_same(sample: Sample, monkeypatch: pytest.Monk
     monkeypatch.setenv("SHARDLAB_PROGRESS", str(tmp_path / "progress.json"))
     on_chips(monkeypatch)
     feedback = sl.check("4.2", **{name: given[name] for name in QUESTIONS["4.2"].variables if name in given})
-    assert feedback.passed == (sample.miss is None)
-    assert sample.miss is None or sample.miss in {finding.misconception for finding in feedback.verdict.findings}
+    assert feedback.passed == (sample.misconception is None)
+    named = {finding.misconception for finding in feedback.verdict.findings}
+    assert sample.misconception is None or sample.misconception in named
 
 
 def test_a_judge_that_was_ended_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
