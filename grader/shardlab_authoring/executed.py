@@ -133,7 +133,7 @@ def _depended(text: str, chapter: int | None) -> Iterator[pathlib.Path]:
     roots |= {package for package, _ in FROM.findall(text)}
     if chapter is not None:
         roots.add(f"shardlab_course.ch{chapter:02}.questions")
-        yield from (path for path in folder(chapter).iterdir() if path.suffix == ".json")
+        yield from folder(chapter).glob("*.json")
         yield from records.FOLDER.glob(f"{chapter}-*.json")
     reached = dependence.reached(roots)
     yield from (path for module in reached if (path := dependence.source(module)) is not None)
