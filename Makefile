@@ -90,8 +90,9 @@ bench: $(INSTALLED) bubblewrap  ## measure speed as ratios, for the status page 
 check: $(INSTALLED) bubblewrap  ## all that a change to one chapter can break: answers, references, editions, numbers (CHAPTER=4)
 	@$(PY) -m shardlab_authoring.check $(CHAPTER)
 
-lint: $(INSTALLED)  ## check the style with ruff, and the types with mypy
+lint: $(INSTALLED)  ## check style and format with ruff, and types with mypy
 	@$(VENV)/bin/ruff check
+	@$(VENV)/bin/ruff format --check
 	@$(VENV)/bin/mypy
 
 notebooks: $(INSTALLED)  ## write notebooks/ again from solutions/

@@ -73,7 +73,9 @@ def test_import_is_light() -> None:
     """Importing shardlab brings in neither Jupyter nor the grader."""
     loaded = subprocess.run(
         [sys.executable, "-c", "import sys, shardlab; print(*{name.split('.')[0] for name in sys.modules})"],
-        capture_output=True, text=True, check=True,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.split()
     assert "shardlab" in loaded
     assert HEAVY.isdisjoint(loaded)

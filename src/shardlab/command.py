@@ -159,10 +159,12 @@ def _start(n: int) -> None:
 def _example_of(example: Any, name: str) -> tuple[Any, ...]:
     if example is None:
         raise ShardlabError(
-            "no-arguments", f"nothing says what {name} is called with.", where=f"python -m shardlab inspect {name}",
+            "no-arguments",
+            f"nothing says what {name} is called with.",
+            where=f"python -m shardlab inspect {name}",
             mend=f'give --args "float32[64,128]@x,_" --mesh x=2,y=4,\n'
             f"or write {name.partition(':')[2]}_example() beside it: a tuple of arrays or jax.ShapeDtypeStructs.",
-        )  # fmt: skip
+        )
     made = example()
     return made if isinstance(made, tuple) else (made,)
 

@@ -91,16 +91,24 @@ def read(path: Path, target: str) -> Recorded:
     raw = json.loads(path.read_text())
     if raw["target"] != target:
         raise ShardlabError(
-            "other-record", f"the record {path.stem!r} is of {raw['target']}.", where=f"target={target!r}",
+            "other-record",
+            f"the record {path.stem!r} is of {raw['target']}.",
+            where=f"target={target!r}",
             mend="name the record of this target, or install libtpu and make it: make records.",
-        )  # fmt: skip
+        )
     hlo = zlib.decompress(base64.b85decode(raw["hlo"])).decode()
     axes = tuple((name, size) for name, size in raw["axes"]) if raw["axes"] else None
     outputs = tuple(Placement.from_json(each) for each in raw["outputs"])
     return Recorded(
-        read_collectives(hlo, axes), Memory(*raw["memory"]), raw["flops"], hlo, outputs, raw["devices"], raw["platform"],
+        read_collectives(hlo, axes),
+        Memory(*raw["memory"]),
+        raw["flops"],
+        hlo,
+        outputs,
+        raw["devices"],
+        raw["platform"],
         label=f"stored record: compiled for {target} with JAX {raw['jax']}, libtpu {raw['libtpu']} on {raw['date']}",
-    )  # fmt: skip
+    )
 
 
 def _path(name: str) -> Path:

@@ -85,10 +85,13 @@ def run(measured: Measured, inputs: tuple[np.ndarray, ...], seed: int | None = N
     placed = [placed_of(x.sharding, x.shape, case.axes) for x in outputs]
     placements = tuple(dataclasses.replace(where, dtype=str(x.dtype)) for (where, _), x in zip(placed, outputs))
     return dataclasses.replace(
-        measured.observed, inputs=inputs, placements=placements, terms=tuple(over for _, over in placed),
+        measured.observed,
+        inputs=inputs,
+        placements=placements,
+        terms=tuple(over for _, over in placed),
         shards=tuple(_blocks(x, where) for x, where in zip(outputs, placements)),
         rerun=lambda: run(measured, other_numbers(inputs, seed), seed),
-    )  # fmt: skip
+    )
 
 
 def _blocks(x: jax.Array, where: Placement) -> tuple[tuple[int, tuple[slice, ...], np.ndarray], ...]:

@@ -29,9 +29,11 @@ def resolved(text: Any, shape: Shape, axes: Axes | None, devices: int) -> Resolu
         return _of_spec(text, shape, axes)
     if isinstance(text, str) and len(text) > LONGEST:
         raise ShardlabError(
-            "expression-too-long", f"the expression has {len(text)} characters.", where=text[:40] + "...",
+            "expression-too-long",
+            f"the expression has {len(text)} characters.",
+            where=text[:40] + "...",
             mend=f"write at most {LONGEST}.",
-        )  # fmt: skip
+        )
     found = None if axes is None else resolve_on(text, shape, axes)
     return found or resolve(text, shape, devices if axes is None else math.prod(n for _, n in axes))
 
@@ -61,7 +63,9 @@ def _of_spec(entries: list[Any], shape: Shape, axes: Axes | None) -> Resolution:
         place(shape, axes, spec)
     except ValueError as error:
         raise ShardlabError(
-            "spec-does-not-fit", f"{error}.", where=short(f"P({', '.join(map(repr, spec))})"),
+            "spec-does-not-fit",
+            f"{error}.",
+            where=short(f"P({', '.join(map(repr, spec))})"),
             mend="name each mesh axis at most once in a spec, for a size that it divides.",
-        ) from error  # fmt: skip
+        ) from error
     return Resolution(axes, (*spec, *[None] * (len(shape) - len(spec))))

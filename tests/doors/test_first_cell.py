@@ -104,7 +104,7 @@ def test_the_pin_is_one() -> None:
 def test_a_chapter_names_the_packages_that_it_needs_besides() -> None:
     """The mark's further words become pinned packages; one without a pin is left open."""
     cell = header.first_cell(("flax", "unknown"), GIVEN)
-    assert f'jax=={PINNED_JAX} flax=={GIVEN.pins["flax"]} unknown\n' in cell
+    assert f"jax=={PINNED_JAX} flax=={GIVEN.pins['flax']} unknown\n" in cell
 
 
 @pytest.mark.parametrize("name", PLATFORMS)

@@ -157,8 +157,7 @@ def test_the_first_cell_installs_only_what_is_missing(source: edition.NotebookNo
 def test_an_exercise_says_what_it_asks() -> None:
     """Heading, difficulty, minutes, points by what is checked, and the way to a hint."""
     assert header.exercise(QUESTIONS[1]) == (
-        "## Exercise 90.2: Parts\n\n"
-        '●●○○○ · 5 minutes · 1.5 points (prediction 0.5, formula 1) · stuck? `sl.hint("90.2")`'
+        '## Exercise 90.2: Parts\n\n●●○○○ · 5 minutes · 1.5 points (prediction 0.5, formula 1) · stuck? `sl.hint("90.2")`'
     )
 
 
@@ -233,9 +232,7 @@ def test_the_command_writes_then_checks(tiny: pathlib.Path, monkeypatch: pytest.
     assert capsys.readouterr().out == stale + wrote
 
 
-def test_outside_the_repository_it_says_so(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_outside_the_repository_it_says_so(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """The command names the missing pyproject.toml and fails."""
     monkeypatch.chdir(tmp_path)
     assert edition.main(["--check"]) == 1

@@ -43,7 +43,10 @@ def code(notebook: Notebook) -> None:
 
 
 def metadata(notebook: Notebook) -> None:
-    notebook["metadata"] |= {"title": MARKDOWN, "widgets": {"application/vnd.jupyter.widget-state+json": {"state": MARKDOWN}}}
+    notebook["metadata"] |= {
+        "title": MARKDOWN,
+        "widgets": {"application/vnd.jupyter.widget-state+json": {"state": MARKDOWN}},
+    }
     for cell in notebook["cells"]:
         cell["metadata"]["tags"] = ['"><script>alert(1)</script>']
 

@@ -71,7 +71,9 @@ def null_metadata(notebook: Notebook) -> None:
 
 
 def strange_metadata(notebook: Notebook) -> None:
-    for cell, value in zip(notebook["cells"], [7, "x", [], {"nbgrader": None}, {"nbgrader": {"grade_id": ["q90-1"]}}, True] * 9):
+    for cell, value in zip(
+        notebook["cells"], [7, "x", [], {"nbgrader": None}, {"nbgrader": {"grade_id": ["q90-1"]}}, True] * 9
+    ):
         cell["metadata"] = value
 
 
@@ -140,7 +142,14 @@ def unknown_type(notebook: Notebook) -> None:
 
 def retagged(notebook: Notebook) -> None:
     for cell in notebook["cells"]:
-        cell["metadata"]["tags"] = ["skip-execution", "raises-exception", "remove-cell", "remove-input", "hide", "parameters"]
+        cell["metadata"]["tags"] = [
+            "skip-execution",
+            "raises-exception",
+            "remove-cell",
+            "remove-input",
+            "hide",
+            "parameters",
+        ]
 
 
 def swapped_ids(notebook: Notebook) -> None:
@@ -196,13 +205,21 @@ def answer_after_the_check(notebook: Notebook) -> None:
 
 def magics(notebook: Notebook) -> None:
     """Magics, shell lines and help in the answers' cells."""
-    find(notebook, "q90-1-answer")["source"] += "\n%timeit -n1 -r1 double(2)\n!echo $HOME\n?double\n%%nothing\n%matplotlib inline"
+    find(notebook, "q90-1-answer")["source"] += (
+        "\n%timeit -n1 -r1 double(2)\n!echo $HOME\n?double\n%%nothing\n%matplotlib inline"
+    )
     find(notebook, "q90-3-answer")["source"] = "%%capture\n" + find(notebook, "q90-3-answer")["source"]
 
 
 def other_languages(notebook: Notebook) -> None:
     new = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-    sources = ["%%bash\nexit 1", "%%javascript\nalert(1)", "%%html\n<script>alert(1)</script>", "%%perl\ndie", "%load_ext cython"]
+    sources = [
+        "%%bash\nexit 1",
+        "%%javascript\nalert(1)",
+        "%%html\n<script>alert(1)</script>",
+        "%%perl\ndie",
+        "%load_ext cython",
+    ]
     notebook["cells"][1:1] = [new | {"id": f"n{i}", "source": source} for i, source in enumerate(sources)]
 
 
@@ -240,7 +257,10 @@ def nested(notebook: Notebook) -> str:
 
 
 def foreign_kernel(notebook: Notebook) -> None:
-    notebook["metadata"] = {"kernelspec": {"name": "evil", "display_name": "evil", "language": "R"}, "language_info": {"name": "R"}}
+    notebook["metadata"] = {
+        "kernelspec": {"name": "evil", "display_name": "evil", "language": "R"},
+        "language_info": {"name": "R"},
+    }
 
 
 def link(place: pathlib.Path) -> None:

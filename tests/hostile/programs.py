@@ -21,7 +21,7 @@ def send(text):
         sent = stablehlo.serialize_portable_artifact(module, version, True)
     shardlab.programs.stablehlo.strip = lambda module: sent
 '''
-HEAD = 'module attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {'
+HEAD = "module attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {"
 MAIN = "func.func public @main(%a: tensor<8x64xf32>, %b: tensor<64x12xf32>) -> tensor<8x12xf32> {"
 CALL = "%0 = stablehlo.custom_call @{target}(%a, %b) {{{more}}} : (tensor<8x64xf32>, tensor<64x12xf32>) -> tensor<8x12xf32>"
 END = "return %0 : tensor<8x12xf32> } }"

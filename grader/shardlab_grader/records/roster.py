@@ -101,8 +101,10 @@ class Roster:
     def _read(self) -> Keys:
         try:
             found = json.loads(self.path.read_text())
-            return {who: {name: {"key": e["key"], "verdicts": e["verdicts"]} for name, e in entries.items()}
-                    for who, entries in found.items()}  # fmt: skip
+            return {
+                who: {name: {"key": e["key"], "verdicts": e["verdicts"]} for name, e in entries.items()}
+                for who, entries in found.items()
+            }
         except FileNotFoundError:
             return {}
         except (ValueError, KeyError, TypeError, AttributeError):

@@ -86,10 +86,11 @@ def _constrain(x: jax.Array, sharding: NamedSharding) -> jax.Array:
 
 def _inside_shard_map(x: Any) -> ShardingError:
     return ShardingError(
-        "inside-shard-map", "inside jax.shard_map each device has an array of its own, and there is nothing to place.",
+        "inside-shard-map",
+        "inside jax.shard_map each device has an array of its own, and there is nothing to place.",
         where=f"argument {jax.typeof(x)}   mesh {axes_text(mesh_axes(jax.sharding.get_abstract_mesh()))}",
         mend="place arrays before they go in (in_specs says how they are cut), or use a collective.",
-    )  # fmt: skip
+    )
 
 
 def _need_explicit_first(sharding: NamedSharding, kinds: dict[str, AxisType]) -> None:
@@ -98,20 +99,22 @@ def _need_explicit_first(sharding: NamedSharding, kinds: dict[str, AxisType]) ->
         order = [kinds[axis] == AxisType.Explicit for axis in _axes(entry)]
         if order != sorted(order, reverse=True):
             raise ShardingError(
-                "explicit-after-auto", "one dimension is sharded over an Auto axis first and an Explicit axis after it.",
+                "explicit-after-auto",
+                "one dimension is sharded over an Auto axis first and an Explicit axis after it.",
                 where=f"{sharding.spec}   mesh {axes_text(mesh_axes(sharding.mesh))}",
                 mend="name the Explicit axes first, or place the array outside of jit.",
-            )  # fmt: skip
+            )
 
 
 def _need_context(x: Any, sharding: NamedSharding) -> None:
     """Explicit axes need a mesh in the context, or an argument that is on one; JAX says so only when it compiles."""
     if jax.sharding.get_abstract_mesh().empty and jax.typeof(x).sharding.mesh.empty:
         raise ShardingError(
-            "mesh-not-in-context", "the mesh has Explicit axes, and no mesh is in the context.",
+            "mesh-not-in-context",
+            "the mesh has Explicit axes, and no mesh is in the context.",
             where=f"{sharding.spec}   mesh {axes_text(mesh_axes(sharding.mesh))}",
             mend="call the function inside `with jax.set_mesh(mesh):`.",
-        )  # fmt: skip
+        )
 
 
 def _axes(entry: Any) -> tuple[str, ...]:

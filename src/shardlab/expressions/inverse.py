@@ -40,16 +40,20 @@ def expression(x: Any, names: str | None = None) -> str:
     words = parse(f"{names} -> {names}").names if names else letter_names(rank)
     if len(words) != rank:
         raise ShardingError(
-            "rank-does-not-fit", f"{len(words)} names for {rank} dimensions.", where=f'names="{names}"   {_text(sharding)}',
+            "rank-does-not-fit",
+            f"{len(words)} names for {rank} dimensions.",
+            where=f'names="{names}"   {_text(sharding)}',
             mend="give one name to each dimension.",
-        )  # fmt: skip
+        )
     resolution = _resolution(sharding, rank)
     text = resolution and ((_everywhere(sharding) and write_counts(resolution, words)) or write_axes(resolution, words))
     if not text:
         raise ShardingError(
-            "no-expression", "no expression says this sharding.", where=_text(sharding),
+            "no-expression",
+            "no expression says this sharding.",
+            where=_text(sharding),
             mend="an expression cuts every device of a mesh equally, over axes whose names are letters, digits and `_`.",
-        )  # fmt: skip
+        )
     return text
 
 

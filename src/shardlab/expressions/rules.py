@@ -120,9 +120,11 @@ def _pattern(rule: Any) -> re.Pattern[str]:
         return re.compile(pattern)
     except (TypeError, ValueError, re.error, OverflowError, RecursionError) as error:
         raise ShardingError(
-            "rule-unreadable", f"a rule is a pair of a regular expression and a sharding expression ({error}).",
-            where=repr(rule)[:100], mend='write rules like [("w1", "x y -> x y*"), (".*", "... -> * ...")].',
-        ) from None  # fmt: skip
+            "rule-unreadable",
+            f"a rule is a pair of a regular expression and a sharding expression ({error}).",
+            where=repr(rule)[:100],
+            mend='write rules like [("w1", "x y -> x y*"), (".*", "... -> * ...")].',
+        ) from None
 
 
 def _unmatched(paths: Sequence[str], chosen: Sequence[int | None]) -> Iterator[tuple[str, str, str, str]]:
@@ -158,9 +160,11 @@ def _at(path: str, f: Callable[..., Any], leaf: Any, text: str, mesh: Any) -> An
     except ShardingError as error:
         raise error.within(f"at {path}" if path else "") from None
     raise ShardingError(
-        "leaf-not-array", f"a {type(leaf).__name__} cannot be sharded.", where=f'"{text}"   at {path or "the top"}',
+        "leaf-not-array",
+        f"a {type(leaf).__name__} cannot be sharded.",
+        where=f'"{text}"   at {path or "the top"}',
         mend="pass arrays, numbers or jax.ShapeDtypeStruct as the leaves of a tree.",
-    )  # fmt: skip
+    )
 
 
 def _sharding(leaf: Any, text: str, mesh: Mesh | AbstractMesh | None) -> NamedSharding:

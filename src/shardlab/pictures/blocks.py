@@ -83,10 +83,11 @@ def _mapped(jaxpr: Any, known: dict[Any, Any]) -> tuple[Any, dict[Any, Any]]:
             return _mapped(inner, {var: known[x] for var, x in passed if not hasattr(x, "val") and x in known})
     found = ", ".join(equation.primitive.name for equation in jaxpr.eqns[:6]) or "nothing"
     raise ShardlabError(
-        "no-shard-map", "this function is not one shard_map of its arguments.",
+        "no-shard-map",
+        "this function is not one shard_map of its arguments.",
         where=f"sl.pictures.show_blocks(f, ...)   f does: {found}",
         mend="give what jax.shard_map(body, ...) returns, and do what comes before and after it outside.",
-    )  # fmt: skip
+    )
 
 
 def _type(variable: Any) -> str:

@@ -56,10 +56,11 @@ def show_product(a: Any, b: Any) -> Picture:
     left, right = placement_of(a), placement_of(b)
     if len(left.shape) != 2 or len(right.shape) != 2 or left.shape[1] != right.shape[0]:
         raise ShardlabError(
-            "no-product", "these are no two matrices that can be multiplied.",
+            "no-product",
+            "these are no two matrices that can be multiplied.",
             where=f"sl.show_product(a, b)   a: {list(left.shape)}, b: {list(right.shape)}",
             mend="give matrices [I, J] and [J, K].",
-        )  # fmt: skip
+        )
     found = tuple(shares(left, right))
     sizes = (*left.shape, right.shape[1])
     figures = "".join(_figure(sizes, share) for share in found)

@@ -50,10 +50,11 @@ def plan(text: str, *operands: Any, out: str | None = None, mesh: MeshLike = Non
     expressions, given = list(operands[:n]), list(operands[n:])
     if n != len(said.operands) or not all(isinstance(expression, str) for expression in expressions):
         raise ShardingError(
-            "expressions-do-not-fit", f"{len(said.operands)} arrays are multiplied, and expressions are written for {n}.",
+            "expressions-do-not-fit",
+            f"{len(said.operands)} arrays are multiplied, and expressions are written for {n}.",
             where=f'"{said.text}"   ' + "   ".join(f'"{word}"' for word in operands if isinstance(word, str)),
             mend="write one expression for each array, then one shape for each.",
-        )  # fmt: skip
+        )
     if len(given) == 1 and isinstance(given[0], Sequence) and any(not isinstance(size, int) for size in given[0]):
         given = list(given[0])  # all shapes in one tuple
     shapes = [tuple(int(size) for size in getattr(array, "shape", array)) for array in given]
@@ -82,9 +83,14 @@ def _place(mesh: MeshLike) -> tuple[Axes | None, int, Mesh | None]:
 
 
 def layouts(
-    said: Contraction, names: Sequence[Names], expressions: Sequence[str], shapes: Shapes, dtype: str,
-    axes: Axes | None, devices: int,
-) -> tuple[Layout, ...]:  # fmt: skip
+    said: Contraction,
+    names: Sequence[Names],
+    expressions: Sequence[str],
+    shapes: Shapes,
+    dtype: str,
+    axes: Axes | None,
+    devices: int,
+) -> tuple[Layout, ...]:
     """The placement of each array, over mesh axes that all of them share.
 
     Raises:
@@ -127,10 +133,11 @@ def _common(texts: Sequence[str], shapes: Shapes, devices: int) -> Axes:
     marks = sorted({1, devices}.union(*(itertools.accumulate(own, int.__mul__) for own in sizes)))
     if any(b % a for a, b in itertools.pairwise(marks)):
         raise ShardingError(
-            "no-common-mesh", "the expressions cut the devices in ways that no mesh has together.",
+            "no-common-mesh",
+            "the expressions cut the devices in ways that no mesh has together.",
             where="   ".join(f'"{text}"' for text in texts) + f"   {devices} devices",
             mend="write the same numbers in the same order, or name the axes of a mesh with '@'.",
-        )  # fmt: skip
+        )
     return tuple((f"axis{i}", b // a) for i, (a, b) in enumerate(itertools.pairwise(marks))) or (("axis0", 1),)
 
 

@@ -142,9 +142,14 @@ class Plan(Printed):
         return verify(self)
 
     def search(
-        self, memory: int | None = None, by: By = "price", top: int = 10, parts: int = 1, keep: Collection[str] = (),
+        self,
+        memory: int | None = None,
+        by: By = "price",
+        top: int = 10,
+        parts: int = 1,
+        keep: Collection[str] = (),
         measure: int | None = None,
-    ) -> Search:  # fmt: skip
+    ) -> Search:
         """Placements of the same arrays on the same mesh: the cheapest by the textbook, compiled.
 
         Args:

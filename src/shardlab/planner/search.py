@@ -78,10 +78,11 @@ def search(plan: Plan, memory: int | None, by: By, top: int, least: int, keep: C
     count = math.prod(map(len, options))
     if count > MOST:
         raise ShardlabError(
-            "too-many-placements", f"there are {count:,} placements, and at most {MOST:,} are searched.",
+            "too-many-placements",
+            f"there are {count:,} placements, and at most {MOST:,} are searched.",
             where=f"{plan.said.text}   mesh {axes_text(plan.axes)}",
             mend='keep some arrays where they are, keep="A", ask for more parts=, or plan for a mesh with fewer axes.',
-        )  # fmt: skip
+        )
     every = (dataclasses.replace(plan, arguments=pick) for pick in itertools.product(*options))
     fitting = [each for each in every if memory is None or each.argument_bytes <= memory]
     best = heapq.nsmallest(top, fitting, key=lambda each: _key(each, by))

@@ -142,9 +142,11 @@ def _mesh(plan: Plan) -> Mesh:
     devices = jax.devices() if plan.mesh is None else list(plan.mesh.devices.flat)
     if len(devices) < n:
         raise ShardlabError(
-            "too-few-devices", f"the plan is for {n} devices, and there are {len(devices)} to compile for.",
-            where=plan.said.text, mend=f"call sl.setup({n}) first.",
-        )  # fmt: skip
+            "too-few-devices",
+            f"the plan is for {n} devices, and there are {len(devices)} to compile for.",
+            where=plan.said.text,
+            mend=f"call sl.setup({n}) first.",
+        )
     return Mesh(np.array(devices[:n]).reshape(sizes), names, axis_types=(AxisType.Auto,) * len(names))
 
 

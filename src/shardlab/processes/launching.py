@@ -192,15 +192,18 @@ def _job(what: Work, processes: int, devices: int, seconds: float, calls: list[l
     # Windows: without process groups nothing makes sure that no process stays behind.
     if not hasattr(os, "killpg"):
         raise ShardlabError(
-            "no-processes-here", "this system cannot run several JAX processes that work together.",
-            where=f"sl.launch(..., processes={processes}) on {sys.platform}", mend="use Linux, macOS, WSL or Colab.",
-        )  # fmt: skip
+            "no-processes-here",
+            "this system cannot run several JAX processes that work together.",
+            where=f"sl.launch(..., processes={processes}) on {sys.platform}",
+            mend="use Linux, macOS, WSL or Colab.",
+        )
     if processes < 1 or devices < 1 or not seconds > 0:
         raise ShardlabError(
-            "nothing-to-launch", "a launch needs at least one process, one device for each, and some time.",
+            "nothing-to-launch",
+            "a launch needs at least one process, one device for each, and some time.",
             where=f"{processes} processes, {devices} devices, {seconds:g} seconds",
             mend="leave them out: 2 processes, 4 devices each and 60 seconds are usual.",
-        )  # fmt: skip
+        )
     job = {"processes": processes, "devices": devices, "seconds": seconds, "path": sys.path, "calls": calls}
     if callable(what):
         title = what.__name__
@@ -218,9 +221,11 @@ def _script(text: str) -> dict[str, Any]:
         source = pathlib.Path(text).read_text(encoding="utf-8")
     except OSError as error:
         raise ShardlabError(
-            "no-such-script", f"the script cannot be read: {error.strerror}.", where=text,
+            "no-such-script",
+            f"the script cannot be read: {error.strerror}.",
+            where=text,
             mend="give its path, or its text.",
-        ) from error  # fmt: skip
+        ) from error
     return {"program": os.path.abspath(text), "source": source, "title": os.path.basename(text)}
 
 
@@ -281,9 +286,11 @@ def _failed(launched: Launched, failed: list[Process]) -> ShardlabError:
     said = f"{first.error['type']}: {short(first.error['message'])}" if first.error else f"exit status {first.status}"
     lines = [f"process {p.number}: {_state(p)}" for p in launched.processes]
     return ShardlabError(
-        "process-failed", f"{launched.what} failed in process {first.number}: {said}",
-        where="\n".join(lines), mend="read the end of what that process wrote.",
-    )  # fmt: skip
+        "process-failed",
+        f"{launched.what} failed in process {first.number}: {said}",
+        where="\n".join(lines),
+        mend="read the end of what that process wrote.",
+    )
 
 
 def _state(process: Process) -> str:

@@ -83,9 +83,13 @@ def _join(job: dict[str, Any], number: int) -> None:
     _jax.make_gloo_tcp_collectives = functools.partial(_jax.make_gloo_tcp_collectives, hostname="127.0.0.1")
     seconds = max(1, int(job["seconds"]))
     jax.distributed.initialize(
-        job["address"], job["processes"], number, coordinator_bind_address=job["address"],
-        initialization_timeout=seconds, shutdown_timeout_seconds=seconds,
-    )  # fmt: skip
+        job["address"],
+        job["processes"],
+        number,
+        coordinator_bind_address=job["address"],
+        initialization_timeout=seconds,
+        shutdown_timeout_seconds=seconds,
+    )
     # A program for a cluster says this itself; here it is done already.
     jax.distributed.initialize = lambda *args, **kwargs: None
 

@@ -212,10 +212,14 @@ def _start(number: int, job: pathlib.Path, stack: pathlib.Path) -> Peer:
             # -P: else the folder of peer.py comes first on the path, and hides modules that are named as those in it.
             # -u: what is written before a kill must not be lost in a buffer.
             [sys.executable, "-u", "-P", str(PEER), str(job), *map(str, (number, *theirs)), str(stack)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=theirs,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=theirs,
             # A group of its own, so that what it starts is ended with it.
-            start_new_session=True, env=environment(),
-        )  # fmt: skip
+            start_new_session=True,
+            env=environment(),
+        )
     except BaseException:
         for ours in (report, leash, releasing):
             os.close(ours)

@@ -73,7 +73,7 @@ def _compile_exported(f: Any, args: tuple[Any, ...], move: _Move) -> Any:
             f"the function holds a mesh of {exported.nr_devices} devices; {move.target} has {move.over.size}.",
             where=f"target={move.target!r}   {axes_text(move.axes)}",
             mend="take the mesh as the function's first argument, or leave it to jax.set_mesh.",
-        )  # fmt: skip
+        )
     moved = jax.tree.map(move.leaf, args)
     carried = any(_sharding(leaf) is not None for leaf in jax.tree.leaves(moved))
     donated = _donated(f, args)

@@ -59,10 +59,12 @@ def parse_target(text: str) -> Target:
     target = Target(found[1], tuple(map(int, found[2].split("x")))) if found else None
     if target is None or not _exists(target):
         raise ShardlabError(
-            "unknown-target", f"there is no target {text!r}.", where=f"target={text!r}",
+            "unknown-target",
+            f"there is no target {text!r}.",
+            where=f"target={text!r}",
             mend=f"v5e and v6e come as {', '.join('x'.join(map(str, shape)) for shape in FLAT)};\n"
             "v4 and v5p as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x4, v5p:4x4x8.",
-        )  # fmt: skip
+        )
     return target
 
 
@@ -117,9 +119,11 @@ def _devices(target: Target) -> tuple[Any, ...]:
             described = topologies.get_topology_desc(platform="tpu", topology_name=str(target), **options)
     except jax.errors.JaxRuntimeError as error:
         raise ShardlabError(
-            "target-refused", f"libtpu does not describe {target}.", where=str(error).splitlines()[0],
+            "target-refused",
+            f"libtpu does not describe {target}.",
+            where=str(error).splitlines()[0],
             mend="try a smaller or squarer slice; pip install 'shardlab[tpu]' brings the libtpu that fits this JAX.",
-        ) from error  # fmt: skip
+        ) from error
     return tuple(described.devices)
 
 
@@ -158,10 +162,11 @@ def size_differs(target: Target, axes: Mapping[str, int], where: str = "") -> Sh
     """The error of a mesh that is not as large as the slice."""
     size = math.prod(axes.values())
     return ShardlabError(
-        "target-size", f"axes {axes_text(axes.items())} do not make up the {target.size} chips of {target}.",
+        "target-size",
+        f"axes {axes_text(axes.items())} do not make up the {target.size} chips of {target}.",
         where=where or f"target='{target}'   {axes_text(axes.items())} makes {size}",
         mend=f"choose a slice of {size} chips, or say which sizes the axes have there: axes={{{_example(target, axes)}}}.",
-    )  # fmt: skip
+    )
 
 
 def _example(target: Target, axes: Mapping[str, int]) -> str:
@@ -176,6 +181,8 @@ def _no_libtpu(target: Target) -> ShardlabError:
     install = "pip install 'shardlab[tpu]' (a download of 213 MB); without it, leave out target=."
     elsewhere = "libtpu exists for Linux on x86-64 only: use such a machine or Colab; without it, leave out target=."
     return ShardlabError(
-        "no-libtpu", "compiling for a TPU needs libtpu, the TPU compiler, which is not installed here.",
-        where=f"target='{target}'   {here}", mend=install if able else elsewhere,
-    )  # fmt: skip
+        "no-libtpu",
+        "compiling for a TPU needs libtpu, the TPU compiler, which is not installed here.",
+        where=f"target='{target}'   {here}",
+        mend=install if able else elsewhere,
+    )

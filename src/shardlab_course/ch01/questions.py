@@ -20,10 +20,10 @@ BYTES_CALLS: tuple[tuple[Any, ...], ...] = (
     ([24, 10], "int8", {"x": 2, "y": 3, "z": 2}, [["y", "x"]]),
     ([16, 4, 6], "float32", {"data": 4, "model": 2}, [["data", "model"], None, None]),
     ([12], "int32", {"x": 4, "y": 2}, []),
-)
+)  # fmt: skip
 LIST_AS_AXIS = Misconception(
     "list-as-axis", "An entry may be a list of axes, and a list is no key of the mesh.", 2, error="unhashable type: 'list'"
-)
+)  # fmt: skip
 
 BYTES = Question(
     id="1.2",
@@ -78,7 +78,7 @@ BYTES = Question(
     "others. For float32[8, 16] on a 2 by 4 mesh with P('x') that is 256 bytes a device and 2,048 in all, four times the "
     "array. The order of axes in a tuple changes who holds what, never how much. And array.nbytes knows nothing of this: "
     "it is the global size, 512, whatever the sharding.",
-)
+)  # fmt: skip
 
 HOSTS = axes(host=2, chip=4)
 SAME = "The two specs cut the same blocks, but deal them out in another order: the first axis of a tuple is the slowest."
@@ -139,7 +139,7 @@ ORDER = Question(
     "and 7. The other six must receive rows when you go from one to the other, and the compiler needs a collective for "
     "it. Neither order is better by itself: choose so that data which must meet lies on devices that are near each other, "
     "and use the same order for arrays that meet.",
-)
+)  # fmt: skip
 
 LEGAL: dict[str, Any] = {
     "a": [4, 3], "b": "IndivisibleError", "c": "IndivisibleError", "d": [1, 12], "e": "DuplicateSpecError",
@@ -195,7 +195,7 @@ LEGAL_OR_NOT = Question(
     "multiple of its number of parts (IndivisibleError, which is a kind of ValueError). So 10 rows can be cut over 2 "
     "devices but not over 4, and a single row not at all. Where sizes do not fit, people pad the array or shard another "
     "dimension. Both choices are yours; device_put makes neither for you.",
-)
+)  # fmt: skip
 
 SLICE_CALLS: tuple[tuple[Any, ...], ...] = (
     ({"x": 1, "y": 2}, {"x": 2, "y": 4}, [8, 16], ["x", "y"]),
@@ -205,7 +205,7 @@ SLICE_CALLS: tuple[tuple[Any, ...], ...] = (
     ({"x": 3, "y": 0}, {"x": 4, "y": 2}, [6, 12], [None, "x"]),
     ({"x": 0, "y": 1, "z": 1}, {"x": 2, "y": 2, "z": 2}, [6, 20, 7], ["z", ["y", "x"], None]),
     ({"x": 1, "y": 1}, {"x": 2, "y": 3}, [9], []),
-)
+)  # fmt: skip
 
 SLICE = Question(
     id="1.5",
@@ -261,7 +261,7 @@ SLICE = Question(
     "Axes that no entry names never enter the loop, so devices that differ only there get the same slice; that is all "
     "that replication is. This little function is the whole meaning of a NamedSharding, and inside shard_map (chapter 7) "
     "you will need it again: there a device knows its coordinates and sees only its block.",
-)
+)  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (
     Question(
@@ -290,4 +290,4 @@ QUESTIONS: tuple[Question, ...] = (
     ORDER,
     LEGAL_OR_NOT,
     SLICE,
-)
+)  # fmt: skip

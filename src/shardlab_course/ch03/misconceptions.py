@@ -16,42 +16,42 @@ def mistake(id: str, cause: str, hint: int = 1, **entries: Any) -> Misconception
 
 
 IN_A_ROUND = mistake("loop-counted-once", "The line stands in the body of a loop, and the while says how often that runs: "
-                     "known_trip_count.", 2, times=1)
+                     "known_trip_count.", 2, times=1)  # fmt: skip
 BY_OP_NAME = Misconception(
     "believes-op-name", "op_name says which JAX operation the line belongs to. What the line does is its own "
-    "operation: a fusion, here a slice, local to the device.", 1, like=lambda got: got["kind"] == "all-to-all")
+    "operation: a fusion, here a slice, local to the device.", 1, like=lambda got: got["kind"] == "all-to-all")  # fmt: skip
 ONE_OF_FOUR = mistake("first-of-tuple", "The output is a tuple of four arrays of f32, 4 bytes an element; all of them "
-                      "arrive.", 1, bytes=768)
+                      "arrive.", 1, bytes=768)  # fmt: skip
 ONE_OF_TWO = mistake("first-of-tuple", "The compiler combined two all-reduces: the output is a tuple, and both arrays "
-                     "count.", 1, bytes=4608)
+                     "count.", 1, bytes=4608)  # fmt: skip
 ELEMENTS = mistake("elements-not-bytes", "These are elements; f32 has 4 bytes.", 1, bytes=128)
 GROUPS = mistake("counts-groups", "That is the number of groups; asked is how many devices talk to each other in one.", 2,
-                 group=2)
+                 group=2)  # fmt: skip
 EVERYBODY = mistake("everybody-in-one-group", "8 devices run the program, but replica_groups divides them: only axis_0, of "
-                    "size 4, is named.", 2, group=8)
+                    "size 4, is named.", 2, group=8)  # fmt: skip
 TAKEN_OUT = Misconception(
     "counts-the-taking-out", "get-tuple-element only picks one array out of what the all-reduce returned; its "
-    "operand names the all-reduce, its operation does not.", 1, like=lambda got: got["kind"] == "all-reduce")
+    "operand names the all-reduce, its operation does not.", 1, like=lambda got: got["kind"] == "all-reduce")  # fmt: skip
 INSIDE = Misconception(
     "counts-the-fusions-inside", "This line describes what the fusion that calls it does as a whole; the TPU runs "
     "one reduce-scatter, and it is counted at the line with calls=.", 3,
-    like=lambda got: got["kind"] == "all-reduce")
+    like=lambda got: got["kind"] == "all-reduce")  # fmt: skip
 IN_AND_OUT = Misconception(
     "start-counts-in-and-out", "The tuple of a -start holds the operand, the output and two counters; only "
-    "the output is what arrives.", 2, like=lambda got: got["bytes"] in (1024, 1032))
+    "the output is what arrives.", 2, like=lambda got: got["bytes"] in (1024, 1032))  # fmt: skip
 FUSION = Misconception(
     "fusion-overlooked", "calls=%all-reduce-scatter: on a TPU that is how a reduce-scatter is written.", 3,
-    like=lambda got: got == "none")
+    like=lambda got: got == "none")  # fmt: skip
 WHOLE = Misconception(
     "counts-what-goes-in", "That is what goes in. Out comes this device's part of the sum, f32[64,512].", 2,
-    like=lambda got: got["bytes"] == 524288)
+    like=lambda got: got["bytes"] == 524288)  # fmt: skip
 TWICE = Misconception(
     "done-counted-again", "The -done waits for the -start of the same name; together they are one.", 2,
-    like=lambda got: got["kind"] == "collective-permute")
+    like=lambda got: got["kind"] == "collective-permute")  # fmt: skip
 
 OPERATIONS = Misconception(
     "counts-operations", "An instruction may carry one number or a whole model: 8 gradients came in one "
-    "all-reduce. Count bytes.", 1, like=of.counted(what="operations"))
+    "all-reduce. Count bytes.", 1, like=of.counted(what="operations"))  # fmt: skip
 COUNTS = (
     Misconception("total-without-kinds", "Asked is a dict: bytes for each kind.", 1, like=of.counted(total=True)),
     OPERATIONS,
@@ -98,7 +98,7 @@ BLOCK = (
     Misconception(
         "scattered-and-gathered", "The sum over model leaves the output where it belongs; cut over model too, its rows "
         "have to be gathered again.", 1, when=lambda o: {"all-gather", "all-reduce"} <= o.kinds),
-)
+)  # fmt: skip
 
 
 def _hidden(o: Observed) -> int:
@@ -132,14 +132,14 @@ KINDS = (
     Misconception(
         "reshaping-is-free", "x.T.ravel() wants column after column, and every column lies on all devices.", 2,
         like=lambda got: not got["ravel_transposed"]),
-)
+)  # fmt: skip
 ROLLED = (
     Misconception(
         "whole-shard-rolls", "Of each shard only the last row goes to the neighbour; the other seven stay on the device.",
         2, like=4096),
     Misconception("row-in-elements", "A row has 128 elements of 4 bytes.", 1, like=128),
     Misconception("rows-of-all-devices", "One device receives one row; bytes are counted for one device.", 2, like=4096 * 8),
-)
+)  # fmt: skip
 TOTALS = (
     Misconception(
         "other-dimension", "The total runs down the rows, axis=0; along the columns nothing is cut.", 1,
@@ -156,7 +156,7 @@ TOTALS = (
     Misconception(
         "own-total-included", "The offset of a shard is the sum of the totals before it, without its own.", 2,
         local=None, when=lambda o: _own_included(o)),
-)
+)  # fmt: skip
 
 
 def _own_included(o: Observed) -> bool:
@@ -188,7 +188,7 @@ FREE = (
     Misconception(
         "work-repeated", "Nothing moves, but devices do the same work. All 8 divide the work of all three products only if "
         "both axes cut the rows of A.", 2, when=lambda o: not o.collectives),
-)
+)  # fmt: skip
 ONE = (
     Misconception(
         "rows-everywhere", "With P('x') on all four, every contracted dimension is cut on one side: three gathers.", 1,
@@ -206,7 +206,7 @@ ONE = (
     Misconception(
         "b-and-c-do-not-fit", "B·C is a sum over their common dimension: cut B's columns and C's rows in the same way, and "
         "let A be whole, or there is something to gather.", 2, when=lambda o: len(o.collectives) > 1),
-)
+)  # fmt: skip
 
 STEPS = (
     Misconception(
@@ -230,7 +230,7 @@ STEPS = (
     Misconception(
         "one-step-too-few", "Six steps, and each divides by the root of N.", 1,
         like=lambda x, rows, columns: of.steps(x, rows, columns) * len(x) ** 0.5),
-)
+)  # fmt: skip
 
 OUTCOME = (
     Misconception(
@@ -246,7 +246,7 @@ OUTCOME = (
     Misconception(
         "numpy-in-the-program", "A NumPy array is cut on its way to the devices, before the program starts; in the program "
         "there is nothing to move (f).", 2, like=lambda got: got["f"]),
-)
+)  # fmt: skip
 SHARES = (
     Misconception(
         "other-dimension", "Each column is to add up to 1; axis=0 is the dimension that is summed.", 1,
@@ -262,4 +262,4 @@ SHARES = (
     Misconception(
         "never-turned", "The values are right, and still lie in rows.", 1,
         when=lambda o: o.placements[0].shard_shape[1] == o.placements[0].shape[1]),
-)
+)  # fmt: skip

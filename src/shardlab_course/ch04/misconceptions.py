@@ -9,48 +9,48 @@ from shardlab_judge.question import Misconception
 
 PROMISE = Misconception(
     "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies: gather with "
-    "to='invarying', or reduce the partial sums.", 2, error="can't be statically inferred")
+    "to='invarying', or reduce the partial sums.", 2, error="can't be statically inferred")  # fmt: skip
 PARTIAL = Misconception(
     "partial-sum-returned",
     "Each device returns the product of the columns and rows that it holds, one term of the sum; nothing adds "
     "the terms up. Only check_vma=True makes JAX look, and only where out_specs promises copies.", 1,
-    local=of.partial)
+    local=of.partial)  # fmt: skip
 DIAGONAL = Misconception(
     "diagonal-blocks", "Device i multiplied its rows of A with its columns of B: that is block (i, i) of C, and no device "
-    "computed the others.", 1, when=of.diagonal, error="DuplicateSpecError")
+    "computed the others.", 1, when=of.diagonal, error="DuplicateSpecError")  # fmt: skip
 LEFT = Misconception(
     "left-to-the-compiler",
     "`A @ B` alone, constraints, and in_specs other than where the operands lie let the compiler choose what moves. "
     "Here you are the compiler.", 1,
-    when=lambda o: not o.manual)
+    when=lambda o: not o.manual)  # fmt: skip
 NEEDLESS = Misconception(
     "communicates-for-nothing", "Every device already holds all it needs for its block of C, so no byte has to move.",
-    1, when=lambda o: bool(o.collectives))
+    1, when=lambda o: bool(o.collectives))  # fmt: skip
 BOTH = Misconception(
     "gathers-both", "Both operands are gathered; each gather is paid, and every device then repeats the same work.",
-    2, when=lambda o: of.gathers(o, 0) and of.gathers(o, 1))
+    2, when=lambda o: of.gathers(o, 0) and of.gathers(o, 1))  # fmt: skip
 TWICE = Misconception(
     "reduces-whole-products",
     "The product was whole already when it was summed over the axis, so it came out n times too large.",
-    2, when=lambda o: of.times(o, lambda n: n))
+    2, when=lambda o: of.times(o, lambda n: n))  # fmt: skip
 BLOCKS = Misconception(
     "blocks-do-not-fit",
     "The block of A has too few columns for all rows of B: gather A's columns first (axis=1, and tiled=True, "
-    "else blocks are stacked in a new dimension), or take fewer rows of B.", 1, error="contracting dim")
+    "else blocks are stacked in a new dimension), or take fewer rows of B.", 1, error="contracting dim")  # fmt: skip
 FIRST_ROWS = Misconception(
     "same-rows-everywhere",
     "Every device multiplied with the first rows of B; device d needs the rows that go with its columns of "
-    "A.", 2, local=lambda at, a, b: a @ b[: a.shape[1]], when=of.first_rows)
+    "A.", 2, local=lambda at, a, b: a @ b[: a.shape[1]], when=of.first_rows)  # fmt: skip
 OVER_Y = Misconception(
     "reduces-over-another-axis", "The partial sums differ along x; summed over y, each is only counted several times.",
-    1, when=lambda o: not of.right(o) and any("y" in c.axes for c in o.collectives))
+    1, when=lambda o: not of.right(o) and any("y" in c.axes for c in o.collectives))  # fmt: skip
 OVER_X = Misconception(
     "reduces-over-rows", "The partial sums of one block of rows lie along y; along x lie other rows of C.",
-    1, when=lambda o: not of.right(o) and any("x" in c.axes for c in o.collectives))
+    1, when=lambda o: not of.right(o) and any("x" in c.axes for c in o.collectives))  # fmt: skip
 MEAN = Misconception(
     "mean-instead-of-sum",
     "pmean divides the sum by the number of devices; the terms of a matrix product are added, not averaged.",
-    1, when=lambda o: of.times(o, lambda n: 1 / n))
+    1, when=lambda o: of.times(o, lambda n: 1 / n))  # fmt: skip
 
 CLASSIFY = (
     Misconception(
@@ -72,19 +72,19 @@ CLASSIFY = (
     Misconception(
         "pairs-compared-whole", "An entry may name two axes; it clashes with another entry if they share one of them.",
         3, like=of.mistaken(clash="whole")),
-)
+)  # fmt: skip
 
 DETOUR = Misconception(
     "compiler-detour",
     "Left to itself XLA moved blocks between devices first and then gathered over y; it chooses by rules of "
     "thumb. One gather over x is enough: write it in shard_map.",
-    2, when=lambda o: "collective-permute" in o.kinds)
+    2, when=lambda o: "collective-permute" in o.kinds)  # fmt: skip
 CASE_4 = (DIAGONAL, BOTH)
 
 WRONG_WAY = Misconception(
     "gathered-along-the-other-dimension",
     "The blocks were put together along the dimension that is summed over; gather along the one that x cuts: "
-    "columns of B are axis=1, rows of A axis=0.", 3, error="contracting dim")
+    "columns of B are axis=1, rows of A axis=0.", 3, error="contracting dim")  # fmt: skip
 
 TOWARDS_ROWS = (
     DIAGONAL, DETOUR, BOTH, WRONG_WAY,
@@ -95,7 +95,7 @@ TOWARDS_ROWS = (
         "gathers-what-should-stay",
         "A has the rows already that C should have; gathered, C comes out in columns and has to be turned. B is what "
         "must move.", 2, when=lambda o: of.gathers(o, 0)),
-)
+)  # fmt: skip
 TOWARDS_COLUMNS = (
     DIAGONAL, DETOUR, BOTH, WRONG_WAY,
     Misconception(
@@ -105,15 +105,15 @@ TOWARDS_COLUMNS = (
         "gathers-what-should-stay",
         "B has the columns already that C should have; gathered, C comes out in rows and has to be turned. A is what "
         "must move.", 2, when=lambda o: of.gathers(o, 1)),
-)
+)  # fmt: skip
 
 DEEP = (Misconception(
     "case-2-always-gathers",
     "B is whole on every device, so XLA may slice it for nothing and reduce C, which here is 64 times smaller "
-    "than A.", 2, like="all-gather"),)
+    "than A.", 2, like="all-gather"),)  # fmt: skip
 SHALLOW = (Misconception(
     "always-reduces",
-    "Here C is 64 times as large as A, so gathering A moves far less than reducing C.", 2, like="all-reduce"),)
+    "Here C is 64 times as large as A, so gathering A moves far less than reducing C.", 2, like="all-reduce"),)  # fmt: skip
 COSTS = (
     Misconception("elements-not-bytes", "Elements are counted; a float32 has 4 bytes.", 1, like=of.costs_with(bytes=1)),
     Misconception(
@@ -131,10 +131,10 @@ COSTS = (
     Misconception(
         "counts-the-shard",
         "The shard is what one device sends; what arrives on every device is all of A.", 2, like=of.costs_with(shard=True)),
-)
+)  # fmt: skip
 SECONDS = (Misconception(
     "adds-the-times", "Here multiplying and moving go on at the same time: the longer one decides, not the sum.",
-    2, like=functools.partial(of.seconds, join=sum)),)
+    2, like=functools.partial(of.seconds, join=sum)),)  # fmt: skip
 CHEAPER = (
     BLOCKS, TWICE, PROMISE, PARTIAL, FIRST_ROWS,
     Misconception(
@@ -144,7 +144,7 @@ CHEAPER = (
     Misconception(
         "always-reduces", "Where J is smaller than 2K, C is dearer to reduce than A to gather.",
         2, when=lambda o: of.right(o) and o.kinds == {"all-reduce"}),
-)
+)  # fmt: skip
 
 KINDS = (
     Misconception(
@@ -154,7 +154,7 @@ KINDS = (
     Misconception(
         "slice-is-no-collective",
         "The slice is local: it moves nothing between devices.", 1, like=lambda got: "all-reduce" in got and len(got) > 1),
-)
+)  # fmt: skip
 SCATTERED = (
     Misconception(
         "reduces-then-slices",
@@ -173,4 +173,4 @@ SCATTERED = (
         "scatter-not-tiled",
         "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
         2, error="must match shard count"),
-)
+)  # fmt: skip

@@ -38,10 +38,10 @@ TYPES = (
 AMBIGUOUS = Misconception(
     "no-out-sharding",
     "The dimension that is summed is sharded in both operands; whether the sum is to be whole, or cut and "
-    "how, JAX asks you.", 1, error="Contracting dimensions are sharded")
+    "how, JAX asks you.", 1, error="Contracting dimensions are sharded")  # fmt: skip
 GATHERED_TERMS = Misconception(
     "gathers-before-the-product", "Operands were made whole first, which moves more than adding up the terms does.",
-    2, when=lambda o: "all-gather" in o.kinds)
+    2, when=lambda o: "all-gather" in o.kinds)  # fmt: skip
 CONTRACTION = (
     AMBIGUOUS,
     Misconception(
@@ -50,7 +50,7 @@ CONTRACTION = (
         "asked for.", 1, when=lambda o: of.lies(o, ())
         or of.moved(o, "all-gather") == o.inputs[0].shape[0] * o.inputs[1].shape[1] * 4),
     GATHERED_TERMS,
-)
+)  # fmt: skip
 CLASH = (
     Misconception(
         "clash-unresolved", "Rows and columns of the product would both lie over x. One operand has to give up its x first.",
@@ -64,7 +64,7 @@ CLASH = (
         "wrong-operand-gathered",
         "A has the rows already that the product should have: to gather it moves what lies right.", 2,
         when=lambda o: of.moved(o, "all-gather") in (o.inputs[0].nbytes, o.inputs[0].nbytes + o.inputs[1].nbytes)),
-)
+)  # fmt: skip
 ADDED = (
     Misconception(
         "clash-unresolved",
@@ -77,7 +77,7 @@ ADDED = (
     Misconception(
         "other-operand-moved", "A lies right already; it is B that has to move.", 1,
         when=lambda o: of.lies(o, (None, "x")) or of.moved(o, "all-to-all") > o.inputs[1].nbytes // dict(o.case.axes)["x"]),
-)
+)  # fmt: skip
 MERGED = (
     Misconception(
         "reshape-unresolved",
@@ -90,7 +90,7 @@ MERGED = (
         "order-changed",
         "Transposed first, the merge needs no communication, and is another one: positions come out ahead of sequences.",
         1, like=lambda h: h.swapaxes(0, 1).reshape(-1, h.shape[2])),
-)
+)  # fmt: skip
 PICKED = (
     Misconception(
         "lookup-unresolved",
@@ -99,11 +99,11 @@ PICKED = (
     Misconception(
         "gathers-the-table", "All of the table was moved, to pick a few rows of it.",
         2, when=lambda o: of.moved(o, "all-gather") >= o.inputs[0].nbytes or "all-to-all" in o.kinds),
-)
+)  # fmt: skip
 
 WHOLE_SUM = (AMBIGUOUS, Misconception(
     "sum-left-open", "Each device still holds its own term: the output is unreduced along x, not replicated.",
-    1, when=lambda o: "x" in o.terms[0]))
+    1, when=lambda o: "x" in o.terms[0]))  # fmt: skip
 CUT_SUM = (
     AMBIGUOUS,
     Misconception(
@@ -119,7 +119,7 @@ TERMS = (
         "sum-already-paid",
         "The terms are added up already. Nothing has to move as long as the type says who still has to add.",
         2, when=lambda o: bool(o.collectives)),
-)
+)  # fmt: skip
 LATE = (
     AMBIGUOUS,
     Misconception(
@@ -135,7 +135,7 @@ LATE = (
         "To put matrices side by side along a dimension that is sharded moves their blocks to other devices.",
         3, when=lambda o: "all-to-all" in o.kinds),
     GATHERED_TERMS,
-)
+)  # fmt: skip
 
 KINDS = (
     Misconception(
@@ -148,7 +148,7 @@ KINDS = (
     Misconception(
         "softmax-stays-at-home", "A softmax divides by a sum over the whole row, and each row lies on several devices.",
         1, like=lambda got: not got["softmax"]),
-)
+)  # fmt: skip
 AUDIT = (
     Misconception(
         "trusts-the-type", "Types alone cannot say it: that is the mistake to be caught. Look into the compiled text.",
@@ -175,7 +175,7 @@ AUDIT = (
         "dimensions-forgotten",
         "Both types name the same axes, but of different dimensions: from rows to columns is a resharding.",
         3, like=of.mistaken(anywhere=True)),
-)
+)  # fmt: skip
 
 PORTED = (
     Misconception(
@@ -199,11 +199,11 @@ PORTED = (
         "whole-batch-everywhere",
         "X was cut too late, or never: every device worked on all rows, and threw most of them away.",
         3, when=of.all_rows_worked_on),
-)
+)  # fmt: skip
 
 GATHERS_WEIGHTS = Misconception(
     "gathers-the-weights", "The weights were brought to every device; what has to be added is one number a unit.",
-    2, when=lambda o: "all-gather" in o.kinds)
+    2, when=lambda o: "all-gather" in o.kinds)  # fmt: skip
 AUTO = (GATHERS_WEIGHTS,)
 EXPLICIT = (AMBIGUOUS, GATHERS_WEIGHTS)
 MANUAL = (
@@ -223,7 +223,7 @@ MANUAL = (
         "curved-before-the-sum",
         "The sigmoid of a sum is not the sum of sigmoids: add the terms first.", 3, when=of.curved_terms),
     GATHERS_WEIGHTS,
-)
+)  # fmt: skip
 
 COPIES = (
     Misconception(
@@ -233,7 +233,7 @@ COPIES = (
     Misconception(
         "before-not-after", "That was before: the sum comes out over y, 4 parts, with a copy along x.", 1, like=2),
     Misconception("parts-not-copies", "All eight hold something, but not all hold the same.", 1, like=8),
-)
+)  # fmt: skip
 FULLY = (
     Misconception(
         "rows-added-up-each",
@@ -264,4 +264,4 @@ FULLY = (
         "constraint-is-an-assert",
         "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
         1, error="acts as an assert|can only refer to Auto axes"),
-)
+)  # fmt: skip

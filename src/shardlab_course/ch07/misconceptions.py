@@ -12,18 +12,18 @@ from shardlab_judge.question import Misconception
 PROMISE = Misconception(
     "promise-not-proved",
     "out_specs promises equal copies over an axis over which the output's type still varies: sum over it, gather "
-    "with to='invarying', or name the axis.", 2, error="can't be statically inferred")
+    "with to='invarying', or name the axis.", 2, error="can't be statically inferred")  # fmt: skip
 LEFT = Misconception(
     "left-to-the-compiler",
     "On whole arrays the compiler chooses what moves. Write what one device does, in jax.shard_map.", 1,
-    when=lambda o: not o.manual)
+    when=lambda o: not o.manual)  # fmt: skip
 GATHERS = Misconception(
     "gathers-everything", "A whole array is brought to every device; a few numbers from each would do.", 2,
-    when=lambda o: of.gathers(o, whole=True))
+    when=lambda o: of.gathers(o, whole=True))  # fmt: skip
 PARTS = Misconception(
     "results-gathered",
     "What every device has found is sent to all of them, n numbers where a sum or a maximum is one; reduce it.", 2,
-    when=lambda o: of.gathers(o, whole=False))
+    when=lambda o: of.gathers(o, whole=False))  # fmt: skip
 
 EMULATE = (
     Misconception(
@@ -47,7 +47,7 @@ EMULATE = (
         "out-spec-ignored",
         "The results of all devices were set one below another. out_spec says along which dimension, if at all.", 2,
         like=functools.partial(of.listed, join=lambda made: np.concatenate(made))),
-)
+)  # fmt: skip
 
 SHAPES = (
     Misconception(
@@ -68,7 +68,7 @@ SHAPES = (
     Misconception(
         "sums-out-the-rows", "In G each device has 2 rows left, and x, named in out_specs, makes 8 of them.", 2,
         like=lambda got: got["G"] == [2]),
-)
+)  # fmt: skip
 VALUES = (
     Misconception(
         "out-specs-sums",
@@ -79,14 +79,14 @@ VALUES = (
         like=lambda got: got["c"] == [1, 2]),
     Misconception(
         "all-devices-counted", "psum over x adds along x only: 4 devices, not 8.", 2, like=lambda got: got["c"] == [8, 16]),
-)
+)  # fmt: skip
 
 CHECKED = (
     Misconception(
         "lie-not-noticed",
         "The block varies over x, its type says so, and out_specs denies it: that is refused before it runs.", 1,
         like=lambda got: got != "ValueError"),
-)
+)  # fmt: skip
 UNCHECKED = (
     Misconception(
         "gathered-for-you",
@@ -95,12 +95,12 @@ UNCHECKED = (
         "last-shard-shown", "Of the eight that differ, the first device's block is what NumPy is given.", 1,
         like=[14.0, 15.0]),
     Misconception("out-specs-sums", "out_specs adds nothing up.", 1, like=[56.0, 64.0]),
-)
+)  # fmt: skip
 HOLDERS = (
     Misconception(
         "believes-the-sharding",
         "The sharding says that all eight hold the same. It repeats what out_specs claimed; nobody looked.", 2, like=8),
-)
+)  # fmt: skip
 HONEST = (
     PROMISE, LEFT,
     Misconception(
@@ -115,7 +115,7 @@ HONEST = (
         "sums-padded-blocks",
         "Blocks padded with zeros and summed give the right vector, and an all-reduce costs twice a gather.", 2,
         when=lambda o: "all-reduce" in o.kinds),
-)
+)  # fmt: skip
 
 NORMALIZE = (
     Misconception(
@@ -143,7 +143,7 @@ NORMALIZE = (
     Misconception(
         "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number a row first.", 2,
         when=of.whole_blocks),
-)
+)  # fmt: skip
 TEST = (
     Misconception(
         "moments-prove-nothing",
@@ -157,7 +157,7 @@ TEST = (
         "exactly-equal", "Right answers differ in the last digits; equality refuses them. Allow a small difference.", 3,
         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
     Misconception("believes-everything", "It accepts every array.", 3, like=lambda x, y: True),
-)
+)  # fmt: skip
 
 MASKED = (
     PROMISE, LEFT,
@@ -179,13 +179,13 @@ MASKED = (
         "last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
         like=lambda losses, lengths: of.masked_mean(losses, lengths + 1)),
     GATHERS, PARTS,
-)
+)  # fmt: skip
 
 OVERFLOW = Misconception(
     "no-maximum-subtracted",
     "float32 holds neither exp(100) nor exp(-200). Subtract the maximum of the row first, the same on all "
     "devices.", 2,
-    when=lambda o: not of.finite(o))
+    when=lambda o: not of.finite(o))  # fmt: skip
 SOFTMAX = (
     LEFT, OVERFLOW,
     Misconception(
@@ -208,7 +208,7 @@ SOFTMAX = (
     Misconception(
         "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number a row first.", 2,
         when=of.whole_blocks),
-)
+)  # fmt: skip
 LOGSUMEXP = (
     PROMISE, LEFT, OVERFLOW,
     Misconception(
@@ -222,7 +222,7 @@ LOGSUMEXP = (
         "Each device returned the logarithm of its own sum, and check_vma=False kept JAX from saying so.", 1,
         local=lambda at, x: of.logsumexp(x)),
     GATHERS, PARTS,
-)
+)  # fmt: skip
 
 SOLVES = (
     Misconception(
@@ -254,7 +254,7 @@ SOLVES = (
     Misconception(
         "whole-everywhere", "The solutions should stay where they were found: name the axes in out_specs.", 2,
         when=lambda o: o.placements[0].copies > 1),
-)
+)  # fmt: skip
 
 KINDS = (
     Misconception(
@@ -264,11 +264,11 @@ KINDS = (
     Misconception(
         "thinks-of-sums", "Nothing is added up: the compiler brings all rows to every device.", 1,
         like=lambda got: "all-reduce" in got),
-)
+)  # fmt: skip
 TRAVEL = Misconception(
     "custom-partitioning-stays-home",
     "custom_partitioning calls your Python while XLA compiles, so such a program cannot be exported, nor graded. "
-    "shard_map says the same in the program itself.", 1, error="host_callback")
+    "shard_map says the same in the program itself.", 1, error="host_callback")  # fmt: skip
 BY_ROW = (
     TRAVEL,
     Misconception(
@@ -280,7 +280,7 @@ BY_ROW = (
         when=lambda o: of.shape(o)[0] == of.BEST or of.shape(o)[1] == o.inputs[0].shape[1]),
     Misconception(
         "three-or-one", "Two are wanted for each row.", 1, when=lambda o: of.shape(o)[1] != of.BEST),
-)
+)  # fmt: skip
 BY_COLUMN = (
     TRAVEL, PROMISE,
     Misconception(
@@ -306,4 +306,4 @@ BY_COLUMN = (
         "scores-gathered",
         "All scores were gathered. No score that is not among the best two of its device can be among the best two of all.",
         2, when=lambda o: any(c.kind == "all-gather" and c.payload_bytes == o.inputs[0].nbytes for c in o.collectives)),
-)
+)  # fmt: skip

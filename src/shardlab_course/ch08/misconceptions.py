@@ -12,41 +12,41 @@ from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
     "left-to-the-compiler",
-    "The compiler chose what moves. Here you write it, inside shard_map.", 1, when=lambda o: not o.manual)
+    "The compiler chose what moves. Here you write it, inside shard_map.", 1, when=lambda o: not o.manual)  # fmt: skip
 READY_MADE = Misconception(
     "uses-a-finished-collective",
     "Something other than ppermute moves data; here you build the collective out of ppermute alone.",
-    1, when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)
+    1, when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)  # fmt: skip
 LEAPS = Misconception(
     "leaps-over-neighbours",
     "A permute sends further than to the next device: on a real ring such a message crosses every link on its "
-    "way, and each of them carries it.", 1, when=rings.leaps, barred=True)
+    "way, and each of them carries it.", 1, when=rings.leaps, barred=True)  # fmt: skip
 PROMISE = Misconception(
     "promise-not-proved",
     "What ppermute returns counts as varying, and no type says that all devices have ended with the same; here, "
     "and after looking at the copies, check_vma=False is the honest way.", 2, error="can't be statically "
-    "inferred")
+    "inferred")  # fmt: skip
 CARRY = Misconception(
     "carry-changes-type",
     "The loop starts from an array that is equal everywhere, and ppermute makes it vary over x; start from a "
-    "block, or pcast the start to varying.", 2, error="manual axis types do not match")
+    "block, or pcast the start to varying.", 2, error="manual axis types do not match")  # fmt: skip
 OPEN = Misconception(
     "ring-is-open", "The permutation does not close: the last device sends to nobody, so zeros come in at the first one and "
     "travel on.",
-    1, when=lambda o: rings.is_open(o) and not rings.leaps(o))
+    1, when=lambda o: rings.is_open(o) and not rings.leaps(o))  # fmt: skip
 COPIES = Misconception(
     "copies-as-parts",
     "Every device holds everything, and out_specs=P('x') set these copies one below another. P() says that they "
     "are copies of one array, and with check_vma=False you vouch for it.",
-    2, when=lambda o: of.copies_as_parts(o, o.inputs[0]))
+    2, when=lambda o: of.copies_as_parts(o, o.inputs[0]))  # fmt: skip
 SUMS = Misconception(
     "copies-as-parts",
     "Every device holds a whole sum, and out_specs=P('x') set these one below another. P() says that they are "
-    "copies of one array.", 2, when=lambda o: of.copies_as_parts(o, o.inputs[0][0]))
+    "copies of one array.", 2, when=lambda o: of.copies_as_parts(o, o.inputs[0][0]))  # fmt: skip
 KEPT = Misconception(
     "dimension-of-devices-kept",
     "A device's block of the terms has shape (1, I, J); its term is block[0], and the sum has no such dimension.",
-    1, when=lambda o: of.rank(o) == 3)
+    1, when=lambda o: of.rank(o) == 3)  # fmt: skip
 
 GATHERING = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, OPEN)
 GATHER = (
@@ -73,7 +73,7 @@ GATHER = (
         "its-number-travels-too",
         "Each block takes the number of its device along. That need not be sent: axis_index and the number of hops say it.",
         2, when=lambda o: rings.only_permutes(o) and any(c.payload_bytes == 4 for c in o.collectives)),
-)
+)  # fmt: skip
 
 SUMMING = (
     Misconception(
@@ -87,15 +87,15 @@ SUMMING = (
         "term-left-out",
         "Every sum lacks one device's term: after each hop the device adds its own chunk, after the last one too.",
         2, when=lambda o: of.miscounted(o, -1)),
-)
+)  # fmt: skip
 ENDS = Misconception(
     "sum-ends-next-door", "The sums are right, and each lies one device beside its own: begin one chunk earlier, or later.",
-    2, when=lambda o: of.shifted(o, of.summed(o.inputs[0])))
+    2, when=lambda o: of.shifted(o, of.summed(o.inputs[0])))  # fmt: skip
 ROTATION = Misconception(
     "full-rotation-ring",
     "Whole terms travel round the ring. The values are right, and each hop carries n chunks where one would "
     "do: cut the term, and let sums travel.",
-    1, when=lambda o: rings.only_permutes(o) and rings.largest(o) >= o.inputs[0][0].nbytes)
+    1, when=lambda o: rings.only_permutes(o) and rings.largest(o) >= o.inputs[0][0].nbytes)  # fmt: skip
 
 SCATTER = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, KEPT, ROTATION, OPEN, ENDS, *SUMMING)
 REDUCE = (
@@ -120,7 +120,7 @@ REDUCE = (
         "unfinished-sum-passed-on",
         "Some sums lack terms. What a device passes on in the second half is the chunk whose sum it has finished, not "
         "the one it began with.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
-)
+)  # fmt: skip
 BOTH_WAYS = (
     *GATHERING, *GATHER[len(GATHERING) + 1 : len(GATHERING) + 4],
     Misconception(
@@ -134,7 +134,7 @@ BOTH_WAYS = (
     Misconception(
         "antipode-sent-twice", "With an even n the block from opposite comes from both sides; it is needed once.",
         3, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.devices(o) % 2 == 0),
-)
+)  # fmt: skip
 
 HALO = (
     LEFT,
@@ -164,7 +164,7 @@ HALO = (
     Misconception(
         "sends-whole-blocks", "More than one row is sent to each side, and one of them is used; slice before you send.",
         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0][0].nbytes),
-)
+)  # fmt: skip
 
 STEPS = (
     Misconception(
@@ -179,7 +179,7 @@ STEPS = (
     Misconception(
         "hops-of-a-closed-ring", "n chunks pass n - 1 links: nobody sends a chunk back to where it began.", 2,
         like=of.steps_with(more=1)),
-)
+)  # fmt: skip
 SECONDS = (
     Misconception(
         "ring-sends-everything", "A hop of the ring carries one chunk, V / n bytes.", 1, like=of.seconds_with(whole=True)),
@@ -189,7 +189,7 @@ SECONDS = (
     Misconception(
         "latency-and-bytes-added", "A hop takes its latency or the time of its bytes, whichever is longer, not both.",
         2, like=of.seconds_with(added=True)),
-)
+)  # fmt: skip
 CROSSOVER = (
     Misconception(
         "latency-of-one-hop",
@@ -198,7 +198,7 @@ CROSSOVER = (
     Misconception(
         "chunk-instead-of-array", "From n times that size on the ring is bound by bytes; it has overtaken the tree before.",
         3, like=lambda n, bandwidth, latency: n * latency * bandwidth),
-)
+)  # fmt: skip
 
 SHAPES = (
     Misconception(
@@ -219,11 +219,11 @@ SHAPES = (
         "exchange-changes-the-size",
         "An all_to_all moves elements and makes none: what one dimension loses the other gains.",
         2, like=lambda said: isinstance(said["h"], list) and math.prod(said["h"]) != 32),
-)
+)  # fmt: skip
 
 SUM_ITSELF = Misconception(
     "sums-in-one-go", "That is the finished all-reduce; here it is to be made of a reduce-scatter and an all-gather.",
-    1, when=lambda o: "all-reduce" in o.kinds, barred=True)
+    1, when=lambda o: "all-reduce" in o.kinds, barred=True)  # fmt: skip
 COMPOSE = (
     LEFT, SUM_ITSELF, SUMS,
     Misconception(
@@ -247,7 +247,7 @@ COMPOSE = (
         "gathers-another-dimension",
         "Scattered along one dimension and gathered along another: the parts do not come together again.",
         2, when=lambda o: o.placements[0].shape != o.inputs[0].shape[1:]),
-)
+)  # fmt: skip
 EXCHANGE = (
     LEFT,
     Misconception(
@@ -264,4 +264,4 @@ EXCHANGE = (
         "not-tiled",
         "Without tiled=True the split dimension must be as long as the axis has devices, and a new one appears for them.",
         2, error="to equal x.shape"),
-)
+)  # fmt: skip

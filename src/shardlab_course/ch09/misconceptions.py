@@ -18,7 +18,7 @@ PROMISE = Misconception(
     "added up over it.",
     2,
     error="can't be statically inferred",
-)
+)  # fmt: skip
 SPREAD = Misconception(
     "sum-over-the-wrong-axis",
     "The terms differ along `model` alone. Summed over another axis, equal copies are counted again.", 2,
@@ -57,7 +57,7 @@ WEIGHTS_WHOLE = Misconception(
     "Nothing is cut in the weights: every device holds and computes everything.",
     1,
     when=lambda o: not any(of.cut(o, i, d) for i in range(1, len(o.case.inputs)) for d in (0, 1)),
-)
+)  # fmt: skip
 INPUT_CUT = Misconception(
     "input-cut", "X is cut too, and every device needs all of it: it has to be gathered first.", 2,
     when=lambda o: of.cut(o, 0, 0) or of.cut(o, 0, 1))  # fmt: skip
@@ -113,7 +113,7 @@ TIMES = (
     Misconception(
         "bias-is-a-copy", "A copy that is added on every device before a sum is added once for every device.", 1, like=0),
     Misconception("bias-once-too-often", "The sum has the bias of each of the eight devices.", 1, like=1),
-)
+)  # fmt: skip
 BIASED = (
     LEFT,
     Misconception(
@@ -141,12 +141,12 @@ RATIO = (
     ),
     Misconception(
         "gather-comes-on-top", "The all-gather does not come on top: the all-reduce lost its second half.", 1, like=1.5),
-)
+)  # fmt: skip
 SHARE = (
     Misconception(
         "activations-stay-whole", "Outside the two products every device now holds its own tokens only.", 1, like=1),
     Misconception("halved", "Tokens are cut over all eight devices.", 1, like=0.5),
-)
+)  # fmt: skip
 BLOCK = (
     LEFT,
     Misconception(
@@ -279,7 +279,7 @@ BEST = (
     Misconception(
         "powers-of-two-only", "Not every size is a power of two: 6 devices may be 2 by 3.", 1,
         like=partial(budget.best_mesh, powers=True)),
-)
+)  # fmt: skip
 BOTH_AXES = (
     LEFT,
     Misconception("tokens-added-up", "The sum runs over `data` too, and adds up different tokens.", 1, when=of.tokens_mixed),

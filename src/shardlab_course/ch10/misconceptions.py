@@ -15,7 +15,7 @@ from shardlab_judge.question import Misconception
 LEFT = Misconception(
     "left-to-the-compiler",
     "On global arrays the compiler sums for you; here you are to write what one device does, in shard_map.",
-    1, when=lambda o: not o.manual)
+    1, when=lambda o: not o.manual)  # fmt: skip
 
 
 def promise(cause: str, hint: int = 2) -> Misconception:
@@ -46,7 +46,7 @@ NUMBERS = (
         "a-device-s-share",
         "The weights lie whole on every device, so each device's term of a gradient has all of their bytes, not an eighth.",
         1, like=lambda got: abs(_entry(got, "bytes") - 4 * 3085 / 8) < 1),
-)
+)  # fmt: skip
 
 
 def _entry(got: Any, name: str) -> float:
@@ -125,7 +125,6 @@ def _times(o: Any, factor: Callable[[int], float]) -> bool:
 
 CHECKED = {"a": "8 times", "b": "right", "c": "8 times", "d": "right", "e": "64 times"}
 UNCHECKED = {"a": "right", "b": "own", "c": "own", "d": "right", "e": "8 times"}
-
 
 
 def small_letters(answer: str) -> str:

@@ -1,4 +1,4 @@
-"""What question 13.6 looks at besides values, places and bytes: the largest array on the way."""
+"""Chapter 13's checks: what question 13.6 looks at besides, the largest array inside a program."""
 
 from __future__ import annotations
 

@@ -41,11 +41,11 @@ MOVED = (
         "bytes-of-the-block",
         "Payload is what comes out of a collective: after an all-gather the whole batch, a device's own part included.",
         2, like=lambda got: {got.get("fft"), got.get("vmap"), got.get("explicit")} & {8192, 57344}),
-)
+)  # fmt: skip
 INVERSE = Misconception(
     "inverse-transform",
     "The transform went backwards: its waves have the other sign, and it is divided by the number of points.",
-    1, like=of.inverse)
+    1, like=of.inverse)  # fmt: skip
 BATCH = (
     Misconception(
         "trusts-the-compiler",
@@ -67,29 +67,31 @@ BATCH = (
         "inverse-transform",
         "The transform went backwards: its waves have the other sign, and it is divided by the number of points.",
         1, local=lambda at, block: np.fft.ifft(block)),
-)
-
+)  # fmt: skip
 
 
 def _all_of_it(oracle: Callable[..., np.ndarray]) -> Misconception:
     return Misconception(
         "gathers-everything",
         "The whole array was brought to every device. One all-to-all lets each device change only what it holds, "
-        "and moves one block.", 1, when=_if_right(oracle, of.gathers))
+        "and moves one block.",
+        1,
+        when=_if_right(oracle, of.gathers),
+    )
 
 
 PLANE, CUBE = of.transformed(0, 1), of.transformed(0, 1, 2)
 SWAPPED = Misconception(
     "split-and-concat-swapped",
     "split_axis is the dimension that you give up: whole so far, cut afterwards. concat_axis is the one that "
-    "you get whole.", 2, error="all_to_all split_axis .* has to be divisible")
+    "you get whole.", 2, error="all_to_all split_axis .* has to be divisible")  # fmt: skip
 CUT = Misconception(
     "cut-dimension-transformed", "A dimension was transformed while it was cut: the device took its piece for the whole.", 1,
-    when=of.cut_transform)
+    when=of.cut_transform)  # fmt: skip
 UNTILED = Misconception(
     "not-tiled",
     "Without tiled=True the dimension split_axis must have one entry for each device, and it disappears. With it "
-    "that dimension is cut into pieces.", 2, error="all_to_all requires the size of the mapped axis")
+    "that dimension is cut into pieces.", 2, error="all_to_all requires the size of the mapped axis")  # fmt: skip
 SLAB = (
     _all_of_it(PLANE), SWAPPED, UNTILED,
     Misconception(
@@ -122,7 +124,7 @@ SLAB = (
         "columns.",
         2, when=_if_right(PLANE, lambda o: of.count(o, "all-to-all") > 1 and of.lies(o, "x"))),
     INVERSE,
-)
+)  # fmt: skip
 
 GROUPS = (
     Misconception(
@@ -146,7 +148,7 @@ GROUPS = (
         "own-part-left-out",
         "The part of its block that a device keeps is counted as well: payload is all that comes out of a collective.",
         2, like=_says("bytes", 5120)),
-)
+)  # fmt: skip
 PENCIL = (
     _all_of_it(CUBE), SWAPPED, UNTILED,
     Misconception(
@@ -171,12 +173,12 @@ PENCIL = (
         "More than two exchanges: the transform was brought back to where the cube lay. Whoever goes on can start from "
         "there.", 2, when=_if_right(CUBE, lambda o: of.count(o, "all-to-all") > 2 and of.lies(o, "x", "y"))),
     INVERSE,
-)
+)  # fmt: skip
 
 RFFT = Misconception(
     "half-the-waves",
     "rfft leaves n // 2 + 1 waves of n points, and the mesh axis does not divide these. Use fft, or pad the waves "
-    "before the exchange.", 2, error=r"split_axis \((11|17|21)\) has to be divisible")
+    "before the exchange.", 2, error=r"split_axis \((11|17|21)\) has to be divisible")  # fmt: skip
 POISSON = (
     _all_of_it(of.potential), RFFT, SWAPPED, UNTILED,
     Misconception(
@@ -219,7 +221,7 @@ POISSON = (
         "goes-home-in-between",
         "The spectrum was brought home and sent out again. Multiply by -1/k² where it lies, in columns: two exchanges are "
         "enough.", 1, when=_if_right(of.potential, lambda o: of.count(o, "all-to-all") > 2)),
-)
+)  # fmt: skip
 
 LOOP = (
     Misconception(
@@ -241,7 +243,7 @@ LOOP = (
         "bytes-of-the-block",
         "Payload is what comes out: after an all-gather the whole vector, 64 numbers, on every device.",
         2, like=lambda got: got.get("gathered") in (32, 224)),
-)
+)  # fmt: skip
 SOLVER = (
     Misconception(
         "gathers-the-matrix",
@@ -285,7 +287,7 @@ SOLVER = (
         "A round sums more than two numbers. A dot product is one, summed on the device before it is sent; and r·r of the "
         "last round is known: carry it along.", 3,
         when=_if_right(of.conjugate_gradients, lambda o: of.numbers_summed(o) > 2 * of.STEPS + 2), barred=True),
-)
+)  # fmt: skip
 
 FACTOR = (
     Misconception(
@@ -324,7 +326,7 @@ FACTOR = (
         "Each round runs two gathers of a panel's size. One device's block needs no gather of all: a sum with zeros sends "
         "it. Or gather the column of blocks before the triangular solve, and not again.", 3,
         when=_if_right(of.lower, of.gathers_panels_twice)),
-)
+)  # fmt: skip
 STACK = (
     Misconception(
         "brought-together",
@@ -339,4 +341,4 @@ STACK = (
         "damped-everywhere", "16 was added to every entry, and not to the diagonal alone: 16 I is 16 times the identity.",
         1, like=of.damped_everywhere),
     Misconception("undamped", "The 16 on the diagonal is missing.", 1, like=of.undamped),
-)
+)  # fmt: skip

@@ -45,9 +45,11 @@ def judge_elsewhere(question: str, answer: dict[str, Any]) -> Verdict:
     if not line:
         _child.cache_clear()
         raise ShardlabError(
-            "judge-ended", f"the judge ended with status {child.wait()} while it looked at {question}.",
-            where="a child of this kernel, on 8 simulated CPU devices", mend="run the cell again.",
-        )  # fmt: skip
+            "judge-ended",
+            f"the judge ended with status {child.wait()} while it looked at {question}.",
+            where="a child of this kernel, on 8 simulated CPU devices",
+            mend="run the cell again.",
+        )
     return Verdict.from_json(json.loads(line))
 
 

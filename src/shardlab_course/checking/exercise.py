@@ -78,9 +78,11 @@ def hint(question: str, number: int | None = None, /) -> Note:
     number = min(opened + 1, len(hints)) if number is None else number
     if number not in range(1, len(hints) + 1):
         raise ShardlabError(
-            "no-such-hint", f"question {question} has no hint {number}.",
-            where=f"sl.hint({question!r}, {number})", mend=f"the hints are numbered 1 to {len(hints)}.",
-        )  # fmt: skip
+            "no-such-hint",
+            f"question {question} has no hint {number}.",
+            where=f"sl.hint({question!r}, {number})",
+            mend=f"the hints are numbered 1 to {len(hints)}.",
+        )
     progress_file.note(question, hints=max(opened, number))
     return Note(f"Hint {number} of {len(hints)} for {question}", hints[number - 1])
 
@@ -91,8 +93,10 @@ def explain(question: str, /) -> Note:
 
     asked = find(question)
     if progress_file.of(question).get("status") != "passed":
-        return Note(f"{question} is not passed yet.", "The explanation opens with the first full pass. Until then: "
-                    f'sl.hint("{question}")')  # fmt: skip
+        return Note(
+            f"{question} is not passed yet.",
+            f'The explanation opens with the first full pass. Until then: sl.hint("{question}")',
+        )
     return Note(f"{question} {asked.title}", asked.explanation)
 
 
@@ -104,9 +108,11 @@ def target(question: str, item: str, /) -> Placement:
     items = {i.name: i.target for i in find(question).items if isinstance(i, PlacementItem)}
     if item not in items:
         raise ShardlabError(
-            "no-such-target", f"question {question} shows no target {item!r}.",
-            where=f"sl.target({question!r}, {item!r})", mend=f"it shows {', '.join(items) or 'none'}.",
-        )  # fmt: skip
+            "no-such-target",
+            f"question {question} shows no target {item!r}.",
+            where=f"sl.target({question!r}, {item!r})",
+            mend=f"it shows {', '.join(items) or 'none'}.",
+        )
     return dataclasses.replace(items[item], axes=None, spec=None)
 
 
@@ -116,18 +122,22 @@ def _named(asked: Any, answers: tuple[Any, ...], named: dict[str, Any]) -> dict[
     if len(answers) > len(names) or unknown:
         given = ", ".join(["..."] * len(answers) + [f"{name}=..." for name in named])
         raise ShardlabError(
-            "other-answers", f"question {asked.id} takes {', '.join(names) or 'only predictions'}.",
-            where=f"sl.check({asked.id!r}, {given})", mend=f"write sl.check({', '.join([repr(asked.id), *names])}).",
-        )  # fmt: skip
+            "other-answers",
+            f"question {asked.id} takes {', '.join(names) or 'only predictions'}.",
+            where=f"sl.check({asked.id!r}, {given})",
+            mend=f"write sl.check({', '.join([repr(asked.id), *names])}).",
+        )
     return {**dict(zip(names, answers)), **named}
 
 
 def _need_devices() -> None:
     if jax.device_count() < DEVICES:
         raise ShardlabError(
-            "too-few-devices", f"JAX has {jax.device_count()} device, and the checks need {DEVICES}.",
-            where="the first cell of this notebook", mend=f"restart the kernel, then run sl.setup({DEVICES}) first.",
-        )  # fmt: skip
+            "too-few-devices",
+            f"JAX has {jax.device_count()} device, and the checks need {DEVICES}.",
+            where="the first cell of this notebook",
+            mend=f"restart the kernel, then run sl.setup({DEVICES}) first.",
+        )
 
 
 def _judge(question: str, answer: dict[str, Any]) -> Any:

@@ -47,9 +47,11 @@ def _item(question: str) -> DesignItem:
         if isinstance(item, DesignItem):
             return item
     raise ShardlabError(
-        "no-front", f"question {question} asks for no design.", where=f"sl.show_front({question!r})",
+        "no-front",
+        f"question {question} asks for no design.",
+        where=f"sl.show_front({question!r})",
         mend="name a question whose answer is a design, as '15.6'.",
-    )  # fmt: skip
+    )
 
 
 def _measured(question: str, item: DesignItem, design: Any) -> list[tuple[Cost | None, str]]:
@@ -63,10 +65,11 @@ def _measured(question: str, item: DesignItem, design: Any) -> list[tuple[Cost |
     error = next((e["error"] for e in programs if "error" in e), None)
     if error is not None:
         raise ShardlabError(
-            "no-program", f"the design has no program to measure: {error['type']}: {error['message']}",
+            "no-program",
+            f"the design has no program to measure: {error['type']}: {error['message']}",
             where=f"sl.show_front({question!r}, design)",
             mend=f"let it run first: sl.check({question!r}, design) says more.",
-        )  # fmt: skip
+        )
     if any("module" not in each for each in programs):
         return [(None, "")] * len(item.cases)
     return [measured(item, case, entry["layout"], each) for case, each in zip(item.cases, programs)]

@@ -103,9 +103,14 @@ def _panel(axes: Any, one: Map) -> None:
     beside = {"textcoords": "offset points", "fontsize": 9}
     by_memory = sorted(one.reached, key=lambda cost: cost.memory)
     axes.plot(
-        [c.memory for c in by_memory], [c.price for c in by_memory], color=COLOURS[0], drawstyle="steps-post", linewidth=1.6,
-        marker="o", markersize=6,
-    )  # fmt: skip
+        [c.memory for c in by_memory],
+        [c.price for c in by_memory],
+        color=COLOURS[0],
+        drawstyle="steps-post",
+        linewidth=1.6,
+        marker="o",
+        markersize=6,
+    )
     for name, cost in zip(NAMES, one.reached):
         axes.annotate(name, (cost.memory, cost.price), (5, 5), color=COLOURS[0], **beside)
     if math.isfinite(one.limit):

@@ -38,8 +38,12 @@ def expressions(text: str, where: str) -> list[str]:
             ast.parse(f"({expression})", mode="eval")
         except SyntaxError as error:
             what = f"the placeholder is not Python: {error.msg}."
-            raise ShardlabError("placeholder-not-python", what, where=f"{where}: {{{{ {expression} }}}}",
-                                mend="write one expression that needs no import.") from None  # fmt: skip
+            raise ShardlabError(
+                "placeholder-not-python",
+                what,
+                where=f"{where}: {{{{ {expression} }}}}",
+                mend="write one expression that needs no import.",
+            ) from None
     return found
 
 

@@ -120,9 +120,12 @@ def _measured(function: Callable[..., Any], case: Situation, found: tuple[Resolu
         program = _program(function, case, _on_one_mesh(found), axes)
     inputs = tuple(Input(shape, resolution.spec) for (_, shape), resolution in zip(case.shapes, found))
     return Observed(
-        Case(axes, inputs), placements=program.output_placements, collectives=program.collectives,
-        flops=program.flops, memory=program.memory.argument + program.memory.output,
-    )  # fmt: skip
+        Case(axes, inputs),
+        placements=program.output_placements,
+        collectives=program.collectives,
+        flops=program.flops,
+        memory=program.memory.argument + program.memory.output,
+    )
 
 
 def _program(function: Callable[..., Any], case: Situation, found: tuple[Resolution, ...], axes: Axes) -> Program:

@@ -41,8 +41,14 @@ def judge_placement(item: Item, target: Placement, got: Placement) -> Judged:
         return {item.first: 1.0}, []
     known = next((m for m in item.misconceptions if isinstance(m.like, Placement) and got.same_as(m.like)), None)
     shown = dataclasses.replace(target, axes=None, spec=None)
-    finding = Finding(item.name, item.first, _difference(target, got), _placed(target), _placed(got),
-                      pictures=(shown, got) if got.shape == target.shape else None)  # fmt: skip
+    finding = Finding(
+        item.name,
+        item.first,
+        _difference(target, got),
+        _placed(target),
+        _placed(got),
+        pictures=(shown, got) if got.shape == target.shape else None,
+    )
     return {}, [explained(finding, known)]
 
 

@@ -187,14 +187,20 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
             yield from _communication(item, observed, cost.price + item.slack, cost.slow)
         case "M" if cost is not None and observed.memory > cost.memory:
             yield Finding(
-                item.name, "M", "Arguments and outputs take more memory than they need to.",
-                expected=f"at most {cost.memory} B a device", got=f"{observed.memory} B a device",
-            )  # fmt: skip
+                item.name,
+                "M",
+                "Arguments and outputs take more memory than they need to.",
+                expected=f"at most {cost.memory} B a device",
+                got=f"{observed.memory} B a device",
+            )
         case "F" if cost is not None and observed.flops > 1.01 * cost.flops:
             yield Finding(
-                item.name, "F", "Each device does more arithmetic than it needs to.",
-                expected=f"at most {cost.flops:.0f} FLOPs a device", got=f"{observed.flops:.0f} FLOPs a device",
-            )  # fmt: skip
+                item.name,
+                "F",
+                "Each device does more arithmetic than it needs to.",
+                expected=f"at most {cost.flops:.0f} FLOPs a device",
+                got=f"{observed.flops:.0f} FLOPs a device",
+            )
     yield from checked(item.checks, letter, item, observed)
 
 
@@ -302,6 +308,10 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
         if target is None or not placement.same_as(target):
             pictures = (dataclasses.replace(target, axes=None, spec=None), placement) if target is not None else None
             yield Finding(
-                item.name, "S", "The output lies elsewhere.", pictures=pictures,
-                expected=spec_text(spec), got=spec_text(placement.spec),
-            )  # fmt: skip
+                item.name,
+                "S",
+                "The output lies elsewhere.",
+                pictures=pictures,
+                expected=spec_text(spec),
+                got=spec_text(placement.spec),
+            )

@@ -33,7 +33,9 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a @ b
 
 
-DOUBLE = CallsItem("double", {"C": 2}, oracle=lambda n: 2 * n, calls=((1,), (2,)), draw=lambda rng: (rng.randrange(3, 10**6),))
+DOUBLE = CallsItem(
+    "double", {"C": 2}, oracle=lambda n: 2 * n, calls=((1,), (2,)), draw=lambda rng: (rng.randrange(3, 10**6),)
+)
 KIND = ValueItem("kind", {"P": 0.5}, key="all-reduce", predicted=True)
 PRODUCT = ProgramItem(
     "product", {"V": 2, "S": 1, "H": 1}, oracle=product, draw=drawn,

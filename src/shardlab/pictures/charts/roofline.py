@@ -110,9 +110,11 @@ def _roof(on: Chip, dtype: str, panel: str, several: bool) -> Roof:
 def _size(dtype: str) -> int:
     if dtype not in DTYPES:
         raise ShardlabError(
-            "no-roof", f"there are no peak rates for {dtype!r}.", where=f"dtypes={dtype!r}",
+            "no-roof",
+            f"there are no peak rates for {dtype!r}.",
+            where=f"dtypes={dtype!r}",
             mend=f"name {' or '.join(DTYPES)}; for another, make a shardlab.programs.chips.Chip with its peak rate.",
-        )  # fmt: skip
+        )
     return DTYPES[dtype]
 
 

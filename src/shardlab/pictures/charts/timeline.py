@@ -70,9 +70,11 @@ def timelines(hlo: str) -> tuple[Timeline, ...]:
     module = parse(hlo)
     if "is_scheduled=true" not in hlo.split("\n", 1)[0]:
         raise ShardlabError(
-            "not-scheduled", "the operations of this text are in no order of running.", where=repr(hlo[:60]),
+            "not-scheduled",
+            "the operations of this text are in no order of running.",
+            where=repr(hlo[:60]),
             mend="pass a program from sl.inspect, or the text of a compiled one.",
-        )  # fmt: skip
+        )
     fused = {i.attributes.get("calls", "").removeprefix("%") for i in _all(module) if i.opcode in ("fusion", "async-start")}
     names = [module.entry, *(name for name in module.computations if name != module.entry and name not in fused)]
     found = (_timeline(name, module.computations[name]) for name in names)

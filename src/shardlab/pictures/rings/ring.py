@@ -103,9 +103,11 @@ def schedule(kind: str, n: int, bidirectional: bool = False) -> Schedule:
     """
     if kind not in KINDS or not 2 <= n <= MOST:
         raise ShardlabError(
-            "no-ring", f"there is no ring picture of {kind!r} on {n} devices.",
-            where=f"kind={kind!r}, n={n}", mend=f"name one of {', '.join(KINDS)}, on 2 to {MOST} devices.",
-        )  # fmt: skip
+            "no-ring",
+            f"there is no ring picture of {kind!r} on {n} devices.",
+            where=f"kind={kind!r}, n={n}",
+            mend=f"name one of {', '.join(KINDS)}, on 2 to {MOST} devices.",
+        )
     ways = (1, -1) if bidirectional else (1,)
     if kind == "all-to-all":
         steps = tuple(_blocks(n, bidirectional))

@@ -16,9 +16,11 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 def show_tokens(
-    what: Sequence[tuple[int, int]] | Collective | Program, n: int | None = None, steps: int | None = None,
+    what: Sequence[tuple[int, int]] | Collective | Program,
+    n: int | None = None,
+    steps: int | None = None,
     animated: bool = True,
-) -> Picture:  # fmt: skip
+) -> Picture:
     """The picture of who holds whose block while a permutation is applied again and again.
 
     Args:
@@ -65,7 +67,9 @@ def _schedule(pairs: Pairs, n: int | None, steps: int) -> Schedule:
 
 def _no_tokens(what: str, where: str) -> ShardlabError:
     return ShardlabError(
-        "no-tokens", what, where=where,
+        "no-tokens",
+        what,
+        where=where,
         mend=f"pass (source, target) pairs in which each device is a source at most once and a target at most once, on at "
-             f"most {MOST} devices.",
-    )  # fmt: skip
+        f"most {MOST} devices.",
+    )

@@ -157,9 +157,13 @@ def _known(collective: Collective) -> int:
 def _may_be_one(text: str) -> bool:
     """Whether a line is worth taking apart; most of a large program is not."""
     return (
-        "all-" in text or "collective-" in text or "reduce-scatter" in text
-        or "replica_groups" in text or "source_target_pairs" in text or "channel_" in text
-    )  # fmt: skip
+        "all-" in text
+        or "collective-" in text
+        or "reduce-scatter" in text
+        or "replica_groups" in text
+        or "source_target_pairs" in text
+        or "channel_" in text
+    )
 
 
 def _collective(
@@ -181,12 +185,20 @@ def _collective(
     outputs, operands = _arrays(module, computation, instruction, kind)
     largest = max(outputs, key=lambda array: array.nbytes, default=Array("token", ()))
     return Collective(
-        kind if known else UNKNOWN, largest.shape, largest.dtype, sum(a.nbytes for a in outputs),
-        sum(a.nbytes for a in operands), axes_of(groups, mesh_axes, pairs=pairs) if mesh_axes and groups else (),
-        group_size(groups, pairs=pairs), groups, runs,
+        kind if known else UNKNOWN,
+        largest.shape,
+        largest.dtype,
+        sum(a.nbytes for a in outputs),
+        sum(a.nbytes for a in operands),
+        axes_of(groups, mesh_axes, pairs=pairs) if mesh_axes and groups else (),
+        group_size(groups, pairs=pairs),
+        groups,
+        runs,
         instruction.name if known else f"{instruction.name} ({instruction.opcode})",
-        instruction.op_name, module.source(instruction), tuple((a.dtype, a.shape) for a in outputs),
-    )  # fmt: skip
+        instruction.op_name,
+        module.source(instruction),
+        tuple((a.dtype, a.shape) for a in outputs),
+    )
 
 
 def _arrays(module: Module, computation: str, instruction: Instruction, kind: str) -> tuple[list[Array], list[Array]]:

@@ -160,9 +160,11 @@ def parse(text: str) -> Module:
             unread.append(line.strip())
     if not entry:
         raise ShardlabError(
-            "not-hlo", "there is no ENTRY computation in this text.", where=repr(text[:60]),
+            "not-hlo",
+            "there is no ENTRY computation in this text.",
+            where=repr(text[:60]),
             mend="pass the text of a compiled program: jax.jit(f).lower(x).compile().as_text().",
-        )  # fmt: skip
+        )
     devices = math.prod(int(n) for n in _DEVICES.findall(lines[0]))
     return Module(entry, computations, devices, _frames(lines[:first]), tuple(unread), roots)
 
