@@ -327,5 +327,5 @@ def test_a_larger_budget_is_told_with_its_reason() -> None:
     known = build([asked], {"0.1": record(asked.manifest(), {"f": summed_in_parts}, {})})
     wasteful = record(asked.manifest(), {"f": lambda mesh, x: constrained(x, mesh).sum(0, keepdims=True)}, {})
     (found,) = judge(asked, wasteful, known).findings
-    budget = known.fact("0.1", "f", case).price + 4
+    budget = known.cost("0.1", "f", case).price + 4
     assert found.letter == "H" and found.expected == f"at most {budget} B a device, 4 of them because it rains"
