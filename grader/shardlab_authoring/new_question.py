@@ -6,6 +6,7 @@ works, to be changed into another.
 
 from __future__ import annotations
 
+import ast
 import pathlib
 import re
 import sys
@@ -86,7 +87,7 @@ def gathers():
         return jax.lax.with_sharding_constraint(2 * x, NamedSharding(mesh, jax.P()))
 """
 ID = re.compile(r"(\d+)\.(\d+)")
-DECLARED = re.compile(r"^QUESTIONS[^=]*= \((.*?)\n?\)\n", re.MULTILINE | re.DOTALL)
+DECLARED = "QUESTIONS: tuple[Question, ...] = ("
 JUDGE = "from shardlab_judge."
 NEEDED = {
     "cases": {"Case", "Input", "axes"},
@@ -131,12 +132,22 @@ def _with_declaration(text: str, id: str) -> str:
     """The module of questions with one more at its end, and with what it needs imported."""
     name = "QUESTION_" + id.replace(".", "_")
     text = _with_imports(text)
-    names = DECLARED.search(text)
-    assert names, "QUESTIONS = (...) ends every module of questions"
-    kept = names[1].rstrip().rstrip(",")
-    end = f"{kept},\n    {name},\n)\n" if "\n" in names[1] else f"{kept}, {name})\n"
-    start = names[0][: names[0].index("(") + 1]
-    return text[: names.start()] + DECLARATION.format(name=name, id=id) + "\n" + start + end + text[names.end() :]
+    above, declared, below = text.rpartition("\n" + DECLARED)
+    assert declared, f"{DECLARED}...) ends every module of questions"
+    lines = (DECLARED + below).splitlines(keepends=True)
+    row, column = _end_of_last(DECLARED + below)
+    added = f",\n    {name}," if row else f", {name}"
+    lines[row] = lines[row][:column] + added + lines[row][column:].removeprefix(",")
+    return f"{above}\n{DECLARATION.format(name=name, id=id)}\n{''.join(lines)}"
+
+
+def _end_of_last(text: str) -> tuple[int, int]:
+    """Where the last entry of the tuple ends that `text` begins with, as row and column: a bracket may stand in a string."""
+    declared = ast.parse(text).body[0]
+    assert isinstance(declared, ast.AnnAssign) and isinstance(declared.value, ast.Tuple)
+    last = declared.value.elts[-1]
+    assert last.end_lineno is not None and last.end_col_offset is not None
+    return last.end_lineno - 1, last.end_col_offset
 
 
 def _with_imports(text: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 from shardlab_authoring import new_question
 
 from shardlab.errors import ShardlabError
+from shardlab_course.chapters import CHAPTERS
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 ID = "4.7"
@@ -79,6 +80,16 @@ def replace(path: pathlib.Path, old: str, new: str) -> None:
     text = path.read_text()
     assert text.count(old) == 1
     path.write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_declaration_fits_into_every_chapter(chapter: int) -> None:
+    """However a chapter's questions are listed, one more stands at the end of the list."""
+    path, asked = ROOT / "src" / "shardlab_course" / f"ch{chapter:02}" / "questions.py", CHAPTERS[chapter]
+    names = {"__name__": f"shardlab_course.ch{chapter:02}.more"}
+    id = f"{chapter}.{len(asked) + 1}"
+    exec(compile(new_question._with_declaration(path.read_text(), id), str(path), "exec"), names)
+    assert [question.id for question in names["QUESTIONS"]] == [*(question.id for question in asked), id]
 
 
 @pytest.mark.parametrize("id", ["4", "99.1", "4.x", "4.2"])
