@@ -87,7 +87,7 @@ bench: $(INSTALLED) bubblewrap  ## measure speed as ratios, for the status page 
 	@PYTHONPATH=. $(PY) bench/growth.py $(if $(SMALL),--small)
 	@cp build/bench.json jupyter_book/bench.json
 
-check: $(INSTALLED) bubblewrap  ## all that a change to one chapter can break: answers, references, editions, numbers (CHAPTER=4)
+check: $(INSTALLED) bubblewrap  ## look at one chapter's answers, references, editions and numbers in prose (CHAPTER=4)
 	@$(PY) -m shardlab_authoring.check $(CHAPTER)
 
 lint: $(INSTALLED)  ## check style and format with ruff, and types with mypy

@@ -1,4 +1,4 @@
-"""All that a change to one chapter can break: its answers, its references, its editions, its numbers in prose.
+"""What a change to one chapter breaks first: its answers, its references, its editions, its numbers in prose.
 
 Run as `python -m shardlab_authoring.check CHAPTER` at the root of the repository (`make check CHAPTER=4`). The answers are
 judged in one process, the solution runs in another.

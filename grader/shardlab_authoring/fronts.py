@@ -5,6 +5,8 @@ Run as `python -m shardlab_authoring.fronts` at the root of the repository, afte
 
 from __future__ import annotations
 
+import pathlib
+
 
 def main() -> None:
     """Write the files and say so."""
@@ -19,7 +21,7 @@ def main() -> None:
         for item in question.items:
             if isinstance(item, DesignItem) and item.fronts is not None:
                 item.fronts.write_text(text(item))
-                print(f"wrote {item.fronts}")
+                print(f"wrote {item.fronts.relative_to(pathlib.Path.cwd())}")
 
 
 if __name__ == "__main__":
