@@ -11,6 +11,7 @@ from shardlab_judge.cases import Case, Input
 
 def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
     """Random arrays for a case, normal or whole numbers below 100; the same for the same seed."""
+    # By the case's key, so that a case has the same inputs wherever it stands; NumPy's generators take no text as a seed.
     rng = np.random.default_rng(random.Random(f"{seed}/{case.key}").getrandbits(64))
     arrays: list[np.ndarray] = []
     for given in case.inputs:

@@ -38,6 +38,7 @@ def _holds(when: Callable[[Observed], bool], observed: Observed) -> bool:
 
 
 def _equals(observed: Observed, wrong: Any) -> bool:
+    # Looser than a check: the wrong values are computed in double precision here, and were in single precision there.
     try:
         outputs = wrong(*map(wide, observed.inputs))
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)

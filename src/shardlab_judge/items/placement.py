@@ -40,6 +40,7 @@ def judge_placement(item: Item, target: Placement, got: Placement) -> Judged:
     if got.same_as(target):
         return {item.first: 1.0}, []
     known = next((m for m in item.misconceptions if isinstance(m.like, Placement) and got.same_as(m.like)), None)
+    # Without mesh and spec: these would be the answer.
     shown = dataclasses.replace(target, axes=None, spec=None)
     finding = Finding(
         item.name,

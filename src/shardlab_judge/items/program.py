@@ -114,6 +114,7 @@ def _module(text: str) -> str:
 
 def judge_program(item: ProgramItem, case: Case, response: Response, costs: Costs, seed: int | None) -> list[Finding]:
     """All findings on what was recorded for one case; a pure function of it."""
+    # Here and not above: the grader's own process reads manifests and the border by this module, and starts without JAX.
     import jax
 
     from shardlab.programs import stablehlo
@@ -147,7 +148,7 @@ def judge_programs(
         for finding in found:
             findings.setdefault(finding.letter, finding)
         if worthless:
-            break
+            break  # further cases could not earn anything, and each costs a compilation
     return {letter: 1.0 for letter in item.points if letter not in findings and not worthless}, list(findings.values())
 
 
@@ -253,6 +254,7 @@ def unequal(item: ProgramItem, observed: Observed, *wanted: np.ndarray) -> Itera
 
 
 def _wrong_shards(item: ProgramItem, shards: tuple[Any, ...], right: np.ndarray) -> Iterator[Finding]:
+    # Device by device, and not one copy for all: an output that only claims to be replicated must fail.
     for device, index, block in shards:
         close = np.isclose(block, right[index], rtol=item.rtol, atol=item.atol)
         if not close.all():
@@ -306,6 +308,7 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
         except ValueError:
             target = None
         if target is None or not placement.same_as(target):
+            # Without mesh and spec: these would be the answer.
             pictures = (dataclasses.replace(target, axes=None, spec=None), placement) if target is not None else None
             yield Finding(
                 item.name,

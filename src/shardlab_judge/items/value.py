@@ -108,6 +108,7 @@ def _holds(predicate: Callable[[Any], bool], got: Any) -> bool:
 
 def matches(right: Any, got: Any, rtol: float) -> bool:
     """Whether `got`, plain JSON, is the value `right`; whole numbers and texts must be equal, floats close."""
+    # First of all: to Python True is the number 1.
     if isinstance(right, bool) or isinstance(got, bool) or right is None or isinstance(right, str):
         return type(right) is type(got) and right == got
     if isinstance(right, int | float):
