@@ -102,7 +102,7 @@ def test_newest_says_what_differs() -> None:
 
 def test_newest_takes_what_the_lane_writes() -> None:
     """The fields are those of `shardlab_authoring.newest`."""
-    source = (ROOT / "grader" / "shardlab_grader" / "newest.py").read_text()
+    source = (ROOT / "grader" / "shardlab_authoring" / "newest.py").read_text()
     assert [name for name in NEWEST if f'"{name}":' not in source] == []
     assert [name for name in NEWEST["chapters"][0] if not re.search(rf"^    {name}: ", source, re.MULTILINE)] == []
 
