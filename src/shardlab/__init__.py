@@ -4,6 +4,7 @@ import shardlab as sl
 sl.setup(8)                  # 8 devices, real or simulated
 sl.show(x)                   # who holds which slice
 sl.inspect(f, *args)         # what the compiler made of it
+sl.why(f, *args)             # why it communicates, line by line
 sl.check("4.2", answer)      # right, or what differs and why
 """
 
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shardlab import pictures as pictures
+    from shardlab.clinic.diagnosis import Diagnosis as Diagnosis
+    from shardlab.clinic.diagnosis import diagnose as diagnose
     from shardlab.devices import setup as setup
     from shardlab.errors import ShardingError as ShardingError
     from shardlab.errors import ShardlabError as ShardlabError
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from shardlab.programs.program import Program as Program
     from shardlab.programs.program import inspect as inspect
     from shardlab.programs.reading.collectives import Collective as Collective
+    from shardlab.programs.why.answer import Why as Why
+    from shardlab.programs.why.answer import why as why
     from shardlab.records import recorded as recorded
     from shardlab_course.checking.exercise import check as check
     from shardlab_course.checking.exercise import explain as explain
@@ -49,6 +54,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES = {
+    "clinic.diagnosis": "Diagnosis diagnose",
     "devices": "setup",
     "errors": "ShardingError ShardlabError",
     "expressions.inverse": "expression",
@@ -66,6 +72,7 @@ _NAMES = {
     "programs.cost": "Cost",
     "programs.program": "Program inspect",
     "programs.reading.collectives": "Collective",
+    "programs.why.answer": "Why why",
     "records": "recorded",
 }
 # The only names that look up to the course. Where a class is graded it is not there, and `in_the_box` answers for it.
@@ -77,8 +84,6 @@ _COURSE = {
 }
 _HOMES = {name: f"shardlab.{module}" for module, names in _NAMES.items() for name in names.split()}
 _CHECKING = {name: f"shardlab_course.checking.{module}" for module, names in _COURSE.items() for name in names.split()}
-_MOVED = ("show_blocks", "show_ledger", "show_memory", "show_mesh", "show_roofline", "show_schedule", "show_tokens")
-"""Pictures of one or two chapters: `sl.pictures.show_blocks`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -88,9 +93,9 @@ def __getattr__(name: str) -> Any:
     if name in _CHECKING:
         # Not kept: a notebook that is graded in this process gets another one.
         return getattr(import_module("shardlab.answers.in_the_box" if _boxed() else _CHECKING[name]), name)
-    if name in _MOVED and _boxed():
-        return getattr(import_module("shardlab.pictures"), name)  # notebooks that were released before it moved
-    if name in _MOVED:
+    if name not in _HOMES and name in dir(import_module("shardlab.pictures")):
+        if _boxed():
+            return getattr(import_module("shardlab.pictures"), name)  # notebooks that were released before it moved
         raise AttributeError(f"sl.{name} has moved: write sl.pictures.{name}.")
     if name not in _HOMES:
         raise AttributeError(f"module 'shardlab' has no attribute {name!r}")

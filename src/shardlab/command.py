@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import math
 import re
 import sys
@@ -13,31 +14,35 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 
+TOO_MUCH = 3
+"""Exit status of `inspect --fail-above`."""
 ARGUMENT = re.compile(r"\s*([a-z]+\d+\w*|bool)\[([\d,\s]*)\](?:@(.*))?$")
 EPILOG = """examples:
-  python -m shardlab inspect model:step                      model.py has step() and step_example()
-  python -m shardlab inspect model:step --args "float32[64,128]@x,_; bfloat16[128]" --mesh x=2,y=4
-  python -m shardlab inspect model:step --args "..." --mesh x=16,y=16 --target v5e:16x16 --cost v5e
+  python -m shardlab inspect train.py:step                   train.py has step() and step_example()
+  python -m shardlab inspect train.py:step --args "float32[64,128]@x,_; bfloat16[128]" --mesh x=2,y=4
+  python -m shardlab inspect train.py:step --args "..." --mesh x=16,y=16 --target v5e:16x16 --cost v5e
+  python -m shardlab inspect train.py:step --target v5e:2x4 --fail-above 1MB     status 3 if a device moves more
+  python -m shardlab inspect train.py:step --json | jq .price
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; 1 after a mistake, which is said on stderr."""
+    """Runs one command: 0; 1 after a mistake, which is said on stderr; 3 if a program moves more than it may."""
     options = _parser().parse_args(arguments)
     try:
-        options.run(options)
+        return int(options.run(options))
     except ShardlabError as error:
         print(error, file=sys.stderr)
         return 1
-    return 0
 
 
-def inspect_command(options: argparse.Namespace) -> None:
-    """Prints the program that a function becomes."""
+def inspect_command(options: argparse.Namespace) -> int:
+    """Prints the program that a function becomes; `TOO_MUCH` if it moves more than it may."""
     from rich.console import Console
 
     from shardlab.programs.cost import cost
     from shardlab.programs.program import inspect
+    from shardlab.testing.lock import facts
 
     axes = mesh_axes(options.mesh)
     _start(math.prod(axes.values()))
@@ -46,15 +51,36 @@ def inspect_command(options: argparse.Namespace) -> None:
     args = read_arguments(options.args, _mesh(axes)) if given else _example_of(example, options.function)
     program = inspect(f, *args, target=options.target)
     console = Console()
-    console.print(program)
+    if options.json:
+        print(json.dumps(facts(program, options.target) | {"flops": program.flops}, indent=1))
+    else:
+        console.print(program)
     if options.cost:
         console.print()
         console.print(cost(program, options.cost))
     if options.hlo:
         options.hlo.write_text(program.hlo)
+    if options.fail_above is None or program.price <= options.fail_above:
+        return 0
+    print(f"{options.function}: a device moves {program.price:,} bytes, more than {options.fail_above:,}.", file=sys.stderr)
+    return TOO_MUCH
 
 
-def doctor_command(options: argparse.Namespace) -> None:
+def read_bytes(text: str) -> int:
+    """A number of bytes: `1048576`, `1MB` (10**6), `1MiB` (2**20).
+
+    Example:
+        >>> read_bytes("1.5MB"), read_bytes("2 KiB"), read_bytes("0")
+        (1500000, 2048, 0)
+    """
+    found = re.fullmatch(r"\s*([\d_]+(?:\.\d+)?)\s*(?:([kKMGT])(i?)B|B)?\s*", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes: write 1048576, 1MB or 1MiB")
+    base, power = 1024 if found[3] else 1000, " KMGT".index(found[2].upper()) if found[2] else 0
+    return round(float(found[1]) * float(base) ** power)
+
+
+def doctor_command(options: argparse.Namespace) -> int:
     """Prints what there is to compile with."""
     import importlib.metadata as metadata
 
@@ -66,10 +92,11 @@ def doctor_command(options: argparse.Namespace) -> None:
             print(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             print(f"{name} is not installed" + ("; target= needs it: pip install 'shardlab[tpu]'" * (name == "libtpu")))
+    return 0
 
 
 def load(name: str) -> tuple[Any, Any]:
-    """The function `module:function`, and the function beside it that makes its arguments, if there is one.
+    """The function `module:function` or `path/file.py:function`, and the one beside it that makes its arguments, or `None`.
 
     Raises:
         ShardlabError: there is no such module or function.
@@ -77,7 +104,11 @@ def load(name: str) -> tuple[Any, Any]:
     module_name, _, function = name.partition(":")
     if not module_name or not function:
         raise _no_function(name, "the name has no colon.")
-    sys.path.insert(0, str(Path.cwd()))
+    file = Path(module_name)
+    if file.suffix == ".py" and not file.is_file():
+        raise _no_function(name, f"there is no file {module_name} here.")
+    sys.path.insert(0, str(file.parent.resolve() if file.suffix == ".py" else Path.cwd()))
+    module_name = file.stem if file.suffix == ".py" else module_name
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -170,7 +201,7 @@ def _example_of(example: Any, name: str) -> tuple[Any, ...]:
 
 
 def _no_function(name: str, why: str) -> ShardlabError:
-    mend = "write module:function, as model:step for step in model.py of this directory."
+    mend = "write file:function or module:function, as train.py:step for step in train.py of this directory."
     return ShardlabError(
         "no-function", f"{name!r} is no function: {why}", where=f"python -m shardlab inspect {name}", mend=mend
     )
@@ -189,10 +220,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
     told = "print what the compiler makes of a function"
     inspect = commands.add_parser("inspect", help=told, description=told, epilog=EPILOG, formatter_class=raw)
-    inspect.add_argument("function", help="module:function")
+    inspect.add_argument("function", help="file.py:function, or module:function")
     inspect.add_argument("--args", help='shapes and shardings, as "float32[64,128]@x,_; bfloat16[128]"')
     inspect.add_argument("--mesh", default="", help="axes and sizes, as x=2,y=4")
     inspect.add_argument("--target", help="a TPU slice, as v5e:2x4")
+    inspect.add_argument("--json", action="store_true", help="print JSON: see shardlab.testing.lock.facts, and flops")
+    told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
+    inspect.add_argument("--fail-above", type=read_bytes, metavar="BYTES", help=told)
     inspect.add_argument("--cost", metavar="CHIP", help="also what a model of this chip says of its time")
     inspect.add_argument("--hlo", type=Path, metavar="FILE", help="also write the HLO text to a file")
     inspect.set_defaults(run=inspect_command)

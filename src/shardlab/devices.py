@@ -46,7 +46,8 @@ class Devices:
 def setup(n: int = 8) -> Devices:
     """The devices that this session computes on: `n` real ones if there are as many, else `n` simulated on the CPU.
 
-    To be called before JAX is used; again later does no harm.
+    To be called before JAX is used; again later does no harm. On a TPU, products of float32 get float32's precision, unless
+    somebody has chosen another: JAX's default there is bfloat16's.
 
     Raises:
         ShardlabError: JAX has already started with fewer devices, is too old, or was replaced after it was imported.
@@ -66,8 +67,22 @@ def setup(n: int = 8) -> Devices:
     simulated = found[0].platform == "cpu"
     if simulated and accelerators >= n and not started:
         unused = unused or f"JAX does not start the {accelerators} accelerators that are here"
+    elif simulated and accelerators and not unused:
+        here = f"{accelerators} accelerators are" if accelerators > 1 else "1 accelerator is"
+        unused = f"{here} here and idle; to compute on real devices, restart and run sl.setup({accelerators})"
+    precision = jax.config.jax_default_matmul_precision  # type: ignore[attr-defined]
+    if found[0].platform == "tpu" and precision is None:
+        jax.config.update("jax_default_matmul_precision", "float32")
     kind = "CPU" if simulated else found[0].device_kind
     return Devices(platform.python_version(), jax.__version__, len(found), kind, simulated, unused)
+
+
+def set_up_anew(n: int) -> None:
+    """`setup(n)` in a kernel that was restarted and has not run its first cell: to start JAX would fix one device."""
+    import jax
+
+    if jax.config.jax_num_cpu_devices != n and _set_cpu_devices(n):  # type: ignore[attr-defined]
+        setup(n)
 
 
 def _found() -> tuple[list[jax.Device], str]:

@@ -25,6 +25,12 @@ class ShardlabError(Exception):
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.reference, self.what, self.where, self.mend)
 
+    # IPython and notebooks show what this returns in place of a traceback, which would lead through our own files.
+    def _render_traceback_(self) -> list[str]:
+        from shardlab.raised import raised_at
+
+        return [*raised_at(self).splitlines(), f"{type(self).__name__}:", *str(self).splitlines()]
+
 
 class ShardingError(ShardlabError):
     """A mistake in a sharding expression, or in what it is applied to. `where` quotes it with carets below."""

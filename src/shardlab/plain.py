@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+import fractions
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +13,8 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON can hold it: arrays, tuples, specs become lists, sets sorted lists, NumPy scalars numbers, `...` null.
+    """`value` as JSON can hold it: arrays, tuples, specs become lists, sets sorted lists, NumPy scalars and fractions
+    numbers, `...` null.
 
     Raises:
         TypeError: `value` holds something else, or a number that is not finite.
@@ -26,6 +29,8 @@ def plain(value: Any) -> Any:
         if not math.isfinite(value):
             raise TypeError(f"{value} is not a finite number")
         return value
+    if isinstance(value, fractions.Fraction | decimal.Decimal):
+        return plain(float(value))
     if isinstance(value, list | tuple | jax.P):
         return [plain(v) for v in value]
     if isinstance(value, set | frozenset):

@@ -8,6 +8,9 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+TINT = "color-mix(in oklab, currentColor 20%, transparent)"
+"""Of bars: the page's own colour of text, so that it suits light and dark."""
+
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Table:
@@ -20,6 +23,8 @@ class Table:
         lines: what stands below.
         title: what stands above.
         totals: a last row, below the others.
+        bars: lengths, 0 to 1, one for each row: drawn after the last cell, in a notebook behind it.
+        after: another table, below the lines.
     """
 
     columns: tuple[str, ...]
@@ -28,6 +33,8 @@ class Table:
     lines: tuple[str, ...] = ()
     title: str = ""
     totals: tuple[str, ...] = ()
+    bars: tuple[float, ...] = ()
+    after: Table | None = None
 
     def __rich__(self) -> Any:
         from rich.console import Group
@@ -38,36 +45,69 @@ class Table:
         totals = self.totals or ("",) * len(self.columns)
         for column, total, side in zip(self.columns, totals, self.sides, strict=True):
             table.add_column(column, total, justify="right" if side == "right" else "left", overflow="fold")
-        for row in self.rows:
-            table.add_row(*map(Text, row))
+        if self.bars:
+            table.add_column("", "", no_wrap=True)
+        for row, length in zip(self.rows, self.bars or (None,) * len(self.rows), strict=True):
+            table.add_row(*map(Text, row), *([] if length is None else [_bar(length)]))
         head = [Text(self.title)] if self.title else []
-        return Group(*head, *([table] if self.rows else []), *map(Text, self.lines))
+        below = [self.after] if self.after else []
+        return Group(*head, *([table] if self.rows else []), *map(Text, self.lines), *below)
 
     def __str__(self) -> str:
         return plain(self)
 
     __repr__ = __str__
 
+    @property
+    def width(self) -> int:
+        """Characters that the cells take in a terminal, side by side."""
+        columns = zip(self.columns, *self.rows, *([self.totals] if self.totals else []))
+        return sum(max(map(len, column)) + 2 for column in columns) - 2 + 12 * bool(self.bars)
+
     def html(self) -> str:
         """The table in the reader's own colours, headings marked as such."""
         head = f"<thead>{self._row('th', self.columns)}</thead>"
-        body = "".join(self._row("td", row) for row in self.rows)
+        body = "".join(
+            self._row("td", row, length) for row, length in zip(self.rows, self.bars or (0.0,) * len(self.rows), strict=True)
+        )
         foot = f"<tfoot>{self._row('td', self.totals)}</tfoot>" if self.totals else ""
         caption = f"<caption style='color: inherit; text-align: left'>{html.escape(self.title)}</caption>"
         title = caption if self.title else ""
         table = f"<table>{title}{head}<tbody>{body}</tbody>{foot}</table>" if self.rows else html.escape(self.title)
         lines = "".join(f"<div>{html.escape(line)}</div>" for line in self.lines)
-        return f'<div style="color: inherit; overflow-x: auto">{table}{lines}</div>'
+        below = self.after.html() if self.after else ""
+        # Who has no mouse scrolls a wide table with the keys, once it can have the focus.
+        return f'<div tabindex="0" style="color: inherit; overflow-x: auto">{table}{lines}{below}</div>'
 
     _repr_html_ = html
 
-    def _row(self, tag: str, cells: Sequence[str]) -> str:
+    def _row(self, tag: str, cells: Sequence[str], bar: float = 0.0) -> str:
         scope = ' scope="col"' if tag == "th" else ""
+        wide = "; min-width: 9em" if self.bars else ""
+        filled = f"; background: linear-gradient(to right, {TINT} {bar:.1%}, transparent {bar:.1%})" if bar else ""
+        looks = [*[""] * (len(cells) - 1), wide + filled][: len(cells)]
         made = (
-            f'<{tag}{scope} style="color: inherit; text-align: {side}">{html.escape(cell)}</{tag}>'
-            for cell, side in zip(cells, self.sides, strict=True)
+            f'<{tag}{scope} style="color: inherit; text-align: {side}{look}">{html.escape(cell)}</{tag}>'
+            for cell, side, look in zip(cells, self.sides, looks, strict=True)
         )
         return f'<tr style="background: transparent">{"".join(made)}</tr>'
+
+
+def shares(counts: Sequence[float]) -> tuple[float, ...]:
+    """Each as a part of the largest, for `Table.bars`.
+
+    Example:
+        >>> shares([1, 4, 0])
+        (0.25, 1.0, 0.0)
+    """
+    return tuple(count / max(*counts, 1) for count in counts)
+
+
+def _bar(length: float) -> str:
+    """A bar of up to ten characters, in eighths of one; the least of what is not nothing is drawn too."""
+    eighths = max(round(80 * length), length > 0)
+    parts: tuple[str, ...] = ("", *"\u258f\u258e\u258d\u258c\u258b\u258a\u2589")
+    return "\u2588" * (eighths // 8) + parts[eighths % 8]
 
 
 def seconds(value: float) -> str:

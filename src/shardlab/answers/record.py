@@ -7,10 +7,11 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from shardlab.answers.own import alone
 from shardlab.expressions.rules import match
 from shardlab.placement import placement_of
 from shardlab.plain import plain
-from shardlab.programs.exporting import TODO, Entry, error, exported
+from shardlab.programs.exporting import TODO, Entry, error, exported, unfiltered
 
 MISSING: Entry = {"missing": True}
 
@@ -45,7 +46,8 @@ def _entry(item: Mapping[str, Any], value: Any) -> Entry:
     if item["kind"] not in RECORDERS:
         raise ValueError(f"unknown kind of item: {item['kind']}")
     try:
-        return RECORDERS[item["kind"]](value, item)
+        with unfiltered():
+            return RECORDERS[item["kind"]](value, item)
     except Exception as raised:
         return error(raised)
 
@@ -59,7 +61,8 @@ def _value(given: Any, item: Mapping[str, Any]) -> Entry:
 
 
 def _calls(given: Any, item: Mapping[str, Any]) -> Entry:
-    return {"calls": [_call(given, arguments) for arguments in item["calls"]]}
+    caller = alone if item.get("alone", item.get("kind") == "calls") else _called
+    return {"calls": [_call(given, arguments, caller) for arguments in item["calls"]]}
 
 
 def _rules(given: Any, item: Mapping[str, Any]) -> Entry:
@@ -104,13 +107,17 @@ def _unfinished(value: Any) -> bool:
     return bool(parts) and all(part is ... or part is None for part in parts)
 
 
-def _call(function: Callable[..., Any], arguments: list[Any]) -> Entry:
+def _called(function: Callable[..., Any], arguments: list[Any]) -> Any:
+    return function(*arguments)
+
+
+def _call(function: Callable[..., Any], arguments: list[Any], caller: Callable[..., Any]) -> Entry:
     try:
         # Functions may change the lists that they are given, and later calls must not see it.
-        returned = function(*copy.deepcopy(arguments))
+        returned = caller(function, copy.deepcopy(arguments))
         return TODO if returned is ... else {"value": plain(returned)}
     except Exception as raised:
-        return error(raised)
+        return error(raised, function)
 
 
 def _chosen(rules: Any, paths: list[str]) -> list[str]:

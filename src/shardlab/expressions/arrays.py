@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -9,7 +10,7 @@ import numpy as np
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding
 
 from shardlab.errors import ShardingError
-from shardlab.expressions.meshes import Where, mesh_axes, sharding_for, where
+from shardlab.expressions.meshes import Where, mesh_axes, placing, sharding_for, where
 from shardlab.expressions.parsing import parse
 from shardlab.expressions.resolution import axes_text
 
@@ -18,7 +19,18 @@ ARRAYS = (np.ndarray, jax.Array, jax.ShapeDtypeStruct, bool, int, float, complex
 
 def is_array(x: Any) -> bool:
     """Whether `x` is one array or number, and not a tree of them."""
-    return isinstance(x, ARRAYS)
+    return isinstance(x, ARRAYS) and (not isinstance(x, (np.ndarray, np.generic)) or numeric(x))
+
+
+def numeric(x: np.ndarray | np.generic) -> bool:
+    """Whether JAX takes it for an array: numbers, and no mask."""
+    return _numeric(x.dtype) and not isinstance(x, np.ma.MaskedArray)
+
+
+@functools.cache
+def _numeric(dtype: np.dtype) -> bool:
+    # By JAX, which knows bfloat16 and its kin for numbers; to NumPy they are of no kind.
+    return bool(jax.numpy.issubdtype(dtype, np.number) or dtype.kind == "b")
 
 
 def shard(x: Any, text: str, mesh: Mesh | AbstractMesh | None = None) -> Any:
@@ -26,15 +38,43 @@ def shard(x: Any, text: str, mesh: Mesh | AbstractMesh | None = None) -> Any:
     if isinstance(x, jax.core.Tracer):
         return _constrain(x, sharding_for(text, x.shape, _traced_where(x, text, mesh)))
     shape = np.shape(x)
-    sharding = sharding_for(text, shape, where(mesh))
+    sharding = placing(text, shape, where(mesh))
     if isinstance(x, jax.ShapeDtypeStruct):
         return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding, weak_type=x.weak_type)
     if isinstance(sharding.mesh, AbstractMesh):
-        return _constrain(x, sharding)
+        return _over_abstract(x, sharding)
     if sharding.is_fully_addressable:
         return jax.device_put(x, sharding)
     # Not `device_put`: of a host array it compares all processes' values first, by collectives (`assert_equal` in JAX).
     return _place_globally(x, sharding)
+
+
+def _over_abstract(x: Any, sharding: NamedSharding) -> jax.Array:
+    """An array that is on a mesh of the same axes, on that mesh; a constant that JAX meets as it traces, on the context's.
+
+    For any other, a mesh without devices does not tell where to go.
+    """
+    own = getattr(getattr(x, "sharding", None), "mesh", None)
+    if own is not None and mesh_axes(own) == mesh_axes(sharding.mesh):
+        moved: jax.Array = jax.device_put(x, NamedSharding(own, sharding.spec))
+        return moved
+    if jax.sharding.get_abstract_mesh().empty or not _tracing():
+        raise _no_devices(x, sharding.mesh)
+    return _constrain(x, sharding)
+
+
+def _tracing() -> bool:
+    try:
+        return jax.sharding.get_mesh() is None
+    except ValueError:  # JAX names no concrete mesh while it traces
+        return True
+
+
+def _no_devices(x: Any, mesh: Mesh | AbstractMesh) -> ShardingError:
+    what = "the mesh is abstract: it has no devices, and nothing says which are meant."
+    mend = "pass a mesh of devices, as jax.make_mesh returns, or work inside `with jax.set_mesh(mesh):`."
+    where_ = f"argument {jax.typeof(x)}   mesh {axes_text(mesh_axes(mesh))}"
+    return ShardingError("abstract-mesh", what, where=where_, mend=mend)
 
 
 def _place_globally(x: Any, sharding: NamedSharding) -> jax.Array:
@@ -57,6 +97,9 @@ def _traced_where(x: jax.core.Tracer[Any], text: str, mesh: Mesh | AbstractMesh 
     """What the expression of a traced array is resolved on: the axis types are those that hold where JAX traces."""
     context = jax.sharding.get_abstract_mesh()
     if mesh is not None:
+        mesh = where(mesh)
+        if isinstance(mesh, AbstractMesh) and context.empty and jax.typeof(x).sharding.mesh.empty:
+            raise _no_devices(x, mesh)
         same = not context.empty and mesh_axes(context) == mesh_axes(mesh) and context.axis_types != mesh.axis_types
         place: Where = context if same else mesh
     else:

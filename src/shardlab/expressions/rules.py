@@ -15,7 +15,7 @@ from jax.sharding import AbstractMesh, Mesh, NamedSharding
 
 from shardlab.errors import ShardingError
 from shardlab.expressions.arrays import is_array, shard
-from shardlab.expressions.meshes import sharding_for, where
+from shardlab.expressions.meshes import placing, where
 from shardlab.tables import Table
 
 Rules = Sequence[tuple[str, str]] | Mapping[str, str]
@@ -61,7 +61,7 @@ class DryRun:
 def place_tree(tree: Any, rules: Rules, mesh: Mesh | AbstractMesh | None = None) -> Any:
     """The tree with every leaf sharded by the first rule whose pattern is found in its path; all or nothing."""
     leaves, treedef = jax.tree_util.tree_flatten_with_path(tree)
-    paths = [path_text(path) for path, _ in leaves]
+    paths = _paths(tree, leaves)
     texts = match(paths, rules)
     for path, (_, leaf), text in zip(paths, leaves, texts):
         if not isinstance(leaf, jax.core.Tracer):
@@ -83,12 +83,19 @@ def dry_run(tree: Any, rules: str | Rules, mesh: Mesh | AbstractMesh | None = No
         128
     """
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    paths = [path_text(path) for path, _ in leaves]
+    paths = _paths(tree, leaves)
     texts = match(paths, [("", rules)] if isinstance(rules, str) else rules)
     rows = (
         _at(path, functools.partial(_row, path), leaf, text, mesh) for path, (_, leaf), text in zip(paths, leaves, texts)
     )
     return DryRun(tuple(rows))
+
+
+def _paths(tree: Any, leaves: Sequence[tuple[Any, Any]]) -> list[str]:
+    if not leaves:
+        mend = "pass an array, or a tree with one; a function that returns nothing gives None."
+        raise ShardingError("nothing-to-shard", "there is no array here.", where=f"x={str(tree)[:100]}", mend=mend)
+    return [path_text(path) for path, _ in leaves]
 
 
 def match(paths: Sequence[str], rules: Rules) -> list[str]:
@@ -161,14 +168,14 @@ def _at(path: str, f: Callable[..., Any], leaf: Any, text: str, mesh: Any) -> An
         raise error.within(f"at {path}" if path else "") from None
     raise ShardingError(
         "leaf-not-array",
-        f"a {type(leaf).__name__} cannot be sharded.",
+        f"a {type(leaf).__name__}{f' of dtype {leaf.dtype}' if isinstance(leaf, np.ndarray) else ''} cannot be sharded.",
         where=f'"{text}"   at {path or "the top"}',
         mend="pass arrays, numbers or jax.ShapeDtypeStruct as the leaves of a tree.",
     )
 
 
 def _sharding(leaf: Any, text: str, mesh: Mesh | AbstractMesh | None) -> NamedSharding:
-    return sharding_for(text, tuple(np.shape(leaf)), where(mesh))
+    return placing(text, tuple(np.shape(leaf)), where(mesh))
 
 
 def _row(path: str, leaf: Any, text: str, mesh: Any) -> Row:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import jax
 import numpy as np
 from jax.sharding import AbstractMesh, Mesh, NamedSharding
 
+from shardlab.errors import ShardingError
 from shardlab.expressions.arrays import is_array, shard
-from shardlab.expressions.meshes import ready, sharding_for, where
+from shardlab.expressions.meshes import placing, ready, where
 from shardlab.expressions.parsing import parse
 from shardlab.expressions.resolution import axis_spec
 from shardlab.expressions.rules import Rules, place_tree
@@ -38,7 +39,8 @@ def einshard(x: Any, expr_or_rules: str | Rules, mesh: Mesh | AbstractMesh | Non
     """
     if not isinstance(expr_or_rules, str):
         return place_tree(x, expr_or_rules, mesh)
-    if isinstance(x, np.ndarray) and (sharding := ready(expr_or_rules, x.shape, where(mesh))):
+    # The shortest way for what is surely an array of numbers; `shard` looks closer at all else.
+    if type(x) is np.ndarray and x.dtype.kind in "biufc" and (sharding := ready(expr_or_rules, x.shape, where(mesh))):
         return jax.device_put(x, sharding)
     return shard(x, expr_or_rules, mesh) if is_array(x) else place_tree(x, [("", expr_or_rules)], mesh)
 
@@ -59,7 +61,7 @@ def make_sharding(
         P(None, None)
     """
     parse(expr)
-    return sharding_for(expr, _shape(shape_or_ndim), where(mesh))
+    return placing(expr, _shape(shape_or_ndim), where(mesh))
 
 
 def spec(expr: str, shape_or_ndim: Sequence[int] | int | None = None, mesh: Mesh | AbstractMesh | None = None) -> jax.P:
@@ -83,4 +85,17 @@ def spec(expr: str, shape_or_ndim: Sequence[int] | int | None = None, mesh: Mesh
 def _shape(shape_or_ndim: Sequence[int] | int | None) -> tuple[int, ...] | int | None:
     if shape_or_ndim is None:
         return None
-    return tuple(map(operator.index, shape_or_ndim)) if hasattr(shape_or_ndim, "__iter__") else operator.index(shape_or_ndim)
+    try:
+        if isinstance(shape_or_ndim, (str, bytes, Mapping, Set)):
+            raise TypeError
+        return tuple(map(_size, shape_or_ndim)) if isinstance(shape_or_ndim, Iterable) else _size(shape_or_ndim)
+    except (TypeError, ValueError):
+        what = "the shape is to be whole numbers, none below zero, or how many dimensions there are."
+        where, mend = f"shape_or_ndim={str(shape_or_ndim)[:100]}", "pass x.shape, (8, 4) or 2."
+        raise ShardingError("not-a-shape", what, where=where, mend=mend) from None
+
+
+def _size(n: Any) -> int:
+    if operator.index(n) < 0:
+        raise ValueError
+    return operator.index(n)

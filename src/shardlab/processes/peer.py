@@ -6,7 +6,7 @@ JOB is a JSON file: `address` of the coordinator, `processes`, `devices` of each
 `sys.path`), `program` (its name in tracebacks), `source`, `script` (its arguments, or null for a function), `name` of the
 function, and `calls`, its argument lists. NUMBER is this process's.
 
-To the descriptor REPORT go JSON lines, `{"call": n, "value": ...}` or `{"call": n, "error": {"type": ..., "message": ...}}`
+To the descriptor REPORT go JSON lines, `{"call": n, "value": ...}` or `{"call": n, "error": {...}}`
 for each call in turn, and at last `{"end": status}`. A script is one call, and has no value. From the descriptor RELEASE
 comes one byte when all have reported, and only then does this process end: JAX ends the others when one of them is gone.
 When LEASH closes, the parent is gone, and all of this process group ends at once. On SIGUSR1 it writes to the file STACK
@@ -26,8 +26,6 @@ import signal
 import sys
 import traceback
 from typing import Any
-
-MESSAGE = 2000
 
 
 def main(job_file: str, number: str, report: str, leash: str, release: str, stack: str) -> None:
@@ -78,6 +76,8 @@ def _join(job: dict[str, Any], number: int) -> None:
 
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", job["devices"])
+    # JAX's own frames know which axes there were; `_told` leaves them out of what is printed.
+    jax.config.update("jax_traceback_filtering", "off")
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     # Else gloo takes the address of this machine's name, which may be another network's, or none.
     _jax.make_gloo_tcp_collectives = functools.partial(_jax.make_gloo_tcp_collectives, hostname="127.0.0.1")
@@ -134,15 +134,17 @@ def _compiled(job: dict[str, Any]) -> Any:
     return compile(source, program, "exec")
 
 
-def _told(error: BaseException) -> dict[str, str]:
+def _told(error: BaseException) -> Any:
     """The exception for the report; its traceback, without our own and JAX's frames, goes to stderr."""
+    from shardlab.programs.exporting import error as entry
+
     said = traceback.TracebackException.from_exception(error)
     hidden = [os.path.dirname(__file__), *(os.path.dirname(sys.modules[name].__file__ or "-") for name in ("jax", "jaxlib"))]
     said.stack[:] = [frame for frame in said.stack if not frame.filename.startswith(tuple(hidden))]
     said.__cause__ = said.__context__ = None
     sys.stderr.write("".join(said.format()))
     sys.stderr.flush()
-    return {"type": type(error).__name__, "message": str(error)[:MESSAGE]}
+    return entry(error)["error"]
 
 
 def _exit_status(end: SystemExit) -> int:

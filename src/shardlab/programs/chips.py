@@ -102,7 +102,7 @@ def _tpu(name: str, flops: float, hbm: float, gigabytes: int, link: float, pod: 
 
 CHIPS = (
     _tpu("v4p", 2.75e14, 1.2e12, 32, 4.5e10, (16, 16, 16)),
-    _tpu("v5e", 1.97e14, 8.2e11, 16, 4.5e10, (16, 16), "; 8.1e11 in earlier editions"),
+    _tpu("v5e", 1.97e14, 8.2e11, 16, 4.5e10, (16, 16), ", 8.1e11; Cloud TPU documentation: 819 GB/s"),
     _tpu("v5p", 4.59e14, 2.8e12, 96, 9e10, (16, 20, 28)),
     _tpu("v6e", 9.20e14, 1.6e12, 32, 9e10, (16, 16)),
     Chip(

@@ -7,8 +7,8 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from shardlab.programs.program import Program, inspect, read_program
-from shardlab.programs.reading.collectives import Collective
+from shardlab.programs.program import Program, flops_text, inspect, or_unknown
+from shardlab.programs.reading.collectives import Collective, price
 from shardlab.tables import Table
 
 HERE = "here"
@@ -34,7 +34,8 @@ class Comparison:
         rows = [(f"{kind} over {', '.join(axes) or '-'}", *(_cell(p, kind, axes) for p in programs)) for kind, axes in keys]
         rows += [
             ("all collectives, bytes", *(_bytes(p.collectives) for p in programs)),
-            ("FLOPs", *(f"{p.flops:,.0f}" for p in programs)),
+            ("price", *(or_unknown(price, p.collectives) for p in programs)),
+            ("FLOPs", *(flops_text(p.flops) for p in programs)),
             *((f"{field}, bytes", *(f"{getattr(p.memory, field):,}" for p in programs)) for field in _MEMORY),
         ]
         columns = ("on one device", *names)
@@ -63,26 +64,31 @@ def compare(
     args: Sequence[Any],
     targets: Sequence[str] = (HERE, "v5e:2x4"),
     axes: Mapping[str, int] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """What the compiler of each target makes of `f`.
 
     Args:
-        f, args: as for `inspect`.
-        targets: "here" for this machine's own backend, or such as "v5e:2x4".
+        f, args, kwargs: as for `inspect`.
+        targets: "here", or its name ("cpu"), for this machine's own backend, or such as "v5e:2x4".
         axes: sizes of the mesh axes on the targets, where they are not those of `args`.
     Raises:
         ShardlabError: as `targets.compile_for`.
     """
-    return Comparison(tuple((target, _program(f, args, target, axes)) for target in targets))
+    return Comparison(tuple((target, _program(f, args, target, axes, kwargs or {})) for target in targets))
 
 
 _MEMORY = ("argument", "output", "temp", "alias", "peak")
 
 
-def _program(f: Callable[..., Any], args: Sequence[Any], target: str, axes: Mapping[str, int] | None) -> Program:
-    from shardlab.programs.targets import compile_for
+def _program(
+    f: Callable[..., Any], args: Sequence[Any], target: str, axes: Mapping[str, int] | None, kwargs: Mapping[str, Any]
+) -> Program:
+    import jax
 
-    return inspect(f, *args) if target == HERE else read_program(*compile_for(f, args, target, axes))
+    there = target not in (HERE, jax.default_backend())
+    made: Program = inspect(f, *args, target=target if there else None, axes=axes if there else None, **kwargs)
+    return made
 
 
 def _cell(program: Program, kind: str, axes: tuple[str, ...]) -> str:

@@ -41,8 +41,9 @@ class Cost:
 
     Args:
         chip: whose peak rates were used.
-        flops: floating-point operations on one device.
-        hbm_bytes: bytes of one device's arguments and outputs: the least that moves between its memory and its cores.
+        flops: floating-point operations on one device, in all rounds of loops.
+        hbm_bytes: bytes of one device's arguments and outputs: the least that moves between its memory and its cores, in a
+            loop as without one.
         collectives: time of each, in the program's order.
         notes: what the model leaves out for this program.
     Source: scaling-book, Part 1 (Rooflines): lower bound, the largest of the times; upper bound, their sum.
@@ -147,7 +148,7 @@ def cost(program: Program, on: Chip | str, rings: Collection[str] | None = None)
     times = tuple(_time(c, found, mesh) for c in program.collectives)
     # Without temporaries: on CPU they follow that compiler's scheduling and say nothing of a TPU.
     traffic = program.memory.argument + program.memory.output
-    return Cost(found, program.flops, traffic, times, tuple(_notes(program, found, mesh)))
+    return Cost(found, program.least_flops, traffic, times, tuple(_notes(program, found, mesh)))
 
 
 def _time(c: Collective, on: Chip, mesh: Mesh) -> CollectiveTime:
@@ -186,9 +187,9 @@ def _notes(program: Program, on: Chip, mesh: Mesh) -> Iterator[str]:
     if program.platform == "cpu":
         yield "Compiled for CPU: bf16 collectives run in f32 there, and a TPU's compiler may choose others; target= asks it."
     if any(c.executions is None for c in program.collectives):
-        yield "A collective is in a loop whose rounds the compiler does not know; it counts once."
-    if any(c.executions != 1 for c in program.collectives):
-        yield "The compiler counts the FLOPs of a loop's body once."
+        yield "A collective is in a loop, and data decides how often that runs; it counts once."
+    if program.flops is None:
+        yield "Data decides how often a loop runs; its FLOPs count once."
     if any(c.kind == "ragged-all-to-all" for c in program.collectives):
         yield "A ragged all-to-all counts as a full one."
     if any(len(c.axes) > max(on.torus_axes, 1) for c in program.collectives):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,10 +14,12 @@ import jax
 
 from shardlab.programs import stablehlo
 from shardlab.programs.situation import situation
+from shardlab.raised import raised_at
 
 Entry = dict[str, Any]
 TODO: Entry = {"todo": True}
 MESSAGE = 2000
+_OURS = re.compile(rf"the function flat at {re.escape(__file__)}:\d+")
 
 
 class Todo(Exception):
@@ -56,17 +59,20 @@ def _program(function: Callable[..., Any], case: Mapping[str, Any]) -> Entry:
             # Else an export drops arguments that the program does not use (`module_kept_var_idx`), and the judge's would
             # not fit it.
             jitted = jax.jit(flat, keep_unused=True)
-            if given := _donated(jitted.trace(*specs).jaxpr):
+            traced = jitted.trace(*specs).jaxpr
+            if given := _donated(traced):
                 jitted = jax.jit(flat, keep_unused=True, donate_argnums=given)
             # CPU alone, though programs are compiled for TPUs too: an export for both has a `case` over platforms, in which
             # `all_gather` was counted twice, and by which an answer could show each platform another program.
             found = jax.export.export(jitted, platforms=["cpu"])(*specs)
         module = stablehlo.strip(found.mlir_module_serialized)
-        return {"module": base64.b64encode(module).decode(), "outputs": paths}
+        lines = stablehlo.users_lines(found.mlir_module_serialized)
+        puts = {"puts": True} if not case["explicit"] and _puts(traced) else {}
+        return {"module": base64.b64encode(module).decode(), "outputs": paths, "lines": lines, **puts}
     except Todo:
         return TODO
     except Exception as raised:
-        return error(raised)
+        return error(raised, function)
 
 
 def _donated(closed: Any) -> tuple[int, ...]:
@@ -77,6 +83,20 @@ def _donated(closed: Any) -> tuple[int, ...]:
         donated = equation.params.get("donated_invars", ())
         given |= {places[v] for v, gone in zip(equation.invars, donated) if gone and v in places}
     return tuple(sorted(given))
+
+
+def _puts(value: Any) -> bool:
+    """Whether a jaxpr, or one inside it, asks `jax.device_put` for a sharding."""
+    # Along Auto axes JAX lowers that to nothing on CPUs (`_common_device_put_lowering` in jax/_src/dispatch.py, 0.10), so
+    # that the exported program does not show it.
+    if isinstance(value, tuple | list):
+        return any(map(_puts, value))
+    return any(
+        equation.primitive.name == "device_put"
+        and any(isinstance(to, jax.sharding.Sharding) for to in equation.params["devices"])
+        or any(map(_puts, equation.params.values()))
+        for equation in getattr(value, "eqns", ())
+    )
 
 
 @contextlib.contextmanager
@@ -94,6 +114,21 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def error(raised: BaseException) -> Entry:
-    """The entry of what raised instead."""
-    return {"error": {"type": type(raised).__name__, "message": str(raised)[:MESSAGE]}}
+@contextlib.contextmanager
+def unfiltered() -> Iterator[None]:
+    """While it lasts JAX leaves its own frames in tracebacks: they know which axes there were."""
+    before = jax.config.jax_traceback_filtering  # type: ignore[attr-defined]
+    jax.config.update("jax_traceback_filtering", "off")
+    try:
+        yield
+    finally:
+        jax.config.update("jax_traceback_filtering", before)
+
+
+def error(raised: BaseException, function: Any = None) -> Entry:
+    """The entry of what raised instead, when a function was called: type, message, and where in the student's code."""
+    try:
+        message = _OURS.sub("your function", str(raised))
+    except Exception:  # of the student's own, whose `__str__` raises
+        message = ""
+    return {"error": {"type": type(raised).__name__, "message": message[:MESSAGE], "line": raised_at(raised, function)}}

@@ -1,7 +1,7 @@
 """Programs as bytes: strip them, check them against what is allowed, and make them callable again.
 
-The only module that touches jaxlib's MLIR interface. Parsing hostile bytes can hang or abort a process, so the grader calls
-`admit` and `rebuild` in a process that may die.
+Besides `manual` the only module that touches jaxlib's MLIR interface. Parsing hostile bytes can hang or abort a process,
+so the grader calls `admit` and `rebuild` in a process that may die.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import collections
 import dataclasses
 import functools
 import graphlib
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -21,12 +22,15 @@ from jax.extend.mlir.dialects import stablehlo
 from jax.interpreters import mlir
 
 from shardlab.programs import lapack
+from shardlab.programs.manual import Written, written
+from shardlab.sources import STUDENT, Line, is_users, told, users_line
 
 # A two-layer transformer's training step has 7 kB. Far beyond these limits lie programs that compile for longer than the
 # judge waits (50,000 chained operations: over 12 s) or end its process (5,000 nested loops: SIGSEGV).
 MODULE_BYTES = 256 * 1024
 OPERATIONS = 20_000
 DEPTH = 50
+LOCATED = 4_000
 TENSOR_BYTES = 64 * 2**20
 
 # No custom calls, not even those that JAX calls stable: a made-up one of `Sharding` or of a Python callback ends the
@@ -57,6 +61,8 @@ ATTRIBUTES = frozenset(
 DONORS = frozenset({"jax.buffer_donor", "tf.aliasing_output"})
 """What JAX writes at an argument of main that is donated."""
 COMPOSITES = frozenset({"chlo.erf", "chlo.top_k"})
+CALLERS = {"func.call": "callee", "stablehlo.composite": "decomposition"}
+"""What names a function, and the attribute with the name."""
 DTYPES = {
     "i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32",
     "f16": "float16", "bf16": "bfloat16", "f32": "float32", "complex<f32>": "complex64",
@@ -73,7 +79,8 @@ class Admitted:
     """A program in canonical form: equal programs have equal `module` bytes.
 
     `inputs` and `outputs` are the (shape, dtype) of main's arguments and outputs; `operations` says how often each operation
-    is written, those of a function once for each call of it; `donated` are positions of main's arguments.
+    is written, those of a function once for each call of it; `donated` are positions of main's arguments; `written` says
+    what stands in `jax.shard_map`.
     """
 
     module: bytes
@@ -81,12 +88,46 @@ class Admitted:
     outputs: tuple[tuple[tuple[int, ...], str], ...]
     operations: tuple[tuple[str, int], ...]
     donated: frozenset[int] = frozenset()
+    written: Written = Written(False)
 
 
 def strip(module: bytes) -> bytes:
     """The same program without file names, lines, or names of variables; what leaves the student's process."""
     with _context():
         return _canonical_bytes(_parse(module))
+
+
+def users_lines(module: bytes) -> dict[str, list[int]]:
+    """Which of the stripped program's operations, by number, each of the user's lines wrote: `line 3 of model.py: a @ b`.
+
+    Operations are numbered from 0 as `_walk` meets them. Nothing for a program of more than `LOCATED` operations, or
+    one that is nested too deep: it is the judge who refuses that.
+    """
+    lines: dict[Line, list[int]] = collections.defaultdict(list)
+    with _context():
+        parsed = _parse(module)
+        passmanager.PassManager.parse("builtin.module(symbol-dce)").run(parsed.operation)  # as stripping does
+        try:
+            operations = [*itertools.islice(_walk(parsed.operation), LOCATED + 1)]
+        except Refused:
+            return {}
+        for number, operation in enumerate(operations if len(operations) <= LOCATED else ()):
+            line = users_line(_frames(operation.location))
+            if is_users(line.file):
+                lines[line].append(number)
+    return {told(line): numbers for line, numbers in lines.items() if line.file}
+
+
+def _frames(location: Any) -> Iterator[Line]:
+    """The lines of a location, innermost first."""
+    match location:
+        case ir.NameLoc():
+            yield from _frames(location.child_loc)
+        case ir.CallSiteLoc():
+            yield from _frames(location.callee)
+            yield from _frames(location.caller)
+        case ir.FileLineColLoc():
+            yield Line(location.filename, location.start_line)
 
 
 @functools.cache
@@ -114,8 +155,10 @@ def admit(module: bytes, devices: int, targets: frozenset[str] = frozenset()) ->
         counts = _counted(parsed, _check_calls(parsed))
         inputs, outputs = _signature(parsed)
         donated = _donated(_main(parsed))
+        functions = {_text(f.attributes, "sym_name"): f for f in _functions(parsed)}
+        found = written(_main(parsed), functions)
         canonical = _canonical_bytes(parsed)  # the last: writing it turns the module's operations into VHLO
-    return Admitted(canonical, inputs, outputs, tuple(sorted(counts.items())), donated)
+    return Admitted(canonical, inputs, outputs, tuple(sorted(counts.items())), donated, found)
 
 
 def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
@@ -137,7 +180,7 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
     # claim, so it is made here, from the question's arrays; the underscored fields have no public way in (JAX 0.10).
     exported = dataclasses.replace(
         _stub(specs[0].sharding.mesh),
-        mlir_module_serialized=admitted.module,
+        mlir_module_serialized=_numbered(admitted.module),
         in_avals=tuple(map(jax.typeof, specs)),
         in_tree=jax.tree.structure((specs, {})),
         _in_named_shardings=shardings,
@@ -149,6 +192,17 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
         out_shardings_hlo=nothing,
     )
     return exported.call
+
+
+def _numbered(module: bytes) -> bytes:
+    """The same program, each operation with its number where others have their line: XLA keeps that through its passes."""
+    with mlir.make_ir_context():
+        parsed = _parse(module)
+        for number, operation in enumerate(_walk(parsed.operation)):
+            operation.location = ir.Location.name(
+                "student", ir.Location.name("student", ir.Location.file(STUDENT, number, 1))
+            )
+        return _serialized(parsed)
 
 
 @functools.cache
@@ -176,6 +230,10 @@ def _canonical_bytes(module: ir.Module) -> bytes:
         for name in ("arg_attrs", "res_attrs"):
             if name in function.attributes:
                 function.attributes[name] = ir.ArrayAttr.get([_without_names(a) for a in _entries(function, name)])
+    return _serialized(module)
+
+
+def _serialized(module: ir.Module) -> bytes:
     # The version that `jax.export` itself asks for.
     version = stablehlo.get_version_from_compatibility_requirement(stablehlo.StablehloCompatibilityRequirement.WEEK_4)
     return stablehlo.serialize_portable_artifact(module, version, True)
@@ -299,12 +357,11 @@ def _mesh_shape(operation: ir.Operation) -> tuple[int, ...]:
 
 
 def _check_calls(module: ir.Module) -> dict[str, dict[str, int]]:
-    """For each function those that it calls, and how often."""
+    """For each function those that it calls, and how often; a composite calls its decomposition."""
     calls: dict[str, dict[str, int]] = {}
     for function in _functions(module):
         name = _text(function.attributes, "sym_name")
-        called = (ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in _walk(function) if op.name == "func.call")
-        calls[name] = dict(collections.Counter(called))
+        calls[name] = dict(collections.Counter(_called(op) for op in _walk(function) if op.name in CALLERS))
     if "main" not in calls:
         raise Refused("it has no main function")
     depths: dict[str, int] = {}
@@ -314,6 +371,10 @@ def _check_calls(module: ir.Module) -> dict[str, dict[str, int]]:
     if set(depths) != set(calls):
         raise Refused(f"its functions call themselves, or more than {DEPTH} deep")
     return calls
+
+
+def _called(operation: ir.Operation) -> str:
+    return str(ir.FlatSymbolRefAttr(operation.attributes[CALLERS[operation.name]]).value)
 
 
 def _main(module: ir.Module) -> ir.Operation:

@@ -3,90 +3,211 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
+import io
+import math
+import sys
+import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from shardlab.errors import ShardlabError
-from shardlab.placement import Axes
-from shardlab.programs.topology import axes_text, devices, parse_target, size_differs, target_mesh
+from shardlab.placement import Axes, Placement
+from shardlab.programs.compiler.child import Reply, Request
+from shardlab.programs.compiler.handed import Handed, device_count, meshes_inside, replaced, unimplemented
+from shardlab.programs.said import sorted_out
+from shardlab.programs.topology import axes_text, devices, need_libtpu, parse_target, size_differs, target_mesh
+
+OTHER_BACKEND, NO_DEVICES = "different from the lowering platform", "require devices to be present"
+"""What JAX says where a callback is lowered for devices that are not those here, or for none."""
+MIXED = ("incompatible devices", "The context mesh")
+"""What JAX says of one program over devices of two kinds."""
+
+
+@dataclasses.dataclass(frozen=True)
+class CrossCompiled:
+    """A program for devices that are not here: as much of `jax.stages.Compiled` as `read_program` reads."""
+
+    reply: Reply
+    out_info: tuple[types.SimpleNamespace, ...]
+    devices: tuple[types.SimpleNamespace, ...]
+    args_info: Any
+    warnings: tuple[str, ...] = ()
+    input_shardings: tuple[()] = ()
+    output_shardings: tuple[()] = ()
+
+    def as_text(self) -> str:
+        """The compiled HLO."""
+        return self.reply.text
+
+    def memory_analysis(self) -> types.SimpleNamespace:
+        """Bytes on one device, by JAX's names."""
+        return types.SimpleNamespace(**self.reply.memory)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """What the compiler counts, by its names."""
+        return self.reply.cost
 
 
 def compile_for(
-    f: Callable[..., Any], args: Sequence[Any], target: str, axes: Mapping[str, int] | None = None
-) -> tuple[Any, Axes | None]:
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    target: str,
+    axes: Mapping[str, int] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+) -> tuple[CrossCompiled, Axes | None]:
     """`f` compiled for a TPU slice, and the mesh axes that its collectives are to be read with.
 
-    Meshes in the arguments, leading or in shardings, are laid over the slice under their own axis names. A function that
-    holds a mesh of its own is exported first and called over the slice. Exceptions of `f` and of JAX come through unchanged.
+    It is lowered for a TPU where it stands, over the meshes that it and its arguments name, and compiled in another process
+    over the slice, whose devices take their places in order. Exceptions of `f` and of JAX come through unchanged.
 
     Args:
-        f: a function, or anything with a `lower` method, as `jax.jit` returns.
-        args: as for `inspect`.
+        f: a function, anything with a `lower` method, as `jax.jit` returns, or a `jax.stages.Traced`.
+        args, kwargs: as for `inspect`.
         target: such as "v5e:2x4".
         axes: other sizes for the mesh axes, where the arguments' mesh is not as large as the slice.
     Returns:
-        a `jax.stages.Compiled`, and names and sizes of the mesh, `None` if there is no mesh.
+        the compiled program, and names and sizes of the mesh, `None` if there is no mesh.
     Raises:
-        ShardlabError: as for `target_mesh`, or a mesh that `f` holds is not as large as the slice.
+        ShardlabError: as for `target_mesh`; a mesh that `f` holds is not as large as the slice; the compiler died.
     """
     import jax
 
-    given, found, inside = tuple(args), devices(target), _context_mesh()
-    leading = given[0] if given and _is_mesh(given[0]) and not hasattr(f, "lower") else None
-    rest = given if leading is None else given[1:]
-    mesh = _first_mesh([*jax.tree.leaves(given), inside])
-    move = None if mesh is None else _Move(mesh, target, axes)
-    moved = jax.tree.map(move.leaf if move else _described, rest)
-    direct = functools.partial(f, move.mesh(leading)) if move and leading is not None else f
-    under = move.mesh(inside) if move and inside is not None else None
+    from shardlab.programs.compiler import process
+
+    slice_ = parse_target(target)
+    need_libtpu(slice_)
+    process.compiler.start()
+    lowered, named = _lowered(Handed(f, tuple(args), kwargs or {}), target, axes)
+    module, count = lowered.compiler_ir("stablehlo"), device_count(lowered)
+    named = named or _named_inside(lowered, count)
+    if count > 1 and count != slice_.size:
+        raise _mesh_inside(count, target, axes) if axes else size_differs(slice_, dict(named or {}))
+    outputs = jax.tree.leaves(lowered.out_info)
+    request = Request(
+        module.operation.attributes["sym_name"].value,
+        target,
+        named,
+        count,
+        _bytecode(module),
+        _options(lowered, module, count),
+        tuple((_physical(out), _asked(out)) for out in outputs),
+    )
+    with unimplemented("the TPU compiler"):
+        reply, said = process.compiler.compile(request)
+    found: list[str] = []
+    if rest := sorted_out(said.encode(), found):
+        print(rest.decode(), end="", file=sys.stderr)
+    infos = tuple(_info(out, placed) for out, placed in zip(outputs, reply.placements, strict=True))
+    devices_there = (types.SimpleNamespace(platform="tpu"),) * count
+    return CrossCompiled(reply, infos, devices_there, lowered.args_info, tuple(found)), named
+
+
+def _lowered(handed: Handed, target: str, axes: Mapping[str, int] | None) -> tuple[Any, Axes | None]:
+    """Lowered for a TPU, and its mesh, if arguments or context have one.
+
+    Nothing is moved, since what a function holds cannot be. Only for a mesh that is to have other sizes, and for callbacks
+    over an abstract one, the devices of the slice are described in this process, and meshes laid over them.
+    """
+    import jax
+
+    mesh = None if handed.staged else _first_mesh([*jax.tree.leaves((handed.args, handed.kwargs)), _context_mesh()])
+    move = _Move(mesh, target, axes) if mesh is not None else None
+    named = move.axes if move else None
+    if move is None or not move.resized:
+        try:
+            return handed.lowered("tpu"), named
+        except ValueError as error:
+            # JAX tells by messages only; the type is ValueError for many other mistakes too.
+            if OTHER_BACKEND in str(error):
+                from jax._src.interpreters import mlir
+
+                client = devices(target)[0].client
+                with replaced(mlir.ModuleContext, "get_backend", lambda _: lambda context, optional=False: client):
+                    return handed.lowered("tpu"), named
+            if NO_DEVICES not in str(error):
+                raise
     try:
-        # What names no device is lowered for the default one, which is a CPU here.
-        with jax.default_device(found[0]), _under(under):
-            compiled = _lowerable(direct).lower(*moved).compile()
+        return _lowered_there(handed, target, move), named
     except ValueError as error:
-        # JAX tells by a message only that `f` holds a mesh of its own; the type is ValueError for many other mistakes too.
-        if "incompatible devices" not in str(error):
+        if not any(words in str(error) for words in MIXED):
             raise
-    else:
-        outputs = jax.tree.leaves((compiled.input_shardings, compiled.output_shardings))
-        if all(sharding.device_set <= set(found) for sharding in outputs):
-            return compiled, move.axes if move else None
-        mesh = _first_mesh(outputs) or jax.sharding.AbstractMesh((len(outputs[0].device_set),), ("device",))
-    move = move or _Move(mesh, target, axes)
-    whole = f if leading is None else functools.partial(f, leading)
-    return _compile_exported(_lowerable(whole), rest, move), move.axes
+        raise _mesh_inside(mesh.size if mesh is not None else 1, target, axes) from error
 
 
-def _compile_exported(f: Any, args: tuple[Any, ...], move: _Move) -> Any:
-    """`f`, lowered over its own mesh, compiled over the slice."""
-    import jax
-    from jax import export
-
-    # For TPU, since an export for the platform here would hold its lowerings, such as LAPACK calls, unknown to libtpu.
-    exported = export.export(f, platforms=["tpu"])(*args)
-    if exported.nr_devices != move.over.size:
-        raise ShardlabError(
-            "mesh-inside",
-            f"the function holds a mesh of {exported.nr_devices} devices; {move.target} has {move.over.size}.",
-            where=f"target={move.target!r}   {axes_text(move.axes)}",
-            mend="take the mesh as the function's first argument, or leave it to jax.set_mesh.",
-        )
-    moved = jax.tree.map(move.leaf, args)
-    carried = any(_sharding(leaf) is not None for leaf in jax.tree.leaves(moved))
-    donated = _donated(f, args)
-    with _under(None if carried else move.over):
-        return jax.jit(exported.call, donate_argnums=donated).lower(*moved).compile()
-
-
-def _donated(f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
-    """Positions of the arguments that `f` donates, wholly: calling an exported program forgets them."""
+def _lowered_there(handed: Handed, target: str, move: _Move | None) -> Any:
+    """Lowered for devices of the slice."""
     import jax
 
-    given = [jax.tree.leaves(arg) for arg in f.lower(*args).args_info[0]]
-    return tuple(i for i, leaves in enumerate(given) if leaves and all(leaf.donated for leaf in leaves))
+    under = move.mesh(context) if move and (context := _context_mesh()) is not None else None
+    # What names no device is lowered for the default one, which is a CPU here.
+    with jax.default_device(devices(target)[0]), contextlib.nullcontext() if under is None else jax.set_mesh(under):
+        return handed.map(move.leaf if move else _described).lowered()
+
+
+def _options(lowered: Any, module: Any, count: int) -> bytes:
+    """The options that `lowered.compile()` compiles with, but for its devices, which are not these."""
+    # Private, all of it: options depend on which shardings are left to XLA, and on flags of JAX. Nothing public gives them.
+    from jax._src.interpreters import pxla
+
+    asked = lowered._lowering.compile_args
+    before = len(asked["ordered_effects"])
+    inputs, outputs = pxla.get_prop_to_input_output(asked["in_shardings"], asked["out_shardings"], before)
+    # `tuple_args` there is for the platform of the devices here; for TPUs see JAX: `dispatch.should_tuple_args`.
+    tupled, chosen = len(asked["in_shardings"]) > 2000, dict(lowered._lowering._compiler_options_kvs)
+    options = pxla.create_compile_options(module, tupled, inputs, outputs, asked["backend"], np.arange(count), chosen)
+    serialised: bytes = options.SerializeAsString()
+    return serialised
+
+
+def _named_inside(lowered: Any, count: int) -> Axes | None:
+    """The first mesh of the program that has all its devices; one axis for them where it names none."""
+    inside = (axes for axes in meshes_inside(lowered) if math.prod(size for _, size in axes) == count)
+    return next(inside, (("device", count),)) if count > 1 else None
+
+
+def _bytecode(module: Any) -> bytes:
+    written = io.BytesIO()
+    module.operation.write_bytecode(written)
+    return written.getvalue()
+
+
+def _physical(out: Any) -> tuple[int, ...]:
+    """The shape that the compiler sees: random keys have a dimension more."""
+    import jax
+
+    if not jax.numpy.issubdtype(out.dtype, jax.dtypes.prng_key):
+        return tuple(out.shape)
+    shape: tuple[int, ...] = jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(out.shape, out.dtype)).shape
+    return shape
+
+
+def _asked(out: Any) -> tuple[Axes, Any] | None:
+    """Mesh and spec of an output whose sharding is not left to XLA."""
+    import jax
+
+    sharding = _sharding(out)
+    named = isinstance(sharding, jax.sharding.NamedSharding)
+    return (tuple(sharding.mesh.shape.items()), sharding.spec) if named else None
+
+
+def _info(out: Any, placed: Placement) -> types.SimpleNamespace:
+    rank = len(out.shape)
+    if len(placed.shape) > rank:
+        shards = tuple((device, index[:rank]) for device, index in placed.shards)
+        spec = placed.spec and placed.spec[:rank]
+        placed = dataclasses.replace(placed, shape=placed.shape[:rank], shards=shards, spec=spec)
+    return types.SimpleNamespace(shape=out.shape, dtype=out.dtype, sharding=placed)
+
+
+def _mesh_inside(size: int, target: str, axes: Mapping[str, int] | None) -> ShardlabError:
+    what = f"the function holds a mesh of {size} devices; {target} has {parse_target(target).size}."
+    where = f"target={target!r}   {axes_text((axes or {}).items())}"
+    mend = "take the mesh as the function's first argument, or leave it to jax.set_mesh."
+    return ShardlabError("mesh-inside", what, where=where, mend=mend)
 
 
 class _Move:
@@ -94,23 +215,24 @@ class _Move:
 
     def __init__(self, mesh: Any, target: str, axes: Mapping[str, int] | None) -> None:
         sizes = {str(name): int(size) for name, size in mesh.shape.items()}
+        slice_ = parse_target(target)
         if axes and set(axes) != set(sizes):
-            raise size_differs(parse_target(target), axes, f"the arguments' mesh: {axes_text(sizes.items())}")
+            raise size_differs(slice_, axes, f"the arguments' mesh: {axes_text(sizes.items())}")
         self.target, self.axes = target, tuple({**sizes, **(axes or {})}.items())
-        self.over = target_mesh(target, self.axes, mesh.axis_types)
-        self._resized = dict(self.axes) != sizes
-        self._where = dict(zip(_mesh_devices(mesh), self.over.devices.flat))
+        if math.prod(size for _, size in self.axes) != slice_.size:
+            raise size_differs(slice_, dict(self.axes))
+        self.resized = dict(self.axes) != sizes
+        self._first = mesh
+
+    @functools.cached_property
+    def over(self) -> Any:
+        """The first mesh over the slice."""
+        return target_mesh(self.target, self.axes, self._first.axis_types)
 
     def mesh(self, mesh: Any) -> Any:
-        """The mesh of the same axes over the slice; the first mesh's, where sizes change."""
-        import jax
-
-        if self._resized or (tuple(mesh.shape.items()) == self.axes and not _mesh_devices(mesh)):
-            return self.over
-        if not _mesh_devices(mesh) or not set(_mesh_devices(mesh)) <= set(self._where):
-            return target_mesh(self.target, mesh.shape, mesh.axis_types)
-        moved = np.array([self._where[device] for device in mesh.devices.flat], dtype=object)
-        return jax.sharding.Mesh(moved.reshape(mesh.devices.shape), mesh.axis_names, axis_types=mesh.axis_types)
+        """A mesh of the same axes over the slice; the first mesh's, where sizes change."""
+        same = self.resized or tuple(mesh.shape.items()) == self.axes
+        return self.over if same else target_mesh(self.target, mesh.shape, mesh.axis_types)
 
     def leaf(self, x: Any) -> Any:
         """An argument's shape, and its sharding over the slice if it has one over a mesh."""
@@ -124,16 +246,16 @@ class _Move:
         return _described(x, jax.sharding.NamedSharding(self.mesh(sharding.mesh), sharding.spec))
 
 
-def _under(mesh: Any) -> contextlib.AbstractContextManager[Any]:
-    import jax
-
-    return contextlib.nullcontext() if mesh is None else jax.set_mesh(mesh)
-
-
 def _context_mesh() -> Any:
+    """The mesh of `jax.set_mesh`, else the abstract one of the context, else `None`."""
     import jax
 
-    mesh = jax.sharding.get_mesh()
+    mesh: Any
+    try:
+        mesh = jax.sharding.get_mesh()
+    except ValueError:  # inside of `jit` the concrete mesh cannot be asked for
+        mesh = jax.sharding.get_abstract_mesh()
+    mesh = jax.sharding.get_abstract_mesh() if mesh.empty else mesh
     return None if mesh.empty else mesh
 
 
@@ -150,13 +272,6 @@ def _is_mesh(x: Any) -> bool:
     return isinstance(x, (jax.sharding.Mesh, jax.sharding.AbstractMesh))
 
 
-def _mesh_devices(mesh: Any) -> tuple[Any, ...]:
-    """Its devices in order; none for an abstract mesh."""
-    import jax
-
-    return tuple(mesh.devices.flat) if isinstance(mesh, jax.sharding.Mesh) else ()
-
-
 def _sharding(x: Any) -> Any:
     return getattr(x, "sharding", None)
 
@@ -169,9 +284,3 @@ def _described(x: Any, sharding: Any = None) -> Any:
         return x
     # A weak type decides what the result of `x * 2` is, so a description without it would compile to another program.
     return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding, weak_type=bool(getattr(x, "weak_type", False)))
-
-
-def _lowerable(f: Any) -> Any:
-    import jax
-
-    return f if hasattr(f, "lower") else jax.jit(f)

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import importlib.util
+import itertools
 import math
 import os
 import platform
@@ -107,8 +108,7 @@ def _devices(target: Target) -> tuple[Any, ...]:
     import jax
     from jax.experimental import topologies
 
-    if importlib.util.find_spec("libtpu") is None and "TPU_LIBRARY_PATH" not in os.environ:
-        raise _no_libtpu(target)
+    need_libtpu(target)
     # A v4 chip has two cores, and each is a device of its own unless they are told to be one: 2x2x1 has 8 devices without.
     options: dict[str, Any] = {"chip_config_name": "megacore"} if target.chip == "v4" else {}
     if target.size == 1:
@@ -125,6 +125,16 @@ def _devices(target: Target) -> tuple[Any, ...]:
             mend="try a smaller or squarer slice; pip install 'shardlab[tpu]' brings the libtpu that fits this JAX.",
         ) from error
     return tuple(described.devices)
+
+
+def need_libtpu(target: Target) -> None:
+    """Nothing, where the TPU compiler is installed.
+
+    Raises:
+        ShardlabError: it is not.
+    """
+    if importlib.util.find_spec("libtpu") is None and "TPU_LIBRARY_PATH" not in os.environ:
+        raise _no_libtpu(target)
 
 
 @contextlib.contextmanager
@@ -165,8 +175,16 @@ def size_differs(target: Target, axes: Mapping[str, int], where: str = "") -> Sh
         "target-size",
         f"axes {axes_text(axes.items())} do not make up the {target.size} chips of {target}.",
         where=where or f"target='{target}'   {axes_text(axes.items())} makes {size}",
-        mend=f"choose a slice of {size} chips, or say which sizes the axes have there: axes={{{_example(target, axes)}}}.",
+        mend=(f"choose a slice of {size} chips, or " if _comes(target.chip, size) else "no slice has so many chips: ")
+        + f"say which sizes the axes have there: axes={{{_example(target, axes)}}}.",
     )
+
+
+def _comes(chip: str, size: int) -> bool:
+    """Whether the chip comes in a slice of so many."""
+    parts = [n for n in range(1, size + 1) if size % n == 0]
+    shapes = [*itertools.product(parts, repeat=2), *itertools.product(parts, repeat=3)]
+    return any(math.prod(shape) == size and _exists(Target(chip, shape)) for shape in shapes)
 
 
 def _example(target: Target, axes: Mapping[str, int]) -> str:

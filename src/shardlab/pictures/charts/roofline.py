@@ -129,7 +129,7 @@ def _works(batches: Sequence[int], programs: Programs | None, dtype: str, d: int
 
 def _work(program: Program) -> Work:
     moved = sum(max(c.payload_bytes, c.operand_bytes) * (2 if c.kind == "all-reduce" else 1) for c in program.collectives)
-    return Work(program.flops, program.memory.argument + program.memory.output, moved)
+    return Work(program.least_flops, program.memory.argument + program.memory.output, moved)
 
 
 def _intensity(work: Work, panel: str) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from html import escape
 
 from shardlab.errors import ShardlabError
@@ -12,10 +12,11 @@ from shardlab.pictures import markup
 from shardlab.pictures.draw import Picture
 from shardlab.pictures.rings import grid as ring_grid
 from shardlab.programs.program import Program
+from shardlab.programs.reading.calls import calls
+from shardlab.programs.reading.collectives import chain, sites
 from shardlab.programs.reading.hlo import Instruction, Module, parse
 
 WORK = {"fusion", "dot", "convolution", "custom-call", "while", "call", "conditional", "reduce", "sort", "scatter"}
-WAITS = ("all-gather", "all-reduce", "all-to-all", "reduce-scatter", "collective-permute", "ragged-all-to-all")
 LEFT, WIDE, TALL, SHOWN = 190.0, 430.0, 20.0, 14
 COLOURS = {"compute": "#BBBBBB", "collective": "#EE8866", "copy": "#77AADD"}
 
@@ -77,23 +78,27 @@ def timelines(hlo: str) -> tuple[Timeline, ...]:
         )
     fused = {i.attributes.get("calls", "").removeprefix("%") for i in _all(module) if i.opcode in ("fusion", "async-start")}
     names = [module.entry, *(name for name in module.computations if name != module.entry and name not in fused)]
-    found = (_timeline(name, module.computations[name]) for name in names)
+    begun = sites(hlo)
+    found = (_timeline(module, name, begun) for name in names if calls(hlo).runs[name] != 0)
     return tuple(t for t in found if t.computation == module.entry or any(bar.kind == "collective" for bar in t.bars))
 
 
-def _timeline(name: str, instructions: Mapping[str, Instruction]) -> Timeline:
+def _timeline(module: Module, name: str, collectives: Collection[str]) -> Timeline:
     """Bars in the order of the text: compute takes its time, what is under way waits for its done."""
+    instructions = module.computations[name]
     clock, bars, begun = 0.0, [], {}
     estimated = any(_cycles(i) > 0 for i in instructions.values())
     for i in instructions.values():
         if _phase(i) == "start":
             begun[i.name] = clock
-        elif _phase(i) == "done" and (start := _start_of(i, begun, instructions)):
-            bars.append(Bar(start, _kind(instructions[start]), begun.pop(start), max(clock, 0.0), beside=True))
-        elif i.opcode in WORK or i.opcode in WAITS:
+        elif _phase(i) == "done" and (start := _start_of(module, i, begun, instructions)):
+            bars.append(Bar(start, _kind(instructions[start], collectives), begun.pop(start), clock, beside=True))
+        elif i.opcode in WORK or i.name in collectives:
             length = _cycles(i) if estimated else 1.0
-            bars.append(Bar(i.name, _kind(i), clock, clock + length))
+            bars.append(Bar(i.name, _kind(i, collectives), clock, clock + length))
             clock += length
+    # What ends in another computation, as a loop's body, is under way until this one ends.
+    bars += [Bar(start, "collective", at, clock, beside=True) for start, at in begun.items() if start in collectives]
     return Timeline(name, tuple(sorted(bars, key=lambda bar: (bar.beside, bar.start))), estimated)
 
 
@@ -107,8 +112,12 @@ def _phase(i: Instruction) -> str:
     return ""
 
 
-def _start_of(done: Instruction, begun: Mapping[str, float], instructions: Mapping[str, Instruction]) -> str | None:
-    """The start among what a done waits for, through tuples and fusions on the way; the nearest first."""
+def _start_of(
+    module: Module, done: Instruction, begun: Mapping[str, float], instructions: Mapping[str, Instruction]
+) -> str | None:
+    """The start of the same chain, or the nearest among what a done waits for, through tuples and fusions on the way."""
+    if done.opcode == "fusion" and (same := chain(module, done)):
+        return next((name for name in begun if chain(module, instructions[name]) == same), None)
     waiting, seen = list(done.operands), set()
     while waiting:
         name = waiting.pop(0)
@@ -120,8 +129,8 @@ def _start_of(done: Instruction, begun: Mapping[str, float], instructions: Mappi
     return None
 
 
-def _kind(i: Instruction) -> str:
-    if i.opcode.startswith(WAITS) or "async-collective" in i.name or "all-reduce-scatter" in i.rest:
+def _kind(i: Instruction, collectives: Collection[str]) -> str:
+    if i.name in collectives:
         return "collective"
     return "copy" if i.opcode.startswith(("copy", "slice", "dynamic")) else "compute"
 

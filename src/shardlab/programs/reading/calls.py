@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import graphlib
 import re
 from collections.abc import Iterator
 
 from shardlab.programs.reading.hlo import Instruction, Module, leaves, parse
+from shardlab.programs.reading.loops import Tally, product
 
 SCATTER = "%all-reduce-scatter"
 """What the computation of a TPU fusion that is a reduce-scatter is called."""
@@ -20,25 +22,50 @@ _NAME = re.compile(r"%?([^\s,{}%]+)")
 class Calls:
     """Who calls whom.
 
-    `runs` says how often each computation runs: 0 when `ENTRY` does not reach it, `None` when the compiler does not know.
-    `fused` holds computations that fusions call; on TPU an asynchronous collective is several of them, all on one channel.
+    `runs` says how often each computation runs: 0 when `ENTRY` does not reach it, `None` when data decides.
+    `fused` holds computations that fusions call; on TPU an asynchronous collective is several of them. `loops` holds the
+    rounds of each `while`, by computation and name.
     """
 
     def __init__(self, module: Module) -> None:
+        self.loops = Tally(module).loops
         sites: dict[str, list[tuple[str, int | None]]] = {name: [] for name in module.computations}
+        rounds: dict[str, list[tuple[str, int | None]]] = {name: [] for name in module.computations}
         fused = set()
         for caller, instructions in module.computations.items():
             for instruction in instructions.values():
-                if "=%" in instruction.text or "={%" in instruction.text:
+                if "=%" not in instruction.text and "={%" not in instruction.text:
+                    continue
+                if instruction.opcode == "while":
+                    for callee, times in self._rounds(caller, instruction):
+                        if callee in rounds:
+                            rounds[callee].append((caller, times))
+                else:
                     called = [each for each in _callees(instruction) if each[0] in sites]
                     fused |= {callee for callee, _ in called if instruction.opcode == "fusion"}
                     for callee, times in called:
                         sites[callee].append((caller, times))
         self.fused = frozenset(fused)
         self.runs: dict[str, int | None] = {}
-        for name in graphlib.TopologicalSorter({k: {c for c, _ in v} for k, v in sites.items()}).static_order():
-            counts = [_times(self.runs[caller], times) for caller, times in sites[name]] + [int(name == module.entry)]
+        callers = {name: {c for c, _ in (*sites[name], *rounds[name])} for name in module.computations}
+        for name in graphlib.TopologicalSorter(callers).static_order():
+            counts = [product(self.runs[caller], times) for caller, times in sites[name]] + [int(name == module.entry)]
+            # Rounds are those of a whole run already; what nobody runs has none.
+            counts += [times if self.runs[caller] != 0 else 0 for caller, times in rounds[name]]
             self.runs[name] = None if None in counts else sum(c for c in counts if c is not None)
+
+    def _rounds(self, caller: str, loop: Instruction) -> Iterator[tuple[str, int | None]]:
+        """How often a loop's body and its condition run in all; the condition is looked at once more in each start."""
+        found = self.loops.get((caller, loop.name))
+        starts, rounds = (found.starts, found.rounds) if found else (None, None)
+        yield loop.attribute("body").removeprefix("%"), rounds
+        yield loop.attribute("condition").removeprefix("%"), None if rounds is None or starts is None else rounds + starts
+
+
+@functools.lru_cache(maxsize=2)
+def calls(text: str) -> Calls:
+    """Who calls whom in the module that `compiled.as_text()` printed."""
+    return Calls(parse(text))
 
 
 def _callees(instruction: Instruction) -> Iterator[tuple[str, int | None]]:
@@ -48,13 +75,7 @@ def _callees(instruction: Instruction) -> Iterator[tuple[str, int | None]]:
     """
     # Without metadata: an op_name holds names that the program's author chose, and may read like an attribute.
     opcode, rest = instruction.opcode, instruction.rest.partition(", metadata=")[0]
-    if opcode == "while":
-        attributes = instruction.attributes
-        rounds = trip_count(attributes.get("backend_config", ""))
-        yield attributes["body"].removeprefix("%"), rounds
-        # A condition is looked at once more than the body runs.
-        yield attributes["condition"].removeprefix("%"), None if rounds is None else rounds + 1
-    elif not opcode.endswith(_LATER):
+    if not opcode.endswith(_LATER):
         times = 1 if opcode in _ONCE or opcode.endswith("-start") else None
         called = _CALL.findall(rest)
         if not any(names.startswith(SCATTER) for names in called):
@@ -70,19 +91,6 @@ def largest(hlo_text: str) -> int:
         >>> largest("ENTRY %main (x: f32[4]) -> f32[4] {\\n  ROOT %x = f32[4]{0} parameter(0)\\n}")
         16
     """
-    module = parse(hlo_text)
-    calls = Calls(module)
-    stored = (c for name, c in module.computations.items() if calls.runs[name] != 0 and name not in calls.fused)
+    module, found = parse(hlo_text), calls(hlo_text)
+    stored = (c for name, c in module.computations.items() if found.runs[name] != 0 and name not in found.fused)
     return max((a.nbytes for instructions in stored for i in instructions.values() for a in leaves(i.shape)), default=0)
-
-
-def trip_count(config: str) -> int | None:
-    """How often a loop's body runs, from its `backend_config`; `None` when the compiler does not know."""
-    found = re.search(r'"known_trip_count":\s*\{"n":\s*"(\d+)"', config.replace("\\", ""))
-    return int(found[1]) if found else None
-
-
-def _times(runs: int | None, times: int | None) -> int | None:
-    if runs == 0 or times == 0:
-        return 0
-    return None if runs is None or times is None else runs * times

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from shardlab.errors import ShardlabError
 from shardlab.placement import Axes
-from shardlab.programs.reading.calls import SCATTER, Calls
+from shardlab.programs.reading.calls import SCATTER, calls
 from shardlab.programs.reading.groups import Groups, axes_of, device_groups, group_size, permute_pairs
 from shardlab.programs.reading.hlo import Array, Instruction, Module, leaves, parse
 
@@ -30,6 +30,7 @@ UNKNOWN = "unknown"
 _GROUPED = re.compile(r"\b(?:replica_groups|source_target_pairs|channel_id|channel_handle)=")
 _LIKE_ONE = re.compile(r"\b(?:all|collective|ragged)-[a-z-]+\(|reduce-scatter|replica_groups=|source_target_pairs=")
 _LATER = ("-done", "-update")
+_START, _DONE = '"AsyncCollectiveStart"', '"AsyncCollectiveDone"'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,10 +46,10 @@ class Collective:
         axes: mesh axes that its groups span; empty when its groups are not whole axes, or when no mesh was given.
         group_size: devices that talk to each other; for a permute, the most devices that its pairs connect.
         groups: device positions in mesh order, group by group; for a permute, (source, target) pairs.
-        executions: how often it runs; `None` when it is inside a loop whose number of rounds the compiler does not know.
+        executions: how often it runs; `None` when data decides how often the loop around it runs.
         name: the instruction's name in the HLO.
         op_name: the JAX operation that it came from, where HLO says so.
-        source: file and line of that operation, where HLO says so.
+        source: the user's line of that operation, `model.py:12`, where HLO says so.
         arrays: dtype and shape of each output; more than one when the compiler combined several collectives.
     """
 
@@ -81,23 +82,38 @@ def read_collectives(hlo_text: str, mesh_axes: tuple[tuple[str, int], ...] | Non
         >>> read_collectives("ENTRY %main (x: f32[4]) -> f32[4] {\\n  ROOT %x = f32[4]{0} parameter(0)\\n}")
         ()
     """
-    module = parse(hlo_text)
-    calls = Calls(module)
-    found: dict[str, Collective] = {}
+    module, called = parse(hlo_text), calls(hlo_text)
+    repeated = _repeated(module, called.fused)
+    found = []
     for name, instructions in module.computations.items():
-        for instruction in instructions.values() if calls.runs[name] != 0 else ():
-            found_here = _may_be_one(instruction.text)
-            made = _collective(module, name, instruction, mesh_axes, calls.runs[name]) if found_here else None
-            # `psum` over an axis of size 1 stays in the text as a collective of single devices.
-            if made is None or (made.group_size == 1 and made.kind != UNKNOWN):
+        for instruction in instructions.values() if called.runs[name] != 0 else ():
+            if not _may_be_one(instruction.text) or (name, instruction.name) in repeated:
                 continue
-            # A TPU's asynchronous all-gather stands in three computations, those of its start, its work and its done: two
-            # gathers are four lines. What they have in common is the channel.
-            key = instruction.attribute("channel_id") if name in calls.fused else f"{name}/{instruction.name}"
-            if key not in found or _fewer(made.executions, found[key].executions):
-                found[key] = made
+            made = _collective(module, name, instruction, mesh_axes, called.runs[name])
+            # `psum` over an axis of size 1 stays in the text as a collective of single devices.
+            if made is not None and (made.group_size > 1 or made.kind == UNKNOWN):
+                found.append(made)
     lost = (line for line in module.unread if _LIKE_ONE.search(line))
-    return (*found.values(), *(Collective(UNKNOWN, (), "token", 0, 0, executions=None, name=line[:120]) for line in lost))
+    return (*found, *(Collective(UNKNOWN, (), "token", 0, 0, executions=None, name=line[:120]) for line in lost))
+
+
+def sites(hlo_text: str) -> frozenset[str]:
+    """Names of the instructions that begin the program's collectives: of those in a fusion or an `async-start`, its name.
+
+    Raises:
+        ShardlabError: the text is not that of an HLO module.
+    """
+    module = parse(hlo_text)
+    names = {c.name.split(" ")[0] for c in read_collectives(hlo_text)}
+    inside = {name for name, c in module.computations.items() if not names.isdisjoint(c)}
+    lines = (i for c in module.computations.values() for i in c.values() if "calls=%" in i.text)
+    return frozenset(names | {i.name for i in lines if i.attribute("calls").removeprefix("%") in inside})
+
+
+def chain(module: Module, fusion: Instruction) -> tuple[object, ...] | None:
+    """What an asynchronous collective in a TPU's fusion has in common with its other halves; `None` for other fusions."""
+    inside = module.computations.get(fusion.attribute("calls").removeprefix("%"), {})
+    return next((_identity(i) for i in inside.values() if i.opcode in KINDS and "chain_id" in i.text), None)
 
 
 def total_bytes(collectives: Iterable[Collective]) -> int:
@@ -147,7 +163,7 @@ def _known(collective: Collective) -> int:
     if collective.executions is None:
         raise ShardlabError(
             "unknown-rounds",
-            f"the {collective.kind} {collective.name} is in a loop whose number of rounds the compiler does not know.",
+            f"the {collective.kind} {collective.name} is in a loop whose number of rounds depends on data.",
             where=f"{collective.dtype}{list(collective.shape)}   {collective.op_name or 'no source in the HLO'}",
             mend="use lax.scan, or lax.fori_loop with fixed bounds.",
         )
@@ -196,7 +212,7 @@ def _collective(
         runs,
         instruction.name if known else f"{instruction.name} ({instruction.opcode})",
         instruction.op_name,
-        module.source(instruction),
+        str(module.line(instruction)),
         tuple((a.dtype, a.shape) for a in outputs),
     )
 
@@ -219,8 +235,42 @@ def _is_unknown(instruction: Instruction) -> bool:
     return bool(_GROUPED.search(instruction.rest))
 
 
-def _fewer(one: int | None, other: int | None) -> bool:
-    return one is not None and (other is None or one < other)
+def _repeated(module: Module, fused: frozenset[str]) -> set[tuple[str, str]]:
+    """Collectives of TPU fusions that are the same one again, by computation and name.
+
+    An asynchronous all-gather stands in the computations of its start, of each piece of work beside it, and of its done;
+    its start runs it. `chain_id` is what they have in common: `shard_map` gives all collectives of a program one channel.
+    """
+    chained = [
+        (name, i)
+        for name in module.computations
+        if name in fused
+        for i in module.computations[name].values()
+        if _may_be_one(i.text) and i.opcode in KINDS and _is_half(module, name, i)
+    ]
+    begun = {_identity(i) for name, i in chained if _feeds(module, name, i, _START)}
+    again = set()
+    for name, i in chained:
+        if not _feeds(module, name, i, _START):
+            if _identity(i) in begun:
+                again.add((name, i.name))
+            begun.add(_identity(i))
+    return again
+
+
+def _identity(i: Instruction) -> tuple[object, ...]:
+    """What tells one asynchronous collective from another, wherever it is repeated."""
+    attributes = (i.attribute(name) for name in ("channel_id", "replica_groups", "source_target_pairs", "dimensions"))
+    return i.opcode, i.shape, i.attribute("frontend_attributes"), *attributes
+
+
+def _is_half(module: Module, computation: str, i: Instruction) -> bool:
+    return "chain_id" in i.text or any(_feeds(module, computation, i, target) for target in (_START, _DONE))
+
+
+def _feeds(module: Module, computation: str, i: Instruction, target: str) -> bool:
+    """Whether a custom call of this computation takes what the collective gives."""
+    return any(target in other.text and i.name in other.operands for other in module.computations[computation].values())
 
 
 def _scatter_fusion(module: Module, instruction: Instruction) -> Instruction | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from shardlab.programs.reading.calls import trip_count
+from shardlab.programs.reading.calls import calls
 from shardlab.programs.reading.hlo import Array, Instruction, Module, Shape, parse
+from shardlab.programs.reading.loops import Loops
 
 Depth = int | tuple["Depth", ...]
 """For an array the collectives in the longest chain that it waits for; for a tuple those of its parts."""
@@ -33,7 +34,7 @@ def depth(hlo_text: str, counted: Collection[str]) -> int | None:
     """
     module = parse(hlo_text)
     try:
-        return Chains(module, frozenset(counted)).longest
+        return Chains(module, frozenset(counted), calls(hlo_text).loops).longest
     except Unknown:
         return None
 
@@ -41,8 +42,9 @@ def depth(hlo_text: str, counted: Collection[str]) -> int | None:
 class Chains:
     """Follows depths through a module, from the parameters of a computation to its root."""
 
-    def __init__(self, module: Module, counted: frozenset[str]) -> None:
-        self.module, self.counted = module, counted
+    def __init__(self, module: Module, counted: frozenset[str], loops: Loops) -> None:
+        self.module, self.counted, self.loops = module, counted, loops
+        self.started: dict[tuple[str, str], int] = {}
         self.longest = 0
         entry = module.computations[module.entry].values()
         self.follow(module.entry, [_spread(0, i.shape) for i in entry if i.opcode == "parameter"])
@@ -68,21 +70,21 @@ class Chains:
             if self.event(i, computation):
                 found = _spread(self.ran(i, computation, self.most(operands)), i.shape)
             else:
-                found = given[int(_number(i))] if i.opcode == "parameter" else self.value(i, operands)
+                found = given[int(_number(i))] if i.opcode == "parameter" else self.value(i, operands, computation)
             known[i.name] = found
         return known[self.module.roots.get(computation, next(reversed(known)))]
 
-    def value(self, i: Instruction, operands: Sequence[Depth]) -> Depth:
+    def value(self, i: Instruction, operands: Sequence[Depth], computation: str) -> Depth:
         """The depth of what an instruction returns."""
         if i.opcode == "tuple":
             return tuple(operands)
         if i.opcode == "get-tuple-element" and isinstance(operands[0], tuple):
             return operands[0][int(i.attribute("index"))]
         if i.opcode == "while":
-            return self.loop(i, operands[0])
+            return self.loop(i, operands[0], self.rounds((computation, i.name)))
         if i.opcode == "conditional":
             return self.branches(i, operands)
-        if i.opcode == "optimization-barrier" and len(operands) == 1:
+        if i.opcode in ("opt-barrier", "optimization-barrier") and len(operands) == 1:
             return operands[0]
         callees = self.callees(i) if i.opcode in _CALLERS and i.name not in self.counted else []
         if len(callees) == 1:
@@ -90,15 +92,26 @@ class Chains:
             return found if i.opcode != "async-start" else _spread(self.most([found]), i.shape)
         return _spread(self.most(operands), i.shape)
 
-    def loop(self, i: Instruction, state: Depth) -> Depth:
+    def rounds(self, loop: tuple[str, str]) -> int | None:
+        """How often the body runs in the start of a loop that is next."""
+        known = self.loops.get(loop)
+        if known is None:
+            return None
+        if not isinstance(known.each, tuple):
+            return known.each
+        start = self.started[loop] = self.started.get(loop, -1) + 1
+        return known.each[start % len(known.each)]
+
+    def loop(self, i: Instruction, state: Depth, rounds: int | None) -> Depth:
         """The depths after all rounds; without collectives inside they stop growing after a few."""
-        rounds = trip_count(i.attribute("backend_config"))
         body, condition = (i.attribute(name).removeprefix("%") for name in ("body", "condition"))
         if self.counts(condition):
             raise Unknown
         for _ in range(ROUNDS if rounds is None else min(rounds, ROUNDS)):
             after = self.follow(body, [state])
             if after == state:
+                if self.started:  # the rounds left out would have started loops whose starts differ
+                    raise Unknown
                 return state
             if rounds is None and self.counts(body):
                 raise Unknown

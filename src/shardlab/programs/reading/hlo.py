@@ -7,9 +7,9 @@ import functools
 import math
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 
 from shardlab.errors import ShardlabError
+from shardlab.sources import Line, users_line
 
 # XLA numbers every fifth part of a long tuple, `(f32[2], ..., /*index=5*/f32[2])`: an eight-way all-to-all has one.
 _INDEX_COMMENT = re.compile(r"/\*index=\d+\*/")
@@ -117,18 +117,18 @@ class Module:
     entry: str
     computations: dict[str, dict[str, Instruction]]
     devices: int
-    frames: dict[str, str]
+    frames: dict[str, tuple[Line, ...]]
     unread: tuple[str, ...] = ()
     roots: dict[str, str] = dataclasses.field(default_factory=dict)
 
-    def source(self, instruction: Instruction) -> str:
-        """File name and line of the Python code that `instruction` came from, or nothing."""
+    def line(self, instruction: Instruction) -> Line:
+        """The user's line of Python code that `instruction` came from: see `sources.users_line`."""
         metadata = instruction.metadata
         # JAX 0.10 writes a number into the tables that stand before the first computation; older texts name file and line.
         if frame := _FRAME.search(metadata):
-            return self.frames.get(frame[1], "")
+            return users_line(self.frames.get(frame[1], ()))
         file, line = re.search(r'source_file="([^"]*)"', metadata), re.search(r"source_line=(\d+)", metadata)
-        return f"{PurePath(file[1]).name}:{line[1]}" if file and line else ""
+        return Line(file[1], int(line[1])) if file and line else Line()
 
 
 # Collectives, depth, overlap and the largest array are read one after the other, of one text or of two compared ones.
@@ -218,8 +218,8 @@ def _bits(dtype: str) -> int:
     return int(found[0]) if found else 8 * (dtype == "pred")
 
 
-def _frames(lines: Sequence[str]) -> dict[str, str]:
-    """File name and line of each stack frame, from the tables before the first computation."""
+def _frames(lines: Sequence[str]) -> dict[str, tuple[Line, ...]]:
+    """The lines that each stack frame stands for, innermost first, from the tables before the first computation."""
     tables: dict[str, dict[str, str]] = {}
     rows: dict[str, str] = {}
     for line in lines:
@@ -227,11 +227,13 @@ def _frames(lines: Sequence[str]) -> dict[str, str]:
             rows = tables.setdefault(line, {})
         elif row := _ROW.match(line):
             rows[row[1]] = row[2]
-    frames = {}
+    frames: dict[str, tuple[Line, ...]] = {"0": ()}
     for frame, entry in tables.get("StackFrames", {}).items():
         location = tables["FileLocations"].get(_field(entry, "file_location_id"), "")
         file = tables["FileNames"].get(_field(location, "file_name_id"), "").strip('"')
-        frames[frame] = f"{PurePath(file).name}:{_field(location, 'line')}" if file else ""
+        # XLA writes the number of a frame's parent plus one, and parents stand first: frame 1 has "parent_frame_id=1".
+        outer = frames.get(str(int(_field(entry, "parent_frame_id") or 1) - 1), ())
+        frames[frame] = (Line(file, int(_field(location, "line") or 0)), *outer)
     return frames
 
 

@@ -1,4 +1,4 @@
-"""Which matrix products of a compiled program could run while a collective is under way. No JAX here.
+"""Which arithmetic of a compiled program could run while a collective is under way. No JAX here.
 
 Two operations can run beside each other if neither waits for what the other gives. That is a fact of the program; whether
 a machine makes use of it is not.
@@ -9,21 +9,36 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
+import numpy as np
+
+from shardlab.programs.reading.calls import calls
 from shardlab.programs.reading.depth import Chains, Depth, Unknown
 from shardlab.programs.reading.hlo import Array, Instruction, Module, parse
+from shardlab.programs.reading.loops import Loops
+
+# A product of matrices may be written as multiply-and-sum, and its multiplications as exponentials of sums of logarithms.
+_ELEMENTWISE = frozenset(
+    """
+    atan2 cbrt cosine divide erf exponential exponential-minus-one log log-plus-one logistic multiply power remainder rsqrt
+    sine sqrt tan tanh
+    """.split()
+)
+_REGIONS = frozenset({"map", "reduce", "reduce-window", "scatter", "select-and-scatter"})
+RUNS = 4096
+"""More runs than this are not followed: each is compared with each."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Overlap:
-    """One run of a collective, and one device's FLOPs in matrix products.
+    """One run of a collective, and one device's FLOPs: two for each multiplication of floats, however it is written.
 
     Args:
         name: of the collective, in the HLO.
-        before: in products that it waits for.
-        beside: in products that neither wait for it nor it for them.
-        after: in products that wait for it.
+        before: in arithmetic that it waits for.
+        beside: in arithmetic that neither waits for it nor it for that.
+        after: in arithmetic that waits for it.
     """
 
     name: str
@@ -33,9 +48,9 @@ class Overlap:
 
 
 def overlaps(hlo_text: str, counted: Collection[str]) -> tuple[Overlap, ...] | None:
-    """Each run of a collective with the products around it, loops followed round by round.
+    """Each run of a collective with the arithmetic around it, loops followed round by round.
 
-    Products are HLO's `dot`s, as the CPU backend writes them.
+    Arithmetic is HLO's `dot`s and `convolution`s, as the CPU backend writes them, and what multiplies elements of floats.
 
     Args:
         hlo_text: what `compiled.as_text()` returns.
@@ -46,20 +61,38 @@ def overlaps(hlo_text: str, counted: Collection[str]) -> tuple[Overlap, ...] | N
         ShardlabError: the text is not that of an HLO module.
     """
     try:
-        found = _Runs(parse(hlo_text), frozenset(counted))
+        found = _Runs(parse(hlo_text), frozenset(counted), calls(hlo_text).loops)
     except Unknown:
         return None
     return tuple(found.around(k) for k, flops in enumerate(found.flops) if flops is None)
 
 
-class _Runs(Chains):
-    """Runs of collectives and products; the place of "depth" is taken by a set of runs, as the bits of a number."""
+def longest(hlo_text: str, takes: Mapping[str, float]) -> float | None:
+    """FLOPs that one device could do in the time that the program takes at least, in whatever order it is run.
 
-    def __init__(self, module: Module, counted: frozenset[str]) -> None:
+    Arithmetic is done one piece after another, and collectives run beside it as soon as what they take is there.
+
+    Args:
+        hlo_text: what `compiled.as_text()` returns.
+        takes: for the name of each collective the FLOPs that a device could do in the time of one run.
+    Returns:
+        `None` as for `overlaps`.
+    """
+    try:
+        found = _Runs(parse(hlo_text), frozenset(takes), calls(hlo_text).loops)
+    except Unknown:
+        return None
+    return found.longest_way(takes)
+
+
+class _Runs(Chains):
+    """Runs of collectives and arithmetic; the place of "depth" is taken by a set of runs, as the bits of a number."""
+
+    def __init__(self, module: Module, counted: frozenset[str], loops: Loops) -> None:
         self.names: list[str] = []
         self.flops: list[int | None] = []
         self.waits: list[int] = []
-        super().__init__(module, counted)
+        super().__init__(module, counted, loops)
 
     def most(self, depths: Iterable[Depth]) -> int:
         """All runs in any of these sets."""
@@ -69,30 +102,60 @@ class _Runs(Chains):
         return union
 
     def event(self, i: Instruction, computation: str) -> bool:
-        """Whether it is a collective or a product."""
-        return i.name in self.counted or i.opcode == "dot"
+        """Whether it is a collective or arithmetic."""
+        return i.name in self.counted or self.multiplies(i)
+
+    def multiplies(self, i: Instruction) -> bool:
+        """Whether an instruction is a product, or multiplies floats element by element, itself or in what it applies."""
+        if i.opcode in ("dot", "convolution"):
+            return True
+        if i.opcode in _REGIONS:
+            return any(any(map(self.multiplies, self.module.computations[name].values())) for name in self.callees(i))
+        return i.opcode in _ELEMENTWISE and isinstance(i.shape, Array) and i.shape.dtype[:1] in ("f", "b", "c")
 
     def ran(self, i: Instruction, computation: str, before: int) -> int:
         """The runs before this one, and itself."""
+        if len(self.names) == RUNS:
+            raise Unknown
         self.names.append(i.name)
         self.waits.append(before)
         self.flops.append(None if i.name in self.counted else _flops(i, self.module.computations[computation]))
         return before | 1 << len(self.names) - 1
 
     def around(self, run: int) -> Overlap:
-        """The products before, beside and after a run."""
+        """The arithmetic before, beside and after a run."""
         sums = [0, 0, 0]
         for k, flops in enumerate(self.flops):
             where = 0 if self.waits[run] >> k & 1 else 2 if self.waits[k] >> run & 1 else 1
             sums[where] += flops or 0
         return Overlap(self.names[run], *sums)
 
+    def longest_way(self, takes: Mapping[str, float]) -> float:
+        """The largest sum of FLOPs and collectives in which each has to wait for the one before; at least all FLOPs."""
+        count = len(self.names)
+        waits = np.array([[bits >> k & 1 for k in range(count)] for bits in self.waits], float).reshape(count, count)
+        flops = np.array([run or 0 for run in self.flops], float)
+        moves = [k for k, run in enumerate(self.flops) if run is None]
+        before, after = waits[moves] @ flops, flops @ waits[:, moves]
+        between = (waits[moves] * flops) @ waits[:, moves]
+        ends: list[float] = []
+        for a, k in enumerate(moves):
+            earlier = [ends[b] + between[a, b] for b in range(a) if waits[k, moves[b]]]
+            ends.append(max([before[a], *earlier]) + takes[self.names[k]])
+        return float(max([flops.sum(), *(end + rest for end, rest in zip(ends, after))]))
+
 
 def _flops(i: Instruction, around: dict[str, Instruction]) -> int:
-    """Two for each product of numbers, as compilers count."""
-    made, left = i.shape, around[i.operands[0]].shape
-    summed = map(int, re.findall(r"\d+", i.attribute("lhs_contracting_dims")))
-    return 2 * _size(made) * math.prod(left.shape[d] for d in summed) if isinstance(left, Array) else 0
+    """Two for each multiplication, as compilers count products."""
+    operands = [around[name].shape for name in i.operands]
+    if i.opcode == "dot":
+        left, summed = operands[0], re.findall(r"\d+", i.attribute("lhs_contracting_dims"))
+        return 2 * _size(i.shape) * math.prod(left.shape[int(d)] for d in summed) if isinstance(left, Array) else 0
+    if i.opcode == "convolution":
+        made, kernel = i.shape, operands[1]
+        features = i.attribute("dim_labels").rpartition("->")[2].index("f")
+        return 2 * _size(made) * _size(kernel) // made.shape[features] if isinstance(made, Array) else 0
+    return 2 * (max(map(_size, operands)) if i.opcode in _REGIONS else _size(i.shape))
 
 
 def _size(shape: object) -> int:

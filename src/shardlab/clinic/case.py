@@ -1,0 +1,69 @@
+"""One case of the clinic: how its message reads, and what is to be known of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+PRELUDE = """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
+
+x = np.arange(32, dtype=np.float32).reshape(8, 4)
+mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+typed = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
+"""
+"""What every program of the clinic begins with."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What goes wrong, how one knows it, and a program in which it does.
+
+    Args:
+        name: kebab-case id.
+        title: one sentence without a stop.
+        patterns: regular expressions; one that is found in the message, its white space made single spaces, is enough.
+        cause: why it is said.
+        mend: what to write instead.
+        exercise: the one that trains it, as `"7.3"`.
+        page: the book's page, and the heading's anchor.
+        program: goes on after `PRELUDE`, and writes the message on eight CPU devices.
+    """
+
+    name: str
+    title: str
+    patterns: tuple[str, ...]
+    cause: str
+    mend: str
+    exercise: str
+    page: str
+    program: str
+
+    def said(self, text: str) -> str:
+        """The words of `text`, in single spaces, by which the case is known; empty if they are not there."""
+        found = (re.search(pattern, text) for pattern in self.patterns)
+        return next((match[0] for match in found if match), "")
+
+
+@dataclasses.dataclass(frozen=True)
+class Old:
+    """A way to write that is no longer the way, and what to write today. Both programs go on after `PRELUDE`.
+
+    Args:
+        case: the name of its case.
+        api: as people call it.
+        says: what JAX says of it today, part of what `old` writes; empty where it says nothing.
+        old: ends in an error, or binds `out`.
+        new: binds `out`, the same values.
+        value: a NumPy expression for them.
+    """
+
+    case: str
+    api: str
+    says: str
+    old: str
+    new: str
+    value: str
