@@ -14,13 +14,6 @@ import numpy as np
 from shardlab.placement import Axes, Placement, Spec
 from shardlab_judge.costs import Cost
 
-# Collectives that a program itself asks for, before XLA adds those that its shardings need.
-_WRITTEN = frozenset(
-    f"stablehlo.{kind}"
-    for kind in ("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute", "reduce_scatter")
-)
-
-
 Values = Callable[[np.random.Generator, tuple[int, ...], Sequence[np.ndarray]], np.ndarray]
 
 
@@ -102,7 +95,9 @@ class Observed:
     `reused` the bytes of such outputs;
     `collectives` are those of the compiled program, `shardlab.Collective`s, and `depth` says how many of them wait for one
     another.
+    `flops` are those of all rounds of loops, `None` when values decide how many there are.
     `hlo` is the compiled program's text.
+    `written` says what of the exported program stands in `jax.shard_map`, dead code aside.
     `rerun` runs it once more, with other whole numbers as inputs and the same floats.
     """
 
@@ -113,12 +108,13 @@ class Observed:
     terms: tuple[tuple[str, ...], ...] = ()
     operations: tuple[tuple[str, int], ...] = ()
     collectives: tuple[Any, ...] = ()
-    flops: float = 0.0
+    flops: float | None = 0.0
     memory: int = 0
     reused: int = 0
     donated: frozenset[int] = frozenset()
     depth: int | None = 0
     hlo: str = ""
+    written: Any = None
     rerun: Callable[[], Observed] | None = None
 
     @property
@@ -167,11 +163,13 @@ class Observed:
             return self.shards
         return tuple(_summed(blocks, over, self.case.axes) for blocks, over in zip(self.shards, self.terms, strict=True))
 
-    @property
+    @functools.cached_property
     def manual(self) -> bool:
-        """Whether the program is written with `jax.shard_map`, and not all of its communication left to the compiler."""
-        written = {name for name, _ in self.operations}
-        return "sdy.manual_computation" in written and (not self.collectives or not written.isdisjoint(_WRITTEN))
+        """Whether the program is written with `jax.shard_map`, and neither a product nor what moves left to the compiler."""
+        found = self.written
+        if found is None or not found.regions or found.products:
+            return False
+        return not self.collectives or found.moves_all(self.hlo, {c.name: c.kind for c in self.collectives})
 
     @property
     def kinds(self) -> frozenset[str]:

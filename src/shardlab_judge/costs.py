@@ -17,13 +17,13 @@ class Cost:
     Args:
         price: payload bytes that it moves.
         memory: bytes of arguments and outputs.
-        flops: floating point operations.
+        flops: floating point operations; `None` when data decides how often a loop runs.
         slow: the part of the price that crosses the case's slow axis.
     """
 
     price: int
     memory: int
-    flops: float = 0.0
+    flops: float | None = 0.0
     slow: int = 0
 
 
@@ -52,6 +52,25 @@ def distance(cost: Cost, reached: Iterable[Cost]) -> float:
     if not any(_beats(other, cost) for other in others):
         return 1.0
     return max(1.0, min(max(_ratio(cost.price, o.price), _ratio(cost.memory, o.memory)) for o in others))
+
+
+def more(flops: float | None, most: float | None) -> bool:
+    """Whether these are more FLOPs than allowed, by over a hundredth; what data decides may be any number.
+
+    Example:
+        >>> more(100, 100), more(102, 100), more(None, 100), more(None, None)
+        (False, True, True, False)
+    """
+    return most is not None and (flops is None or flops > 1.01 * most)
+
+
+def flops_text(flops: float | None) -> str:
+    """FLOPs of one device, in words."""
+    return (
+        "FLOPs that nobody can count: values decide how often a loop runs"
+        if flops is None
+        else f"{flops:.0f} FLOPs a device"
+    )
 
 
 def share(found: float, steps: Sequence[tuple[float, float]] = STEPS) -> float:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from shardlab.sources import STUDENT, name_of
 from shardlab_judge.question import Check, Item, Misconception
 from shardlab_judge.verdict import Finding
 
+MOST = 5
+"""Lines that a finding shows of those that communicate."""
 COMMON = tuple(
     Misconception(id, cause, error=error)
     for id, error, cause in (
@@ -23,10 +27,19 @@ COMMON = tuple(
          "It uses other devices than those of the mesh that it is given; build shardings from the argument `mesh`."),
         ("promised-copies", "can't be statically inferred",
          "out_specs promises equal copies along a mesh axis on which the devices may hold different blocks."),
+        ("laboratory-called", "LaboratoryCalled",
+         "Shardlab has this function already; the exercise is to write it, from Python, NumPy and JAX."),
         ("nothing-returned", "'NoneType'.*not a valid JAX type", "The function ends without `return`."),
     )
 )  # fmt: skip
 """Causes of exceptions that any question may meet; a question's own come first."""
+
+PUT_INSIDE = Misconception(
+    "device-put-inside",
+    "Your function calls jax.device_put. Under jit, along Auto axes, JAX for CPUs drops that without a word; "
+    "jax.lax.with_sharding_constraint is what asks for a sharding there.",
+)
+"""Of an output that lies elsewhere, where the answer says that it calls it: nobody sees this in the exported program."""
 
 
 def explained(finding: Finding, known: Misconception | None) -> Finding:
@@ -39,8 +52,13 @@ def explained(finding: Finding, known: Misconception | None) -> Finding:
 def raised(item: Item, error: Mapping[str, str], what: str, where: str = "") -> Finding:
     """The finding for an exception of the student's code."""
     text = f"{error['type']}: {error['message']}"
-    known = next((m for m in (*item.misconceptions, *COMMON) if m.error and re.search(m.error, text)), None)
-    return explained(Finding(item.name, item.first, what, item.form, short(text, 400), where), known)
+    known = next((m for m in (*item.misconceptions, *COMMON) if m.error and _said(m.error, text, where)), None)
+    got = short(text.removeprefix(": ").removesuffix(": "), 400)
+    return explained(Finding(item.name, item.first, what, item.form, got, where, line=error.get("line", "")), known)
+
+
+def _said(error: str | Callable[[str, str], bool], text: str, where: str) -> bool:
+    return bool(re.search(error, text)) if isinstance(error, str) else error(text, where)
 
 
 def checked(checks: Iterable[Check], letter: str, item: Item, seen: Any) -> Iterator[Finding]:
@@ -56,6 +74,14 @@ def short(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+def shown(value: Any, most: int = 120) -> str:
+    """A value of a student's on one line; Python writes no whole number of more than 4300 digits."""
+    try:
+        return short(repr(value), most)
+    except ValueError:
+        return "a number of thousands of digits"
+
+
 def describe(collectives: Iterable[Any]) -> str:
     """The collectives in a few words: `2 all-gathers over x, 1 all-reduce over y`."""
     counts: dict[str, int] = {}
@@ -63,6 +89,25 @@ def describe(collectives: Iterable[Any]) -> str:
         over = f" over {', '.join(c.axes)}" if c.axes else ""
         counts[f"{c.kind}{over}"] = counts.get(f"{c.kind}{over}", 0) + 1
     return ", ".join(f"{n} {kind}" for kind, n in counts.items()) or "no collectives"
+
+
+def moves(observed: Any) -> tuple[tuple[int, str], ...]:
+    """Each collective of an observed program: the number of the student's operation that it serves, and what it is."""
+    numbered = re.compile(rf"{name_of(STUDENT)}:(\d+)")
+    found = ((numbered.fullmatch(c.source), describe([c]).removeprefix("1 "), c.payload_bytes) for c in observed.collectives)
+    return tuple((int(place[1]), f"{what}, {size:,} B") for place, what, size in found if place)
+
+
+def located(finding: Finding, lines: Mapping[str, Sequence[int]]) -> Finding:
+    """The finding with the student's lines that its collectives serve, as far as `lines` tells."""
+    numbered = {number: line for line, numbers in lines.items() for number in numbers}
+    served: dict[str, list[str]] = {}
+    for number, what in finding.moves:
+        if number in numbered:
+            served.setdefault(numbered[number], []).append(what)
+    counts = {line: collections.Counter(each).items() for line, each in served.items()}
+    told = ["\n".join([line, *(f"    {count} {what}" for what, count in each)]) for line, each in counts.items()]
+    return dataclasses.replace(finding, moves=(), line=finding.line or "\n".join(told[:MOST]))
 
 
 def spec_text(spec: Any, terms: tuple[str, ...] = ()) -> str:

@@ -23,8 +23,8 @@ class Launch:
     Args:
         arguments: what JSON can hold.
         axes: the mesh, over all devices in the order of `jax.devices()`, that `outputs` are specs for.
-        outputs: for each array that the function returns, in the order of its leaves, the spec that it must have; `None`
-            where any placement is right.
+        outputs: for each array that the function returns, in the order of `jax.tree.leaves`, the spec that it must have;
+            `None` where any placement is right.
     """
 
     arguments: tuple[Any, ...] = ()
@@ -81,7 +81,7 @@ class Seen:
         return "time" in self.stopped
 
     def arrays(self, process: int = 0) -> tuple[Global, ...]:
-        """The arrays in what a process returned, in order."""
+        """The arrays in what a process returned, those of a dict by their keys, in whatever order it was made."""
         return tuple(_arrays(self.returned[process]))
 
 
@@ -103,7 +103,7 @@ def _arrays(returned: Any) -> list[Global]:
         case Global():
             return [returned]
         case dict():
-            return [array for part in returned.values() for array in _arrays(part)]
+            return [array for key in sorted(returned) for array in _arrays(returned[key])]
         case list():
             return [array for part in returned for array in _arrays(part)]
     return []

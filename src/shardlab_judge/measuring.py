@@ -62,6 +62,7 @@ def measure(module: bytes, case: Case) -> Measured:
         donated=admitted.donated,
         depth=program.depth,
         hlo=program.hlo,
+        written=admitted.written,
     )
     return Measured(compiled, specs, observed)
 

@@ -14,15 +14,14 @@ from shardlab_judge.question import Item, Misconception
 
 
 def find_misconception(item: Item, observed: Observed, letter: str) -> Misconception | None:
-    """The first known wrong answer that the program behaves like."""
-    for known in item.misconceptions:
-        if known.when is not None and _holds(known.when, observed):
-            return known
-        if letter == "V" and known.like is not None and _equals(observed, known.like):
-            return known
-        if letter == "V" and known.local is not None and _acts_like(observed, known.local):
-            return known
-    return None
+    """The first known wrong answer that the program behaves like; of wrong values first one that has these very values."""
+    if letter == "V":
+        for known in item.misconceptions:
+            if known.like is not None and _equals(observed, known.like):
+                return known
+            if known.local is not None and _acts_like(observed, known.local):
+                return known
+    return next((m for m in item.misconceptions if m.when is not None and _holds(m.when, observed)), None)
 
 
 def is_barred(item: Item, observed: Observed) -> bool:
@@ -56,11 +55,13 @@ def _acts_like(observed: Observed, local: Any) -> bool:
     names, sizes = zip(*case.axes)
     maps = [dict(place(x.shape, case.axes, i.spec).shards) for x, i in zip(inputs, case.inputs)]
     try:
-        for device, _, block in observed.shards[0]:
+        for number, (device, *_) in enumerate(observed.shards[0]):
             coordinates = dict(zip(names, map(int, np.unravel_index(device, sizes))))
             blocks = [wide(x[tuple(slice(*s) for s in m[device])]) for x, m in zip(inputs, maps)]
-            wrong = np.asarray(local(coordinates, *blocks))
-            if wrong.shape != block.shape or not np.allclose(block, wrong, rtol=1e-4, atol=1e-4):
+            made = local(coordinates, *blocks)
+            outputs = made if isinstance(made, tuple) else (made,)
+            held = [shards[number][2] for shards in observed.shards[: len(outputs)]]
+            if not all(np.shape(w) == b.shape and np.allclose(b, w, rtol=1e-4, atol=1e-4) for w, b in zip(outputs, held)):
                 return False
         return True
     except Exception:  # as above

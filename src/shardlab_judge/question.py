@@ -41,10 +41,14 @@ class Misconception:
         hint: the hint to open, 1 to 3.
         like: the wrong answer itself: a `Placement`; a value, or a predicate over it; the wrong function for calls;
             for a program a NumPy function of the global inputs with the wrong output.
-        local: for a program: what each device computes, `local(coordinates, *blocks)` with its mesh coordinates.
+        local: for a program: what each device computes, `local(coordinates, *blocks)` with its mesh coordinates; of
+            several outputs a tuple.
         when: for a program: a predicate over what was `Observed`; for processes: over `shardlab_judge.launches.Seen`.
-        error: for any answer: a regular expression found in the exception that the answer raised.
+        error: for any answer: a regular expression found in the exception that the answer raised, or a predicate over its
+            text and the case's title.
         barred: for a program: whether it earns no H even where it is right and cheap, because another way is asked for.
+        true: what must be true of an answer for the cause to be, told otherwise than it is recognised: a predicate over
+            `shardlab_authoring.mutants.claims.Evidence`. It is for `make mutants`, and no verdict reads it.
     """
 
     id: str
@@ -53,8 +57,9 @@ class Misconception:
     like: Any = None
     local: Callable[..., Any] | None = None
     when: Callable[[Any], bool] | None = None
-    error: str | None = None
+    error: str | Callable[[str, str], bool] | None = None
     barred: bool = False
+    true: Callable[[Any], bool] | None = None
 
 
 class Costing(Protocol):
@@ -187,6 +192,7 @@ class Question:
         difficulty: 1 to 5.
         minutes: the time that it should take, at most.
         variable: the name of the student's dict whose entries are the items; else each item is a variable, or predicted.
+        optional: whether it is beside the course's core: what follows does not need it.
         hints: three, from a nudge to nearly the code.
         explanation: shown by `sl.explain` after passing.
     """
@@ -199,6 +205,7 @@ class Question:
     hints: tuple[str, str, str]
     explanation: str
     variable: str | None = None
+    optional: bool = False
 
     @property
     def grade_id(self) -> str:

@@ -10,7 +10,7 @@ from shardlab.placement import Placement
 from shardlab_judge.question import Response
 
 DEPTH, PARTS, TEXT, KEY, WHOLE = 16, 20_000, 10_000, 200, 2**127
-TYPE, MESSAGE = 100, 2000
+TYPE, MESSAGE, LINE, LINES, WIDTH, OPERATIONS = 100, 2000, 1500, 12, 160, 4_000
 
 
 class Refused(ValueError):
@@ -48,15 +48,35 @@ def cases(asked: Mapping[str, Any], raw: Any, fields: tuple[str, str], check: Ca
 
 
 def error_of(raw: Any) -> dict[str, str]:
-    """An exception's type and message, cut.
+    """An exception's type and message, and the line that it came from, cut; recordings made before have no line.
 
     Raises:
         Refused: it has other fields.
     """
     match raw:
-        case {"type": str(kind), "message": str(message), **rest} if not rest:
-            return {"type": said(kind, TYPE), "message": said(message, MESSAGE)}
+        case {"type": str(kind), "message": str(message), **rest} if not set(rest) - {"line"}:
+            cut = {"type": said(kind, TYPE), "message": said(message, MESSAGE)}
+            return {**cut, "line": _few(said(text(rest["line"], 4 * LINE), LINE))} if rest else cut
     raise Refused("an error should have the texts type and message")
+
+
+def lines(raw: Any) -> dict[str, list[int]]:
+    """Lines of a student's own code, each with numbers of operations.
+
+    Raises:
+        Refused: it is something else, or more than a program has.
+    """
+    if not isinstance(raw, dict) or len(raw) > OPERATIONS:
+        raise Refused(f"lines should be a table of at most {OPERATIONS}")
+    for numbers in raw.values():
+        if not all(type(number) is int and 0 <= number < OPERATIONS for number in listed(numbers, OPERATIONS)):
+            raise Refused("lines should have the numbers of operations")
+    return {said(text(line, MESSAGE), WIDTH): numbers for line, numbers in raw.items()}
+
+
+def _few(told: str) -> str:
+    lines = told.split("\n")
+    return "\n".join([*lines[:LINES], "..."] if len(lines) > LINES else lines)
 
 
 def said(text: str, most: int) -> str:

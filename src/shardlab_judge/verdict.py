@@ -27,7 +27,9 @@ class Finding:
     """One difference between an answer and what was asked.
 
     `what` says in one sentence what differs; `cause` is the likely reason, from the known `misconception` when one was
-    recognised; `hint` is the number of the hint to open. `pictures` holds the expected placement and the answer's.
+    recognised; `hint` is the number of the hint to open. `pictures` holds the expected placement and the answer's. `line` is
+    where in the student's own code it was raised, or what communicates: two answers that fail alike in other lines have
+    equal findings. `moves` are a program's collectives by the number of the operation, until `line` tells them.
     """
 
     item: str
@@ -40,6 +42,8 @@ class Finding:
     hint: int = 1
     misconception: str | None = None
     pictures: tuple[Placement, Placement] | None = None
+    line: str = dataclasses.field(default="", compare=False)
+    moves: tuple[tuple[int, str], ...] = dataclasses.field(default=(), compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, read back by `from_json`; the misconception's key is the one that course directories hold."""
@@ -52,6 +56,7 @@ class Finding:
         """The finding that `to_json` wrote."""
         names = {key: name for name, key in KEYS.items()}
         fields = {names.get(key, key): value for key, value in raw.items()}
+        fields["moves"] = tuple((int(number), str(what)) for number, what in raw.get("moves", ()))
         return cls(**{**fields, "pictures": raw["pictures"] and tuple(map(Placement.from_json, raw["pictures"]))})
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from shardlab_judge import responses
-from shardlab_judge.findings import explained, raised, short
+from shardlab_judge.findings import explained, raised, shown
 from shardlab_judge.items.value import matches
 from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
 from shardlab_judge.verdict import Finding
@@ -27,6 +27,8 @@ class CallsItem(Item):
         draw: one further argument list from a random generator.
         drawn: how many further argument lists the grader draws.
         rtol: relative tolerance for floats; whole numbers and texts must be equal.
+        alone: whether it is to be written without the laboratory's own functions, which may have the answer; if not, the
+            exercise says so.
     """
 
     oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
@@ -34,6 +36,7 @@ class CallsItem(Item):
     draw: Callable[[random.Random], Arguments] | None = dataclasses.field(default=None, kw_only=True)
     drawn: int = dataclasses.field(default=20, kw_only=True)
     rtol: float = dataclasses.field(default=0.0, kw_only=True)
+    alone: bool = dataclasses.field(default=True, kw_only=True)
     kind = "calls"
     form = "a function"
     parts = "calls"
@@ -43,8 +46,10 @@ class CallsItem(Item):
         return self.with_drawn(self.calls, self.draw, self.drawn, question, seed)
 
     def asks(self, question: str, seed: int | None) -> dict[str, Any]:
-        """What the function is called with."""
-        return {"calls": [list(arguments) for arguments in self.calls_of(question, seed)]}
+        """What the function is called with, and whether it may call the laboratory."""
+        calls = [list(arguments) for arguments in self.calls_of(question, seed)]
+        # What most items are is not written, so that the manifests of earlier releases are those of now.
+        return {"calls": calls} if self.alone else {"calls": calls, "alone": False}
 
     @classmethod
     def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
@@ -61,11 +66,11 @@ class CallsItem(Item):
         if not wrong:
             return {self.first: 1.0}, []
         first, count = wrong[0], f"{len(wrong)} of {len(calls)} calls."
-        where = f"{self.name}({', '.join(short(repr(argument), 200) for argument in calls[first])})"
+        where = f"{self.name}({', '.join(shown(argument, 200) for argument in calls[first])})"
         if "value" not in returned[first]:
             error = returned[first].get("error", {"type": "", "message": "still `...`"})
             return {}, [raised(self, error, f"{self.name} raised in {count}", where)]
-        right, got = short(repr(rights[first]), 120), short(repr(returned[first]["value"]), 120)
+        right, got = shown(rights[first]), shown(returned[first]["value"])
         finding = Finding(self.name, self.first, f"{self.name} is wrong in {count}", right, got, where)
         return {}, [explained(finding, _calls_misconception(self, calls, returned))]
 

@@ -17,7 +17,7 @@ from typing import Any
 from shardlab.placement import Spec, place
 from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
-from shardlab_judge.costs import Cost, distance, front, share
+from shardlab_judge.costs import Cost, distance, flops_text, front, share
 from shardlab_judge.findings import describe, explained
 from shardlab_judge.items.program import ProgramItem, admit_program, judge_program
 from shardlab_judge.misconceptions import find_misconception
@@ -154,10 +154,10 @@ def unfair(item: DesignItem, case: Case, observed: Observed, reached: Front) -> 
         return what, f"at most {item.limit(case):,} B a device", f"{held:,} B a device"
     if _loops(observed):
         return "The arithmetic in a loop is counted once, however often it runs.", "a step without a loop", "a loop"
-    most = ARITHMETIC * min(one.flops for one in reached.values())
-    if observed.flops > most:
+    most = ARITHMETIC * min(one.flops or 0.0 for one in reached.values())
+    if observed.flops is None or observed.flops > most:
         what = "Devices do one another's arithmetic."
-        return what, f"at most {most:,.0f} FLOPs a device", f"{observed.flops:,.0f} FLOPs a device"
+        return what, f"at most {most:,.0f} FLOPs a device", flops_text(observed.flops)
     return None
 
 

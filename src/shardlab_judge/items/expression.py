@@ -11,6 +11,9 @@ from shardlab.placement import Axes, Placement
 from shardlab_judge.items.placement import judge_placement
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.reading import AS_VALUE, placed, unread
+from shardlab_judge.verdict import Finding
+
+COUNT = "Multiplied, the numbers must make the number of devices; which number goes where follows from what is asked for."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +44,12 @@ class ExpressionItem(Item):
                 parse(got)
             placement = placed(got, self.target.shape, self.axes, self.devices)
         except ShardlabError as error:
-            return {}, [unread(self, error)]
+            return {}, [self._unread(error)]
         share, findings = judge_placement(self, self.target, placement)
         return share, [dataclasses.replace(finding, where=f'"{got}"') for finding in findings]
+
+    def _unread(self, error: ShardlabError) -> Finding:
+        finding = unread(self, error)
+        # What the laboratory proposes fits the devices, and hardly ever the place that is asked for.
+        proposed = finding.misconception is None and error.mend.startswith('write "')
+        return dataclasses.replace(finding, cause=COUNT) if proposed else finding

@@ -17,6 +17,7 @@ from shardlab.errors import ShardlabError
 from shardlab.expressions.resolution import Resolution
 from shardlab.placement import Axes, Placement
 from shardlab_judge.cases import Case, Input, Observed
+from shardlab_judge.costs import flops_text, more
 from shardlab_judge.findings import describe, explained, short
 from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
 from shardlab_judge.reading import AS_VALUE, Shape, resolved, unread
@@ -178,9 +179,9 @@ def _differences(item: LayoutItem, observed: Observed, wanted: Observed) -> Iter
     if observed.memory > wanted.memory:
         what = "Arguments and outputs take more memory than they need to."
         yield Finding(item.name, "M", what, f"at most {wanted.memory} B a device", f"{observed.memory} B a device")
-    if observed.flops > 1.01 * wanted.flops:
+    if more(observed.flops, wanted.flops):
         what = "Each device does more arithmetic than it needs to."
-        yield Finding(item.name, "F", what, f"at most {wanted.flops:.0f} FLOPs", f"{observed.flops:.0f} FLOPs")
+        yield Finding(item.name, "F", what, f"at most {flops_text(wanted.flops)}", flops_text(observed.flops))
 
 
 def _shard(observed: Observed) -> str:

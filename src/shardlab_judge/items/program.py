@@ -19,10 +19,11 @@ import numpy as np
 from shardlab.placement import place
 from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
-from shardlab_judge.costs import Cost
-from shardlab_judge.findings import checked, describe, explained, raised, spec_text
+from shardlab_judge.costs import Cost, flops_text, more
+from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, located, moves, raised, spec_text
 from shardlab_judge.inputs import hidden_inputs, wide
-from shardlab_judge.misconceptions import find_misconception, is_barred
+from shardlab_judge.likely import recognised
+from shardlab_judge.misconceptions import is_barred
 from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
 from shardlab_judge.verdict import Finding
 
@@ -94,9 +95,11 @@ def admit_program(raw: Any) -> Response:
         shardlab_judge.responses.Refused: it is too large, or something else.
     """
     match raw:
-        case {"module": str(module), "outputs": outputs, **rest} if not rest:
+        case {"module": str(module), "outputs": outputs, **rest} if not set(rest) - {"lines", "puts"}:
             paths = [responses.text(path, PATH) for path in responses.listed(outputs, OUTPUTS)]
-            return {"module": _module(module), "outputs": paths}
+            lines = {"lines": responses.lines(rest["lines"])} if "lines" in rest else {}
+            puts = {"puts": True} if rest.get("puts") is True else {}
+            return {"module": _module(module), "outputs": paths, **lines, **puts}
     return responses.single(raw, "module", lambda _: responses.fail("a program should have the fields module and outputs"))
 
 
@@ -146,7 +149,10 @@ def judge_programs(
         found = one(item, case, response, costs, seed)
         worthless = worthless or "module" not in response or any(f.letter == "V" for f in found)
         for finding in found:
-            findings.setdefault(finding.letter, finding)
+            # What the student's process says of itself chooses a sentence, and never points.
+            put = finding.letter == "S" and not finding.misconception and "puts" in response
+            finding = explained(finding, PUT_INSIDE if put else None)
+            findings.setdefault(finding.letter, located(finding, response.get("lines", {})))
         if worthless:
             break  # further cases could not earn anything, and each costs a compilation
     return {letter: 1.0 for letter in item.points if letter not in findings and not worthless}, list(findings.values())
@@ -165,8 +171,8 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
     for letter in item.points:
         found = next(_differences(letter, item, observed, cost), None)
         if found is not None:
-            found = dataclasses.replace(found, where=case.title)
-            findings.append(explained(found, find_misconception(item, observed, letter)))
+            found = dataclasses.replace(found, where=case.title, moves=moves(observed) if letter == "H" else ())
+            findings.append(explained(found, recognised(item, observed, letter)))
     return findings
 
 
@@ -194,13 +200,13 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
                 expected=f"at most {cost.memory} B a device",
                 got=f"{observed.memory} B a device",
             )
-        case "F" if cost is not None and observed.flops > 1.01 * cost.flops:
+        case "F" if cost is not None and more(observed.flops, cost.flops):
             yield Finding(
                 item.name,
                 "F",
                 "Each device does more arithmetic than it needs to.",
-                expected=f"at most {cost.flops:.0f} FLOPs a device",
-                got=f"{observed.flops:.0f} FLOPs a device",
+                expected=f"at most {flops_text(cost.flops)}",
+                got=flops_text(observed.flops),
             )
     yield from checked(item.checks, letter, item, observed)
 
