@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pathlib
 import sys
+import traceback
 from collections.abc import Iterator
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 from rich.console import Console
 from rich.markup import escape
 
+import shardlab
 from shardlab.errors import ShardlabError
+from shardlab_grader import statuses
 from shardlab_grader.classes import faults
+from shardlab_grader.records import lock
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox.box import Mode
+
+if TYPE_CHECKING:
+    from shardlab_grader.records.changes import Change
+    from shardlab_grader.reports.report import Row
+    from shardlab_grader.sandbox.servers import Servers
 
 FOLDER = click.Path(file_okay=False, path_type=pathlib.Path)
 FILE = click.Path(dir_okay=False, path_type=pathlib.Path)
@@ -33,11 +43,15 @@ course_option = click.option(
 sandbox_option = click.option(
     "--sandbox", "mode", type=click.Choice(get_args(Mode)), default="bubblewrap", show_default=True, help=IN_BOX
 )
+wait_option = click.option(
+    "--wait/--no-wait", default=True, help=f"Wait for another command on this course, or stop with status {statuses.BUSY}."
+)
 names_option = click.option("--names", is_flag=True, envvar="SHARDLAB_NAMES", help=NAMED)
 console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
-@click.group()
+@click.group(epilog=statuses.epilog())
+@click.version_option(shardlab.__version__, prog_name="shardlab-grader")
 def main() -> None:
     """Release and grade the assignments of Shardlab, on nbgrader's own course directory."""
 
@@ -46,66 +60,77 @@ def main() -> None:
 @click.argument("assignment")
 @course_option
 @sandbox_option
+@wait_option
+@click.option("--core", is_flag=True, help="Leave the optional exercises out.")
 @click.option("--repository", "root", type=FOLDER, default=ROOT, show_default="this one", help="Where solutions/ is.")
-def release(assignment: str, course_dir: pathlib.Path, mode: Mode, root: pathlib.Path) -> None:
+def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, core: bool, root: pathlib.Path) -> None:
     """Make the notebook that students get, and what grading it needs."""
+    from shardlab_grader.releases.release import chapter
     from shardlab_grader.releases.release import release as make
 
     with mended():
         sandbox.probe(mode)
-        with console.status(f"releasing {assignment}: running its solution and measuring it"):
-            made = make(assignment, course_dir, root, mode)
+        name = chapter(assignment, root).stem
+        step = f"releasing {name}: running its solution and measuring it"
+        with alone(course_dir, f"release {name}", wait), console.status(step):
+            made = make(assignment, course_dir, root, mode, core=core)
         console.print(f"released {made.assignment}: {course_dir / 'release' / made.assignment}", soft_wrap=True)
         kept = course_dir / "shardlab"
         console.print(f"{len(made.manifests)} questions, seed {made.seed} (kept in {kept})", soft_wrap=True)
 
 
-@main.command()
+@main.command(epilog=statuses.epilog())
 @click.argument("assignment")
 @course_option
 @sandbox_option
 @names_option
+@wait_option
+@click.option("--dry-run", is_flag=True, help="Judge, and say what would change; write no score, page or verdict.")
+@click.option("--verbose", is_flag=True, help="List the rows that are as before too, all who are missing, and the limits.")
 @click.option("--workers", type=click.IntRange(1), default=os.cpu_count, help="Notebooks at once.")
 @click.option("--student", default="*", help="Only this student, by name or by key.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run notebooks on this Dask cluster, for instance tcp://10.0.0.7:8786.")
 def grade(
-    assignment: str, course_dir: pathlib.Path, mode: Mode, names: bool, workers: int, student: str, scheduler: str | None
+    assignment: str,
+    course_dir: pathlib.Path,
+    mode: Mode,
+    names: bool,
+    wait: bool,
+    dry_run: bool,
+    verbose: bool,
+    workers: int,
+    student: str,
+    scheduler: str | None,
 ) -> None:
-    """Grade what is new; the exit status is 1 when a submission stays ungraded."""
-    from shardlab_grader.classes.notebook import Settings
-    from shardlab_grader.classes.starting import starting
+    """Grade what is new, and list it with what is ungraded."""
     from shardlab_grader.releases import places
 
+    if dry_run and scheduler:
+        raise click.UsageError("--dry-run judges on this machine: leave --scheduler out.")
     with contextlib.ExitStack() as stack:
         stack.enter_context(mended())
         course_dir = course_dir.resolve()
         if scheduler is None:
             sandbox.probe(mode)
         name = places.released(assignment, course_dir)
-        where = f"on the cluster at {scheduler}" if scheduler else sandbox.limits_in_force(sandbox.Sandbox(mode))
-        console.print(where, soft_wrap=True)
-        servers = None
-        if scheduler is None and places.has_new(course_dir, name):
-            faults.check(course_dir)
-            settings = Settings(places.cache(course_dir), mode, references=places.references(course_dir, name))
-            servers = stack.enter_context(starting(settings, workers))
+        stack.enter_context(alone(course_dir, f"grade {name}", wait))
+        say_where(mode, scheduler, verbose)
+        servers = None if scheduler else stack.enter_context(started(course_dir, name, mode, workers))
         # Imported while the servers start.
         from shardlab_grader.classes import classroom
-        from shardlab_grader.records.roster import Roster
-        from shardlab_grader.releases.release import Release
-        from shardlab_grader.reports import live, report
+        from shardlab_grader.reports import live
 
-        board, student = live.Board(console, names), Roster(course_dir).student(name, student) or student
-        rows = classroom.grade(
-            course_dir, name, mode, workers, board.progress, student, told=board.told, scheduler=scheduler, servers=servers
-        )
-        shown = rows if names else classroom.nameless(rows, course_dir)
-        release = Release.load(course_dir, name)
-        console.print(report.table(shown, classroom.points(release), HEADS[names], classroom.observed(release)))
-        console.print(report.summary(rows))
+        board, only = live.Board(console, names), classroom.wanted(course_dir, name, student)
+        changes: list[Change] = []
+        judge = functools.partial(classroom.grade, scheduler=scheduler, servers=servers, dry=dry_run)
+        judge = functools.partial(judge, told=board.told, changed=changes.append)
+        rows = judge(course_dir, name, mode, workers, board.progress, only)
+        show_class(rows, changes, course_dir, name, names, verbose, everybody=only == "*")
+        if dry_run:
+            console.print("a dry run: no score, page or verdict was written.")
         if not names:
             console.print(f"keys, not names; who is who: shardlab-grader report {name} --names", soft_wrap=True)
-        sys.exit(any(row.status == "ungraded" for row in rows))
+        sys.exit(statuses.LOOK if any(row.status == "ungraded" for row in rows) else statuses.DONE)
 
 
 @main.command("report")
@@ -140,7 +165,9 @@ def show(
         listed = rows if names or submissions else [row for row in rows if row.status == "ungraded"]
         found = figures.figures(classroom.records(course_dir, name), classroom.questions(release))
         observed = classroom.observed(release)
-        for part in (report.table(listed, points, HEADS[names], observed),) * bool(listed) + report.tables(found):
+        if listed:
+            console.print(report.table(listed, points, HEADS[names], observed, console.width), "")
+        for part in report.tables(found):
             console.print(part, "")
         for line in (*report.sentences(found), report.summary(rows)):
             console.print(line)
@@ -157,12 +184,16 @@ def show(
 @main.command()
 @click.argument("student")
 @course_option
-def forget(student: str, course_dir: pathlib.Path) -> None:
+@wait_option
+def forget(student: str, course_dir: pathlib.Path, wait: bool) -> None:
     """Delete what is kept of a student, and say what stays with nbgrader."""
+    from shardlab_grader.nbgrader.course import Course
     from shardlab_grader.records import forgetting
 
     with mended():
-        gone = forgetting.forget(course_dir.resolve(), student)
+        Course(course_dir)  # before a lock is made where there is none
+        with alone(course_dir, "forget", wait):
+            gone = forgetting.forget(course_dir.resolve(), student)
         verdicts = f"{gone.verdicts} verdict{'s' * (gone.verdicts != 1)}"
         pages = f"{len(gone.folders)} folder{'s' * (len(gone.folders) != 1)} of feedback pages"
         console.print(f"deleted: {verdicts}, the student's keys, {pages}.")
@@ -186,20 +217,81 @@ def demo(directory: pathlib.Path, mode: Mode) -> None:
         sys.exit(run(directory, ROOT, mode, console, live.Board(console, names=True).progress))
 
 
+def say_where(mode: Mode, scheduler: str | None, verbose: bool) -> None:
+    """Print where code will run; what is not the usual in any case, all limits when asked."""
+    if scheduler:
+        console.print(f"on the cluster at {scheduler}", soft_wrap=True)
+    elif verbose or mode != "bubblewrap":
+        console.print(sandbox.limits_in_force(sandbox.Sandbox(mode)), soft_wrap=True)
+    else:
+        console.print(f"sandbox: {mode}")
+
+
+@contextlib.contextmanager
+def started(course_dir: pathlib.Path, name: str, mode: Mode, workers: int) -> Iterator[Servers | None]:
+    """Servers that start while everything else is imported; none where there seems to be nothing new."""
+    from shardlab_grader.classes.notebook import Settings
+    from shardlab_grader.classes.starting import starting
+    from shardlab_grader.releases import places
+
+    if not places.has_new(course_dir, name):
+        yield None
+        return
+    faults.check(course_dir)
+    settings = Settings(places.cache(course_dir), mode, references=places.references(course_dir, name))
+    with starting(settings, workers) as servers:
+        yield servers
+
+
+def show_class(
+    rows: list[Row], changes: list[Change], course_dir: pathlib.Path, name: str, names: bool, verbose: bool, everybody: bool
+) -> None:
+    """Print the rows that are new or ungraded, or all, what changed, and if `everybody` was meant how many handed in."""
+    from shardlab_grader.classes import classroom
+    from shardlab_grader.releases.release import Release
+    from shardlab_grader.reports import report
+
+    release = Release.load(course_dir, name)
+    shown = rows if names else classroom.nameless(rows, course_dir)
+    listed = [row for row in shown if verbose or row.fresh or row.status == "ungraded"]
+    if listed:
+        points, observed = classroom.points(release), classroom.observed(release)
+        console.print(report.table(listed, points, HEADS[names], observed, console.width))
+    if len(listed) < len(rows):
+        console.print(f"as before, and not listed without --verbose: {len(rows) - len(listed)}")
+    lines = [*report.changed(changes, names), report.summary(rows)]
+    if everybody:
+        absent = classroom.absent(course_dir, name, rows)
+        lines.append(report.enrolment(len(rows), sorted(absent if names else absent.values()), verbose))
+    for line in lines:
+        console.print(escape(line), soft_wrap=True)
+
+
+def alone(course_dir: pathlib.Path, command: str, wait: bool) -> contextlib.AbstractContextManager[None]:
+    """The course directory to oneself; says for whom it waits."""
+    return lock.held(course_dir, command, wait=wait, told=lambda holder: console.print(f"waiting: {holder} has the course"))
+
+
 @contextlib.contextmanager
 def mended() -> Iterator[None]:
     """Show a mistake that its reader can mend without a traceback."""
     try:
         yield
+    except (click.ClickException, click.exceptions.Exit):
+        raise
     except ShardlabError as error:
         print(error, file=sys.stderr)
-        sys.exit(1)
+        sys.exit(statuses.REFERENCES.get(error.reference, statuses.MEND))
     except OSError as error:
         print(faults.refused(error), file=sys.stderr)
-        sys.exit(1)
+        sys.exit(statuses.MEND)
     except KeyboardInterrupt:
         print("stopped; what was graded is kept, and the same command goes on from here.", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(statuses.STOPPED)
+    except Exception:
+        traceback.print_exc()
+        print(f"\n{faults.ours()}", file=sys.stderr)
+        sys.exit(statuses.OURS)
 
 
 if __name__ == "__main__":

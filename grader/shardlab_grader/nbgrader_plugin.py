@@ -16,7 +16,6 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.server_extensions import formgrader
 from nbgrader.utils import determine_grade, is_grade
 from traitlets import Unicode
 from traitlets.config import Config
@@ -26,7 +25,7 @@ from shardlab_course.editions import edition
 from shardlab_grader.classes import jobs
 from shardlab_grader.classes.restore import is_manual, restore
 from shardlab_grader.classes.stages import Grading
-from shardlab_grader.nbgrader import pages
+from shardlab_grader.nbgrader import doors, pages
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.records.submissions import handed_in
@@ -36,33 +35,18 @@ from shardlab_judge.question import Question
 from shardlab_judge.verdict import Verdict
 
 Converted = tuple[NotebookNode, ResourcesDict]
-OURS, THEIRS = "shardlab_grader.nbgrader_plugin.", "nbgrader.preprocessors."
 NO_RESPONSE = "No response."
 
 
 def configure(c: Config) -> None:
-    """Put our steps into an nbgrader configuration. Nothing of a student's runs in nbgrader's process."""
-    c.GenerateAssignment.preprocessors = [
-        f"{THEIRS}LockCells",
-        f"{OURS}StubSolutions",
-        f"{THEIRS}ClearOutput",
-        f"{THEIRS}CheckCellMetadata",
-        f"{THEIRS}ComputeChecksums",
-        f"{THEIRS}SaveCells",
-    ]
-    # The cells' metadata are the release's then, and were checked when it was made.
-    c.Autograde.sanitize_preprocessors = [f"{OURS}RestoreCells"]
-    c.Autograde.autograde_preprocessors = [f"{OURS}SaveVerdicts", f"{THEIRS}AssignLatePenalties"]
-    # nbgrader copies every other file of source/ to students.
-    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md"]
-    # A feedback page holds all that it shows, and runs no script: see `shardlab_grader.nbgrader.pages`.
-    theirs = pathlib.Path(formgrader.__file__).with_name("templates")
-    c.HTMLExporter.extra_template_basedirs = [str(pages.TEMPLATES), str(theirs)]
+    """Put our steps in the place of nbgrader's for releases of ours. Nothing of a student's runs in nbgrader's process."""
+    doors.ask_first()
+    # A page holds all that it shows, and runs no script: see `shardlab_grader.nbgrader.pages`.
+    c.HTMLExporter.extra_template_basedirs = [str(pages.TEMPLATES), doors.TEMPLATES]
     c.HTMLExporter.filters = {
         "markdown2html": "shardlab_grader.nbgrader.pages.markdown",
         "highlight_code": "shardlab_grader.nbgrader.pages.highlighted",
     }
-    c.GenerateFeedback.exporter_class = pages.Page
     warnings.filterwarnings("ignore", category=_advice())
 
 
@@ -86,7 +70,7 @@ class RestoreCells(NbGraderPreprocessor):
 class SaveVerdicts(NbGraderPreprocessor):
     """In place of Execute and SaveAutoGrades: scores, comments and feedback from the stored verdict, or graded on the spot.
 
-    A question that we fail to grade gets 0 points, waits for a person, and says why.
+    A question that we fail to grade keeps the points that it had, none if it is new, waits for a person, and says why.
     """
 
     sandbox = Unicode("bubblewrap", help="where code runs that no verdict is stored of: bubblewrap or none").tag(config=True)
@@ -119,6 +103,8 @@ class SaveVerdicts(NbGraderPreprocessor):
             content = handed_in((_folder(self, "submitted", assignment, student) / f"{assignment}.ipynb").read_bytes())
             made, fingerprint = _release(root, assignment)
             name = key(content, fingerprint)
+            if (found := Store(root).get(name)) and not found.ungraded:
+                return name, found
             # So that what is kept of this student can be found and forgotten, and holds no name.
             Roster(root).enter(assignment, {student: name})
             return name, jobs.grade_one(Grading(made, cast(Mode, self.sandbox)), name, content)
@@ -139,7 +125,8 @@ def _save(notebook: SubmittedNotebook, verdicts: Mapping[str, Verdict], prose: M
             grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
             continue
         verdict = verdicts.get(grade.cell.name, lost)
-        grade.auto_score = _points(verdict, grade.cell.max_score)
+        if verdict.status != "ungraded":
+            grade.auto_score = _points(verdict, grade.cell.max_score)
         grade.needs_manual_grade = grade.manual_score is not None or verdict.status == "ungraded"
     for comment in notebook.comments:
         if comment.cell.name in prose:
@@ -167,7 +154,8 @@ def _points(verdict: Verdict, most: float) -> float:
 def _output(verdict: Verdict, question: Question | None, record: Record, most: float) -> NotebookNode:
     """The grade cell's only output: its points, which nbgrader's own tools can read, and the feedback, which people can."""
     told = feedback.html(verdict, question, hints=False) if question else f"<p>{html.escape(verdict.reason)}</p>"
-    raised = "".join(f"<li>{html.escape(line)}</li>" for line in record.errors.get(verdict.question, ()))
+    cells = record.errors.get(verdict.question, ())
+    raised = "".join(f"<li style='white-space:pre-wrap'>{html.escape(said)}</li>" for said in cells)
     page = f"{told}<p>Cells of this exercise that stopped with an exception:</p><ul>{raised}</ul>" if raised else told
     shown: dict[str, Any] = {"text/plain": repr(_points(verdict, most)), "text/html": page}
     return nbformat.v4.new_output("execute_result", data=shown, execution_count=None)

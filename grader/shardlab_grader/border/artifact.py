@@ -25,11 +25,12 @@ ERRORS = 100
 
 @dataclasses.dataclass(frozen=True)
 class CellError:
-    """An exception that a cell raised; `cell` is its index, from 0."""
+    """An exception that a cell raised; `cell` is its index, from 0; `line` is where, in lines of the student's own."""
 
     cell: int
     type: str
     message: str
+    line: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +122,7 @@ class _Found:
                 self._cell = self._index(index)
             case {"error": {"cell": index, **error}, **rest} if not rest:
                 cut = error_of(error)
-                self._errors.append(CellError(self._index(index), cut["type"], cut["message"]))
+                self._errors.append(CellError(self._index(index), **cut))
             case {"question": str(question), "item": str(name), "entry": raw, **rest} if not rest:
                 self._enter(question, name, raw)
             case {"end": True, **rest} if not rest:

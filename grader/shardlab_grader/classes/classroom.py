@@ -6,17 +6,19 @@ import contextlib
 import dataclasses
 import json
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.classes import cluster, faults, jobs, stages
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.records import roster
+from shardlab_grader.records.changes import Change, changes
 from shardlab_grader.records.roster import Person, Roster
 from shardlab_grader.records.store import Record, sweep
-from shardlab_grader.records.submissions import Contents
+from shardlab_grader.records.submissions import Contents, Submission
 from shardlab_grader.releases.release import Release
+from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox.box import Mode
 from shardlab_grader.sandbox.servers import Servers
@@ -28,6 +30,25 @@ Progress = Callable[[str, int], AbstractContextManager[Advance]]
 """Shows a step of a known length; what it gives is called once for each part that is done."""
 Told = Callable[[str, str, Record], None]
 """Is given student, key and record of each submission as soon as it is judged."""
+Changed = Callable[[Change], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Class:
+    """What was handed in: who, the key of each, and which handed-in forms are `new`, to be run and judged."""
+
+    grading: Grading
+    contents: Contents
+    found: Sequence[Submission]
+    keys: Mapping[str, str]
+    new: Sequence[str]
+
+    def jobs(self) -> Iterator[tuple[str, bytes]]:
+        return ((name, self.contents[name]) for name in self.new)
+
+    def tell(self, one: Submission, before: Record | None, now: Record | None, changed: Changed) -> None:
+        for change in changes(self.keys[one.student], one.student, before, now) if before and now else ():
+            changed(change)
 
 
 def grade(
@@ -39,15 +60,19 @@ def grade(
     student: str = "*",
     *,
     told: Told = lambda *_: None,
+    changed: Changed = lambda _: None,
     scheduler: str | None = None,
     servers: Servers | None = None,
+    dry: bool = False,
 ) -> list[Row]:
     """Grade what is new, then let nbgrader write the gradebook and the feedback pages; one row a submission.
 
     Args:
         told: hears each verdict at once.
+        changed: hears of each exercise whose points are others than those which nbgrader was last given.
         scheduler: address of a Dask cluster whose workers run the notebooks; they run here unless given.
         servers: as `starting.starting` gives them; closed by the caller if there is nothing to grade.
+        dry: judge and tell, and write neither the gradebook nor pages nor verdicts.
     Raises:
         ShardlabError: the assignment is not released, the sandbox or the cluster does not start, the disk or the gradebook
             cannot be written.
@@ -58,23 +83,84 @@ def grade(
     with Contents() as contents:
         found = [contents.keep(one) for one in stages.found(grading.release, student)]
         keys = Roster(course_dir).enter(assignment, {one.student: one.key for one in found})
-        new, rows = stages.missing(grading, sorted(contents)), dict[str, Row]()
-        if new:
-            waiting = ((name, contents[name]) for name in new)
-            with progress("running and judging", len(new)) as advance:
-                for name, record in _graded(grading, waiting, workers, scheduler, servers):
-                    for one in (one for one in found if one.key == name):
-                        told(one.student, keys[one.student], record)
-                        # While the next ones run. What cannot be written now is tried once more when all have been judged.
-                        with contextlib.suppress(ShardlabError):
-                            rows[one.student] = stages.written(grading, one, contents, fresh=True)
-                    advance()
+        handed = _Class(grading, contents, found, keys, stages.missing(grading, sorted(contents)))
+        if dry:
+            return _tried(handed, workers, servers, progress, changed)
+        before = {one.student: stages.given(grading, one) for one in found}
+        fresh = {one.student for one in found if one.key in handed.new or not stages.is_given(grading, one)}
+        rows = _run(handed, workers, scheduler, servers, progress, told)
         with progress("writing the gradebook and feedback", len(found)) as advance:
             for one in found:
-                row = rows.get(one.student) or stages.written(grading, one, contents, fresh=one.key in new)
-                rows[one.student] = dataclasses.replace(row, key=keys[one.student])
+                row = rows.get(one.student) or stages.written(grading, one, contents, fresh=one.key in handed.new)
+                rows[one.student] = dataclasses.replace(row, key=keys[one.student], fresh=one.student in fresh)
+                handed.tell(one, before[one.student], grading.store.get(one.key), changed)
                 advance()
     return [rows[one.student] for one in found]
+
+
+def _run(
+    handed: _Class, workers: int, scheduler: str | None, servers: Servers | None, progress: Progress, told: Told
+) -> dict[str, Row]:
+    """What is new run, judged and kept; the row of each student for whom nbgrader could write it at once."""
+    rows = dict[str, Row]()
+    if not handed.new:
+        return rows
+    with progress("running and judging", len(handed.new)) as advance:
+        for name, record in _graded(handed.grading, handed.jobs(), workers, scheduler, servers):
+            for one in (one for one in handed.found if one.key == name):
+                told(one.student, handed.keys[one.student], record)
+                # While the next ones run. What cannot be written now is tried once more when all have been judged.
+                with contextlib.suppress(ShardlabError):
+                    rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=True)
+            advance()
+    return rows
+
+
+def wanted(course_dir: pathlib.Path, assignment: str, student: str) -> str:
+    """The student or the pattern that names submissions, of a name, a key or a pattern.
+
+    Raises:
+        ShardlabError: there is no such student, or nothing was handed in.
+    """
+    found = Roster(course_dir).student(assignment, student) or student
+    plain = found not in ("", "..") and pathlib.PurePath(found).name == found
+    if plain and next((course_dir / "submitted").glob(f"{found}/{assignment}"), None):
+        return found
+    mend = f"put each notebook at submitted/STUDENT/{assignment}/{assignment}.ipynb, then run the same command again."
+    where = str(course_dir / "submitted")
+    if found == "*":
+        raise ShardlabError("nothing-to-grade", f"nobody has handed in {assignment}.", where=where, mend=mend)
+    if found in roster.people(course_dir):
+        raise ShardlabError("nothing-to-grade", f"this student has not handed in {assignment}.", where=where, mend=mend)
+    what = f"'{student}' is neither a student who handed in {assignment} nor a key."
+    mend = "write the name as its folder in submitted/ has it, or the key of a submission; "
+    mend += f"all of them: shardlab-grader report {assignment} --names"
+    raise ShardlabError("unknown-student", what, where=where, mend=mend)
+
+
+def absent(course_dir: pathlib.Path, assignment: str, rows: Iterable[Row]) -> dict[str, str]:
+    """The students of the gradebook who have no row, each with the key that a submission would have."""
+    missing = sorted(set(roster.people(course_dir)) - {row.student for row in rows})
+    return Roster(course_dir).enter(assignment, dict.fromkeys(missing, ""))
+
+
+def _tried(handed: _Class, workers: int, servers: Servers | None, progress: Progress, changed: Changed) -> list[Row]:
+    """The rows of a run that writes nothing."""
+    records, grading = dict[str, Record](), handed.grading
+    with progress("running and judging", len(handed.new)) as advance:
+        asked = (stages.restored(grading, *job) for job in handed.jobs())
+        for job, done in jobs.run_all(asked, workers, servers) if handed.new else ():
+            records[job.key] = stages.record(job, done)
+            advance()
+    return [_tried_row(handed, one, records, changed) for one in handed.found]
+
+
+def _tried_row(handed: _Class, one: Submission, records: Mapping[str, Record], changed: Changed) -> Row:
+    grading, fresh = handed.grading, not stages.is_given(handed.grading, one)
+    record = None if one.problem else records.get(one.key) or grading.store.get(one.key)
+    handed.tell(one, stages.given(grading, one), record, changed)
+    row = report.row(one.student, record, None) if record else stages.row(grading, one)
+    return dataclasses.replace(row, key=handed.keys[one.student], fresh=fresh)
 
 
 def rows(course_dir: pathlib.Path, assignment: str) -> list[Row]:
@@ -103,10 +189,11 @@ def nameless(rows: Sequence[Row], course_dir: pathlib.Path) -> list[Row]:
 
 
 def points(release: Release) -> dict[str, float]:
-    """The points of each question of the release, from its grade cells."""
+    """The points of each question of the release, from its grade cells, and of all that a person grades."""
     marks = [cell.metadata.get("nbgrader", {}) for cell in release.notebook.cells]
     given = {mark.grade_id: float(mark.points) for mark in marks if mark.get("grade")}
-    return {question: given["q" + question.replace(".", "-")] for question in release.manifests}
+    asked = {question: given["q" + question.replace(".", "-")] for question in release.manifests}
+    return asked | ({report.BY_HAND: sum(release.by_hand.values())} if release.by_hand else {})
 
 
 def observed(release: Release) -> frozenset[str]:

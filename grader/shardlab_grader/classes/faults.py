@@ -56,6 +56,13 @@ def refused(error: OSError) -> ShardlabError:
     return ShardlabError("system-refuses", what, where=where, mend=mend)
 
 
+def ours() -> ShardlabError:
+    """The error for an exception that nobody expected."""
+    mend = "tell us, with the lines above; they can hold names and lines of students. The same command can be tried again."
+    what = "a fault of Shardlab's own; what was graded is kept, and no score was changed by it."
+    return ShardlabError("our-fault", what, where="the last line of the traceback above", mend=mend)
+
+
 def stop_when_full(error: Exception) -> None:
     """Do nothing, unless the disk is full: then no submission is to be called ungraded.
 

@@ -20,6 +20,10 @@ SCRIPT = "/grader/runner.py"
 INSIDE = pathlib.Path(__file__).parents[1] / "inside"
 OURS = (*PACKAGES, "shardlab_grader", "shardlab_authoring")
 RUN = ("runner.py", "shown.py")
+AGAIN = 3
+"""How often a run goes on without the cell that ended it."""
+LEAST = 5.0
+"""Seconds that must be left for that."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,10 +92,44 @@ class Job:
 def run(job: Job, run_script: RunScript = cold) -> tuple[Outcome, bytes | None]:
     """How the run of a notebook ended, and what it wrote, to be read as hostile: `None` if that is not an ordinary file.
 
+    Where a cell ends the process, it goes on in a new one without this cell, up to `AGAIN` times inside the notebook's time:
+    exercises are worth their points one by one.
+
     Raises:
         ShardlabError, OSError: the sandbox could not be made.
     """
-    return _run(job, job.settings.sandbox, run_script)
+    sandbox = job.settings.sandbox
+    outcome, output = _run(job, sandbox, run_script)
+    reached = _died_at(job, outcome, output)
+    for _ in range(AGAIN):
+        left = sandbox.limits.wall - outcome.seconds
+        if reached is None or left < LEAST:
+            break
+        job = _without(job, reached, outcome.ending)
+        limits = dataclasses.replace(sandbox.limits, wall=left)
+        later, found = _run(job, dataclasses.replace(sandbox, limits=limits), run_script)
+        before, reached = reached, _died_at(job, later, found)
+        if reached is not None and reached <= before:  # it is not this cell that ends it
+            break
+        outcome, output = dataclasses.replace(later, seconds=outcome.seconds + later.seconds), found
+    return outcome, output
+
+
+def _died_at(job: Job, outcome: Outcome, output: bytes | None) -> int | None:
+    """The cell that ended the process, by what it wrote; `None` if none did, or none that can be told."""
+    if output is None or outcome.stopped == "interrupt":
+        return None
+    recording = artifact.read(output, job.manifests, len(job.cells))
+    return None if recording.ended else recording.cell
+
+
+def _without(job: Job, number: int, ending: str) -> Job:
+    """The job with a cell that only says that it ended the run; of a grade cell its question is not asked."""
+    cell = job.cells[number]
+    if cell.question is not None:
+        return dataclasses.replace(job, manifests={q: m for q, m in job.manifests.items() if q != cell.question})
+    said = Cell(f"raise RuntimeError({f'this cell ended the run ({ending}); what follows ran without it'!r})")
+    return dataclasses.replace(job, cells=(*job.cells[:number], said, *job.cells[number + 1 :]))
 
 
 def run_ours(job: Job) -> tuple[Outcome, bytes | None]:

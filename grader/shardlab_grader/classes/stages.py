@@ -49,6 +49,11 @@ class Grading:
         return self.release.notebook
 
     @functools.cached_property
+    def by_hand(self) -> Mapping[str, float]:
+        """The points of each cell that a person grades, by its grade id."""
+        return self.release.by_hand
+
+    @functools.cached_property
     def settings(self) -> Settings:
         """How its notebooks are run and judged."""
         return self.release.settings(self.mode)
@@ -197,20 +202,35 @@ def row(grading: Grading, one: Submission) -> Row:
     """What the store and the gradebook have of a submission."""
     if one.problem:
         return Row(one.student, "ungraded", reason=one.problem)
-    total = grading.course.score(grading.release.assignment, one.student)
+    total, marks = grading.course.scored(grading.release.assignment, one.student, grading.by_hand)
     now, record = grading.store.get(one.key), kept(grading, one)
     if now and total is None:
         return Row(one.student, "ungraded", reason="judged, but not in the gradebook: run the same command again.")
     if not record:
         return Row(one.student, "ungraded", reason="not graded yet.")
     told = report.row(one.student, record, total)
-    reasons = ["graded before a change" * (not now), told.reason]
-    return dataclasses.replace(told, reason="; ".join(filter(None, reasons)))
+    reasons = ["graded before a change" * (not now), one.note, told.reason]
+    told = dataclasses.replace(told, reason="; ".join(filter(None, reasons)))
+    if None in marks.values():
+        return dataclasses.replace(told, waiting=True)
+    given = {report.BY_HAND: sum(mark or 0.0 for mark in marks.values())} if marks else {}
+    return dataclasses.replace(told, points={**told.points, **given})
 
 
 def kept(grading: Grading, one: Submission) -> Record | None:
     """The record on a submission, or else the one that nbgrader was last given."""
     return grading.store.get(one.key) or grading.store.get(_last(grading, one.student))
+
+
+def is_given(grading: Grading, one: Submission) -> bool:
+    """Whether the verdict that nbgrader was last given is the one on this submission."""
+    return not one.problem and _last(grading, one.student) == one.key
+
+
+def given(grading: Grading, one: Submission) -> Record | None:
+    """The record of the verdict that nbgrader was last given, if that is not the one on this submission."""
+    last = "" if one.problem else _last(grading, one.student)
+    return grading.store.get(last) if last and last != one.key else None
 
 
 def missing(grading: Grading, names: Sequence[str]) -> list[str]:
@@ -278,5 +298,6 @@ def _errors(cells: Sequence[Cell], errors: Sequence[CellError]) -> dict[str, lis
     for error in errors:
         lines = told.setdefault(owner[error.cell] or "", []) if error.cell < len(owner) else []
         if len(lines) < ERRORS:
-            lines.append(f"cell {error.cell + 1}: {error.type}: {error.message}"[:300])
+            what = f"cell {error.cell + 1}: {error.type}: {error.message}"[:300]
+            lines.append(f"{what}\n{error.line}".rstrip())
     return told

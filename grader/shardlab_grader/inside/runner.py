@@ -21,7 +21,8 @@ notebook's own doing.
 OUTPUT is JSON lines, each written whole before the next step starts, so that a death loses nothing that was written before:
 
     {"cell": 3}                                             the cell with this index, from 0, is reached
-    {"error": {"cell": 3, "type": text, "message": text}}   it raised; or it did not end in time: type `CellTimeout`
+    {"error": {"cell": 3, "type": text, "message": text, "line": text}}
+                                                            it raised; or it did not end in time: type `CellTimeout`
     {"question": "4.2", "item": name, "entry": {...}}       one item's answer, as `shardlab.answers.record.record` makes it
     {"end": true}                                           everything was run and asked
 
@@ -43,6 +44,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, TextIO
 
+from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -69,6 +71,22 @@ class CellTimeout(BaseException):
     """Raised inside a cell that takes too long; no `except Exception` catches it."""
 
 
+class Compiler(CachingCompiler):
+    """Calls a cell what the notebook does: by its place, since not all of them run here."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.cell, self._cells = 0, dict[str, int]()
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        name = str(super().get_code_name(raw_code, transformed_code, number))
+        self._cells[name] = self.cell
+        return name
+
+    def format_code_name(self, name: str) -> tuple[str, str] | None:
+        return ("Cell", f"cell {self._cells[name] + 1}") if name in self._cells else None
+
+
 class SilentHook(DisplayHook):
     """Keeps `_` and `Out`, and never asks an object how it looks."""
 
@@ -93,6 +111,7 @@ class Shell(InteractiveShell):
 
     displayhook_class = SilentHook
     display_pub_class = SilentPublisher
+    compiler_class = Compiler
 
     def system(self, command: str) -> None:
         nowhere = subprocess.DEVNULL
@@ -119,9 +138,12 @@ class Runner:
         self._taken: set[tuple[str, str]] = set()
         # Before any cell: when this fails the fault is ours, and nothing has been written.
         from shardlab.answers import in_the_box, record
+        from shardlab.raised import raised_at
 
+        self._raised_at = raised_at
         self._entry_of, self._predictions, self._left_out = record.record, in_the_box.GIVEN, _beside("shown").left_out
         self._shell = _shell()
+        self._compiler: Any = self._shell.compile
 
     def run(self) -> None:
         """Run all cells, then ask for what no grade cell has asked for, or found."""
@@ -147,12 +169,13 @@ class Runner:
     def _execute(self, index: int, source: str) -> None:
         try:
             with _limit(self._job["cell_seconds"]):
+                self._compiler.cell = index
                 ran = self._shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
             error = ran.error_before_exec or ran.error_in_exec
         except BaseException as raised:
             error = raised
         if error is not None:
-            self._say({"error": {"cell": index, **_error(error)}})
+            self._say({"error": {"cell": index, **self._error(error)}})
 
     def _ask(self, question: str, last: bool = False) -> None:
         manifest = self._job["manifests"].get(question, {"items": []})
@@ -162,7 +185,7 @@ class Runner:
             try:
                 entry = self._entry({**manifest, "items": [item]})
             except BaseException as raised:
-                entry = {"error": _error(raised)}
+                entry = {"error": self._error(raised)}
             # A grade cell that was moved stands before the cells that it asks about.
             if last or entry != MISSING:
                 self._taken.add((question, item["name"]))
@@ -176,6 +199,14 @@ class Runner:
         if size > most:
             raise ValueError(f"the answer takes {size} bytes; at most {most} are read")
         return entry
+
+    def _error(self, error: BaseException) -> dict[str, str]:
+        try:
+            with _limit(self._job["cell_seconds"]):
+                message, line = str(error)[:MESSAGE], self._raised_at(error, ours=__file__)
+        except BaseException:
+            message = line = ""
+        return {"type": type(error).__name__[:100], "message": message, "line": line}
 
     def _say(self, line: dict[str, Any]) -> None:
         self._output.write(json.dumps(line) + "\n")
@@ -219,14 +250,6 @@ def _shell() -> Shell:
     for name in INSTALLERS:
         shell.register_magic_function(lambda line: None, magic_name=name)  # type: ignore[call-arg, arg-type]
     return shell
-
-
-def _error(error: BaseException) -> dict[str, str]:
-    try:
-        message = str(error)[:MESSAGE]
-    except BaseException:
-        message = ""
-    return {"type": type(error).__name__[:100], "message": message}
 
 
 def _hush() -> None:

@@ -15,13 +15,13 @@ from typing import Any
 
 INDIRECT = re.compile(
     r"(?<![.\w])__name__\b|\b(__builtins__|__dict__|__globals__|__main__|builtins|cProfile|doctest|eval|exec|f_back|f_globals|"
-    r"f_locals|get_ipython|getclosurevars|globals|locals)\b"
+    r"f_locals|gc|get_ipython|getattr|getclosurevars|globals|importlib|inspect|locals|modules|setattr|__import__)\b"
 )
-"""Words by which code reads names that are not written in it."""
+"""Words by which code reads names that are not written in it, or puts a name together."""
 HISTORY = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|_[dio]h|In|Out|dir|vars")
 """Names that stand for others: IPython's for what cells returned, and for their texts."""
-CHANGES = frozenset("add append clear discard extend insert pop popitem remove setdefault sort".split())
-"""Methods by which a function changes what other cells have: a list of its calls, say."""
+QUIET = frozenset("jax jnp lax nnx np plt print sl".split())
+"""What a function may call for no result without a doubt: these change nothing that another cell has."""
 
 
 def left_out(cells: Sequence[Mapping[str, Any]], asked: Collection[str]) -> frozenset[int]:
@@ -116,7 +116,13 @@ def _change(node: ast.AST, names: Collection[str]) -> bool:
     match node:
         case ast.Global():
             return True
-        case ast.Expr(ast.Call(ast.Attribute(whose, method))) if method in CHANGES:
+        case ast.Expr(ast.Call(called, arguments, keywords)):
+            # A result that is thrown away: the call is for its effect, on what it is a method of or on what it is given.
+            touched = {_root(part) for part in (*arguments, *(word.value for word in keywords))}
+            return _root(called) not in QUIET and bool({_root(called), *touched}.intersection(names))
+        case ast.Call(ast.Attribute(whose, "append" | "pop" | "popitem" | "setdefault" | "update")):
+            return _root(whose) in names and _root(whose) not in QUIET
+        case ast.Call(ast.Name("next"), [whose, *_]):
             return _root(whose) in names
         case ast.Attribute(whose, _, ast.Store() | ast.Del()) | ast.Subscript(whose, _, ast.Store() | ast.Del()):
             return _root(whose) in names

@@ -10,10 +10,10 @@ import json
 import logging
 import os
 import pathlib
-import shutil
 import sys
+import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import nbgrader.api
@@ -27,12 +27,12 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 from traitlets.log import get_logger
 
-from shardlab.errors import ShardlabError
 from shardlab_grader.records.submissions import Unreadable, stage
+from shardlab_grader.releases import places
 
-CONFIG = "nbgrader_config.py"
 STAGED = ".shardlab-staged"
-"""What nbgrader is shown in place of `submitted/`, while it is shown it. It names the student, so not below `shardlab/`."""
+"""Begins the name of what nbgrader is shown in place of `submitted/`; each time another folder. It names the student, so
+it is not below `shardlab/`."""
 
 
 class Course:
@@ -60,18 +60,13 @@ class Course:
             content: its handed-in form; made now unless given.
             verdict: the key of the verdict on it; looked for unless given.
         """
-        place = self.root / STAGED / student
-        shutil.rmtree(place, ignore_errors=True)
-        try:
-            stage(self.root, assignment, student, place / assignment, content)
+        with staging(self.root) as place:
+            try:
+                stage(self.root, assignment, student, place / student / assignment, content)
+            except Unreadable as error:
+                return str(error)
             told = Config({"SaveVerdicts": {"verdict": verdict}})
-            return self._run(_one(Autograde), assignment, student, told, submitted_directory=STAGED)
-        except Unreadable as error:
-            return str(error)
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
-            with contextlib.suppress(OSError):  # another grading run has something there
-                place.parent.rmdir()
+            return self._run(_one(Autograde), assignment, student, told, submitted_directory=place.name)
 
     def feedback(self, assignment: str, student: str) -> str:
         """Make one student's feedback page."""
@@ -91,11 +86,20 @@ class Course:
 
     def score(self, assignment: str, student: str) -> float | None:
         """The points in the gradebook, manual grades included; `None` without a submission."""
+        return self.scored(assignment, student)[0]
+
+    def scored(
+        self, assignment: str, student: str, by_hand: Collection[str] = ()
+    ) -> tuple[float | None, dict[str, float | None]]:
+        """The same, and of each grade cell named in `by_hand` its points; `None` where it waits for a person."""
         with quiet(), self.gradebook() as gradebook:
             try:
-                return gradebook.find_submission(assignment, student).score
+                found = gradebook.find_submission(assignment, student)
             except MissingEntry:
-                return None
+                return None, {}
+            grades = [grade for notebook in found.notebooks for grade in notebook.grades] if by_hand else []
+            mine = {grade.cell.name: grade for grade in grades if grade.cell.name in by_hand}
+            return found.score, {name: None if one.needs_manual_grade else one.score for name, one in mine.items()}
 
     def gradebook(self) -> Gradebook:
         """nbgrader's database; a context manager."""
@@ -145,6 +149,14 @@ class Course:
         if url not in self._engines:
             self._engines[url] = create_engine(url, **options)
         return self._engines[url]
+
+
+@contextlib.contextmanager
+def staging(root: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A new folder of this process alone, for what nbgrader is to take for `submitted/`."""
+    # With the process in its name, by which the next run sees what a killed one has left: `store.sweep`.
+    with tempfile.TemporaryDirectory(prefix=f"{STAGED}.{os.getpid()}.", dir=root, ignore_cleanup_errors=True) as place:
+        yield pathlib.Path(place)
 
 
 def _file_of(engine: Engine) -> tuple[str, int]:
@@ -231,10 +243,8 @@ def _own_commands_first() -> Iterator[None]:
 
 
 def _config(root: pathlib.Path) -> Config:
-    if not (root / CONFIG).exists():
-        mend = "release an assignment into it first: shardlab-grader release ASSIGNMENT --course DIR."
-        raise ShardlabError("no-course-directory", f"there is no {CONFIG}.", where=os.fspath(root), mend=mend)
-    return PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    places.check_course(root)
+    return PyFileConfigLoader(places.CONFIG, path=str(root)).load_config()
 
 
 def _last_error(log: str) -> str:

@@ -145,8 +145,8 @@ def _nameless(verdict: Verdict, persons: list[Person]) -> Verdict:
 
 
 def _finding(finding: Finding, persons: list[Person]) -> Finding:
-    what, got, where = (hidden(text, persons) for text in (finding.what, finding.got, finding.where))
-    return dataclasses.replace(finding, what=what, got=got, where=where)
+    what, got, where, line = (hidden(text, persons) for text in (finding.what, finding.got, finding.where, finding.line))
+    return dataclasses.replace(finding, what=what, got=got, where=where, line=line)
 
 
 def _person(row: Any) -> Person:

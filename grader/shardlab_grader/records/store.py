@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -110,11 +111,11 @@ def write(path: pathlib.Path, text: str, mode: int = 0o600) -> None:
 
 
 def sweep(course_dir: pathlib.Path) -> None:
-    """Remove the unfinished files of writers that were killed."""
+    """Remove the unfinished files of writers that were killed, and what they had staged for nbgrader."""
     for path in [*course_dir.glob(".*"), *(course_dir / "shardlab").rglob(".*")]:
         match = re.fullmatch(r"\..+\.(\d+)\.\w+", path.name)
-        if match and path.is_file() and not _runs(int(match[1])):
-            path.unlink(missing_ok=True)
+        if match and not _runs(int(match[1])):
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _runs(process: int) -> bool:

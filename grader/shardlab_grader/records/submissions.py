@@ -20,7 +20,10 @@ from typing import IO, Any
 import nbformat
 from nbformat import NotebookNode
 
-MOST_BYTES, MOST_CELLS = 20_000_000, 10_000
+MOST_BYTES, MOST_CELLS = 64_000_000, 10_000
+"""Of a file with its outputs, which Python needs some thirty times as many bytes to read; and of its cells."""
+MOST_TEXT = 20_000_000
+"""Bytes of a handed-in form, which has no outputs."""
 TIMESTAMP_BYTES = 200
 MOST_OTHERS = 20
 SECRET = re.compile(rb"[!-~]{1,200}")
@@ -39,13 +42,14 @@ MEMORY = 64 * 2**20
 class Submission:
     """One student's notebook of one assignment: its handed-in form, or the `problem` in one sentence.
 
-    `key` is that of the verdict on it, where one was asked for.
+    `key` is that of the verdict on it, where one was asked for. `note` says what beside the notebook could not be read.
     """
 
     student: str
     content: bytes = b""
     problem: str = ""
     key: str = ""
+    note: str = ""
 
 
 class Unreadable(Exception):
@@ -106,7 +110,7 @@ def stage(
     folder = course_dir / "submitted" / student / assignment
     _check_folders(folder)
     content = _content(folder, assignment) if content is None else content
-    timestamp = _timestamp(folder / "timestamp.txt")
+    timestamp, _ = _timestamp(folder / "timestamp.txt")
     target.mkdir(parents=True)
     (target / f"{assignment}.ipynb").write_bytes(content)
     if timestamp:
@@ -129,7 +133,10 @@ def handed_in(content: bytes) -> bytes:
     for number, cell in enumerate(cells):
         cell.setdefault("id", f"cell-{number}")
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(notebook, sort_keys=True, indent=1).encode()
+    form = json.dumps(notebook, sort_keys=True, indent=1).encode()
+    if len(form) > MOST_TEXT:
+        raise Unreadable(f"unreadable: its cells have {len(form):,} bytes of text; the limit is {MOST_TEXT:,}.")
+    return form
 
 
 def parse(form: bytes) -> NotebookNode:
@@ -146,6 +153,8 @@ def _text(content: bytes) -> str:
 
 
 def _cells(text: str) -> list[Any]:
+    if not text.strip():
+        raise Unreadable("not a notebook: the file is empty; ask for it once more.")
     try:
         return _listed(json.loads(text))
     except (ValueError, RecursionError) as error:
@@ -222,10 +231,9 @@ def _submission(folder: pathlib.Path, assignment: str) -> Submission:
     student = folder.parent.name
     try:
         content = _content(folder, assignment)
-        _timestamp(folder / "timestamp.txt")
     except Unreadable as error:
         return Submission(student, problem=str(error))
-    return Submission(student, content)
+    return Submission(student, content, note=_timestamp(folder / "timestamp.txt")[1])
 
 
 def _content(folder: pathlib.Path, assignment: str) -> bytes:
@@ -241,6 +249,9 @@ def _content(folder: pathlib.Path, assignment: str) -> bytes:
             return handed_in(_file(folder / name, MOST_BYTES))
     except OSError as error:
         raise Unreadable(f"unreadable: {name}: {error.strerror}.") from None
+    if texts := [other.name for other in sorted(folder.glob("*.md")) if _is_file(other)]:
+        mend = f"ask for the .ipynb, or make it in that folder: jupytext --to ipynb --output {name} {_plain(texts[0])}."
+        raise Unreadable(f"missing notebook: {_plain(texts[0])} is a text; {mend}")
     wrong = f"wrong name: {', '.join(_plain(other.name) for other in others[:3])} instead of {name}."
     raise Unreadable(wrong if others else f"missing notebook: there is no {name}.")
 
@@ -276,21 +287,20 @@ def _file(path: pathlib.Path, most: int) -> bytes:
     return path.read_bytes()
 
 
-def _timestamp(path: pathlib.Path) -> str:
+def _timestamp(path: pathlib.Path) -> tuple[str, str]:
+    """When it was handed in, or else why that cannot be said: then nothing is late."""
     # nbgrader drops a submission whose timestamp it cannot read, without saying so.
     from nbgrader.utils import parse_utc
 
     if not os.path.lexists(path):
-        return ""
+        return "", ""
     try:
         text = _file(path, TIMESTAMP_BYTES).decode().strip()
         if text:
             parse_utc(text)
-    except Unreadable:
-        raise
     except Exception as error:
-        raise Unreadable(f"unreadable: timestamp.txt: {_plain(_said(error))}.") from None
-    return text
+        return "", f"counted as in time; {_plain(_said(error))}" + " (timestamp.txt)" * (not isinstance(error, Unreadable))
+    return text, ""
 
 
 def _secret(path: pathlib.Path) -> bytes:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Sequence
 
 from shardlab.errors import ShardlabError
+
+CONFIG = "nbgrader_config.py"
 
 
 def kept(course_dir: pathlib.Path, assignment: str) -> pathlib.Path:
@@ -33,20 +36,44 @@ def released(assignment: str, course_dir: pathlib.Path) -> str:
     """The name of the released assignment whose name is, or begins with, `assignment`.
 
     Raises:
-        ShardlabError: there is none, or more than one.
+        ShardlabError: there is none, or more than one, or this is no course directory.
     """
-    folder = course_dir / "shardlab"
-    names = [path.stem for path in sorted(folder.glob("*.json")) if not path.name.endswith(".references.json")]
-    return named(assignment, names, folder)
+    check_course(course_dir)
+    return named(assignment, releases(course_dir), course_dir / "shardlab")
+
+
+def check_course(course_dir: pathlib.Path) -> None:
+    """Do nothing where there is a course directory.
+
+    Raises:
+        ShardlabError: there is none; names those that lie around it.
+    """
+    if (course_dir / CONFIG).exists():
+        return
+    around = [*course_dir.resolve().parents, *course_dir.resolve().glob("*/")]
+    courses = sorted({place for place in around if (place / CONFIG).exists() and (place / "shardlab").is_dir()})
+    mend = "release an assignment into it first: shardlab-grader release ASSIGNMENT --course DIR."
+    if courses:
+        mend = "name the course, which may be this:\n" + "\n".join(f"--course {place}" for place in courses)
+    raise ShardlabError("no-course-directory", f"there is no {CONFIG}.", where=str(course_dir), mend=mend)
+
+
+def releases(course_dir: pathlib.Path) -> list[str]:
+    """The names of what was released, in order."""
+    paths = sorted((course_dir / "shardlab").glob("*.json"))
+    return [path.stem for path in paths if not path.name.endswith(".references.json")]
 
 
 def named(assignment: str, names: Sequence[str], folder: pathlib.Path) -> str:
-    """The one of these names that is, or begins with, `assignment`.
+    """The one of these names that is, or begins with, `assignment`; a number is that of a chapter, so that `4` is `04`.
 
     Raises:
         ShardlabError: there is none, or more than one.
     """
-    fits = [name for name in names if name == assignment] or [name for name in names if name.startswith(assignment)]
+    fits = [name for name in names if name == assignment]
+    if not fits and assignment.isdecimal():
+        fits = [name for name in names if re.match(rf"0*{int(assignment)}(?!\d)", name)]
+    fits = fits or [name for name in names if name.startswith(assignment)]
     if len(fits) == 1:
         return fits[0]
     what = f"'{assignment}' is the beginning of {len(fits) or 'no'} assignment{'s' * (len(fits) > 1)}."

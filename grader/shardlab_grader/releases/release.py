@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import pathlib
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import nbformat
@@ -18,7 +21,7 @@ from shardlab.errors import ShardlabError
 from shardlab_course import dependence
 from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Settings
-from shardlab_grader.nbgrader.course import CONFIG, Course
+from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.records import store
 from shardlab_grader.releases import places, references
 from shardlab_grader.sandbox.box import Mode
@@ -55,6 +58,12 @@ class Release:
         """The notebook that students were given."""
         return nbformat.read(self._notebook, as_version=4)
 
+    @property
+    def by_hand(self) -> dict[str, float]:
+        """The points of each cell that a person grades, by its grade id."""
+        marks = [cell.metadata.get("nbgrader", {}) for cell in self.notebook.cells]
+        return {mark.grade_id: float(mark.points) for mark in marks if mark.get("grade") and mark.get("solution")}
+
     def settings(self, mode: Mode) -> Settings:
         """How notebooks of this release are run and judged."""
         return Settings(places.cache(self.course_dir), mode, references=self.references, seed=self.seed)
@@ -90,7 +99,13 @@ class Release:
 
 
 def release(
-    assignment: str, course_dir: pathlib.Path, root: pathlib.Path, mode: Mode = "bubblewrap", *, whole: bool = True
+    assignment: str,
+    course_dir: pathlib.Path,
+    root: pathlib.Path,
+    mode: Mode = "bubblewrap",
+    *,
+    whole: bool = True,
+    core: bool = False,
 ) -> Release:
     """Release an assignment into a course directory, or release it again with the seed that it has.
 
@@ -99,28 +114,70 @@ def release(
         course_dir: nbgrader's course directory; made when it is missing.
         root: the repository with `solutions/`.
         mode: where the solution runs to make the references.
+        core: leave the optional exercises out of the notebook.
         whole: run the cells that only show something too; not when they have run elsewhere, as in the tests.
     Raises:
         ShardlabError: the chapter or its solution has a mistake, or nbgrader refuses.
     """
     path = chapter(assignment, root)
-    source = edition.source(path, header.syllabus(root))
+    syllabus = header.syllabus(root)
+    source = edition.source(path, syllabus)
+    if core:
+        source = edition.core(source, syllabus.questions)
     course_dir = course_dir.resolve()
     _copy_config(course_dir, root)
-    target = course_dir / "source" / path.stem / f"{path.stem}.ipynb"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(edition.to_ipynb(source))
-    if error := Course(course_dir).generate(path.stem):
-        what = "nbgrader did not generate the assignment."
-        mend = "when submissions exist, no exercise can be added or removed: use a new course directory."
-        raise ShardlabError("nbgrader-refuses", what, where=error, mend=mend)
     seed = _seed(course_dir, path.stem)
     made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed))
-    made.save()
+    # Measured first, which takes longest and finds most mistakes; what was released before is then replaced in a moment.
     text = references.text(edition.solution(source), made.manifests, made.settings(mode), whole=whole)
-    # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
-    store.write(made.references, text, 0o644)
+    with _all_or_nothing(course_dir, path.stem):
+        made.save()  # by which nbgrader's steps know that it is ours
+        _generate(course_dir, path.stem, edition.to_ipynb(source))
+        # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
+        store.write(made.references, text, 0o644)
     return made
+
+
+def _generate(course_dir: pathlib.Path, assignment: str, source: str) -> None:
+    target = course_dir / "source" / assignment / f"{assignment}.ipynb"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(source)
+    if error := Course(course_dir).generate(assignment):
+        what = "nbgrader did not generate the assignment; everything is as it was."
+        mend = "when submissions exist, no exercise can be added or removed: use a new course directory."
+        raise ShardlabError("nbgrader-refuses", what, where=error, mend=mend)
+
+
+@contextlib.contextmanager
+def _all_or_nothing(course_dir: pathlib.Path, assignment: str) -> Iterator[None]:
+    """Put back what was there when this fails: nbgrader removes a release before it makes the next one."""
+    paths = [course_dir / step / assignment for step in ("source", "release")]
+    paths += [places.kept(course_dir, assignment), places.references(course_dir, assignment), course_dir / "gradebook.db"]
+    with tempfile.TemporaryDirectory() as directory:
+        before = [(path, pathlib.Path(directory, str(n))) for n, path in enumerate(paths)]
+        for path, copy in before:
+            _copy(path, copy)
+        try:
+            yield
+        except BaseException:  # Ctrl-C too
+            for path, copy in before:
+                _copy(copy, path)
+            raise
+
+
+def _copy(path: pathlib.Path, target: pathlib.Path) -> None:
+    """Make `target` what `path` is: a folder, a file, a database that others may have open, or nothing."""
+    if path.is_file() and path.read_bytes()[:15] == b"SQLite format 3":
+        with contextlib.closing(sqlite3.connect(path)) as source, contextlib.closing(sqlite3.connect(target)) as made:
+            source.backup(made)
+        return
+    if target.is_dir():
+        shutil.rmtree(target)
+    target.unlink(missing_ok=True)
+    if path.is_dir():
+        shutil.copytree(path, target)
+    elif path.exists():
+        shutil.copy2(path, target)
 
 
 def chapter(assignment: str, root: pathlib.Path) -> pathlib.Path:
@@ -154,7 +211,7 @@ def keep_out_of_git(course_dir: pathlib.Path) -> None:
 
 
 def _copy_config(course_dir: pathlib.Path, root: pathlib.Path) -> None:
-    target, ours = course_dir / CONFIG, root / "grader" / CONFIG
+    target, ours = course_dir / places.CONFIG, root / "grader" / places.CONFIG
     course_dir.mkdir(parents=True, exist_ok=True)
     if not target.exists():
         keep_out_of_git(course_dir)

@@ -26,7 +26,7 @@ ENOUGH = 30
 
 
 @dataclasses.dataclass(frozen=True)
-class Misconception:
+class Cause:
     """A wrong answer that we know, the sentence that explains it, and in how many submissions it was met."""
 
     name: str
@@ -43,6 +43,15 @@ class Group:
 
 
 @dataclasses.dataclass(frozen=True)
+class Guess:
+    """A prediction of an exercise: in how many submissions it was made, and in how many of these it came true as a whole."""
+
+    name: str
+    made: int
+    right: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Exercise:
     """One exercise in a class. `points` has those of the graded submissions; `other` counts mistakes without a name.
 
@@ -54,10 +63,11 @@ class Exercise:
     of: float
     counts: Mapping[State, int]
     points: tuple[float, ...]
-    misconceptions: tuple[Misconception, ...]
+    misconceptions: tuple[Cause, ...]
     other: int
     groups: tuple[Group, ...]
     observed: bool = False
+    guesses: tuple[Guess, ...] = ()
 
     @property
     def mean(self) -> float | None:
@@ -150,30 +160,38 @@ def _exercise(question: Question, records: Sequence[Record]) -> Exercise:
     states = collections.Counter(state(verdict) for verdict, _ in met)
     points = tuple(sorted(verdict.points for verdict, _ in met if verdict.status != "ungraded"))
     wrong = [verdict for verdict, _ in met if verdict.status == "failed"]
+    answered = [verdict for verdict, _ in met if verdict.status in ("passed", "failed")]
     return Exercise(
         question.id,
         question.title,
         question.points,
         {name: states[name] for name in STATES},
         points,
-        _misconceptions(wrong, {miss.id: miss.cause for item in question.items for miss in item.misconceptions}),
+        _misconceptions(answered, {miss.id: miss.cause for item in question.items for miss in item.misconceptions}),
         sum(not any(finding.misconception for finding in verdict.findings) for verdict in wrong),
         _groups(question, met),
         question.observed,
+        tuple(_guess(item.name, answered) for item in question.items if getattr(item, "predicted", False)),
     )
 
 
-def _misconceptions(wrong: Sequence[Verdict], causes: Mapping[str, str]) -> tuple[Misconception, ...]:
+def _guess(name: str, answered: Sequence[Verdict]) -> Guess:
+    made = [v for v in answered if any(part.item == name and part.points for part in v.parts)]
+    return Guess(name, len(made), sum(not any(finding.item == name for finding in v.findings) for v in made))
+
+
+def _misconceptions(answered: Sequence[Verdict], causes: Mapping[str, str]) -> tuple[Cause, ...]:
+    """Those that were met; a prediction that was wrong has one and costs nothing."""
     names = collections.Counter(
-        name for v in wrong for name in {finding.misconception for finding in v.findings if finding.misconception}
+        name for v in answered for name in {finding.misconception for finding in v.findings if finding.misconception}
     )
     said = {
         finding.misconception: finding.cause
-        for v in wrong
+        for v in answered
         for finding in v.findings
         if finding.misconception and finding.cause
     }
-    return tuple(Misconception(name, causes.get(name) or said.get(name, ""), n) for name, n in names.most_common())
+    return tuple(Cause(name, causes.get(name) or said.get(name, ""), n) for name, n in names.most_common())
 
 
 def _groups(question: Question, met: Sequence[tuple[Verdict, Record]]) -> tuple[Group, ...]:

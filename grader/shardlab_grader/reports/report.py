@@ -9,9 +9,12 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+from rich.console import Console, Group
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from shardlab_grader.records.changes import Change
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports.figures import ENOUGH, FEW, STATES, Exercise, Figures
 from shardlab_judge.question import LETTERS
@@ -19,7 +22,14 @@ from shardlab_judge.verdict import Verdict
 
 Cell = str | float
 NONE: frozenset[str] = frozenset()
+BY_HAND = "by hand"
+"""What the points of all that a person grades stand under, beside those of the questions."""
 STYLES = {"graded": "", "ungraded": "bold"}
+COLOURS = {"graded": "green", "ungraded": "red"}
+WIDE, LEAST = 140, 40
+"""Columns of a table that goes to a file or a pipe; and of reasons, to stand in the table and not below it."""
+MISSING = 12
+"""Students who handed in nothing that a line names."""
 MOST = 4
 """Exercises, or pairs of them, that a sentence names."""
 
@@ -28,7 +38,8 @@ MOST = 4
 class Row:
     """One submission: its points by question, `total` as in the gradebook, and what a person should know.
 
-    `student` is a name, or where names are not to be shown the submission's `key`.
+    `student` is a name, or where names are not to be shown the submission's `key`. `fresh` says that this run gave it to
+    nbgrader, `waiting` that a person has still to grade a part.
     """
 
     student: str
@@ -37,6 +48,8 @@ class Row:
     total: float | None = None
     reason: str = ""
     key: str = ""
+    fresh: bool = dataclasses.field(default=False, compare=False)
+    waiting: bool = False
 
 
 def row(student: str, record: Record, total: float | None) -> Row:
@@ -51,24 +64,47 @@ def row(student: str, record: Record, total: float | None) -> Row:
 
 
 def table(
-    rows: Sequence[Row], questions: Mapping[str, float], head: str = "student", observed: frozenset[str] = NONE
-) -> Table:
+    rows: Sequence[Row],
+    questions: Mapping[str, float],
+    head: str = "student",
+    observed: frozenset[str] = NONE,
+    width: int = WIDE,
+) -> Group:
     """The rows for a terminal; `questions` gives each column its points, `head` says what the first column holds.
 
-    The `observed` questions are marked: what running processes said was judged, and not what they had compiled.
+    The `observed` questions are marked: what running processes said was judged, and not what they had compiled. Where a
+    terminal of this `width` leaves too little beside the points, reasons stand below them.
     """
+    points = _points(rows, questions, head, observed)
+    if width - Console(width=10 * WIDE).measure(points).maximum >= LEAST:
+        return Group(_points(rows, questions, head, observed, reasons=True))
+    reasons = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    reasons.add_column(head, no_wrap=True)
+    reasons.add_column("reason")
+    for one in rows:
+        if one.reason:
+            reasons.add_row(escape(plain(one.student)), escape(plain(one.reason)), style=STYLES[one.status])
+    return Group(points, "", reasons) if reasons.row_count else Group(points)
+
+
+def _points(
+    rows: Sequence[Row], questions: Mapping[str, float], head: str, observed: frozenset[str], reasons: bool = False
+) -> Table:
     most = sum(questions.values())
-    shown = Table(box=None, pad_edge=False, header_style="bold")
+    shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     for name in (head, "state"):
         shown.add_column(name, no_wrap=True)
     for question, points in questions.items():
         mark = "\nobserved" if question in observed else ""
         shown.add_column(f"{question}\n/{points:g}{mark}", justify="right")
     shown.add_column(f"total\n/{most:g}", justify="right")
-    shown.add_column("reason", overflow="fold")
+    if reasons:
+        shown.add_column("reason")
     for one in rows:
         cells = [number(one.points.get(question)) for question in questions] + [number(one.total)]
-        shown.add_row(escape(one.student), one.status, *cells, escape(one.reason), style=STYLES[one.status])
+        cells += [escape(plain(one.reason))] * reasons
+        state = Text(one.status, COLOURS[one.status])
+        shown.add_row(escape(plain(one.student)), state, *cells, style=STYLES[one.status])
     return shown
 
 
@@ -93,7 +129,8 @@ def tables(found: Figures) -> tuple[Table, ...]:
     """What a terminal shows of the figures."""
     exercises = exercise_table(found)
     named = any(one.misconceptions or one.other for one in found.exercises)
-    return (exercises, misconception_table(found)) if named else (exercises,)
+    guessed = any(one.guesses for one in found.exercises)
+    return (exercises, *[guess_table(found)] * guessed, *[misconception_table(found)] * named)
 
 
 def exercise_table(found: Figures) -> Table:
@@ -108,6 +145,17 @@ def exercise_table(found: Figures) -> Table:
         mean = "-" if one.mean is None else f"{one.mean:.1f}"
         mark = " (observed)" if one.observed else ""
         shown.add_row(f"{one.question} {escape(one.title)}{mark}", *counts, mean, f"{one.of:g}", groups(one))
+    return shown
+
+
+def guess_table(found: Figures) -> Table:
+    """One row a prediction: how many were made, and how many came true."""
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("exercise", "prediction", "made", "came true"):
+        shown.add_column(name, justify="right" if name in ("made", "came true") else "left")
+    for one in found.exercises:
+        for guess in one.guesses:
+            shown.add_row(one.question, guess.name, str(guess.made), str(guess.right))
     return shown
 
 
@@ -139,21 +187,51 @@ def groups(exercise: Exercise) -> str:
 def write_csv(found: Figures, path: pathlib.Path) -> None:
     """The figures of each exercise as CSV."""
     heads = ["exercise", "title", "submissions", *STATES, "mean", "of", "misconceptions", "other mistakes", "equal programs"]
-    lines: list[list[Cell]] = [[*heads, "observed"]]
+    lines: list[list[Cell]] = [[*heads, "observed", "predictions that came true"]]
     for one in found.exercises:
         misconceptions = "; ".join(f"{miss.name}: {miss.count}" for miss in one.misconceptions)
         mean = "" if one.mean is None else round(one.mean, 2)
         counts = [one.counts[name] for name in STATES]
         lines.append([one.question, one.title, sum(counts), *counts, mean, one.of, misconceptions, one.other, groups(one)])
-        lines[-1].append("observed" if one.observed else "")
+        came_true = "; ".join(f"{guess.name}: {guess.right} of {guess.made}" for guess in one.guesses)
+        lines[-1] += ["observed" if one.observed else "", came_true]
     _write(lines, path)
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """One line: how many were graded and how many were not."""
+    """One line: how many were graded and how many were not, and how many a person has still to grade in part."""
     ungraded = sum(one.status == "ungraded" for one in rows)
     line = f"{len(rows)} submission{'s' * (len(rows) != 1)}: {len(rows) - ungraded} graded, {ungraded} ungraded"
-    return f"{line}; a person must look at the ungraded ones." if ungraded else f"{line}."
+    line = f"{line}; a person must look at the ungraded ones." if ungraded else f"{line}."
+    waiting = sum(one.waiting for one in rows)
+    return f"{line} Waiting for a person in Formgrader, without these points in the total: {waiting}." if waiting else line
+
+
+def enrolment(handed: int, missing: Sequence[str], everybody: bool = False) -> str:
+    """How many are enrolled and have handed in, and who has not: the first few, or everybody."""
+    line = f"{handed + len(missing)} enrolled, {handed} handed in"
+    if not missing:
+        return f"{line}."
+    named = missing if everybody else missing[:MISSING]
+    more = f" and {len(missing) - len(named)} more (--verbose names them)" * (len(named) < len(missing))
+    return f"{line}, missing: {', '.join(map(plain, named))}{more}"
+
+
+def changed(changes: Sequence[Change], names: bool) -> list[str]:
+    """How many scores are others than before, and each with the reason."""
+    if not changes:
+        return []
+    head = f"{len(changes)} score{'s' * (len(changes) != 1)} changed:"
+    who = ((plain(change.student) if names else change.key, change) for change in changes)
+    return [
+        head,
+        *(f"  {name} {one.question}: {number(one.before)} -> {number(one.now)}, {one.why}" for name, one in who),
+    ]
+
+
+def plain(text: str) -> str:
+    """Text of a student's choosing without what a terminal or a spreadsheet would obey: escapes, and marks of direction."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def number(points: float | None) -> str:
@@ -163,6 +241,7 @@ def number(points: float | None) -> str:
 
 def _said(verdict: Verdict, errors: Sequence[str]) -> str:
     """A few words: the name of the known mistake, or else what its cell raised, or else the first finding."""
+    errors = [error.partition("\n")[0] for error in errors]
     if verdict.status == "unattempted":
         return f"stopped in {errors[0]}" if errors else "not attempted"
     if not verdict.findings:
@@ -218,7 +297,9 @@ def _write(lines: Iterable[Sequence[Cell]], path: pathlib.Path) -> None:
 
 def _inert(cell: Cell) -> Cell:
     # A student chooses the file names that a reason quotes; a spreadsheet would run a leading sign as a formula.
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+    if not isinstance(cell, str):
+        return cell
+    return f"'{plain(cell)}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else plain(cell)
 
 
 def _short(reason: str, head: int = 90, tail: int = 110) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from shardlab_grader.reports import report
-from shardlab_grader.reports.figures import STATES, Exercise, Figures, Misconception
+from shardlab_grader.reports.figures import STATES, Cause, Exercise, Figures, Guess
 from shardlab_grader.reports.report import Row
 from shardlab_judge.question import LETTERS
 
@@ -47,7 +47,15 @@ def page(title: str, found: Figures, rows: Sequence[Row] = (), points: Mapping[s
         rows: one a submission, named as they are to be shown; none unless given.
         points: of each question, for the table of `rows`.
     """
-    body = [_head(title, found), _exercises(found), _misconceptions(found), _lost(found), _equal(found), _spread(found)]
+    body = [
+        _head(title, found),
+        _exercises(found),
+        _guesses(found),
+        _misconceptions(found),
+        _lost(found),
+        _equal(found),
+        _spread(found),
+    ]
     observed = {one.question for one in found.exercises if one.observed}
     body += [_submissions(rows, points or {}, observed)] * bool(rows)
     return (
@@ -138,21 +146,34 @@ def _row(left: str, right: str, drawn: str, below: str) -> str:
     )
 
 
+def _guesses(found: Figures) -> str:
+    rows = "".join(_guess(one, guess) for one in found.exercises for guess in one.guesses if guess.made)
+    what = "Made before the code ran; points are for making them. What few foresaw is where a lecture may begin."
+    return f"<h2>Predictions</h2><p class='soft'>{what}</p>{rows}" * bool(rows)
+
+
+def _guess(one: Exercise, guess: Guess) -> str:
+    parts = [Segment(guess.right, COLOURS["passed"]), Segment(guess.made - guess.right, "", hollow=True)]
+    told = f"{guess.right} of {guess.made} came true"
+    drawn = bar(parts, guess.made, f"{one.question}, {guess.name}: {told}")
+    return _row(f"<b>{escape(one.question)}</b> <code>{escape(guess.name)}</code>", told, drawn, one.title)
+
+
 def _misconceptions(found: Figures) -> str:
     parts = []
     for one in found.exercises:
-        cards = "".join(_card(miss, sum(one.counts.values())) for miss in one.misconceptions)
+        cards = "".join(_card(cause, sum(one.counts.values())) for cause in one.misconceptions)
         other = f'<p class="soft">{one.other} more with mistakes that have no name here.</p>' * bool(one.other)
         parts.append(f"<h3>{escape(one.question)} {escape(one.title)}</h3>{cards}{other}" * bool(cards or other))
     told = "".join(parts) or "<p>None was met.</p>"
     return f"<h2>Misconceptions</h2><p class='soft'>Wrong answers that we know, by how many submissions held them.</p>{told}"
 
 
-def _card(miss: Misconception, many: int) -> str:
-    parts = [Segment(miss.count, COLOURS["failed"]), Segment(many - miss.count, "", hollow=True)]
-    drawn = bar(parts, many, f"{miss.name}: {miss.count} of {many} submissions")
-    head = f"<header><code>{escape(miss.name)}</code><span>{miss.count} of {many}</span></header>"
-    return f'<div class="miss row">{head}{drawn}<p>{escape(miss.cause)}</p></div>'
+def _card(cause: Cause, many: int) -> str:
+    parts = [Segment(cause.count, COLOURS["failed"]), Segment(many - cause.count, "", hollow=True)]
+    drawn = bar(parts, many, f"{cause.name}: {cause.count} of {many} submissions")
+    head = f"<header><code>{escape(cause.name)}</code><span>{cause.count} of {many}</span></header>"
+    return f'<div class="miss row">{head}{drawn}<p>{escape(cause.cause)}</p></div>'
 
 
 def _lost(found: Figures) -> str:
