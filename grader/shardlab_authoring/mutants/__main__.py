@@ -1,0 +1,34 @@
+"""`python -m shardlab_authoring.mutants [--chapters 4 7]` at the root of the repository (`make mutants`)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from shardlab_authoring.mutants import running, table
+from shardlab_course.chapters import CHAPTERS
+
+MANY = 25
+
+
+def main() -> int:
+    """Judge, say what was found, and keep the figures of a run over all chapters; 1 if a mutant survived."""
+    parser = argparse.ArgumentParser(description="Mutation testing of the judge.")
+    parser.add_argument("--chapters", type=int, nargs="*", default=[*CHAPTERS])
+    parser.add_argument("--many", type=int, default=MANY, help="mutants of each right answer")
+    parser.add_argument("--further", type=int, default=50, help="further drawn cases that an accepted mutant is tried on")
+    asked = parser.parse_args()
+    found = {}
+    for chapter in asked.chapters:
+        found[chapter] = running.of_chapter(chapter, asked.many, asked.further)
+        print(f"chapter {chapter}: {table.line(found[chapter])}", flush=True)
+    outcomes = [outcome for chapter in found.values() for outcome in chapter]
+    print(*map(table.told, outcomes), sep="", end="")
+    if set(asked.chapters) == set(CHAPTERS):
+        table.keep(found)
+    print(table.line(outcomes))
+    return int(table.faults(outcomes) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

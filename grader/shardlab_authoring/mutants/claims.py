@@ -1,0 +1,206 @@
+"""Whether what an answer is told of its cause is true of it, looked at otherwise than the cause was found.
+
+A sentence makes claims that can be checked: that values are right, that something was gathered, that nothing moved, that
+`check_vma=False` stands in the answer. Each is a pair in `CLAIMS`: words that make it, and what must then be true. A
+misconception may bring a predicate of its own, `Misconception.true`. A cause that is recognised in some only of the cases
+in which the answer is wrong is unsteady: it was luck there, or is missed elsewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from shardlab_authoring.mutants.answers import source_of
+from shardlab_authoring.mutants.judging import SEED, Judge, Tried, drawn, program, recorded
+from shardlab_judge.cases import Observed
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem, oracle_outputs
+from shardlab_judge.likely import recognised
+from shardlab_judge.misconceptions import find_misconception
+from shardlab_judge.question import Item, Misconception
+from shardlab_judge.verdict import Finding
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """What is known of an answer that was told a cause.
+
+    `text` is the source of what the item's name leads to, `error` the exception if there was one; `seen` holds what was
+    observed in each case, with the letters that were lost there.
+    """
+
+    item: Item
+    text: str
+    error: str = ""
+    seen: tuple[tuple[Observed, frozenset[str]], ...] = ()
+
+    @property
+    def wrong(self) -> tuple[Observed, ...]:
+        """The cases in which values are wrong."""
+        return tuple(o for o, letters in self.seen if "V" in letters)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Kinds of collectives, in any case."""
+        return frozenset().union(*(o.kinds for o, _ in self.seen))
+
+    def lost(self, letter: str) -> bool:
+        """Whether a letter was lost in some case."""
+        return any(letter in letters for _, letters in self.seen)
+
+
+def doubts(judge: Judge, item: Item, tried: Tried, text: str, found: list[Finding]) -> tuple[list[str], list[str]]:
+    """Of the misconceptions named in some findings those that are false, with the claim, and those that are unsteady."""
+    named = {f.misconception: f for f in found if f.misconception}
+    told = [known for known in item.misconceptions if known.id in named]
+    if not named:
+        return [], []
+    error = next((f.got for f in found if "raised" in f.what or "could not be read" in f.what), "")
+    seen = tuple(_seen(judge, item, tried)) if isinstance(item, ProgramItem) else ()
+    evidence = Evidence(item, source_of(text, {item.name, judge.question.variable or item.name}), error, seen)
+    false = [f"{item.name}, {known.id}: {why}" for known in told if (why := untrue(known, evidence))]
+    general = [id for id in named if seen and id not in {known.id for known in told} and not _shown(id, evidence)]
+    again = [known.id for known in told if error or _again(judge, known, named[known.id].letter, evidence, tried)]
+    return false, [f"{item.name}, {id}" for id in (*general, *(k.id for k in told if k.id not in again))]
+
+
+def _shown(id: str, evidence: Evidence) -> bool:
+    """Whether a cause that any program may have is seen wherever values are wrong; one of an exception is."""
+    found = (recognised(evidence.item, o, "V") for o in evidence.wrong)
+    return bool(evidence.error) or all(one is not None and one.id == id for one in found)
+
+
+def untrue(known: Misconception, evidence: Evidence) -> str:
+    """The words of a cause that are not true; empty if all are."""
+    if known.true is not None and not known.true(evidence):
+        return "its own predicate"
+    claims = ((re.search(words, known.cause), claim) for words, claim in CLAIMS)
+    return next((repr(told[0]) for told, claim in claims if told and not claim(evidence)), "")
+
+
+def _seen(judge: Judge, item: ProgramItem, tried: Tried) -> Iterator[tuple[Observed, frozenset[str]]]:
+    from shardlab_judge.inputs import hidden_inputs
+    from shardlab_judge.measuring import measure, run
+
+    cases = item.cases_of(judge.question.id, SEED)
+    for case in dict.fromkeys((*cases[:2], cases[-1])):
+        entry = program(tried.given(item), item, case)
+        findings = judge.in_case(item, case, entry, SEED)
+        if "module" in entry and not any("refused" in f.what or "can't compile" in f.what for f in findings):
+            observed = run(measure(base64.b64decode(entry["module"]), case), hidden_inputs(case, SEED), SEED)
+            yield observed, frozenset(f.letter for f in findings)
+
+
+def _again(judge: Judge, known: Misconception, letter: str, evidence: Evidence, tried: Tried) -> bool:
+    """Whether the same wrong answer is recognised wherever the answer is wrong in this way."""
+    item = dataclasses.replace(evidence.item, misconceptions=(known,))
+    if isinstance(item, ProgramItem):
+        return all(find_misconception(item, o, letter) for o, letters in evidence.seen if letter in letters)
+    if isinstance(item, CallsItem):
+        further = dataclasses.replace(item, calls=tuple(drawn(item, judge.question.id, 50, 2)) or item.calls, draw=None)
+        return all(f.misconception for f in judge.judged(further, recorded(judge.question, further, tried)))
+    return True
+
+
+def _values_right(e: Evidence) -> bool:
+    return not e.lost("V")
+
+
+def _gathers(e: Evidence) -> bool:
+    return not e.kinds.isdisjoint({"all-gather", "all-reduce", "all-to-all", "collective-broadcast"})
+
+
+def _silent(e: Evidence) -> bool:
+    return not e.kinds
+
+
+def _compiler(e: Evidence) -> bool:
+    used = "\n".join(line for line in e.text.splitlines() if not line.strip().startswith("jax.shard_map("))
+    return "shard_map" not in used or not SENT.search(used)
+
+
+def _in_proportion(e: Evidence) -> bool:
+    """Wherever values are wrong, all are by one factor, or its inverse, that the mesh has."""
+    item = e.item
+    if not isinstance(item, ProgramItem) or item.oracle is None:
+        return True
+    return all(_scaled(item, o) for o in e.wrong)
+
+
+def _scaled(item: ProgramItem, o: Observed) -> bool:
+    sizes = [size for _, size in o.case.axes]
+    factors = {math.prod(s) for s in [sizes, *([size] for size in sizes), *(sizes[i:] for i in range(len(sizes)))]}
+    ratios = set()
+    for shards, right in zip(o.values, oracle_outputs(item, o)):
+        for _, index, block in shards:
+            with np.errstate(all="ignore"):
+                ratio = float(np.median(np.abs(block / right[index])))
+            ratios.add(round(ratio if ratio >= 1 else 1 / ratio, 2) if ratio else 0.0)
+    return any(abs(r - f) < 0.05 * f for r in ratios for f in factors if f > 1)
+
+
+def _leaps(e: Evidence) -> bool:
+    return any(_distance(pair, c.group_size) not in (0, 1) for o, _ in e.seen for c in o.collectives for pair in c.groups)
+
+
+def _distance(pair: tuple[int, ...], size: int) -> int:
+    apart = abs(pair[0] - pair[1]) if len(pair) == 2 else 0
+    return min(apart, abs(size - apart))
+
+
+def _open_ring(e: Evidence) -> bool:
+    """A permute in which some device has no source."""
+    permutes = [(o, c) for o, _ in e.seen for c in o.collectives if c.kind == "collective-permute"]
+    return any(len(c.groups) < math.prod(s for _, s in o.case.axes) for o, c in permutes)
+
+
+def _not_finite(e: Evidence) -> bool:
+    return any(not np.isfinite(block).all() for o in e.wrong for shards in o.shards for _, _, block in shards)
+
+
+def _sizes(e: Evidence) -> tuple[int, int]:
+    """The two sizes of a contracted dimension that an error says do not fit."""
+    found = re.search(r"got \((\d+),?\) and \((\d+),?\)", e.error)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _blocks(e: Evidence) -> bool:
+    """One of them is a block of the other along some mesh axis."""
+    small, large = sorted(_sizes(e))
+    return large == 0 or (small > 0 and large % small == 0 and large // small in (2, 4, 8))
+
+
+SENT = re.compile(r"psum|pmean|pmax|pmin|all_gather|ppermute|all_to_all|psum_scatter")
+Claim = Callable[[Evidence], bool]
+CLAIMS: tuple[tuple[str, Claim], ...] = (
+    (r"[Vv]alues are right|sums are right|is the right vector|loss is right and", _values_right),
+    (r"\b(?:[Ii]s|[Aa]re|[Ww]as|[Ww]ere) (?:all |still )?(?:gathered|brought)|^(?:All )?\w+ gathered", _gathers),
+    (r"check_vma=False kept", lambda e: "check_vma=False" in e.text),
+    (r"^pmean (?:divides|is|takes)", lambda e: re.search(r"pmean|/", e.text) is not None),
+    (r"all-reduce (?:gives|costs|still|brings|moves)|(?:is|are) all-reduced", lambda e: "all-reduce" in e.kinds),
+    (r"[Nn]othing (?:crossed|moves between)", _silent),
+    (r"^On whole arrays|[Ll]eft to itself", _compiler),
+    (r"(?:comes|came) out .*times too large|too (?:large|small) by|gradients are as many times", _in_proportion),
+    (r"sends further than", _leaps),
+    (r"does not close", _open_ring),
+    (r"^Something other than ppermute", lambda e: bool(e.kinds - {"collective-permute"})),
+    (r"float32 holds neither|quotient is not finite", _not_finite),
+    (r"has too few columns for all rows", lambda e: _sizes(e)[0] <= _sizes(e)[1] and _blocks(e)),
+    (r"put together along the dimension that is summed", lambda e: "all_gather" in e.text and _blocks(e)),
+    (r"A device has some rows of each weight", _blocks),
+    (
+        r"^Without tiled=True",
+        lambda e: not re.search(r"tiled=True", e.text) or e.text.count("tiled=True") < len(SENT.findall(e.text)),
+    ),
+    (
+        r"(?:Terms|Rows|Answers|All|Whole).*(?:were|was) added|summed again|summed over another",
+        lambda e: "all-reduce" in e.kinds or bool(e.error),
+    ),
+)
+"""Words of a cause, and what must be true where they stand."""
