@@ -73,11 +73,15 @@ def question(id: str) -> Question:
     """
     if id in QUESTIONS:
         return QUESTIONS[id]
-    near = difflib.get_close_matches(str(id), QUESTIONS, n=1, cutoff=0)
+    chapter = str(id).partition(".")[0]
+    beside = [other for other in QUESTIONS if other.partition(".")[0] == chapter]
+    near = difflib.get_close_matches(str(id), beside or QUESTIONS, n=1, cutoff=0)
+    chapters = f"chapters are {min(CHAPTERS)} to {max(CHAPTERS)}"
+    there = f"chapter {chapter} has {beside[0]} to {beside[-1]}" if beside else chapters
     raise ShardlabError(
         "unknown-question",
         f"there is no question {id!r}.",
-        where=f"sl.check({id!r}, ...)   questions: {', '.join(QUESTIONS)}",
+        where=f"sl.check({id!r}, ...)   {there}",
         mend=f"use the number in the exercise's heading, as text; the nearest is {near[0]!r}.",
     )
 

@@ -1,6 +1,6 @@
 """Ask, then use."""
 
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -10,14 +10,14 @@ why = "q"
 order = ["import", "ask", "x", "print"]
 
 
-@wrong("array-starts-nothing", 1)
+@told("array-starts-nothing")
 def after_all_predictions_wrong():
     """Every outcome is the other one."""
     outcomes = {"a": "RuntimeError", "b": "8", "c": "8", "d": "RuntimeError", "e": "RuntimeError", "f": "RuntimeError"}
     sl.predict("0.1", outcomes=outcomes)
 
 
-@wrong("array-starts-nothing", 2.25)
+@told("array-starts-nothing")
 def array_starts_nothing():
     """An array is made in time."""
     outcomes = {"a": "8", "b": "8", "c": "RuntimeError", "d": "8", "e": "8", "f": "8"}
@@ -30,7 +30,7 @@ def as_tuple():
     order = ("import", "ask", "x", "print")
 
 
-@wrong("asking-starts-nothing", 2.25)
+@told("asking-starts-nothing")
 def asking_starts_nothing():
     """Looking is not using."""
     outcomes = {"a": "8", "b": "RuntimeError", "c": "8", "d": "8", "e": "8", "f": "8"}
@@ -49,14 +49,14 @@ def import_late():
     order = ["ask", "import", "x", "print"]
 
 
-@wrong("import-starts-jax", 2.25)
+@told("import-starts-jax")
 def import_starts_jax():
     """Importing is taken for starting."""
     outcomes = {"a": "RuntimeError", "b": "RuntimeError", "c": "RuntimeError", "d": "8", "e": "8", "f": "8"}
     sl.predict("0.1", outcomes=outcomes)
 
 
-@wrong("names-start-jax", 2)
+@told("names-start-jax")
 def names_start_jax():
     """A spec and a function are taken for work."""
     outcomes = {"a": "8", "b": "RuntimeError", "c": "RuntimeError", "d": "8", "e": "RuntimeError", "f": "RuntimeError"}
@@ -69,14 +69,14 @@ def not_predicted():
     sl.predict("0.1", outcomes=...)
 
 
-@wrong("texts-wanted", 1.5)
+@wrong("-", 1.5)
 def numbers_for_texts():
     """Numbers where texts are asked for."""
     outcomes = {"a": 8, "b": "RuntimeError", "c": "RuntimeError", "d": 8, "e": 8, "f": 8}
     sl.predict("0.1", outcomes=outcomes)
 
 
-@wrong("numpy-starts-jax", 2.25)
+@told("numpy-starts-jax")
 def numpy_starts_jax():
     """NumPy is taken for JAX."""
     outcomes = {"a": "8", "b": "RuntimeError", "c": "RuntimeError", "d": "RuntimeError", "e": "8", "f": "8"}

@@ -1,6 +1,6 @@
 """An eighth of everything but B, in the same time."""
 
-from variants import right, wrong
+from variants import right, told
 
 import shardlab as sl
 
@@ -8,7 +8,7 @@ share = {"A": 1 / 8, "B": 1, "C": 1 / 8, "flops": 1 / 8}
 sl.predict("0.2", share=share, time="same")
 
 
-@wrong("devices-counted", 1.25)
+@told("devices-counted")
 def counts_for_shares():
     """Eight for an eighth."""
     share = {"A": 8, "B": 1, "C": 8, "flops": 8}
@@ -22,34 +22,44 @@ def decimals():
     sl.predict("0.2", share=share, time="same")
 
 
-@wrong("device-count-is-speed", 1)
+@told("device-count-is-speed")
 def eight_times_faster():
     """Eight devices, eight times the speed."""
     sl.predict("0.2", share=share, time="8x faster")
 
 
-@wrong("simulation-is-slow", 1)
+@told("simulation-is-slow")
 def eight_times_slower():
     """Simulation is paid for in time."""
     sl.predict("0.2", share=share, time="8x slower")
 
 
-@wrong("everything-is-divided", 1.75)
+@told("everything-is-divided")
 def everything_is_divided():
     """B is cut, too."""
     share = {"A": 1 / 8, "B": 1 / 8, "C": 1 / 8, "flops": 1 / 8}
     sl.predict("0.2", share=share, time="same")
 
 
-@wrong("nothing-is-divided", 1.5)
+@told("nothing-is-divided")
 def nothing_is_divided():
     """Only the work is divided."""
     share = {"A": 1, "B": 1, "C": 1, "flops": 1 / 8}
     sl.predict("0.2", share=share, time="same")
 
 
-@wrong("work-is-repeated", 1.75)
+@told("work-is-repeated")
 def work_is_repeated():
     """Everyone does all the work."""
     share = {"A": 1 / 8, "B": 1, "C": 1 / 8, "flops": 1}
     sl.predict("0.2", share=share, time="same")
+
+
+@right
+def fractions():
+    """Shares as fractions, and numbers of NumPy."""
+    from fractions import Fraction
+
+    import numpy as np
+
+    sl.predict("0.2", share={"A": Fraction(1, 8), "B": np.int32(1), "C": np.float32(0.125), "flops": 0.125}, time="SAME")

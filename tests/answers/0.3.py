@@ -145,3 +145,12 @@ def transposed_twice():
 def values_blamed():
     """The report is read as if values were wrong."""
     report = {"values": "no", "copies": 8, "moved": 8192, "times": 8, "hint": 2}
+
+
+@wrong("-", 2.75)
+def work_in_a_loop():
+    """Twenty products, of which one is kept: the arithmetic hides in a loop."""
+    import jax
+
+    def product(mesh, A, B):
+        return jax.lax.fori_loop(0, 20, lambda i, s: (s[0] + 0 * s[0], s[0] @ B), (A, A @ B))[1]

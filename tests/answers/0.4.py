@@ -1,6 +1,6 @@
 """Two FLOPs for each multiplication."""
 
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -40,14 +40,14 @@ def by_time():
         return seconds >= 2 * m * k * n / peak
 
 
-@wrong("first-call-compiles", 2)
+@told("first-call-compiles")
 def first_call_compiles():
     """The first call is taken for any call."""
     clocks = {"a": "dispatch", "b": "product", "c": "product", "d": "dispatch", "e": "product"}
     sl.predict("0.4", clocks=clocks)
 
 
-@wrong("last-addition", 1.75)
+@wrong("last-addition", 1.25)
 def last_addition():
     """k products, k-1 additions."""
 
@@ -55,7 +55,7 @@ def last_addition():
         return m * n * (2 * k - 1) / seconds
 
 
-@wrong("microseconds-matmul", 1.75)
+@told("microseconds-matmul")
 def microseconds():
     """A call is taken for its product."""
     clocks = {"a": "product", "b": "product", "c": "compiling", "d": "product", "e": "product"}
@@ -74,7 +74,7 @@ def numpy_numbers():
         return np.less_equal(rate(m, k, n, seconds), peak)
 
 
-@wrong("only-one-way-to-wait", 2)
+@told("only-one-way-to-wait")
 def only_one_way_to_wait():
     """NumPy is thought not to wait."""
     clocks = {"a": "dispatch", "b": "product", "c": "compiling", "d": "dispatch", "e": "dispatch"}
@@ -100,7 +100,7 @@ def upside_down():
         return 2 * m * k * n / seconds <= peak
 
 
-@wrong("waits-for-another", 2)
+@told("waits-for-another")
 def waits_for_another():
     """Waiting after the clock has stopped."""
     clocks = {"a": "dispatch", "b": "product", "c": "compiling", "d": "product", "e": "product"}
@@ -113,3 +113,33 @@ def wrong_way_round():
 
     def believable(m, k, n, seconds, peak):
         return rate(m, k, n, seconds) > peak
+
+
+@wrong("peak-itself-refused", 1.75)
+def below_the_peak():
+    """A claim at the peak is refused."""
+
+    def believable(m, k, n, seconds, peak):
+        return 2 * m * k * n < peak * seconds
+
+
+@wrong("last-addition", 1.75)
+def one_addition_less():
+    """Sums of k products with k - 1 additions."""
+
+    def believable(m, k, n, seconds, peak):
+        return m * n * (2 * k - 1) / seconds <= peak
+
+
+@right
+def time_at_the_peak():
+    """The least time that it takes, in another order of the operations."""
+
+    def believable(m, k, n, seconds, peak):
+        return seconds >= 2.0 * m * n * k / peak
+
+
+@wrong("rounded-to-whole-flops", 1.75)
+def whole_flops():
+    def rate(m, k, n, seconds):
+        return 2 * m * k * n // seconds

@@ -334,3 +334,23 @@ def two_axes_in_a_tuple():
         "I": on(P(("x", "y")), [7, 6, 5, 4], x=2, y=2),
         "J": on(P(("c", "a"), "b"), a=2, b=2, c=2),
     }
+
+
+@wrong("devices-reversed", 1)
+def from_the_other_end():
+    """Eight pictures with their devices from 7 to 0."""
+    last = range(7, -1, -1)
+    pictures["A"] = on(P(None, "x"), last, x=8)
+    pictures["B"] = on(P("x", "y"), last, x=2, y=4)
+    pictures["C"] = on(P("y", "x"), last, x=2, y=4)
+    pictures["E"] = on(P(("x", "y")), last, x=2, y=4)
+    pictures["F"] = on(P(("y", "x")), last, x=2, y=4)
+    pictures["G"] = on(P("x", None, "z"), last, x=2, y=2, z=2)
+    pictures["H"] = on(P("x", "y"), [6, 4, 2, 0], x=2, y=2)
+    pictures["J"] = on(P("y", "x"), [7, 3, 6, 2, 5, 1, 4, 0], x=2, y=4)
+
+
+@wrong("one-device-only", 4.5)
+def D_mesh_of_one():
+    """D: whole, on a mesh of one device."""
+    pictures["D"] = on(P(), range(1), x=1)

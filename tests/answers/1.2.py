@@ -130,3 +130,57 @@ def tuple_cuts_once():
             if entry:
                 parts *= mesh[entry[0] if isinstance(entry, list) else entry]
         return math.prod(shape) * jnp.dtype(dtype).itemsize // parts
+
+
+@right
+def table_of_sizes():
+    """Bytes of an element by a table of the names that the exercise gives."""
+    SIZES = {"bool": 1, "int8": 1, "bfloat16": 2, "float16": 2, "int32": 4, "float32": 4, "complex64": 8}
+
+    def bytes_per_device(shape, dtype, mesh, spec):
+        parts = 1
+        for entry in spec:
+            for axis in [entry] if isinstance(entry, str) else entry or []:
+                parts *= mesh[axis]
+        elements = 1
+        for size in shape:
+            elements *= size
+        return elements // parts * SIZES[dtype]
+
+
+@wrong("stops-at-spec", 0)
+def as_long_as_the_spec():
+    """Shape and spec side by side end with the shorter."""
+
+    def bytes_per_device(shape, dtype, mesh, spec):
+        held = jnp.dtype(dtype).itemsize
+        for size, entry in zip(shape, spec):
+            for axis in [entry] if isinstance(entry, str) else entry or []:
+                size //= mesh[axis]
+            held *= size
+        return held
+
+    def bytes_total(shape, dtype, mesh, spec):
+        devices = 1
+        for size in mesh.values():
+            devices *= size
+        return devices * bytes_per_device(shape, dtype, mesh, spec)
+
+
+@wrong("-", 0)
+def asks_the_laboratory():
+    """The laboratory's index maps say it."""
+    from shardlab.placement import place
+
+    def bytes_per_device(shape, dtype, mesh, spec):
+        placed = place(tuple(shape), tuple(mesh.items()), tuple(tuple(e) if isinstance(e, list) else e for e in spec))
+        held = jnp.dtype(dtype).itemsize
+        for size in placed.shard_shape:
+            held *= size
+        return held
+
+    def bytes_total(shape, dtype, mesh, spec):
+        devices = 1
+        for size in mesh.values():
+            devices *= size
+        return devices * bytes_per_device(shape, dtype, mesh, spec)

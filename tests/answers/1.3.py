@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -26,13 +26,13 @@ def hosts_first():
     alternating = NamedSharding(hosts, P(("host", "chip")))
 
 
-@wrong("last-axis-slowest", 2)
+@told("last-axis-slowest")
 def last_axis_slowest():
     """Both tuples are read from the back."""
     sl.predict("1.3", rows_xy=[8, 10], rows_yx=[2, 4], moved=6)
 
 
-@wrong("nobody-stays", 2.5)
+@told("nobody-stays")
 def nobody_stays():
     """All eight move."""
     sl.predict("1.3", rows_xy=[2, 4], rows_yx=[8, 10], moved=8)
@@ -50,19 +50,19 @@ def one_axis():
     alternating = NamedSharding(hosts, P("chip"))
 
 
-@wrong("one-axis-for-tuple", 2.5)
+@told("one-axis-for-tuple")
 def one_axis_for_tuple():
     """Blocks of four rows."""
     sl.predict("1.3", rows_xy=[4, 8], rows_yx=[8, 10], moved=6)
 
 
-@wrong("nobody-stays", 2.5)
+@told("nobody-stays")
 def only_first_stays():
     """All but device 0 move."""
     sl.predict("1.3", rows_xy=[2, 4], rows_yx=[8, 10], moved=7)
 
 
-@wrong("order-does-not-matter", 0.5)
+@wrong("order-does-not-matter", 1.5)
 def order_does_not_matter():
     """Both specs mean the same."""
     sl.predict("1.3", rows_xy=[2, 4], rows_yx=[2, 4], moved=0)
@@ -75,7 +75,7 @@ def spec_without_mesh():
     alternating = jax.P(("chip", "host"))
 
 
-@wrong("stop-included", 0.5)
+@wrong("stop-included", 1.5)
 def stop_included():
     """The last row instead of the stop."""
     sl.predict("1.3", rows_xy=[2, 3], rows_yx=[8, 9], moved=6)
@@ -95,7 +95,7 @@ def with_none():
     alternating = NamedSharding(hosts, P(("chip", "host"), None))
 
 
-@wrong("wrong-size-first", 2.5)
+@told("wrong-size-first")
 def wrong_size_first():
     """A mesh of 2 by 4 instead of 4 by 2."""
     sl.predict("1.3", rows_xy=[2, 4], rows_yx=[4, 6], moved=6)

@@ -1,6 +1,6 @@
 """All twelve."""
 
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -21,7 +21,7 @@ outcome = {
 sl.predict("1.4", outcome=outcome)
 
 
-@wrong("axis-used-twice", 2.5)
+@told("axis-used-twice")
 def axis_used_twice():
     """An axis cuts two dimensions."""
     outcome["e"] = [4, 6]
@@ -29,14 +29,14 @@ def axis_used_twice():
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("axis-used-twice", 2.75)
+@told("axis-used-twice")
 def axis_used_twice_in_tuple():
     """An axis cuts two dimensions, once inside a tuple."""
     outcome["k"] = [1, 6]
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("base-class-named", 2.25)
+@told("base-class-named")
 def base_class_named():
     """The base class for uneven sizes."""
     outcome["b"] = "ValueError"
@@ -53,14 +53,14 @@ def class_for_name():
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("empty-spec-refused", 2.75)
+@told("empty-spec-refused")
 def empty_spec_refused():
     """An empty spec says nothing."""
     outcome["j"] = "ValueError"
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("global-for-local", 1.75)
+@told("global-for-local")
 def global_for_local():
     """Global shapes instead of local ones."""
     outcome["a"] = [8, 12]
@@ -71,7 +71,7 @@ def global_for_local():
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("global-for-local", 2.5)
+@told("global-for-local")
 def global_for_local_elsewhere():
     """Global shapes in d and l."""
     outcome["d"] = [8, 12]
@@ -91,7 +91,7 @@ def half_done():
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("lookup-error-named", 2.5)
+@wrong("-", 2.5)
 def lookup_error_named():
     """As if something were looked up."""
     outcome["h"] = "IndexError"
@@ -133,7 +133,7 @@ def measured():
     sl.predict("1.4", outcome={name: attempt(*candidate) for name, candidate in candidates.items()})
 
 
-@wrong("ragged-shards", 2.25)
+@told("ragged-shards")
 def ragged_shards():
     """The last shard is shorter."""
     outcome["b"] = [1, 12]
@@ -142,15 +142,35 @@ def ragged_shards():
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("spec-too-long", 2.75)
+@told("spec-too-long")
 def spec_too_long():
     """A None too many does no harm."""
     outcome["h"] = [4, 3]
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("unknown-axis-ignored", 2.75)
+@told("unknown-axis-ignored")
 def unknown_axis_ignored():
     """An unknown axis cuts nothing."""
     outcome["i"] = [8, 12]
     sl.predict("1.4", outcome=outcome)
+
+
+@told("refusal-of-another-kind")
+def unknown_name_is_indivisible():
+    """A name that the mesh does not have, as if its size were asked for."""
+    sl.predict("1.4", outcome={**outcome, "i": "IndivisibleError", "h": "DuplicateSpecError"})
+
+
+@told("divides-before-twice")
+def twice_is_a_plain_error():
+    """The class of other faults for an axis that is named twice."""
+    sl.predict("1.4", outcome={**outcome, "e": "ValueError", "k": "IndivisibleError"})
+
+
+@wrong("-", 2.5)
+def misspelt_entry():
+    """An entry under another name, and one that is open."""
+    sl.predict(
+        "1.4", outcome={("A" if key == "a" else key): (None if key == "l" else value) for key, value in outcome.items()}
+    )

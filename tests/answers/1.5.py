@@ -241,3 +241,16 @@ def tuple_order():
             block = size // parts
             slices.append([number * block, (number + 1) * block])
         return slices
+
+
+@wrong("-", 0)
+def asks_the_laboratory():
+    """The laboratory's index maps say it."""
+    from shardlab.placement import place
+
+    def local_slice(coordinates, mesh, shape, spec):
+        device = 0
+        for axis, size in mesh.items():
+            device = device * size + coordinates[axis]
+        spec = tuple(tuple(entry) if isinstance(entry, list) else entry for entry in spec)
+        return dict(place(tuple(shape), tuple(mesh.items()), spec).shards)[device]

@@ -172,7 +172,7 @@ def psum_of_loss():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)
 
 
-@wrong("a-number-beside", 1.5)
+@wrong("left-to-the-compiler", 0)
 def tiny_manual_rest_auto():
     def gradients(mesh, X, Y, W1, W2):
         def e(ws):
@@ -229,3 +229,72 @@ def unchecked_mean():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P(), check_vma=False)(
             X, Y, W1, W2
         )
+
+
+@wrong("one-left-out", 0)
+def second_not_reduced():
+    def gradients(mesh, X, Y, W1, W2):
+        def body(X, Y, W1, W2):
+            first, second = jax.grad(loss)((W1, W2), X, Y)
+            return jax.lax.pmean(first, "data"), second
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P(), check_vma=False)(
+            X, Y, W1, W2
+        )
+
+
+@wrong("one-left-out", 0)
+def first_not_reduced():
+    def gradients(mesh, X, Y, W1, W2):
+        def body(X, Y, W1, W2):
+            first, second = jax.grad(loss)((W1, W2), X, Y)
+            return first, jax.lax.pmean(second, "data")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P(), check_vma=False)(
+            X, Y, W1, W2
+        )
+
+
+@wrong("-", 1.5)
+def terms_gathered():
+    def gradients(mesh, X, Y, W1, W2):
+        def body(X, Y, W1, W2):
+            weights = jax.tree.map(lambda w: jax.lax.pcast(w, "data", to="varying"), (W1, W2))
+            terms = jax.grad(loss)(weights, X, Y)
+            return jax.tree.map(lambda g: jax.lax.all_gather(g, "data", to="invarying").mean(0), terms)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)
+
+
+@wrong("gathers", 1.5)
+def samples_gathered():
+    def gradients(mesh, X, Y, W1, W2):
+        def body(X, Y, W1, W2):
+            X, Y = (jax.lax.all_gather(a, "data", tiled=True, to="invarying") for a in (X, Y))
+            return jax.grad(loss)((W1, W2), X, Y)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)
+
+
+@right
+def flat_in_two_halves():
+    def gradients(mesh, X, Y, W1, W2):
+        def body(X, Y, W1, W2):
+            n = mesh.shape["data"]
+            weights = jax.tree.map(lambda w: jax.lax.pcast(w, "data", to="varying"), (W1, W2))
+            flat = jnp.concatenate([g.ravel() for g in jax.grad(loss)(weights, X, Y)])
+            padded = jnp.pad(flat / n, (0, -flat.size % n))
+            part = jax.lax.psum_scatter(padded, "data", tiled=True)
+            flat = jax.lax.all_gather(part, "data", tiled=True, to="invarying")
+            return flat[: W1.size].reshape(W1.shape), flat[W1.size : W1.size + W2.size].reshape(W2.shape)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)
+
+
+@right
+def mean_by_weights_sum():
+    def gradients(mesh, X, Y, W1, W2):
+        def body(X, Y, W1, W2):
+            return jax.grad(lambda w: loss(w, X, Y) / mesh.shape["data"])((W1, W2))
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)

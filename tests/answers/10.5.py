@@ -178,3 +178,36 @@ def variance_of_means():
             return (x - m) / jnp.sqrt(v + 1e-5) * scale + shift
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P(), P()), out_specs=P("data"))(X, scale, shift)
+
+
+@wrong("epsilon-forgotten", 0)
+def no_epsilon():
+    def batch_norm(mesh, X, scale, shift):
+        def body(x, scale, shift):
+            m = jax.lax.pmean(x.mean(0), "data")
+            v = jax.lax.pmean(((x - m) ** 2).mean(0), "data")
+            return (x - m) / jnp.sqrt(v) * scale + shift
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P(), P()), out_specs=P("data"))(X, scale, shift)
+
+
+@wrong("epsilon-outside-the-root", 0)
+def epsilon_outside():
+    def batch_norm(mesh, X, scale, shift):
+        def body(x, scale, shift):
+            m = jax.lax.pmean(x.mean(0), "data")
+            v = jax.lax.pmean(((x - m) ** 2).mean(0), "data")
+            return (x - m) / (jnp.sqrt(v) + 1e-5) * scale + shift
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P(), P()), out_specs=P("data"))(X, scale, shift)
+
+
+@wrong("-", 0)
+def epsilon_subtracted():
+    def batch_norm(mesh, X, scale, shift):
+        def body(x, scale, shift):
+            m = jax.lax.pmean(x.mean(0), "data")
+            v = jax.lax.pmean(((x - m) ** 2).mean(0), "data")
+            return (x - m) / jnp.sqrt(v - 1e-5) * scale + shift
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P(), P()), out_specs=P("data"))(X, scale, shift)

@@ -173,3 +173,12 @@ def where_branch():
 
         specs = P("model", None), P(None, "model"), P()
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=specs)(A, B, C)
+
+
+@wrong("-")
+def last_array_subtracted():
+    def clip(mesh, *arrays):
+        def body(A, B, C):
+            return scaled((A, B, C), jax.lax.psum(squares(A, B), "model") - squares(C))
+
+        return jax.shard_map(body, mesh=mesh, in_specs=SPECS, out_specs=SPECS)(*arrays)

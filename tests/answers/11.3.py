@@ -337,3 +337,21 @@ def whole():
 
         cut = P("data", None)
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=P())(X, Y, *weights)
+
+
+@wrong("-", 0)
+def cut_by_columns():
+    """Everything is taken by columns: a device's columns of X meet whole rows of the weights."""
+
+    def gradients(mesh, X, Y, *weights):
+        def body(X, Y, *slices):
+            def loss(slices):
+                out = X
+                for w in slices:
+                    out = jnp.tanh(out @ jax.lax.all_gather(w, "data", axis=1, tiled=True))
+                return jax.lax.pmean(jnp.mean((out - Y) ** 2), "data")
+
+            return jax.grad(loss)(slices)
+
+        cut = P(None, "data")
+        return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)

@@ -3,11 +3,11 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 from jax import P
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
-sl.predict("11.4", gathers={"exported": 8, "compiled": 4})
+sl.predict("11.4", gathers=8)
 
 
 def lean(mesh, X, Y, *weights):
@@ -209,11 +209,6 @@ def gather_alone():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("remat-in-HLO", 3.5)
-def in_the_hlo():
-    sl.predict("11.4", gathers={"exported": 8, "compiled": 8})
-
-
 @right
 def jitted_layer():
     def lean(mesh, X, Y, *weights):
@@ -380,9 +375,9 @@ def not_gathered():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("nothing-written-twice", 3.5)
+@told("nothing-written-twice")
 def nothing_changes():
-    sl.predict("11.4", gathers={"exported": 4, "compiled": 4})
+    sl.predict("11.4", gathers=4)
 
 
 @wrong("products-made-again", 2.5)
@@ -511,9 +506,9 @@ def plain():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("first-layer-spared", 3.5)
+@told("first-layer-spared")
 def seven():
-    sl.predict("11.4", gathers={"exported": 7, "compiled": 4})
+    sl.predict("11.4", gathers=7)
 
 
 @wrong("whole-loss", 2.5)

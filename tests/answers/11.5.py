@@ -1,4 +1,4 @@
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -17,7 +17,7 @@ def traffic(weight_bytes, devices, plan, microbatches):
     return passes[plan] * weight_bytes * (devices - 1) / devices
 
 
-@wrong("as-much", 2)
+@told("as-much")
 def as_much():
     sl.predict("11.5", ratio=1)
 
@@ -43,7 +43,7 @@ def everybody():
         return passes[plan] * weight_bytes * (devices - 1)
 
 
-@wrong("never-gathered-again", 0.5)
+@wrong("two-of-three-passes", 0.5)
 def kept():
     def traffic(weight_bytes, devices, plan, microbatches):
         k = microbatches
@@ -111,17 +111,17 @@ def reduce_once():
         return passes[plan] * weight_bytes * (devices - 1) / devices
 
 
-@wrong("FSDP-3x", 2)
+@told("FSDP-3x")
 def three_times():
     sl.predict("11.5", ratio=3)
 
 
-@wrong("scatter-as-all-reduce", 2)
+@told("scatter-as-all-reduce")
 def twice():
     sl.predict("11.5", ratio=2)
 
 
-@wrong("other-way-round", 2)
+@told("other-way-round")
 def upside_down():
     sl.predict("11.5", ratio=2 / 3)
 
@@ -166,3 +166,12 @@ def zero_two():
             "fsdp, gathered again": 3 * k,
         }
         return passes[plan] * weight_bytes * (devices - 1) / devices
+
+
+@wrong("two-of-three-passes", 0.5)
+def scatter_forgotten():
+    def traffic(weight_bytes, devices, plan, microbatches):
+        one, k = weight_bytes * (devices - 1) / devices, microbatches
+        gathers = {"fsdp, weights kept": k, "fsdp, gathered again": 2 * k}.get(plan, 1)
+        scatters = 0 if plan == "fsdp, gathered again" else 1 if plan in ("data parallel", "zero-1") else k
+        return (gathers + scatters) * one

@@ -94,3 +94,37 @@ def state_only():
 @wrong("state-not-donated", 1)
 def weights_only():
     step = jax.jit(adam, static_argnums=0, donate_argnums=1)
+
+
+@wrong("one-step-behind", 0)
+def steps_as_they_are():
+    def adam(mesh, W, m, v, slope, steps):
+        m = 0.9 * m + 0.1 * slope
+        v = 0.999 * v + 0.001 * slope**2
+        change = m / (1 - 0.9**steps) / (jnp.sqrt(v / (1 - 0.999**steps)) + 1e-4)
+        return W - 0.01 * change, m, v
+
+    step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3))
+
+
+@wrong("small-number-forgotten", 0)
+def no_small_number():
+    def adam(mesh, W, m, v, slope, steps):
+        m = 0.9 * m + 0.1 * slope
+        v = 0.999 * v + 0.001 * slope**2
+        t = steps + 1
+        change = m / (1 - 0.9**t) / jnp.sqrt(v / (1 - 0.999**t))
+        return W - 0.01 * change, m, v
+
+    step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3))
+
+
+@right
+def corrected_at_once():
+    def adam(mesh, W, m, v, slope, steps):
+        t = steps + 1.0
+        m, v = m + 0.1 * (slope - m), v + 0.001 * (slope * slope - v)
+        scale = jnp.sqrt(-jnp.expm1(t * jnp.log(0.999)))
+        return W - 0.01 * m / (1 - jnp.exp(t * jnp.log(0.9))) * scale / (jnp.sqrt(v) + 1e-4 * scale), m, v
+
+    step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3))

@@ -742,3 +742,214 @@ def wrong_way():
 
         columns = P(None, "x")
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("moves-first-then-multiplies", 3.5)
+def dead_dot_beside():
+    import jax.numpy as jnp
+
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+            w = jnp.roll(w, -d * k, axis=0)
+            dead = x[:4, :4] @ x[:4, :4].T
+            came = [x]
+            for _ in range(1, n):
+                came.append(jax.lax.ppermute(came[-1], "x", ring(n, -1)))
+            whole = jnp.concatenate(came, axis=1)
+            return jnp.sum(whole[:, :, None] * w[None], axis=1) + 0 * dead[0, 0]
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("most-waits-for-the-last-hop", 3.5)
+def wrong_operands_beside():
+    import jax.numpy as jnp
+
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+            w = jnp.roll(w, -d * k, axis=0)
+            decoy = jnp.tanh(x) @ w[:k]
+            came = [x]
+            for _ in range(1, n):
+                came.append(jax.lax.ppermute(came[-1], "x", ring(n, -1)))
+            return jnp.einsum("tk,kf->tf", jnp.concatenate(came, axis=1), w) + 0 * decoy
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("most-waits-for-the-last-hop", 3.5)
+def decoys_beside_each_hop():
+    import jax.numpy as jnp
+
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+            w = jnp.roll(w, -d * k, axis=0)
+            came, decoy = [x], 0.0
+            for i in range(1, n):
+                decoy += jnp.sin(came[-1]) @ w[i * k - k : i * k]
+                came.append(jax.lax.ppermute(came[-1], "x", ring(n, -1)))
+            return jnp.concatenate(came, axis=1) @ w + 0 * decoy
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("moves-first-then-multiplies", 3.5)
+def sums_after_all():
+    import jax.numpy as jnp
+
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+            came = [x]
+            for _ in range(1, n):
+                came.append(jax.lax.ppermute(came[-1], "x", ring(n, -1)))
+            chunks = jax.lax.optimization_barrier(came)
+
+            def step(i, total):
+                rows = jax.lax.dynamic_slice_in_dim(w, (d + i) % n * k, k)
+                return total + jnp.sum(jnp.stack(chunks)[i][:, :, None] * rows[None], axis=1)
+
+            zeros = jax.lax.pcast(jnp.zeros((x.shape[0], w.shape[1])), "x", to="varying")
+            return jax.lax.fori_loop(0, n, step, zeros)
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("most-waits-for-the-last-hop", 3.5)
+def logarithms_after_all():
+    import jax.numpy as jnp
+
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+            w = jnp.roll(w, -d * k, axis=0)
+            came = [x]
+            for _ in range(1, n):
+                came.append(jax.lax.ppermute(came[-1], "x", ring(n, -1)))
+            a, b = jnp.concatenate(came, axis=1)[:, :, None], w[None]
+            size = jnp.exp(jnp.log(jnp.abs(a)) + jnp.log(jnp.abs(b)))
+            return jnp.sum(jnp.where((a < 0) == (b < 0), size, -size), axis=1)
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("moves-first-then-multiplies", 3.5)
+def each_waits_for_the_other():
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+            total = x @ jax.lax.dynamic_slice_in_dim(w, d * k, k)
+            for i in range(1, n):
+                x, total = jax.lax.optimization_barrier((x, total))
+                x = jax.lax.ppermute(x + 0 * total[:, :1], "x", ring(n, -1))
+                total += x @ jax.lax.dynamic_slice_in_dim(w, (d + i) % n * k, k)
+            return total
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@right
+def multiply_and_sum():
+    import jax.numpy as jnp
+
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+            total = 0.0
+            for i in range(n):
+                rows = jax.lax.dynamic_slice_in_dim(w, (d + i) % n * k, k)
+                total += jnp.sum(x[:, :, None] * rows[None], axis=1)
+                if i < n - 1:
+                    x = jax.lax.ppermute(x, "x", ring(n, -1))
+            return total
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@right
+def rank_one_updates():
+    import jax.numpy as jnp
+
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+
+            def part(x, i):
+                rows = jax.lax.dynamic_slice_in_dim(w, (d + i) % n * k, k)
+                zeros = jax.lax.pcast(jnp.zeros((x.shape[0], w.shape[1])), "x", to="varying")
+                return jax.lax.fori_loop(0, k, lambda j, t: t + jnp.outer(x[:, j], rows[j]), zeros)
+
+            def step(x, i):
+                return jax.lax.ppermute(x, "x", ring(n, -1)), part(x, i)
+
+            x, parts = jax.lax.scan(step, x, jnp.arange(n - 1))
+            return parts.sum(0) + part(x, n - 1)
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@right
+def convolution():
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+            total = 0.0
+            for i in range(n):
+                rows = jax.lax.dynamic_slice_in_dim(w, (d + i) % n * k, k)
+                total += jax.lax.conv_general_dilated(
+                    x[None], rows[None], (1,), "VALID", dimension_numbers=("NWC", "WIO", "NWC")
+                )[0]
+                if i < n - 1:
+                    x = jax.lax.ppermute(x, "x", ring(n, -1))
+            return total
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@right
+def einsum_of_blocks():
+    import jax.numpy as jnp
+
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            blocks = jnp.roll(w.reshape(n, x.shape[1], -1), -jax.lax.axis_index("x"), axis=0)
+            total = 0.0
+            for i in range(n):
+                total = total + jnp.einsum("kf,tk->tf", blocks[i], x)
+                x = jax.lax.ppermute(x, "x", ring(n, -1)) if i < n - 1 else x
+            return total
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)

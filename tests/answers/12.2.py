@@ -449,3 +449,93 @@ def zeros_in_the_loop():
 
         specs = (P(None, "x"), P("x", None))
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
+
+
+@wrong("most-before-the-first-hop", 1.5)
+def sums_of_products_before_all():
+    import jax.numpy as jnp
+
+    def matmul_rs(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, m = jax.lax.axis_index("x"), x.shape[0] // n
+            decoy = jnp.tanh(x) @ w
+            whole = jnp.sum(x[:, :, None] * w[None], axis=1)
+
+            def part(chunk):
+                return jax.lax.dynamic_slice_in_dim(whole, chunk % n * m, m)
+
+            total = part(d - 1)
+            for i in range(1, n):
+                total = jax.lax.ppermute(total, "x", ring(n, 1)) + part(d - 1 - i)
+            return total + 0 * decoy[:m]
+
+        specs = (P(None, "x"), P("x", None))
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
+
+
+@right
+def multiplied_and_summed():
+    import jax.numpy as jnp
+
+    def matmul_rs(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, m = jax.lax.axis_index("x"), x.shape[0] // n
+
+            def part(chunk):
+                rows = jax.lax.dynamic_slice_in_dim(x, chunk % n * m, m)
+                return jnp.sum(rows[:, :, None] * w[None], axis=1)
+
+            total = part(d - 1)
+            for i in range(1, n):
+                total = jax.lax.ppermute(total, "x", ring(n, 1)) + part(d - 1 - i)
+            return total
+
+        specs = (P(None, "x"), P("x", None))
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
+
+
+@right
+def mapped_rows():
+    def matmul_rs(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, m = jax.lax.axis_index("x"), x.shape[0] // n
+
+            def part(chunk):
+                rows = jax.lax.dynamic_slice_in_dim(x, chunk % n * m, m)
+                return jax.lax.map(lambda row: row @ w, rows)
+
+            total = part(d - 1)
+            for i in range(1, n):
+                total = jax.lax.ppermute(total, "x", ring(n, 1)) + part(d - 1 - i)
+            return total
+
+        specs = (P(None, "x"), P("x", None))
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
+
+
+@wrong("-", 0)
+def empty_chunks():
+    """A chunk's rows are counted by the columns of the block, of which there are too few."""
+
+    def matmul_rs(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, m = jax.lax.axis_index("x"), x.shape[-1] // n
+
+            def part(chunk):
+                return jax.lax.dynamic_slice_in_dim(x, chunk % n * m, m) @ w
+
+            total = part(d - 1)
+            for i in range(1, n):
+                total = jax.lax.ppermute(total, "x", ring(n, 1)) + part(d - 1 - i)
+            return total
+
+        specs = (P(None, "x"), P("x", None))
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)

@@ -1,6 +1,6 @@
 import jax
 import jax.numpy as jnp
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -35,7 +35,7 @@ def looped(mesh, X, W):
     return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("loops-are-unrolled", 3.5)
+@told("loops-are-unrolled")
 def always_seven():
     predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 7, "bytes": 1})
 
@@ -142,7 +142,7 @@ def condition():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("eight-hops", 3.5)
+@told("eight-hops")
 def eight():
     predictions = sl.predict("12.3", lines={"unrolled": 8, "loop": 1, "bytes": 1})
 
@@ -282,12 +282,12 @@ def no_modulo():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("loop-count-1", 3.5)
+@told("loop-count-1")
 def once():
     predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 1 / 7})
 
 
-@wrong("python-loops-stay", 3.5)
+@told("python-loops-stay")
 def one_line():
     predictions = sl.predict("12.3", lines={"unrolled": 1, "loop": 1, "bytes": 1})
 
@@ -485,7 +485,7 @@ def scan():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("other-bytes", 3.5)
+@told("other-bytes")
 def seven_times():
     predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 7})
 
@@ -683,6 +683,56 @@ def zeros_equal_everywhere():
             zeros = jnp.zeros((x.shape[0], w.shape[1]))
             total, x = jax.lax.fori_loop(0, n - 1, step, (zeros, x))
             return total + x @ rows(n - 1)
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("most-waits-for-the-last-hop", 2.25)
+def decoy_in_each_round():
+    import jax.numpy as jnp
+
+    def looped(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+
+            def step(state, i):
+                x, decoy = state
+                decoy += jnp.tanh(x) @ w[:k]
+                return (jax.lax.ppermute(x, "x", ring(n, -1)), decoy), x
+
+            zeros = jax.lax.pcast(jnp.zeros((x.shape[0], w.shape[1])), "x", to="varying")
+            (x, decoy), came = jax.lax.scan(step, (x, zeros), jnp.arange(n - 1))
+            rows = jnp.roll(w.reshape(n, k, -1), -d, axis=0)
+            return jnp.einsum("ntk,nkf->tf", jnp.concatenate([came, x[None]]), rows) + 0 * decoy
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@right
+def sums_in_the_loop():
+    import jax.numpy as jnp
+
+    def looped(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+
+            def part(x, i):
+                rows = jax.lax.dynamic_slice_in_dim(w, (d + i) % n * k, k)
+                return jnp.sum(x.T[:, :, None] * rows[:, None, :], axis=0)
+
+            def step(i, state):
+                total, x = state
+                return total + part(x, i), jax.lax.ppermute(x, "x", ring(n, -1))
+
+            zeros = jax.lax.pcast(jnp.zeros((x.shape[0], w.shape[1])), "x", to="varying")
+            total, x = jax.lax.fori_loop(0, n - 1, step, (zeros, x))
+            return total + part(x, n - 1)
 
         columns = P(None, "x")
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)

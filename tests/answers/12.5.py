@@ -474,3 +474,52 @@ def zeros_in_the_loop():
 
         specs = (P("x", None), P(None, "x"), P("x", None))
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)
+
+
+@wrong("moves-first-then-multiplies", 1.5)
+def sums_of_products_apart():
+    import jax.numpy as jnp
+
+    def overlapped_mlp(mesh, X, W1, W2):
+        n = mesh.shape["x"]
+
+        def body(x, w1, w2):
+            m, d, decoy = len(x), jax.lax.axis_index("x"), 0.0
+            came = [x]
+            for _ in range(1, n):
+                decoy += jnp.tanh(came[-1]) @ w1
+                came.append(jax.lax.ppermute(came[-1], "x", ring(n, -1)))
+            whole = jnp.concatenate(jax.lax.optimization_barrier(came))
+            h = jax.nn.relu(jnp.sum(whole[:, :, None] * w1[None], axis=1))
+            y = jnp.sum(h[:, :, None] * w2[None], axis=1) + 0 * decoy[:1, :1]
+            total = y[m : 2 * m]
+            for i in range(2, n + 1):
+                total = jax.lax.ppermute(total, "x", ring(n, -1)) + y[i % n * m : i % n * m + m]
+            return total
+
+        specs = (P("x", None), P(None, "x"), P("x", None))
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)
+
+
+@right
+def multiplied_and_summed():
+    import jax.numpy as jnp
+
+    def overlapped_mlp(mesh, X, W1, W2):
+        n = mesh.shape["x"]
+
+        def product(a, b):
+            return jnp.sum(a[:, :, None] * b[None], axis=1)
+
+        def body(x, w1, w2):
+            h = [jax.nn.relu(product(x, w1))]
+            for _ in range(1, n):
+                x = jax.lax.ppermute(x, "x", ring(n, -1))
+                h.append(jax.nn.relu(product(x, w1)))
+            total = product(h[1], w2)
+            for i in range(2, n + 1):
+                total = jax.lax.ppermute(total, "x", ring(n, -1)) + product(h[i % n], w2)
+            return total
+
+        specs = (P("x", None), P(None, "x"), P("x", None))
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)

@@ -1,12 +1,12 @@
 import jax
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
 P = jax.P
 
 
-predictions = sl.predict("12.8", first="SyntaxError", second="AttributeError", decides="d")
+predictions = sl.predict("12.8", decides="d")
 
 
 def overlapped(mesh, X, W):
@@ -18,17 +18,7 @@ def overlapped(mesh, X, W):
     return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("module-not-found", 4)
-def a_module():
-    predictions = sl.predict("12.8", first="SyntaxError", second="ImportError", decides="d")
-
-
-@wrong("name-of-nothing", 4)
-def a_name():
-    predictions = sl.predict("12.8", first="SyntaxError", second="NameError", decides="d")
-
-
-@wrong("everything-everywhere", 3)
+@wrong("everything-everywhere", 2)
 def all_queries():
     def overlapped(mesh, X, W):
         def body(x, w):
@@ -41,7 +31,7 @@ def all_queries():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("summed-instead-of-gathered", 3)
+@wrong("summed-instead-of-gathered", 2)
 def all_reduce():
     import jax.numpy as jnp
 
@@ -58,18 +48,13 @@ def all_reduce():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("runs-until-it-is-called", 4)
-def called_first():
-    predictions = sl.predict("12.8", first="AttributeError", second="AttributeError", decides="d")
-
-
-@wrong("left-to-the-compiler", 1.5)
+@wrong("left-to-the-compiler", 0.5)
 def compiler():
     def overlapped(mesh, X, W):
         return (X @ W) @ X.T
 
 
-@wrong("made-then-gathered", 3)
+@wrong("made-then-gathered", 2)
 def gathered_keys():
     def overlapped(mesh, X, W):
 
@@ -94,7 +79,7 @@ def local_first():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("own-part-of-the-whole", 3)
+@wrong("own-part-of-the-whole", 2)
 def own_part():
     def overlapped(mesh, X, W):
         def body(x, w):
@@ -106,7 +91,7 @@ def own_part():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("local-scores-only", 1.5)
+@wrong("local-scores-only", 0.5)
 def own_scores():
     def overlapped(mesh, X, W):
         def body(x, w):
@@ -116,9 +101,9 @@ def own_scores():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("python-decides", 4)
+@told("python-decides")
 def python():
-    predictions = sl.predict("12.8", first="SyntaxError", second="AttributeError", decides="a")
+    predictions = sl.predict("12.8", decides="a")
 
 
 @right
@@ -147,7 +132,7 @@ def ring():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("transposed", 1.5)
+@wrong("transposed", 0.5)
 def transposed():
     def overlapped(mesh, X, W):
 
@@ -157,11 +142,6 @@ def transposed():
 
         specs = (P("x", None), P())
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
-
-
-@wrong("called-with-the-wrong-arguments", 4)
-def type_error():
-    predictions = sl.predict("12.8", first="SyntaxError", second="TypeError", decides="D")
 
 
 @right
@@ -175,6 +155,48 @@ def untiled():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("await-decides", 4)
+@told("await-decides")
 def waits():
-    predictions = sl.predict("12.8", first="SyntaxError", second="AttributeError", decides="c")
+    predictions = sl.predict("12.8", decides="c")
+
+
+@wrong("own-part-of-the-whole", 2)
+def tiny_dot_beside():
+    def overlapped(mesh, X, W):
+        def body(x, w):
+            tiny = x[:2, :2] @ w[:2, :2]
+            everyone = jax.lax.all_gather(x, "x", axis=0, tiled=True)
+            mine = jax.lax.dynamic_slice_in_dim(everyone, jax.lax.axis_index("x") * len(x), len(x))
+            return (mine @ w) @ everyone.T + 0 * tiny[0, 0]
+
+        specs = (P("x", None), P())
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
+
+
+@wrong("own-part-of-the-whole", 2)
+def decoy_beside():
+    import jax.numpy as jnp
+
+    def overlapped(mesh, X, W):
+        def body(x, w):
+            decoy = jnp.tanh(x) @ w
+            everyone = jax.lax.all_gather(x, "x", axis=0, tiled=True)
+            mine = jax.lax.dynamic_slice_in_dim(everyone, jax.lax.axis_index("x") * len(x), len(x))
+            return (mine @ w) @ everyone.T + 0 * decoy[:, :1]
+
+        specs = (P("x", None), P())
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
+
+
+@right
+def multiplied_and_summed():
+    import jax.numpy as jnp
+
+    def overlapped(mesh, X, W):
+        def body(x, w):
+            queries = jnp.sum(x[:, :, None] * w[None], axis=1)
+            everyone = jax.lax.all_gather(x, "x", axis=0, tiled=True)
+            return jnp.sum(queries[:, None] * everyone[None], axis=2)
+
+        specs = (P("x", None), P())
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)

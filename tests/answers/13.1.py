@@ -1,6 +1,6 @@
 import jax
 import jax.numpy as jnp
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -33,7 +33,7 @@ def as_a_product():
         return x @ jnp.exp(-2j * jnp.pi * jnp.outer(n, n) / x.shape[1]).astype(x.dtype)
 
 
-@wrong("bytes-of-the-block", 2.5)
+@told("bytes-of-the-block")
 def bytes_of_the_block():
     from jax import P
 
@@ -60,7 +60,7 @@ def constrains_the_output():
         return jax.lax.with_sharding_constraint(y, NamedSharding(mesh, jax.P(mesh.axis_names)))
 
 
-@wrong("trusts-the-compiler", 3)
+@told("trusts-the-compiler")
 def fft_only_predicted_free():
     sl.predict("13.1", moved={"fft": 0, "vmap": 0, "explicit": 65536, "product": 0})
 
@@ -80,7 +80,7 @@ def one_axis_only():
         return jax.shard_map(jnp.fft.fft, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
 
 
-@wrong("products-are-cut", 3.5)
+@told("products-are-cut")
 def products_gathered():
     sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 65536})
 
@@ -91,7 +91,7 @@ def trusts_jit():
         return jnp.fft.fft(x)
 
 
-@wrong("types-are-not-traffic", 3.5)
+@told("types-are-not-traffic")
 def types_are_not_traffic():
     sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 0, "product": 0})
 

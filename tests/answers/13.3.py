@@ -1,7 +1,7 @@
 import jax
 import jax.numpy as jnp
 from jax import P, lax
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -38,22 +38,22 @@ def another_route():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("y", None, "x"))(x)
 
 
-@wrong("one-exchange", 5.1)
+@told("one-exchange")
 def bytes_of_one_exchange():
     sl.predict("13.3", pencils={"first": 2, "second": 4, "bytes": 4096, "slabs": 16, "pencils": 256})
 
 
-@wrong("bytes-of-the-cube", 5.1)
+@told("bytes-of-the-cube")
 def bytes_of_the_cube():
     sl.predict("13.3", pencils={"first": 2, "second": 4, "bytes": 65536, "slabs": 16, "pencils": 256})
 
 
-@wrong("own-part-left-out", 5.1)
+@told("own-part-left-out")
 def bytes_without_own_part():
     sl.predict("13.3", pencils={"first": 2, "second": 4, "bytes": 5120, "slabs": 16, "pencils": 256})
 
 
-@wrong("counts-the-mesh", 4.7)
+@told("counts-the-mesh")
 def counts_the_mesh():
     sl.predict("13.3", pencils={"first": 8, "second": 8, "bytes": 8192, "slabs": 16, "pencils": 256})
 
@@ -86,7 +86,7 @@ def goes_home():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("first-and-second-swapped", 4.7)
+@told("first-and-second-swapped")
 def groups_swapped():
     sl.predict("13.3", pencils={"first": 4, "second": 2, "bytes": 8192, "slabs": 16, "pencils": 256})
 
@@ -181,7 +181,7 @@ def real_and_imaginary_apart():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P(None, "x", "y"))(x)
 
 
-@wrong("slab-is-one-dimension", 4.7)
+@told("slab-is-one-dimension")
 def slabs_wrong():
     sl.predict("13.3", pencils={"first": 2, "second": 4, "bytes": 8192, "slabs": 8, "pencils": 8})
 

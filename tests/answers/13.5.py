@@ -1,7 +1,7 @@
 import jax
 import jax.numpy as jnp
 from jax import P, lax
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -26,17 +26,17 @@ def cg(mesh, A, b):
     return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@wrong("bytes-of-the-block", 3.5)
+@told("bytes-of-the-block")
 def bytes_of_the_block():
     sl.predict("13.5", loop={"gathered": 32, "runs": 19, "bytes": 244})
 
 
-@wrong("bytes-of-the-matrix", 3.5)
+@told("bytes-of-the-matrix")
 def bytes_of_the_matrix():
     sl.predict("13.5", loop={"gathered": 16384, "runs": 19, "bytes": 98356})
 
 
-@wrong("first-dot-forgotten", 3.5)
+@told("first-dot-forgotten")
 def first_dot_forgotten():
     sl.predict("13.5", loop={"gathered": 256, "runs": 18, "bytes": 1584})
 
@@ -90,7 +90,7 @@ def local_dots():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@wrong("loop-counted-once", 3.5)
+@told("loop-counted-once")
 def loop_counted_once():
     sl.predict("13.5", loop={"gathered": 256, "runs": 4, "bytes": 268})
 
@@ -262,7 +262,7 @@ def steepest():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@wrong("sums-counted-twice", 4)
+@told("sums-counted-twice")
 def sums_twice():
     sl.predict("13.5", loop={"gathered": 256, "runs": 19, "bytes": 1640})
 

@@ -1,4 +1,4 @@
-from variants import right, wrong
+from variants import right, told
 
 import shardlab as sl
 
@@ -10,7 +10,7 @@ sl.predict(
         "c": "hangs",
         "d": "fine",
         "e": "fine",
-        "f": "differ",
+        "f": "error",
         "g": "differ",
         "h": "hangs",
     },
@@ -27,14 +27,14 @@ def capitals():
             "c": "hangs",
             "d": "fine",
             "e": "fine",
-            "f": "differ",
+            "f": "error",
             "g": "differ",
             "h": "hangs",
         },
     )
 
 
-@wrong("copies-are-compared", 1.75)
+@told("copies-are-compared")
 def copies():
     sl.predict(
         "14.2",
@@ -44,14 +44,14 @@ def copies():
             "c": "hangs",
             "d": "fine",
             "e": "fine",
-            "f": "differ",
+            "f": "error",
             "g": "error",
             "h": "hangs",
         },
     )
 
 
-@wrong("one-process-is-enough", 1.75)
+@told("one-process-is-enough")
 def error_not_hang():
     sl.predict(
         "14.2",
@@ -61,14 +61,14 @@ def error_not_hang():
             "c": "error",
             "d": "fine",
             "e": "fine",
-            "f": "differ",
+            "f": "error",
             "g": "differ",
             "h": "hangs",
         },
     )
 
 
-@wrong("the-longer-loop-goes-on", 1.75)
+@told("the-longer-loop-goes-on")
 def loop():
     sl.predict(
         "14.2",
@@ -78,14 +78,14 @@ def loop():
             "c": "hangs",
             "d": "fine",
             "e": "fine",
-            "f": "differ",
+            "f": "error",
             "g": "differ",
             "h": "differ",
         },
     )
 
 
-@wrong("one-process-is-enough", 1.75)
+@told("one-process-is-enough")
 def one_process():
     sl.predict(
         "14.2",
@@ -95,14 +95,14 @@ def one_process():
             "c": "fine",
             "d": "fine",
             "e": "fine",
-            "f": "differ",
+            "f": "error",
             "g": "differ",
             "h": "hangs",
         },
     )
 
 
-@wrong("printing-is-computing", 1.5)
+@told("printing-is-computing")
 def printing():
     sl.predict(
         "14.2",
@@ -112,6 +112,23 @@ def printing():
             "c": "hangs",
             "d": "hangs",
             "e": "hangs",
+            "f": "error",
+            "g": "differ",
+            "h": "hangs",
+        },
+    )
+
+
+@told("nobody-is-asked")
+def believed():
+    sl.predict(
+        "14.2",
+        fates={
+            "a": "fine",
+            "b": "error",
+            "c": "hangs",
+            "d": "fine",
+            "e": "fine",
             "f": "differ",
             "g": "differ",
             "h": "hangs",
@@ -119,12 +136,12 @@ def printing():
     )
 
 
-@wrong("shapes-are-compared", 1.75)
-def shapes():
+@told("a-total-is-cut-too")
+def total():
     sl.predict(
         "14.2",
         fates={
-            "a": "fine",
+            "a": "error",
             "b": "error",
             "c": "hangs",
             "d": "fine",
@@ -136,24 +153,7 @@ def shapes():
     )
 
 
-@wrong("a-total-is-cut-too", 1.75)
-def total():
-    sl.predict(
-        "14.2",
-        fates={
-            "a": "error",
-            "b": "error",
-            "c": "hangs",
-            "d": "fine",
-            "e": "fine",
-            "f": "differ",
-            "g": "differ",
-            "h": "hangs",
-        },
-    )
-
-
-@wrong("a-process-has-all-values", 1.75)
+@told("a-process-has-all-values")
 def values():
     sl.predict(
         "14.2",
@@ -163,7 +163,7 @@ def values():
             "c": "hangs",
             "d": "fine",
             "e": "fine",
-            "f": "differ",
+            "f": "error",
             "g": "differ",
             "h": "hangs",
         },

@@ -324,3 +324,27 @@ def weights_by_jit():
             "rows": order[host::hosts][:rows].tolist(),
             "noise": jax.jit(draw, out_shardings=NamedSharding(mesh, P("data")))(),
         }
+
+
+@right
+def noise_first():
+    def start(seed, samples, rows):
+        import jax
+        import numpy as np
+        from jax import P
+        from jax.sharding import AxisType, NamedSharding
+
+        host, hosts = jax.process_index(), jax.process_count()
+        mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+        weights = jax.random.normal(jax.random.key(seed), (6, 4))
+        order = np.random.default_rng(seed).permutation(samples)
+        key = jax.random.fold_in(jax.random.key(seed), 1)
+
+        def draw():
+            return jax.random.normal(key, (16, 4))
+
+        return {
+            "rows": order[host::hosts][:rows].tolist(),
+            "noise": jax.jit(draw, out_shardings=NamedSharding(mesh, P("data")))(),
+            "weights": jax.device_put(weights, NamedSharding(mesh, P())),
+        }

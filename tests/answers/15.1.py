@@ -694,7 +694,7 @@ def uphill():
         return jax.shard_map(body, mesh=mesh, in_specs=given, out_specs=(P(), *SPECS, *SPECS))(tokens, *weights)
 
 
-@wrong("tokens-gathered", 4)
+@wrong("tokens-gathered", 0)
 def whole_batch():
     def hand_train(mesh, tokens, *weights):
         parts = mesh.shape["model"]

@@ -1,7 +1,7 @@
 from variants import right, wrong
 
 
-def bill(data, model, batch, length, depth, layers, vocabulary):
+def costs(data, model, batch, length, depth, layers, vocabulary):
     weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
     tokens = batch // data * length
     held = 6 * weights + 2 * tokens * depth * layers
@@ -15,7 +15,7 @@ def choose(devices, memory, batch, length, depth, layers, vocabulary):
     for model in range(1, devices + 1):
         if devices % model or batch % (devices // model):
             continue
-        held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+        held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
         if held <= memory:
             fits.append((sum(moved), model))
     return [devices // min(fits)[1], min(fits)[1]] if fits else None
@@ -23,7 +23,7 @@ def choose(devices, memory, batch, length, depth, layers, vocabulary):
 
 @wrong("whole-batch", 0)
 def all_tokens():
-    def bill(data, model, batch, length, depth, layers, vocabulary):
+    def costs(data, model, batch, length, depth, layers, vocabulary):
         weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
         tokens = batch * length
         held = 6 * weights + 2 * tokens * depth * layers
@@ -34,7 +34,7 @@ def all_tokens():
 
 @wrong("collectives-on-one-device", 0)
 def axes_of_one():
-    def bill(data, model, batch, length, depth, layers, vocabulary):
+    def costs(data, model, batch, length, depth, layers, vocabulary):
         weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
         tokens = batch // data * length
         held = 6 * weights + 2 * tokens * depth * layers
@@ -50,7 +50,7 @@ def data_first():
         for model in range(1, devices + 1):
             if devices % model or batch % (devices // model):
                 continue
-            held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
             if held <= memory:
                 fits.append((0, model))
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
@@ -58,7 +58,7 @@ def data_first():
 
 @wrong("embedding-cut", 0)
 def embedding_cut():
-    def bill(data, model, batch, length, depth, layers, vocabulary):
+    def costs(data, model, batch, length, depth, layers, vocabulary):
         weights = (vocabulary * depth + 12 * layers * depth**2 + depth * vocabulary) // model
         tokens = batch // data * length
         held = 6 * weights + 2 * tokens * depth * layers
@@ -69,7 +69,7 @@ def embedding_cut():
 
 @wrong("forward-only", 0)
 def forward():
-    def bill(data, model, batch, length, depth, layers, vocabulary):
+    def costs(data, model, batch, length, depth, layers, vocabulary):
         weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
         tokens = batch // data * length
         held = 6 * weights + 2 * tokens * depth * layers
@@ -85,7 +85,7 @@ def larger_model():
         for model in range(1, devices + 1):
             if devices % model or batch % (devices // model):
                 continue
-            held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
             if held <= memory:
                 fits.append((sum(moved), model))
         return [devices // -min((a, -m) for a, m in fits)[1], -min((a, -m) for a, m in fits)[1]] if fits else None
@@ -98,7 +98,7 @@ def largest_axis():
         for model in range(1, devices + 1):
             if devices % model or batch % (devices // model):
                 continue
-            held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
             if held <= memory:
                 fits.append((max(moved), model))
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
@@ -111,7 +111,7 @@ def model_first():
         for model in range(1, devices + 1):
             if devices % model or batch % (devices // model):
                 continue
-            held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
             if held <= memory:
                 fits.append((-model, model))
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
@@ -124,7 +124,7 @@ def never_none():
         for model in range(1, devices + 1):
             if devices % model or batch % (devices // model):
                 continue
-            held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
             if held <= memory:
                 fits.append((sum(moved), model))
         return [devices // min(fits)[1], min(fits)[1]]
@@ -137,7 +137,7 @@ def no_memory():
         for model in range(1, devices + 1):
             if devices % model or batch % (devices // model):
                 continue
-            held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
             if True:
                 fits.append((sum(moved), model))
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
@@ -150,7 +150,7 @@ def other_order():
         for model in range(1, devices + 1):
             if devices % model or batch % (devices // model):
                 continue
-            held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
             if held <= memory:
                 fits.append((sum(moved), model))
         return [min(fits)[1], devices // min(fits)[1]] if fits else None
@@ -158,7 +158,7 @@ def other_order():
 
 @wrong("sent-bytes", 1.5)
 def sent_bytes():
-    def bill(data, model, batch, length, depth, layers, vocabulary):
+    def costs(data, model, batch, length, depth, layers, vocabulary):
         weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
         tokens = batch // data * length
         held = 6 * weights + 2 * tokens * depth * layers
@@ -174,7 +174,7 @@ def smallest():
         for model in range(1, devices + 1):
             if devices % model or batch % (devices // model):
                 continue
-            held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
             if held <= memory:
                 fits.append((held, model))
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
@@ -187,7 +187,7 @@ def sorted_first():
         for model in range(1, devices + 1):
             if devices % model or batch % (devices // model):
                 continue
-            held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
             if held <= memory:
                 fits.append((sum(moved), model))
         fits.sort()
@@ -201,7 +201,7 @@ def uneven():
         for model in range(1, devices + 1):
             if devices % model:
                 continue
-            held, *moved = bill(devices // model, model, batch, length, depth, layers, vocabulary)
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
             if held <= memory:
                 fits.append((sum(moved), model))
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
@@ -209,7 +209,7 @@ def uneven():
 
 @wrong("vocabulary-forgotten", 0)
 def vocabulary_forgotten():
-    def bill(data, model, batch, length, depth, layers, vocabulary):
+    def costs(data, model, batch, length, depth, layers, vocabulary):
         weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
         tokens = batch // data * length
         held = 6 * weights + 2 * tokens * depth * layers
@@ -220,7 +220,7 @@ def vocabulary_forgotten():
 
 @wrong("whole-gradients-travel", 0)
 def whole_gradients():
-    def bill(data, model, batch, length, depth, layers, vocabulary):
+    def costs(data, model, batch, length, depth, layers, vocabulary):
         weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
         tokens = batch // data * length
         held = 6 * weights + 2 * tokens * depth * layers
@@ -231,10 +231,23 @@ def whole_gradients():
 
 @wrong("cut-weights-counted-whole", 0)
 def whole_weights():
-    def bill(data, model, batch, length, depth, layers, vocabulary):
+    def costs(data, model, batch, length, depth, layers, vocabulary):
         weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
         tokens = batch // data * length
         held = 6 * (vocabulary * depth + 12 * layers * depth**2 + depth * vocabulary) + 2 * tokens * depth * layers
         over_model = 2 * (4 * layers + 1) * tokens * depth * (model > 1)
         over_data = 2 * weights * (data > 1)
         return [held, over_model, over_data]
+
+
+@wrong("exact-fit-refused", 1.5)
+def less_than():
+    def choose(devices, memory, batch, length, depth, layers, vocabulary):
+        fits = []
+        for model in range(1, devices + 1):
+            if devices % model or batch % (devices // model):
+                continue
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
+            if held < memory:
+                fits.append((sum(moved), model))
+        return [devices // min(fits)[1], min(fits)[1]] if fits else None

@@ -1,7 +1,7 @@
 import jax
 import jax.numpy as jnp
 from jax import P
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -93,7 +93,7 @@ def a_tick_less():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("one-tick-too-many", 4)
+@told("one-tick-too-many")
 def a_tick_more():
     sl.predict("15.3", idle={"one": 4 / 5, "four": 4 / 8, "sixteen": 4 / 20, "a_tenth": 36})
 
@@ -226,7 +226,7 @@ def branches_differ():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("busy-not-idle", 4)
+@told("busy-not-idle")
 def busy():
     sl.predict("15.3", idle={"one": 1 / 4, "four": 4 / 7, "sixteen": 16 / 19, "a_tenth": 1})
 
@@ -396,12 +396,12 @@ def gradient_summed():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("idle-over-useful", 4)
+@told("idle-over-useful")
 def idle_over_useful():
     sl.predict("15.3", idle={"one": 3, "four": 3 / 4, "sixteen": 3 / 16, "a_tenth": 30})
 
 
-@wrong("no-bubble-at-m-equal-s", 4.5)
+@told("no-bubble-at-m-equal-s")
 def idle_zero():
     sl.predict("15.3", idle={"one": 3 / 4, "four": 0, "sixteen": 0, "a_tenth": 27})
 

@@ -490,3 +490,26 @@ def weighted_there():
 
         tokens, cut = P(mesh.axis_names, None), P("expert", None, None)
         return jax.shard_map(body, mesh=mesh, in_specs=(tokens, P(), cut, cut), out_specs=tokens)(X, G, W1, W2)
+
+
+@wrong("one-place-off", 0)
+def one_place_more():
+    def moe(mesh, X, G, W1, W2):
+        def body(x, G, W1, W2):
+            experts = G.shape[1]
+            places = int(1.25 * len(x) / experts) + 1
+            chance = jax.nn.softmax(x @ G)
+            expert = jnp.argmax(chance, -1)
+            hot = jax.nn.one_hot(expert, experts, dtype=jnp.int32)
+            place = (jnp.cumsum(hot, 0) * hot).sum(-1) - 1
+            parcels = jnp.zeros((experts, places, x.shape[1]))
+            parcels = parcels.at[expert, place].set(x, mode="drop")
+            there = jax.lax.all_to_all(parcels, "expert", 0, 1, tiled=True)
+            active = jax.nn.relu(jnp.einsum("ecd,edf->ecf", there, W1))
+            answers = jnp.einsum("ecf,efd->ecd", active, W2)
+            back = jax.lax.all_to_all(answers, "expert", 1, 0, tiled=True)
+            found = back.at[expert, place].get(mode="fill", fill_value=0)
+            return x + found * chance.max(-1)[:, None]
+
+        tokens, cut = P(mesh.axis_names, None), P("expert", None, None)
+        return jax.shard_map(body, mesh=mesh, in_specs=(tokens, P(), cut, cut), out_specs=tokens)(X, G, W1, W2)

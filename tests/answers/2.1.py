@@ -1,6 +1,6 @@
 """The ten moves."""
 
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -31,7 +31,7 @@ prices = {
 sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("all-reduce-is-one", 1.8)
+@told("all-reduce-is-one")
 def all_reduce_is_one():
     """An all-reduce is priced as one pass."""
     prices["b"] = 512
@@ -39,7 +39,7 @@ def all_reduce_is_one():
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("axis-order-free", 1.8)
+@told("axis-order-free")
 def axis_order_free():
     """The order of axes in a tuple is thought not to matter."""
     kinds["f"] = "none"
@@ -47,14 +47,14 @@ def axis_order_free():
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("block-for-block", 1.9)
+@told("block-for-block")
 def block_for_block():
     """A permute is taken for an all-to-all."""
     kinds["f"] = "all-to-all"
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("elements-for-bytes", 1.1)
+@told("elements-for-bytes")
 def elements():
     """Elements, not bytes."""
     prices = {
@@ -109,7 +109,7 @@ def half_done():
     sl.predict("2.1", kinds=kinds)
 
 
-@wrong("other-axis-forgotten", 1.6)
+@told("other-axis-forgotten")
 def other_axis_forgotten():
     """Every array is counted whole, although the other axis cuts it."""
     prices["g"] = 512
@@ -119,7 +119,7 @@ def other_axis_forgotten():
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("own-part-left-out", 1.4)
+@told("own-part-left-out")
 def own_part_left_out():
     """What a device receives, its own part not counted."""
     prices = {
@@ -137,7 +137,7 @@ def own_part_left_out():
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("shard-for-array", 1.7)
+@told("shard-for-array")
 def shard_for_array():
     """Of a gather and a reduce-scatter the smaller side is counted."""
     prices["a"] = 128
@@ -146,7 +146,7 @@ def shard_for_array():
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("shard-keeps-its-size", 1.8)
+@told("shard-keeps-its-size")
 def shard_keeps_its_size():
     """An all-to-all and a permute are priced like gathers."""
     prices["d"] = 512
@@ -154,7 +154,7 @@ def shard_keeps_its_size():
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("slice-for-the-whole", 1.6)
+@told("slice-for-the-whole")
 def slice_for_the_whole():
     """Reduce-scatters where the whole sum is wanted."""
     kinds["b"] = "reduce-scatter"
@@ -164,7 +164,7 @@ def slice_for_the_whole():
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("slicing-moves", 1.8)
+@told("slicing-moves")
 def slicing_moves():
     """To cut an array that is everywhere is thought to move it."""
     kinds["e"] = "all-to-all"
@@ -172,14 +172,14 @@ def slicing_moves():
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("subscript-gone", 1.9)
+@told("subscript-gone")
 def subscript_gone():
     """A gather over one axis of two is taken for a permute."""
     kinds["g"] = "collective-permute"
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("subscript-moved-by-gather", 1.8)
+@told("subscript-moved-by-gather")
 def subscript_moved_by_gather():
     """The subscript is moved by way of the whole array."""
     kinds["d"] = "all-gather"
@@ -187,7 +187,7 @@ def subscript_moved_by_gather():
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("sum-forgotten", 1.4)
+@told("sum-forgotten")
 def sum_forgotten():
     """Sums are gathered, or left alone."""
     kinds["b"] = "all-gather"
@@ -209,11 +209,30 @@ def underscores():
     sl.predict("2.1", kinds=kinds, prices=prices)
 
 
-@wrong("whole-sum-for-a-slice", 1.6)
+@told("whole-sum-for-a-slice")
 def whole_sum_for_a_slice():
     """Every sum is an all-reduce."""
     kinds["c"] = "all-reduce"
     kinds["j"] = "all-reduce"
     prices["c"] = 1024
     prices["j"] = 256
+    sl.predict("2.1", kinds=kinds, prices=prices)
+
+
+@right
+def spelt_otherwise():
+    """As functions, as constants, as words."""
+    kinds = {
+        "a": "all_gather",
+        "b": "ALL_REDUCE",
+        "c": "Reduce Scatter",
+        "d": "all-to-all",
+        "e": "None",
+        "f": "collective_permute",
+        "g": "All-Gather",
+        "h": "all gather",
+        "i": "all_reduce",
+        "j": "reduce_scatter",
+    }
+    prices = {"a": 512, "b": 1024, "c": 512, "d": 128, "e": 0, "f": 64, "g": 128, "h": 256, "i": 256, "j": 128}
     sl.predict("2.1", kinds=kinds, prices=prices)

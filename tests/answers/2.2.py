@@ -161,3 +161,29 @@ def walked():
             held |= {step} | ({n - step} if bidirectional else set())
             seconds += max(latency, V / (n * bandwidth))
         return seconds
+
+
+@wrong("doubles-like-a-tree", 0)
+def as_in_a_tree():
+    """What is known doubles in every hop."""
+    import math
+
+    def time_all_gather(V, n, bandwidth, latency, bidirectional):
+        return math.ceil(math.log2(n)) * max(latency, V / n / bandwidth)
+
+
+@wrong("-", 0)
+def asks_the_laboratory():
+    """The model of the laboratory."""
+    from shardlab.programs import alphabeta
+
+    def time_all_gather(V, n, bandwidth, latency, bidirectional):
+        return alphabeta.all_gather(V, n, bandwidth, latency, bidirectional)
+
+
+@wrong("-", 0)
+def is_the_laboratorys():
+    """The same under another name."""
+    from shardlab.programs import alphabeta
+
+    time_all_gather = alphabeta.all_gather

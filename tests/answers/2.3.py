@@ -2,7 +2,7 @@
 
 import math
 
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -59,7 +59,7 @@ def counted_up():
         return rows
 
 
-@wrong("direction-counts", 2.8)
+@told("direction-counts")
 def direction_counts():
     """Two directions are thought to halve it."""
     changes["directions"] = "half"
@@ -74,7 +74,7 @@ def elements_for_bytes():
         return math.ceil(n * bandwidth * latency / columns)
 
 
-@wrong("faster-link-sooner-busy", 2.8)
+@told("faster-link-sooner-busy")
 def faster_link_sooner_busy():
     """A faster link is thought to leave latency behind sooner."""
     changes["bandwidth"] = "half"
@@ -100,7 +100,7 @@ def hop_for_array():
         return math.ceil(bandwidth * latency / (columns * itemsize))
 
 
-@wrong("hop-for-array", 2.8)
+@told("hop-for-array")
 def hop_for_array_believed():
     """45 kB, however many devices."""
     changes["devices"] = "same"
@@ -139,15 +139,31 @@ def rounded_to_nearest():
         return round(n * bandwidth * latency / (columns * itemsize))
 
 
-@wrong("slower-start-same-size", 2.8)
+@told("slower-start-same-size")
 def slower_start():
     """Latency is thought to drop out."""
     changes["latency"] = "same"
     sl.predict("2.3", changes=changes)
 
 
-@wrong("twice-the-work-later", 2.8)
+@told("twice-the-work-later")
 def twice_the_work_later():
     """An all-reduce moves twice as much, so it is thought to cross over sooner."""
     changes["all_reduce"] = "half"
     sl.predict("2.3", changes=changes)
+
+
+@wrong("always-one-more", 2)
+def one_more():
+    """Cut off, and one added."""
+
+    def crossover_rows(columns, itemsize, n, bandwidth, latency):
+        return int(n * bandwidth * latency / (columns * itemsize)) + 1
+
+
+@right
+def rows_by_division():
+    """Latency over the time of a row, rounded up without math."""
+
+    def crossover_rows(columns, itemsize, n, bandwidth, latency):
+        return int(-(-latency // (columns * itemsize / n / bandwidth)))

@@ -19,7 +19,7 @@ def all_to_all_factor(n, bidirectional):
     return blocks / n / hops
 
 
-@wrong("asked-the-other-way", 1.5)
+@wrong("asked-the-other-way", 2.5)
 def asked_the_other_way():
     """The gather divided by the all-to-all."""
     sl.predict("2.4", one_way=2, both_ways=4)
@@ -38,7 +38,7 @@ def directions_added():
         return (n - 1) * V / n / 2
 
 
-@wrong("distance-forgotten", 0)
+@wrong("distance-forgotten", 1)
 def distance_forgotten():
     """Bytes that a device sends, not bytes over a link."""
     sl.predict("2.4", one_way=0.0625, both_ways=0.0625)
@@ -58,7 +58,7 @@ def distance_forgotten_both():
         return (n - 1) * V / n**2 / (2 if bidirectional else 1)
 
 
-@wrong("fraction-of-the-array", 2.0)
+@wrong("fraction-of-the-array", 2.5)
 def fraction_of_the_array():
     """A fraction of V."""
     sl.predict("2.4", one_way=0.5, both_ways=0.125)
@@ -104,7 +104,7 @@ def one_way_only():
         return (n - 1) * V / n / 2
 
 
-@wrong("quarter-everywhere", 2.0)
+@wrong("quarter-everywhere", 2.5)
 def quarter_everywhere():
     """A quarter, one way and both ways."""
     sl.predict("2.4", one_way=0.25, both_ways=0.25)
@@ -121,7 +121,7 @@ def quarter_for_odd_rings():
         return 0.25 if bidirectional else 0.5
 
 
-@wrong("same-as-gather", 0)
+@wrong("same-as-gather", 1)
 def same_as_gather():
     """Everyone talks to everyone, so it is thought to cost the same."""
     sl.predict("2.4", one_way=1, both_ways=1)
@@ -143,7 +143,7 @@ def second_direction_halves():
         return one_way / 2 if bidirectional else one_way
 
 
-@wrong("second-direction-halves-both", 2)
+@wrong("second-direction-halves-both", 2.5)
 def second_direction_halves_both():
     """The second direction is thought to help both alike."""
     sl.predict("2.4", one_way=0.5, both_ways=0.5)

@@ -1,6 +1,6 @@
 """Three times from the blocks that a chip multiplies."""
 
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -209,21 +209,21 @@ def gathered_weights_not_read():
         }
 
 
-@wrong("latency-forgotten", 3.75)
+@told("latency-forgotten")
 def latency_forgotten():
     """Hops forgotten: the small layer is thought to wait for memory."""
     bound["f"] = "memory"
     sl.predict("2.5", bound=bound)
 
 
-@wrong("memory-for-many-rows", 3.75)
+@told("memory-for-many-rows")
 def memory_for_many_rows():
     """W is large, so the first is thought to wait for memory."""
     bound["a"] = "memory"
     sl.predict("2.5", bound=bound)
 
 
-@wrong("more-rows-help", 3.75)
+@told("more-rows-help")
 def more_rows_help():
     """65,536 rows are thought to be enough for anything."""
     bound["e"] = "compute"
@@ -251,7 +251,7 @@ def multiplications_only():
         }
 
 
-@wrong("no-collective-no-wait", 3.75)
+@told("no-collective-no-wait")
 def no_collective_no_wait():
     """Without a collective a layer is thought to be bound by compute."""
     bound["b"] = "compute"
@@ -300,14 +300,14 @@ def one_way_only():
         }
 
 
-@wrong("roof-of-memory", 3.75)
+@told("roof-of-memory")
 def roof_of_memory():
     """1,024 rows are above 240, so compute."""
     bound["c"] = "compute"
     sl.predict("2.5", bound=bound)
 
 
-@wrong("rows-do-not-help", 3.75)
+@told("rows-do-not-help")
 def rows_do_not_help():
     """Who gathers is thought to wait, always."""
     bound["d"] = "communication"
@@ -335,7 +335,7 @@ def sum_cut_too_early():
         }
 
 
-@wrong("waits-for-nothing", 3.75)
+@told("waits-for-nothing")
 def waits_for_nothing():
     """A layer without a collective is thought to wait for one."""
     bound["b"] = "communication"
@@ -399,4 +399,22 @@ def work_not_divided():
             "compute": flops / chip["flops"],
             "memory": 2 * numbers / chip["hbm"],
             "communication": passes * (n // 2) * hop,
+        }
+
+
+@wrong("-", 1.5)
+def half_a_hop():
+    """n / 2 hops, also of an odd ring."""
+
+    def layer_seconds(layer, chip):
+        B, D, F, n = (layer[name] for name in ("B", "D", "F", "n"))
+        rows = layer["moves"] in ("nothing", "gather")
+        blocks = B / n * D + D * F + B / n * F if rows else B * D / n + D * F / n + B * F
+        moved = {"nothing": 0, "gather": D * F, "reduce": B * F, "scatter": B * F}[layer["moves"]]
+        passes = {"nothing": 0, "gather": 1, "reduce": 2, "scatter": 1}[layer["moves"]]
+        hop = max(chip["hop"], 2 * moved / n / chip["link"])
+        return {
+            "compute": 2 * B * D * F / n / chip["flops"],
+            "memory": 2 * blocks / chip["hbm"],
+            "communication": passes * n / 2 * hop,
         }

@@ -100,3 +100,12 @@ def weights_whole():
         W1, W2 = constrain(W1, mesh, P()), constrain(W2, mesh, P())
         H = jax.nn.relu(X @ W1)
         return constrain(H @ W2, mesh, P("data", None))
+
+
+@wrong("batch-over-everything", 1)
+def weight_asked_to_be_whole():
+    """Nothing is said of H; a weight is made whole."""
+
+    def block(mesh, X, W1, W2):
+        H = jax.nn.relu(X @ constrain(W1, mesh, P()))
+        return constrain(H @ W2, mesh, P("data", None))

@@ -1,6 +1,6 @@
 import jax
 import jax.numpy as jnp
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -26,7 +26,7 @@ def running_total(mesh, x):
     return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
 
 
-@wrong("rows-of-all-devices", 3.5)
+@told("rows-of-all-devices")
 def all_devices():
     sl.predict("3.4", kinds=kinds, roll_bytes=32768)
 
@@ -60,13 +60,13 @@ def by_hand():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P("x", None))(x)
 
 
-@wrong("columns-cross-devices", 3.75)
+@told("columns-cross-devices")
 def columns_move():
     kinds["cumsum_columns"] = ["all-gather"]
     sl.predict("3.4", kinds=kinds, roll_bytes=512)
 
 
-@wrong("elementwise-thinking", 3.75)
+@told("elementwise-thinking")
 def cumsum_free():
     kinds["cumsum"] = []
     sl.predict("3.4", kinds=kinds, roll_bytes=512)
@@ -102,41 +102,100 @@ def own_total():
         return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
 
 
-@wrong("reshaping-is-free", 3.75)
+@told("reshaping-is-free")
 def ravel_free():
     kinds["ravel_transposed"] = []
     sl.predict("3.4", kinds=kinds, roll_bytes=512)
 
 
-@wrong("roll-gathers", 3.75)
+@told("roll-gathers")
 def roll_gathers():
     kinds["roll"] = ["all-gather"]
     sl.predict("3.4", kinds=kinds, roll_bytes=512)
 
 
-@wrong("row-in-elements", 3.5)
+@told("row-in-elements")
 def row_elements():
     sl.predict("3.4", kinds=kinds, roll_bytes=128)
 
 
-@wrong("whole-shard-rolls", 3.5)
+@told("whole-shard-rolls")
 def shard_rolls():
     sl.predict("3.4", kinds=kinds, roll_bytes=4096)
 
 
-@wrong("softmax-is-elementwise", 3.75)
+@told("softmax-is-elementwise")
 def softmax_free():
     kinds["softmax"] = []
     sl.predict("3.4", kinds=kinds, roll_bytes=512)
 
 
-@wrong("whole-dimension-gathered", 3.75)
+@told("whole-dimension-gathered")
 def softmax_gathers():
     kinds["softmax"] = ["all-gather"]
     sl.predict("3.4", kinds=kinds, roll_bytes=512)
 
 
-@wrong("transposing-moves", 3.75)
+@told("transposing-moves")
 def transpose_moves():
     kinds["transpose"] = ["all-to-all"]
     sl.predict("3.4", kinds=kinds, roll_bytes=512)
+
+
+@wrong("neighbour-only", 2)
+def last_total():
+    """The total of the shard before, alone."""
+
+    def running_total(mesh, x):
+        n = mesh.shape["x"]
+        within = jnp.cumsum(x.reshape(n, -1, x.shape[1]), axis=1)
+        totals = within[:, -1]
+        before = jnp.concatenate([jnp.zeros_like(totals[:1]), totals[:-1]])
+        y = (within + before[:, None]).reshape(x.shape)
+        return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
+
+
+@wrong("every-total-added", 2)
+def all_totals():
+    """A sum that knows no order."""
+
+    def running_total(mesh, x):
+        n = mesh.shape["x"]
+        within = jnp.cumsum(x.reshape(n, -1, x.shape[1]), axis=1)
+        totals = within[:, -1]
+        before = jnp.broadcast_to(totals.sum(0), totals.shape)
+        y = (within + before[:, None]).reshape(x.shape)
+        return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
+
+
+@wrong("from-the-end", 2)
+def totals_behind():
+    """Those behind instead of those before."""
+
+    def running_total(mesh, x):
+        n = mesh.shape["x"]
+        within = jnp.cumsum(x.reshape(n, -1, x.shape[1]), axis=1)
+        totals = within[:, -1]
+        before = totals.sum(0) - jnp.cumsum(totals, axis=0)
+        y = (within + before[:, None]).reshape(x.shape)
+        return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
+
+
+@told("clever-compiler")
+def clever():
+    """What would be enough, instead of what is compiled."""
+    sl.predict("3.4", kinds={**kinds, "cumsum": ["collective-permute"], "ravel_transposed": "all_to_all"}, roll_bytes=512)
+
+
+@right
+def spelt_otherwise():
+    """With underscores, without a list, twice, none by name."""
+    said = {
+        "transpose": "none",
+        "roll": "collective_permute",
+        "cumsum": ("ALL-GATHER",),
+        "cumsum_columns": [],
+        "softmax": ["all-reduce", "all_reduce"],
+        "ravel_transposed": {"all gather"},
+    }
+    sl.predict("3.4", kinds=said, roll_bytes=512.0)

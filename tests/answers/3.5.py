@@ -71,3 +71,15 @@ def rows_of_b():
 @wrong("weights-stay-whole", 2.5)
 def weights_whole():
     one = {"A": P(("x", "y"), None), "B": P(), "C": P(), "D": P()}
+
+
+@wrong("one-axis-twice", 2)
+def rows_and_columns_over_one_axis():
+    """Nothing that is summed is cut, and yet something moves."""
+    free = {"A": P("x", None), "B": P(), "C": P(), "D": P(None, "x")}
+
+
+@wrong("b-and-c-do-not-fit", 2.5)
+def rows_of_a_too():
+    """B and C fit, and the rows of A are cut besides."""
+    one = {"A": P("x", None), "B": P(None, ("x", "y")), "C": P(("x", "y"), None), "D": P(None, ("x", "y"))}

@@ -95,3 +95,31 @@ def scattered():
 
         specs = P("x", None), P(None, "x")
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(x, columns)
+
+
+@wrong("one-step-too-few", 0)
+def five_steps():
+    """A step is missing at the end."""
+
+    def steps(mesh, x, rows, columns):
+        scale = len(rows) ** -0.5
+        for _ in range(2):
+            x = scale * (rows @ (scale * (columns @ x)))
+        return scale * (rows @ x)
+
+
+@wrong("matrix-brought", 1)
+def matrix_in_every_step():
+    """W is brought six times, by all-gathers alone."""
+
+    def steps(mesh, x, rows, columns):
+        def body(x, rows, columns):
+            scale = rows.shape[1] ** -0.5
+            mine = x.shape[0] * jax.lax.axis_index("x")
+            whole = jax.lax.all_gather(x, "x", tiled=True)
+            for _ in range(6):
+                whole = scale * (jax.lax.all_gather(rows + 0 * whole[0, 0], "x", tiled=True) @ whole)
+            return jax.lax.dynamic_slice_in_dim(whole, mine, x.shape[0])
+
+        specs = P("x", None), P("x", None), P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(x, rows, columns)

@@ -1,5 +1,5 @@
 import jax
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -46,7 +46,7 @@ def device_put_inside():
         return jax.lax.with_sharding_constraint(y, columns)
 
 
-@wrong("out-shardings-free", 3.25)
+@told("out-shardings-free")
 def free():
     outcome["b"] = []
     sl.predict("3.7", outcome=outcome)
@@ -67,13 +67,13 @@ def local():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P("x", None))(x)
 
 
-@wrong("numpy-in-the-program", 3.25)
+@told("numpy-in-the-program")
 def numpy():
     outcome["f"] = ["all-to-all"]
     sl.predict("3.7", outcome=outcome)
 
 
-@wrong("in-shardings-move", 3.25)
+@told("in-shardings-move")
 def promise():
     outcome["e"] = ["all-to-all"]
     sl.predict("3.7", outcome=outcome)
@@ -87,7 +87,7 @@ def rows():
         return jax.lax.with_sharding_constraint(jax.nn.softmax(x, axis=1), columns)
 
 
-@wrong("slicing-moves", 3.25)
+@told("slicing-moves")
 def slicing():
     outcome["d"] = ["all-gather"]
     sl.predict("3.7", outcome=outcome)
@@ -105,3 +105,23 @@ def whole():
         x = jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P()))
         y = jax.nn.softmax(x, axis=0)
         return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P(None, "x")))
+
+
+@told("requests-refused")
+def requests_refused():
+    """Every request that asks for a move is taken for an error."""
+    sl.predict("3.7", outcome={**outcome, "b": "ValueError", "c": "ValueError", "d": "TypeError"})
+
+
+@wrong("-", 2.5)
+def turned_then_compared():
+    """Turned first, and then summed over devices all the same."""
+
+    def shares(mesh, x):
+        def body(b):
+            columns = jax.lax.all_to_all(b, "x", 1, 0, tiled=True)
+            top = jax.lax.pmax(columns.max(), "x")
+            e = jax.numpy.exp(columns - top)
+            return e / e.sum(0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P(None, "x"))(x)

@@ -1,5 +1,5 @@
 import jax
-from variants import wrong
+from variants import told, wrong
 
 import shardlab as sl
 
@@ -40,7 +40,7 @@ def always_gathers():
         return gather(mesh, A, B)
 
 
-@wrong("case-2-always-gathers", 4.5)
+@told("case-2-always-gathers")
 def always_gathers_believed():
     sl.predict("4.4", deep="all-gather", wide="all-gather")
 
@@ -142,7 +142,7 @@ def reduced_once():
         return {"gather": gather, "reduce": reduce}
 
 
-@wrong("always-reduces", 4.5)
+@told("always-reduces")
 def reduction_believed():
     sl.predict("4.4", deep="all-reduce", wide="all-reduce")
 
@@ -163,3 +163,58 @@ def times_added():
 def work_divided():
     def costs(I, J, K, n):
         return {"gather": [4 * I * J, 2 * I * J * K // n], "reduce": [2 * 4 * I * K, 2 * I * J * K // n]}
+
+
+@wrong("always-reduces", 4)
+def compares_j_with_k():
+    """An all-reduce is counted once in the choice."""
+
+    def case_2_cheaper(mesh, A, B):
+        return (reduce if A.shape[1] > B.shape[1] else gather)(mesh, A, B)
+
+
+@wrong("always-gathers", 4)
+def compares_j_with_4k():
+    """Reduces only where it is far cheaper."""
+
+    def case_2_cheaper(mesh, A, B):
+        return (reduce if A.shape[1] >= 4 * B.shape[1] else gather)(mesh, A, B)
+
+
+@wrong("operands-swapped", 3)
+def swapped():
+    def case_2_cheaper(mesh, A, B):
+        def body(a, b):
+            return b @ jax.lax.all_gather(a, "x", axis=1, tiled=True, to="invarying")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
+
+
+@wrong("gathered-then-reshaped", 3)
+def untiled():
+    def case_2_cheaper(mesh, A, B):
+        def body(a, b):
+            return jax.lax.all_gather(a, "x", to="invarying").reshape(a.shape[0], -1) @ b
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
+
+
+@wrong("index-for-start", 3)
+def index_for_start():
+    def case_2_cheaper(mesh, A, B):
+        def body(a, b):
+            mine = jax.lax.dynamic_slice_in_dim(b, jax.lax.axis_index("x"), a.shape[1])
+            return jax.lax.psum(a @ mine, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
+
+
+@wrong("-", 3)
+def rows_for_columns():
+    """B is transposed."""
+
+    def case_2_cheaper(mesh, A, B):
+        def body(a, b):
+            return jax.lax.psum(a @ b.T, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P())(A, B)

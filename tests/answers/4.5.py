@@ -1,5 +1,5 @@
 import jax
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -26,7 +26,7 @@ def all_to_all_and_sum():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P("x", None))(A, B)
 
 
-@wrong("compiler-emits-reduce-scatter", 2)
+@told("compiler-emits-reduce-scatter")
 def believes_the_textbook():
     sl.predict("4.5", kinds=["reduce-scatter"])
 
@@ -40,7 +40,7 @@ def columns():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P(None, "x"))(A, B)
 
 
-@wrong("slice-is-no-collective", 2)
+@told("slice-is-no-collective")
 def counts_the_slice():
     sl.predict("4.5", kinds=["all-reduce", "slice"])
 
@@ -91,3 +91,9 @@ def sum_then_slice():
             return jax.lax.dynamic_slice_in_dim(c, m * jax.lax.axis_index("x"), m)
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P("x", None))(A, B)
+
+
+@told("compiler-emits-reduce-scatter")
+def both_halves():
+    """Two collectives, and no slice among them."""
+    sl.predict("4.5", kinds=["reduce_scatter", "all_gather"])

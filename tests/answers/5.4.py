@@ -1,6 +1,6 @@
 """Axes with names."""
 
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -30,13 +30,13 @@ def first_whole():
     layout["W1"] = "... -> ..."
 
 
-@wrong("payload-halved", 2)
+@told("payload-halved")
 def half():
     """Half of the price."""
     sl.predict("5.4", kinds=["all-reduce"], factor=0.5)
 
 
-@wrong("degree-adds-a-collective", 2)
+@told("degree-adds-a-collective")
 def kinds():
     """A collective more."""
     sl.predict("5.4", kinds=["all-reduce", "all-gather"], factor=2)
@@ -73,7 +73,7 @@ def rows():
     layout["W1"] = "x y -> x@model y"
 
 
-@wrong("payload-unchanged", 2)
+@told("payload-unchanged")
 def same():
     """The same price."""
     sl.predict("5.4", kinds=["all-reduce"], factor=1)

@@ -1,4 +1,4 @@
-from variants import right, wrong
+from variants import right, told
 
 import shardlab as sl
 
@@ -17,19 +17,19 @@ types = {
 sl.predict("6.1", types=types)
 
 
-@wrong("axes-stay-in-place", 2.25)
+@told("axes-stay-in-place")
 def axes_in_place():
     types["a"] = "float32[16@x,8@y]"
     sl.predict("6.1", types=types)
 
 
-@wrong("result-guessed", 2.25)
+@told("result-guessed")
 def guesses_the_sum():
     types["h"] = "float32[8@x,12]"
     sl.predict("6.1", types=types)
 
 
-@wrong("reshape-forgets", 2.25)
+@told("reshape-forgets")
 def merge_forgets():
     types["d"] = "float32[128]"
     sl.predict("6.1", types=types)
@@ -52,19 +52,19 @@ def short_names():
     sl.predict("6.1", types=types)
 
 
-@wrong("reshape-forgets", 2.25)
+@told("reshape-forgets")
 def split_keeps_last():
     types["e"] = "float32[8@x,4,4@y]"
     sl.predict("6.1", types=types)
 
 
-@wrong("sum-replicates", 2.25)
+@told("sum-replicates")
 def sum_is_whole():
     types["b"] = "float32[16]"
     sl.predict("6.1", types=types)
 
 
-@wrong("-", 1.75)
+@told("-")
 def three_wrong():
     types["c"] = "float32[8@x,16@y]"
     types["f"] = "float32[8@x,16]"
@@ -72,13 +72,13 @@ def three_wrong():
     sl.predict("6.1", types=types)
 
 
-@wrong("none-against-axis-clashes", 2.25)
+@told("none-against-axis-clashes")
 def whole_clashes():
     types["f"] = "error"
     sl.predict("6.1", types=types)
 
 
-@wrong("whole-sum-doubted", 2.25)
+@told("whole-sum-doubted")
 def whole_sum_doubted():
     types["i"] = "error"
     sl.predict("6.1", types=types)

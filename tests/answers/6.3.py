@@ -128,3 +128,19 @@ def terms_paid():
         pairs = (A, B), (C, D), (E, F)
         one, two, three = (jnp.dot(p, q, out_sharding=open) for p, q in pairs)
         return jax.reshard(one + two + three, P())
+
+
+@wrong("-", 6)
+def rows_of_b_scaled():
+    """In the right place, with wrong values: nothing is to be said of the place."""
+
+    def rows(mesh, A, B):
+        return jnp.dot(A, 2 * B, out_sharding=P("x", None))
+
+
+@wrong("sum-left-open", 6)
+def columns_open():
+    """Left unreduced where it was to be cut."""
+
+    def columns(mesh, A, B):
+        return jnp.dot(A, B, out_sharding=P(None, None, unreduced={"x"}))

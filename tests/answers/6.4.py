@@ -1,6 +1,6 @@
 import re
 
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -31,7 +31,7 @@ def after_equals():
         return "quiet" if not runs else "hidden" if shape(before) == shape(after) else "announced"
 
 
-@wrong("all-suspected", 2.67)
+@told("all-suspected")
 def all_suspected():
     sl.predict("6.4", kinds={"fft": ["all-gather"], "softmax": ["all-reduce"], "sort": ["all-gather"]})
 
@@ -88,7 +88,7 @@ def gathers_only():
         return "hidden" if entries(before) == entries(after) else "announced"
 
 
-@wrong("softmax-stays-at-home", 2.67)
+@told("softmax-stays-at-home")
 def softmax_at_home():
     sl.predict("6.4", kinds={"fft": ["all-gather"], "softmax": [], "sort": []})
 
@@ -102,7 +102,7 @@ def softmax_at_home():
         return "hidden" if shape(before) == shape(after) else "announced"
 
 
-@wrong("typed-sharded-so-quiet", 2.67)
+@told("typed-sharded-so-quiet")
 def types_are_believed():
     sl.predict("6.4", kinds={"fft": [], "softmax": ["all-reduce"], "sort": []})
 
@@ -141,3 +141,9 @@ def words():
         if not re.search(kinds, hlo):
             return "quiet"
         return "hidden" if entries(before) == entries(after) else "announced"
+
+
+@right
+def spelt_otherwise():
+    """With underscores; one without a list, none by name."""
+    sl.predict("6.4", kinds={"fft": "all_gather", "softmax": ("ALL_REDUCE",), "sort": "none"})

@@ -84,3 +84,13 @@ def where():
         H = jax.reshard(X, P("x")) @ W1
         H = jnp.where(H > 0, H, 0)
         return jnp.dot(H, W2, out_sharding=P("x", None))
+
+
+@wrong("-", 1.5)
+def hidden_layer_gathered():
+    """No weight is brought together; the hidden layer is."""
+
+    def ported(mesh, X, W1, W2):
+        X = jax.reshard(X, P("x", None))
+        H = jax.reshard(jax.nn.relu(X @ W1), P("x", None))
+        return jnp.dot(H, W2, out_sharding=P("x", None))

@@ -134,7 +134,7 @@ def manual_terms():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P(), check_vma=False)(x, W, b)
 
 
-@wrong("terms-returned", 3)
+@wrong("promise-not-proved", 3)
 def manual_terms_checked():
     def manual_layer(mesh, x, W, b):
         def body(x, W, b):
@@ -142,3 +142,15 @@ def manual_terms_checked():
 
         specs = P("x"), P("x", None), P()
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(x, W, b)
+
+
+@wrong("promise-not-proved", 3)
+def bias_by_another_axis():
+    """What is summed over x depends on where along y a device is."""
+
+    def manual_layer(mesh, x, W, b):
+        def body(x, W, b):
+            first = jax.lax.axis_index("y") == 0
+            return jax.nn.sigmoid(jax.lax.psum(x @ W + jnp.where(first, b, 0), "x"))
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P("x", None), P()), out_specs=P())(x, W, b)

@@ -1,5 +1,5 @@
 import jax
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -17,7 +17,7 @@ def array_first():
         return jax.reshard(x, P(None, ("y", "x"))).sum(axis=0)
 
 
-@wrong("before-not-after", 1.5)
+@told("before-not-after")
 def as_before():
     sl.predict("6.7", copies=2)
 
@@ -28,7 +28,7 @@ def asked_at_once():
         return jax.lax.reduce_sum(x, axes=(0,), out_sharding=P(("y", "x")))
 
 
-@wrong("published-claim", 1.5)
+@told("published-claim")
 def claim_believed():
     sl.predict("6.7", copies=1)
 
@@ -45,7 +45,7 @@ def constrained_by_sharding():
         return jax.lax.with_sharding_constraint(x.sum(axis=0), jax.NamedSharding(mesh, P(("y", "x"))))
 
 
-@wrong("parts-not-copies", 1.5)
+@told("parts-not-copies")
 def eight():
     sl.predict("6.7", copies=8)
 

@@ -170,3 +170,14 @@ def sum_of_copies():
 def whole_arrays():
     def emulate(body, mesh, in_specs, out_spec, arrays):
         return bodies[body](*map(np.asarray, arrays))
+
+
+@wrong("-", 0)
+def products_in_bfloat16():
+    """Two digits and a half: right for numbers up to 256."""
+    import jax.numpy as jnp
+
+    def product(a, b):
+        return np.asarray(jnp.asarray(a, "bfloat16"), "float32") @ np.asarray(jnp.asarray(b, "bfloat16"), "float32")
+
+    bodies["product"] = product

@@ -1,4 +1,4 @@
-from variants import wrong
+from variants import told
 
 import shardlab as sl
 
@@ -9,7 +9,7 @@ sl.predict(
 )
 
 
-@wrong("all-devices-counted", 2.67)
+@told("all-devices-counted")
 def all_devices():
     sl.predict(
         "7.2",
@@ -18,7 +18,7 @@ def all_devices():
     )
 
 
-@wrong("copies-are-one", 2.75)
+@told("copies-are-one")
 def copies_once():
     sl.predict(
         "7.2",
@@ -27,7 +27,7 @@ def copies_once():
     )
 
 
-@wrong("out-specs-sums", 2.75)
+@told("out-specs-sums")
 def out_specs_sum():
     sl.predict(
         "7.2",
@@ -36,7 +36,7 @@ def out_specs_sum():
     )
 
 
-@wrong("sums-out-the-rows", 2.75)
+@told("sums-out-the-rows")
 def rows_gone():
     sl.predict(
         "7.2",
@@ -45,7 +45,7 @@ def rows_gone():
     )
 
 
-@wrong("scalar-concatenated", 2.75)
+@told("scalar-concatenated")
 def scalar():
     sl.predict(
         "7.2",
@@ -54,7 +54,7 @@ def scalar():
     )
 
 
-@wrong("specs-cancel", 2.5)
+@told("specs-cancel")
 def specs_cancel():
     sl.predict(
         "7.2",
@@ -63,7 +63,7 @@ def specs_cancel():
     )
 
 
-@wrong("sum-of-copies-is-one", 2.67)
+@told("sum-of-copies-is-one")
 def sum_of_copies():
     sl.predict(
         "7.2",
@@ -72,7 +72,7 @@ def sum_of_copies():
     )
 
 
-@wrong("out-specs-sums", 2.67)
+@told("out-specs-sums")
 def values_summed():
     sl.predict(
         "7.2",

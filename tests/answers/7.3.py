@@ -1,5 +1,5 @@
 import jax
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -15,12 +15,12 @@ def honest(mesh, x):
     return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(x)
 
 
-@wrong("gathered-for-you", 2.5)
+@told("gathered-for-you")
 def all_gathered():
     sl.predict("7.3", checked="ValueError", unchecked=list(range(16)), true_on=1)
 
 
-@wrong("believes-the-sharding", 2.5)
+@told("believes-the-sharding")
 def believes():
     sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=8)
 
@@ -58,12 +58,12 @@ def identity_unchecked():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("last-shard-shown", 2.5)
+@told("last-shard-shown")
 def last():
     sl.predict("7.3", checked="ValueError", unchecked=[14.0, 15.0], true_on=1)
 
 
-@wrong("lie-not-noticed", 2.5)
+@told("lie-not-noticed")
 def not_noticed():
     sl.predict("7.3", checked=[0.0, 1.0], unchecked=[0.0, 1.0], true_on=1)
 
@@ -96,7 +96,7 @@ def repeated():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
 
 
-@wrong("out-specs-sums", 2.5)
+@told("out-specs-sums")
 def summed():
     sl.predict("7.3", checked="ValueError", unchecked=[56.0, 64.0], true_on=1)
 

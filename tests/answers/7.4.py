@@ -204,7 +204,7 @@ def rows_left_alone():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "y"), out_specs=P(None, "y"), axis_names={"y"})(x)
 
 
-@wrong("sum-of-means", 1)
+@wrong("sum-of-means", 0)
 def sum_of_means():
     from jax import P, lax
 
@@ -261,3 +261,115 @@ def two_moments():
             return (b - s[:, None]) * lax.rsqrt(q - s**2)[:, None]
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+@wrong("mean-of-variances", 1)
+def mean_of_variances():
+    def parallel_normalize(mesh, x):
+        def body(block):
+            mean = jax.lax.pmean(block.mean(1, keepdims=True), "y")
+            return (block - mean) / jnp.sqrt(jax.lax.pmean(block.var(1, keepdims=True), "y"))
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+@wrong("rows-and-devices-mixed", 1)
+def one_mean():
+    """One mean and one deviation for the whole array."""
+
+    def parallel_normalize(mesh, x):
+        def body(block):
+            mean = jax.lax.pmean(block.mean(), ("x", "y"))
+            return (block - mean) / jnp.sqrt(jax.lax.pmean(((block - mean) ** 2).mean(), ("x", "y")))
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+@wrong("-", 1)
+def right_over_x_too():
+    """Sends over x and does not use it: no row is mixed with another. The values are shifted."""
+
+    def parallel_normalize(mesh, x):
+        def body(block):
+            idle = jax.lax.psum(block.sum(), ("x", "y"))
+            mean = jax.lax.pmean(block.mean(1, keepdims=True), "y")
+            return (block - mean) / jnp.sqrt(jax.lax.pmean(((block - mean) ** 2).mean(1, keepdims=True), "y")) + idle
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+@wrong("sum-of-means", 1)
+def squares_summed():
+    def parallel_normalize(mesh, x):
+        def body(block):
+            centred = block - jax.lax.pmean(block.mean(1, keepdims=True), "y")
+            return centred / jnp.sqrt(jax.lax.psum((centred**2).mean(1, keepdims=True), "y"))
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+@wrong("variance-not-rooted", 1)
+def no_root():
+    def parallel_normalize(mesh, x):
+        def body(block):
+            centred = block - jax.lax.pmean(block.mean(1, keepdims=True), "y")
+            return centred / jax.lax.pmean((centred**2).mean(1, keepdims=True), "y")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+@wrong("not-divided", 1)
+def centred_only():
+    def parallel_normalize(mesh, x):
+        def body(block):
+            return block - jax.lax.pmean(block.mean(1, keepdims=True), "y")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+@wrong("one-degree-less", 1)
+def one_less():
+    def parallel_normalize(mesh, x):
+        def body(block):
+            count = block.shape[1] * jax.lax.axis_size("y")
+            centred = block - jax.lax.pmean(block.mean(1, keepdims=True), "y")
+            return centred / jnp.sqrt(jax.lax.psum((centred**2).sum(1, keepdims=True), "y") / (count - 1))
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+@wrong("first-row-compared", 2)
+def first_row():
+    def is_normalized(x, y):
+        row = np.asarray(x[0])
+        return np.allclose(y[0], (row - row.mean()) / row.std(), atol=1e-3)
+
+
+@wrong("-", 2)
+def same_order():
+    """Mean, deviation and the order of each row's entries."""
+
+    def is_normalized(x, y):
+        x, y = np.asarray(x), np.asarray(y)
+        good = np.allclose(y.mean(1), 0, atol=1e-3) and np.allclose(y.std(1), 1, atol=1e-3)
+        return bool(good and (x.argsort(1) == y.argsort(1)).all())
+
+
+@wrong("differences-with-their-sign", 2)
+def only_too_small():
+    """abs is forgotten: entries that are too large pass."""
+
+    def is_normalized(x, y):
+        x = np.array(x)
+        want = (x - x.mean(axis=1)[:, None]) / x.std(axis=1)[:, None]
+        return bool((want - np.array(y)).max() < 1e-2)
+
+
+@wrong("differences-with-their-sign", 2)
+def only_too_large():
+    """The same with the difference the other way round."""
+
+    def is_normalized(x, y):
+        x = np.array(x)
+        want = (x - x.mean(axis=1)[:, None]) / x.std(axis=1)[:, None]
+        return bool((np.array(y) - want).max() < 1e-2)

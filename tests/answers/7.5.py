@@ -215,3 +215,80 @@ def zeros():
             return jax.lax.pmean(kept.mean(), "x")
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
+@wrong("psum-and-pmean", 0)
+def words_averaged():
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.arange(losses.shape[1])[None] < lengths[:, None]
+            count = jax.lax.pmean(keep.sum().astype(jnp.float32), "x")
+            return jax.lax.psum(jnp.where(keep, losses, 0.0).sum(), "x") / count
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
+@wrong("own-words-counted", 0)
+def own_words():
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.arange(losses.shape[1])[None] < lengths[:, None]
+            return jax.lax.psum(jnp.where(keep, losses, 0.0).sum(), "x") / keep.sum()
+
+        specs = P("x", None), P("x")
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P(), check_vma=False)(losses, lengths)
+
+
+@wrong("mean-of-means", 0)
+def guarded_means():
+    """Means of the devices' means; a device without words has the mean 0."""
+
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.arange(losses.shape[1])[None] < lengths[:, None]
+            count = jnp.maximum(keep.sum(), 1)
+            return jax.lax.pmean(jnp.where(keep, losses, 0.0).sum() / count, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
+@right
+def guarded_weights():
+    """Weighted means, where nobody divides by zero."""
+
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.arange(losses.shape[1])[None] < lengths[:, None]
+            count = keep.sum().astype(jnp.float32)
+            mean = jnp.where(keep, losses, 0.0).sum() / jnp.maximum(count, 1)
+            return jax.lax.psum(mean * count, "x") / jax.lax.psum(count, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
+@wrong("nothing-by-nothing", 0)
+def unguarded_weights():
+    """Weighted means; a device without words divides zero by zero."""
+
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.arange(losses.shape[1])[None] < lengths[:, None]
+            count = keep.sum().astype(jnp.float32)
+            mean = jnp.where(keep, losses, 0.0).sum() / count
+            return jax.lax.psum(mean * count, "x") / jax.lax.psum(count, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
+@wrong("-", 0)
+def counts_in_bfloat16():
+    """bfloat16 holds whole numbers up to 256."""
+
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.arange(losses.shape[1])[None] < lengths[:, None]
+            kept = jnp.where(keep, losses, 0.0)
+            count = keep.sum().astype(jnp.bfloat16).astype(jnp.float32)
+            return jax.lax.psum(kept.sum(), "x") / jax.lax.psum(count, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)

@@ -284,3 +284,56 @@ def without_keepdims():
             return e * (1 / lax.psum(jnp.sum(e, -1), "x"))[:, None]
 
         return jax.jit(jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"),), out_specs=P(None, "x")))(x)
+
+
+@wrong("one-maximum-for-all-rows", 0)
+def one_maximum():
+    def softmax(mesh, x):
+        def body(block):
+            m = jax.lax.pmax(block.max(), "x")
+            e = jnp.exp(block - m)
+            return e / jax.lax.psum(e.sum(1, keepdims=True), "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
+
+    def logsumexp(mesh, x):
+        def body(block):
+            m = jax.lax.pmax(block.max(), "x")
+            return (jnp.log(jax.lax.psum(jnp.exp(block - m).sum(1, keepdims=True), "x")) + m)[:, 0]
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
+
+
+@wrong("mean-for-maximum", 0)
+def row_mean():
+    def softmax(mesh, x):
+        def body(block):
+            m = jax.lax.pmean(block.mean(1, keepdims=True), "x")
+            e = jnp.exp(block - m)
+            return e / jax.lax.psum(e.sum(1, keepdims=True), "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
+
+    def logsumexp(mesh, x):
+        def body(block):
+            m = jax.lax.pmean(block.mean(1, keepdims=True), "x")
+            return (jnp.log(jax.lax.psum(jnp.exp(block - m).sum(1, keepdims=True), "x")) + m)[:, 0]
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
+
+
+@wrong("pmean-for-psum", 0)
+def averaged():
+    def softmax(mesh, x):
+        def body(block):
+            e = jnp.exp(block - jax.lax.pmax(block.max(1, keepdims=True), "x"))
+            return e / jax.lax.pmean(e.sum(1, keepdims=True), "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
+
+    def logsumexp(mesh, x):
+        def body(block):
+            m = jax.lax.pmax(block.max(1, keepdims=True), "x")
+            return (jnp.log(jax.lax.pmean(jnp.exp(block - m).sum(1, keepdims=True), "x")) + m)[:, 0]
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)

@@ -333,3 +333,20 @@ def zeros_in_the_loop():
             return jax.lax.fori_loop(0, n, hop, (block, whole))[1]
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(x)
+
+
+@wrong("one-hop-short", 0)
+def two_hops_short():
+    def ring_all_gather(mesh, x):
+        n = mesh.shape["x"]
+
+        def body(block):
+            d, m = jax.lax.axis_index("x"), block.shape[0]
+            whole = jnp.zeros((n * m, *block.shape[1:]), block.dtype)
+            whole = jax.lax.dynamic_update_slice_in_dim(whole, block, d * m, 0)
+            for i in range(1, n - 2):
+                block = jax.lax.ppermute(block, "x", ring(n))
+                whole = jax.lax.dynamic_update_slice_in_dim(whole, block, (d - i) % n * m, 0)
+            return whole
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)

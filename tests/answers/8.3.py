@@ -431,3 +431,43 @@ def wrong_sign():
             return whole.reshape(block.shape[1:])
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
+
+
+@wrong("one-hop-short", 0)
+def second_half_one_hop_short():
+    def ring_all_reduce(mesh, terms):
+        n = mesh.shape["x"]
+
+        def body(block):
+            d = jax.lax.axis_index("x")
+            chunks = block[0].reshape(n, -1, *block.shape[2:])
+            total = chunks[(d - 1) % n]
+            for i in range(2, n + 1):
+                total = jax.lax.ppermute(total, "x", ring(n)) + chunks[(d - i) % n]
+            whole = jnp.zeros_like(chunks).at[d].set(total)
+            for i in range(1, n - 1):
+                total = jax.lax.ppermute(total, "x", ring(n))
+                whole = whole.at[(d - i) % n].set(total)
+            return whole.reshape(block.shape[1:])
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
+
+
+@wrong("term-left-out", 0)
+def first_half_one_hop_short():
+    def ring_all_reduce(mesh, terms):
+        n = mesh.shape["x"]
+
+        def body(block):
+            d = jax.lax.axis_index("x")
+            chunks = block[0].reshape(n, -1, *block.shape[2:])
+            total = chunks[(d - 1) % n]
+            for i in range(2, n):
+                total = jax.lax.ppermute(total, "x", ring(n)) + chunks[(d - i) % n]
+            whole = jnp.zeros_like(chunks).at[d].set(total)
+            for i in range(1, n):
+                total = jax.lax.ppermute(total, "x", ring(n))
+                whole = whole.at[(d - i) % n].set(total)
+            return whole.reshape(block.shape[1:])
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)

@@ -245,3 +245,42 @@ def wrong_edges_closed():
             return rows[:-2] - 3 * rows[1:-1] + 2 * rows[2:]
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
+
+
+@wrong("one-side-only", 0)
+def above_only():
+    def stencil(mesh, x):
+        n = mesh.shape["x"]
+
+        def body(block):
+            above = jax.lax.ppermute(block[-1:], "x", [(i, i + 1) for i in range(n - 1)])
+            rows = jnp.concatenate([above, block, jnp.zeros_like(block[:1])])
+            return rows[:-2] - 3 * rows[1:-1] + 2 * rows[2:]
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
+
+
+@wrong("one-side-only", 0)
+def below_only():
+    def stencil(mesh, x):
+        n = mesh.shape["x"]
+
+        def body(block):
+            below = jax.lax.ppermute(block[:1], "x", [(i + 1, i) for i in range(n - 1)])
+            rows = jnp.concatenate([jnp.zeros_like(block[:1]), block, below])
+            return rows[:-2] - 3 * rows[1:-1] + 2 * rows[2:]
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
+
+
+@wrong("neighbours-mixed-up", 0)
+def same_row_twice():
+    def stencil(mesh, x):
+        n = mesh.shape["x"]
+
+        def body(block):
+            above = jax.lax.ppermute(block[-1:], "x", [(i, i + 1) for i in range(n - 1)])
+            rows = jnp.concatenate([above, block, above])
+            return rows[:-2] - 3 * rows[1:-1] + 2 * rows[2:]
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)

@@ -143,3 +143,16 @@ def varying():
             return jax.lax.all_gather(part, "x", axis=0, tiled=True)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(terms)
+
+
+@wrong("-", 0)
+def block_of_one_kept():
+    """Scattered flat and gathered, and given the shape of a block, which has a first dimension of one."""
+    from jax import P, lax
+
+    def two_halves(mesh, terms):
+        def body(block):
+            part = lax.psum_scatter(block.reshape(-1), "x", tiled=True)
+            return lax.all_gather(part, "x", tiled=True, to="invarying").reshape(block.shape)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(terms)

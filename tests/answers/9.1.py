@@ -1,5 +1,5 @@
 import jax
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -21,7 +21,7 @@ def as_expressions():
     gated = {"X": P(), "Wg": "d f -> d f@model", "Wu": "d f -> d f@model", "Wd": P("model")}
 
 
-@wrong("columns-taken-for-terms", 4)
+@told("columns-taken-for-terms")
 def believes_in_terms():
     predictions = sl.predict("9.1", collective="all-reduce", factor=1)
 
@@ -36,7 +36,7 @@ def both_by_rows():
     plain = {"X": P(), "W1": P("model", None), "W2": P("model", None)}
 
 
-@wrong("counts-devices", 4.25)
+@told("counts-devices")
 def counts_devices():
     predictions = sl.predict("9.1", collective="all-gather", factor=8)
 
@@ -51,12 +51,12 @@ def input_cut():
     plain = {"X": P(None, "model"), "W1": P(None, "model"), "W2": P("model", None)}
 
 
-@wrong("same-size", 4.25)
+@told("same-size")
 def no_size():
     predictions = sl.predict("9.1", collective="all-gather", factor=1)
 
 
-@wrong("price-taken-for-payload", 4.25)
+@told("price-taken-for-payload")
 def price_for_payload():
     predictions = sl.predict("9.1", collective="all-gather", factor=2)
 

@@ -221,7 +221,7 @@ def three_no_last_sum():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, W2, W3)
 
 
-@wrong("weights-gathered", 3)
+@wrong("weights-gathered", 1.5)
 def three_whole_weights():
     def three_layers(mesh, X, W1, W2, W3):
         def body(x, w1, w2, w3):
@@ -240,3 +240,34 @@ def weights_whole_by_in_specs():
             return jax.nn.relu(x @ w1) @ w2
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(), P()), out_specs=P())(X, W1, W2)
+
+
+@wrong("left-to-the-compiler", 2.5)
+def dead_region_beside():
+    def mlp_by_hand(mesh, X, W1, W2):
+        def body(x):
+            return jax.lax.psum(jax.lax.axis_index("model"), "model")
+
+        jax.shard_map(body, mesh=mesh, in_specs=P(), out_specs=P())(X)
+        return jax.nn.relu(X @ W1) @ W2
+
+
+@wrong("left-to-the-compiler", 2.5)
+def region_beside():
+    def mlp_by_hand(mesh, X, W1, W2):
+        def body(x):
+            return jax.lax.psum(jax.lax.axis_index("model") * x[0, 0], "model")
+
+        return jax.nn.relu(X @ W1) @ W2 + 0 * jax.shard_map(body, mesh=mesh, in_specs=P(), out_specs=P())(X)
+
+
+@wrong("left-to-the-compiler", 2.5)
+def sum_left():
+    def mlp_by_hand(mesh, X, W1, W2):
+        def body(x, w1, w2):
+            return (jax.nn.relu(x @ w1) @ w2)[None] + 0 * jax.lax.psum(x[0, 0], "model") / mesh.shape["model"]
+
+        terms = jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model"), P("model", None)), out_specs=P("model"))(
+            X, W1, W2
+        )
+        return terms.sum(0)

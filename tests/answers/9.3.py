@@ -1,5 +1,5 @@
 import jax
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -91,7 +91,7 @@ def before_the_sum():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
 
 
-@wrong("one-extra-a-device", 2)
+@told("one-extra-a-device")
 def eight_too_many():
     predictions = sl.predict("9.3", times=8)
 
@@ -124,7 +124,7 @@ def no_sum():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
 
 
-@wrong("bias-is-a-copy", 2)
+@told("bias-is-a-copy")
 def none_too_many():
     predictions = sl.predict("9.3", times=0)
 
@@ -143,7 +143,7 @@ def on_one_device():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
 
 
-@wrong("bias-once-too-often", 2)
+@told("bias-once-too-often")
 def one_too_many():
     predictions = sl.predict("9.3", times=1)
 
@@ -156,4 +156,59 @@ def whole_first_bias():
             return jax.lax.psum(h @ w2, "model") + b2
 
         specs = (P(), P(None, "model"), P(), P("model", None), P())
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
+
+
+@wrong("left-to-the-compiler", 0.5)
+def decoy_region():
+    def mlp_bias(mesh, X, W1, b1, W2, b2):
+        def body(x):
+            return x + 0 * jax.lax.psum(jax.lax.axis_index("model"), "model")
+
+        X = jax.shard_map(body, mesh=mesh, in_specs=P(), out_specs=P())(X)
+        return jax.nn.relu(X @ W1 + b1) @ W2 + b2
+
+
+@wrong("divided-by-a-constant", 0.5)
+def an_eighth():
+    def mlp_bias(mesh, X, W1, b1, W2, b2):
+        def body(x, w1, b1, w2, b2):
+            h = jax.nn.relu(x @ w1 + b1)
+            return jax.lax.psum(h @ w2 + b2 / 8, "model")
+
+        specs = (P(), P(None, "model"), P("model"), P("model", None), P())
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
+
+
+@wrong("-", 0.5)
+def weights_do_not_fit():
+    def mlp_bias(mesh, X, W1, b1, W2, b2):
+        def body(x, w1, b1, w2, b2):
+            h = jax.nn.relu(x @ w1 + b1)
+            return jax.lax.psum(h @ w2, "model") + b2 + x[:4]
+
+        specs = (P(), P(None, "model"), P("model"), P("model", None), P())
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
+
+
+@wrong("-", 2)
+def terms_gathered_and_added():
+    def mlp_bias(mesh, X, W1, b1, W2, b2):
+        def body(x, w1, b1, w2, b2):
+            h = jax.nn.relu(x @ w1 + b1)
+            return jax.lax.all_gather(h @ w2, "model", to="invarying").sum(0) + b2
+
+        specs = (P(), P(None, "model"), P("model"), P("model", None), P())
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
+
+
+@right
+def scattered_then_gathered():
+    def mlp_bias(mesh, X, W1, b1, W2, b2):
+        def body(x, w1, b1, w2, b2):
+            h = jax.nn.relu(x @ w1 + b1)
+            part = jax.lax.psum_scatter(h @ w2, "model", scatter_dimension=0, tiled=True)
+            return jax.lax.all_gather(part, "model", tiled=True, to="invarying") + b2
+
+        specs = (P(), P(None, "model"), P("model"), P("model", None), P())
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)

@@ -1,6 +1,6 @@
 import jax
 import jax.numpy as jnp
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -25,17 +25,17 @@ def block(mesh, X, scale, W1, W2, b2):
     return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
 
 
-@wrong("halved", 3.25)
+@told("halved")
 def activations_halved():
     predictions = sl.predict("9.4", price=1, activations=0.5)
 
 
-@wrong("activations-stay-whole", 3.25)
+@told("activations-stay-whole")
 def activations_whole():
     predictions = sl.predict("9.4", price=1, activations=1)
 
 
-@wrong("saves-communication", 3.25)
+@told("saves-communication")
 def believes_in_savings():
     predictions = sl.predict("9.4", price=0.5, activations=0.125)
 
@@ -81,7 +81,7 @@ def gather_before_the_norm():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
 
 
-@wrong("gather-comes-on-top", 3.25)
+@told("gather-comes-on-top")
 def gather_on_top():
     predictions = sl.predict("9.4", price=1.5, activations=0.125)
 

@@ -1,6 +1,6 @@
 import jax
 import jax.numpy as jnp
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
@@ -61,7 +61,7 @@ def drops_three_quarters():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
 
 
-@wrong("devices-draw-for-themselves", 4)
+@told("devices-draw-for-themselves")
 def eight_patterns():
     predictions = sl.predict("9.5", patterns=8)
 
@@ -203,5 +203,68 @@ def split_keys():
         def body(seed, h):
             key = jax.random.key(seed + 1000 * jax.lax.axis_index("data"))
             return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@wrong("one-mask-for-each-line", 2.5)
+def a_mask_for_the_columns():
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("model"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, (1, h.shape[1])), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+@wrong("one-mask-for-each-line", 2.5)
+def a_mask_for_the_tokens():
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("data"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, (len(h), 1)), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@wrong("mask-is-a-pattern", 2.5)
+def one_mask_rolled():
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            mask = jax.random.bernoulli(jax.random.key(seed), KEEP, h.shape)
+            return jnp.where(jnp.roll(mask, jax.lax.axis_index("model"), axis=1), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+@wrong("mask-is-a-pattern", 2.5)
+def counted_out():
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            i, j = jnp.indices(h.shape)
+            return jnp.where((i * 3 + j * 5 + seed + jax.lax.axis_index("model")) % 4 > 0, h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+@wrong("mask-is-a-pattern", 2.5)
+def one_row_rolled():
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("data"))
+            row = jax.random.bernoulli(key, KEEP, h.shape[1:])
+            return jnp.where(jax.vmap(lambda i: jnp.roll(row, i))(jnp.arange(len(h))), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@right
+def a_key_for_each_row():
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            first = jax.lax.axis_index("data") * len(h)
+            keys = jax.vmap(lambda i: jax.random.fold_in(jax.random.key(seed), first + i))(jnp.arange(len(h)))
+            kept = jax.vmap(lambda key: jax.random.uniform(key, h.shape[1:]) < KEEP)(keys)
+            return h * kept / KEEP
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)

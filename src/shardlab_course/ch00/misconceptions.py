@@ -26,9 +26,6 @@ OUTCOMES = (
     Misconception(
         "import-starts-jax", "`import jax` alone starts no device: else nobody could ask for eight (a).", 1,
         like=lambda said: said["a"] == "RuntimeError"),
-    Misconception(
-        "texts-wanted", "What a program says is a text, also where it looks like a number: \"8\", in quotation marks.", 1,
-        like=lambda said: 8 in said.values()),
 )  # fmt: skip
 
 ORDER = (
@@ -82,7 +79,7 @@ def moved(observed: Observed, kind: str) -> int:
 def whole_work(observed: Observed) -> bool:
     """Whether every device does the FLOPs of the whole product."""
     a, b = observed.inputs
-    return observed.flops >= of.operations(a.shape[0], a.shape[1], b.shape[1])
+    return (observed.flops or 0) >= of.operations(a.shape[0], a.shape[1], b.shape[1])
 
 
 PRODUCT = (
@@ -135,6 +132,9 @@ RATE = (
     Misconception(
         "output-elements", "Each of the m·n elements of C is a sum of k products.", 1,
         like=lambda m, k, n, s: 2 * m * n / s),
+    Misconception(
+        "rounded-to-whole-flops", "A rate is no whole number: // drops what stands behind the point.", 3,
+        like=lambda m, k, n, s: of.operations(m, k, n) // s),
 )  # fmt: skip
 
 BELIEVABLE = (
@@ -144,6 +144,12 @@ BELIEVABLE = (
     Misconception(
         "additions-forgotten", "Each of the m·k·n multiplications comes with an addition: two FLOPs.", 1,
         like=lambda m, k, n, s, peak: without_two(m, k, n) <= peak * s),
+    Misconception(
+        "peak-itself-refused", "A claim that is exactly at the peak is not above it.", 3,
+        like=lambda m, k, n, s, peak: of.operations(m, k, n) < peak * s),
+    Misconception(
+        "last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same.", 3,
+        like=lambda m, k, n, s, peak: m * n * (2 * k - 1) <= peak * s),
     Misconception(
         "believes-everything", "Some of these claims are above the peak of the chip.", 2, like=lambda *claim: True),
 )  # fmt: skip

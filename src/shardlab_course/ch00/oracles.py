@@ -15,8 +15,8 @@ PEAKS = (4.59e14, 1.97e14, 1e12, 2e11)
 
 
 def spelt(text: str) -> str:
-    """What a program says in the end; of an error its name, however it is written."""
-    return "RuntimeError" if "error" in text.lower() else text.strip()
+    """What a program says in the end; of a RuntimeError its name, whatever else of it is copied."""
+    return "RuntimeError" if text.strip().lower().startswith(("runtimeerror", "error")) else text.strip()
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -52,13 +52,22 @@ def believable(m: int, k: int, n: int, seconds: float, peak: float) -> bool:
 
 
 def draw_rate(rng: random.Random) -> tuple[Any, ...]:
-    """Three sizes and a time."""
+    """Three sizes and a time; half of them so small and slow that the rate is a few FLOPs a second, and no whole number."""
+    if rng.random() < 1 / 2:
+        return (*(rng.randint(3, 9) for _ in range(3)), rng.uniform(10, 100))
     return (*(rng.randint(3, 4000) for _ in range(3)), 10.0 ** rng.uniform(-6, 1))
 
 
 def draw_claim(rng: random.Random) -> tuple[Any, ...]:
-    """Three sizes, a time and a peak; half of the claims are within a factor of two of the peak, on either side."""
-    sizes = [rng.randint(3, 4000) for _ in range(3)]
+    """Three sizes, a time and a peak; half of the claims are within a factor of two of the peak, on either side.
+
+    Some are exactly at it, and some above by as much as the additions that the count of a sum's last term adds.
+    """
+    m, k, n = sizes = [rng.randint(3, 4000) for _ in range(3)]
+    if rng.random() < 0.3:
+        # A power of two, so that no order of the operations rounds.
+        seconds = 2.0 ** -rng.randint(0, 12)
+        return (*sizes, seconds, (operations(*sizes) - rng.choice((0, m * n))) / seconds)
     peak = rng.choice(PEAKS)
     ratio = rng.choice((0.01, 0.3, 0.6, 0.9, 1.1, 1.5, 1.9, 40.0))
     return (*sizes, operations(*sizes) / peak / ratio, peak)

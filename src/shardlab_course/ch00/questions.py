@@ -12,22 +12,24 @@ from shardlab_judge.question import Question
 MESH_8, MESH_42, MESH_24 = of.MESHES
 
 ORDER = Question(
-    "0.1", "Eight devices, in time", difficulty=1, minutes=4,
+    "0.1", "Eight devices, in time", difficulty=1, minutes=8,
     items=(
-        ValueItem("outcomes", {"P": 1.5}, predicted=True, spelling=of.spelt, misconceptions=wrong.OUTCOMES, key={
+        ValueItem("outcomes", {"P": 1.5}, predicted=True, words=("8", "RuntimeError"), spelling=of.spelt,
+                  misconceptions=wrong.OUTCOMES, key={
             "a": "8", "b": "RuntimeError", "c": "RuntimeError", "d": "8", "e": "8", "f": "8",
         }),
-        ValueItem("order", {"V": 0.5}, key=["import", "ask", "x", "print"], misconceptions=wrong.ORDER),
-        ValueItem("why", {"V": 0.5}, key="q", spelling=str.lower, misconceptions=wrong.WHY),
+        ValueItem("order", {"V": 0.5}, key=["import", "ask", "x", "print"], misconceptions=wrong.ORDER,
+                  members=("import", "ask", "x", "print")),
+        ValueItem("why", {"V": 0.5}, key="q", words=("p", "q", "r", "s"), misconceptions=wrong.WHY),
     ),
     hints=(
         "Ask of each line: does it need a place to put a number? If it does, JAX must start its devices there and then.",
         "Making an array of JAX needs devices, and so does listing them. Importing, naming a spec, or writing a function "
         "that nobody calls does not.",
-        "Once started, the devices stay as they are, since arrays lie on them. So ask first: import, ask, make, print.",
+        "Once started, the devices keep their number, since arrays lie on them. So ask first: import, ask, make, print.",
     ),
     explanation="JAX starts its devices when something needs them for the first time: an array, a compiled call that "
-                "runs, or the question which devices there are. From then on they stay as they are, because arrays lie "
+                "runs, or the question which devices there are. From then on their number is fixed, because arrays lie "
                 "on them. So the number has to be asked for between the import and the first use, and that is what the "
                 "first cell of every chapter does. NumPy's arrays, specs and functions that have not been called need no "
                 "device. If you see the RuntimeError in your own work, look for the earlier line that used JAX, often "
@@ -35,11 +37,12 @@ ORDER = Question(
 )  # fmt: skip
 
 SHARE = Question(
-    "0.2", "One product on eight devices", difficulty=1, minutes=2,
+    "0.2", "One product on eight devices", difficulty=1, minutes=5,
     items=(
         ValueItem("share", {"P": 1}, predicted=True, rtol=1e-3, misconceptions=wrong.SHARE,
                   key={"A": 1 / 8, "B": 1, "C": 1 / 8, "flops": 1 / 8}),
-        ValueItem("time", {"P": 1}, predicted=True, key="same", misconceptions=wrong.TIME),
+        ValueItem("time", {"P": 1}, predicted=True, key="same", words=("8x faster", "same", "8x slower"),
+                  misconceptions=wrong.TIME),
     ),
     hints=(
         "Look at the picture of A. How many of its rows does device 0 hold? For how many rows of C is that enough?",
@@ -47,20 +50,20 @@ SHARE = Question(
         "The cores of your machine are as many as before. Eight simulated devices share them.",
     ),
     explanation="A is cut into rows, so each device holds an eighth of it, makes an eighth of C, and does an eighth of the "
-                "FLOPs. B is needed whole for every row, and its spec names no axis: everybody has a copy. All that is read "
-                "from the compiled program and would be the same on eight real chips. The time would not. Simulated devices "
+                "FLOPs. B is needed whole for every row, and its spec names no axis: everybody has a copy. These shares "
+                "are the same on eight real chips. The time is not. Simulated devices "
                 "are threads on the cores of one machine, and a product on a single device can use all of them, so "
                 "the same FLOPs take about the same time. This is why the course counts bytes and FLOPs, and never grades "
                 "a clock.",
 )  # fmt: skip
 
 REPORT = Question(
-    "0.3", "Read a report, and mend", difficulty=1, minutes=5,
+    "0.3", "Read a report, and mend", difficulty=1, minutes=10,
     items=(
         ProgramItem("product", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.product, draw=of.draw_rows,
                     misconceptions=wrong.PRODUCT,
                     cases=(of.rows_case(MESH_8, 64, 32, 16), of.rows_case(MESH_42, 16, 24, 8))),
-        ValueItem("report", {"V": 1.25}, misconceptions=wrong.REPORT,
+        ValueItem("report", {"V": 1.25}, misconceptions=wrong.REPORT, words=("yes", "no"),
                   key={"values": "yes", "copies": 8, "moved": 8192, "times": 8, "hint": 2}),
     ),
     hints=(
@@ -80,9 +83,10 @@ REPORT = Question(
 )  # fmt: skip
 
 CLOCK = Question(
-    "0.4", "A product in microseconds", difficulty=2, minutes=7,
+    "0.4", "A product in microseconds", difficulty=2, minutes=12, optional=True,
     items=(
-        ValueItem("clocks", {"P": 1.25}, predicted=True, misconceptions=wrong.CLOCKS, key={
+        ValueItem("clocks", {"P": 1.25}, predicted=True, words=("dispatch", "product", "compiling"),
+                  misconceptions=wrong.CLOCKS, key={
             "a": "dispatch", "b": "product", "c": "compiling", "d": "dispatch", "e": "product",
         }),
         CallsItem("rate", {"C": 0.5}, oracle=of.rate, draw=of.draw_rate, rtol=1e-6, misconceptions=wrong.RATE,
@@ -90,7 +94,7 @@ CLOCK = Question(
         CallsItem("believable", {"C": 0.5}, oracle=of.believable, draw=of.draw_claim,
                   misconceptions=wrong.BELIEVABLE, calls=(
             (2048, 2048, 2048, 0.05, 2e12), (2048, 2048, 2048, 0.0003, 2e12), (4096, 1024, 512, 3e-5, 1.97e14),
-            (4096, 1024, 512, 1.5e-5, 1.97e14), (1024, 1024, 1024, 1e-5, 1.97e14),
+            (4096, 1024, 512, 1.5e-5, 1.97e14), (1024, 1024, 1024, 1e-5, 1.97e14), (64, 32, 16, 0.5, 131072.0),
         )),
     ),
     hints=(

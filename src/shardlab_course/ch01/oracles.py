@@ -82,6 +82,16 @@ def elements(shape: list[int], dtype: str, mesh: Mesh, spec: ListedSpec) -> int:
     return bytes_per_device(shape, "int8", mesh, spec)
 
 
+def short_of_shape(shape: list[int], dtype: str, mesh: Mesh, spec: ListedSpec) -> int:
+    """Wrong for one device: dimensions behind the end of the spec are left out."""
+    return bytes_per_device(shape[: len(spec)], dtype, mesh, spec)
+
+
+def short_total(shape: list[int], dtype: str, mesh: Mesh, spec: ListedSpec) -> int:
+    """Wrong as a total: dimensions behind the end of the spec are left out."""
+    return bytes_total(shape[: len(spec)], dtype, mesh, spec)
+
+
 def four_bytes(shape: list[int], dtype: str, mesh: Mesh, spec: ListedSpec) -> int:
     """Wrong for one device: every element is taken for a float32."""
     return bytes_per_device(shape, "float32", mesh, spec)

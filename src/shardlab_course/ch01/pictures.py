@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from shardlab.placement import Axes, Placement, Spec, place
@@ -28,12 +29,19 @@ OTHERS = "The blocks lie on other devices: a mesh takes its devices from the lis
 SORTED = "Right cuts, but the devices stand in their usual order."
 FEWER = "Only four devices take part; the picture has eight."
 CUT = "An axis named in the spec cuts; for copies leave it out."
-ALONE = "An array made without a sharding lies on one device; copies must be asked for, with P()."
+ALONE = "It lies on one device alone; copies must be asked for: P() on the mesh of all eight."
+REVERSED = "The cuts are right, and the blocks are dealt out from the other end: the picture begins with another device."
 
 
 def near(id: str, cause: str, mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) -> Misconception:
     """A near miss: the wrong mesh and spec, and what to say of them."""
     return Misconception(id, cause, 2, like=_placed(mesh, spec, order, shape))
+
+
+def backwards(mesh: Axes, spec: Spec, shape: Shape = PAGE, order: Order = None) -> Misconception:
+    """The right cuts on the devices in the opposite order."""
+    devices = range(math.prod(size for _, size in mesh)) if order is None else order
+    return near("devices-reversed", REVERSED, mesh, spec, tuple(reversed(devices)), shape)
 
 
 def _placed(mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) -> Placement:
@@ -52,6 +60,7 @@ PICTURES = (
         near("tuple-order", TUPLE_ORDER, TALL, (None, ("y", "x"))),
         near("half-the-devices", FEWER, HALF, (None, "x")),
         near("half-the-devices", FEWER, HALF, (None, "x"), (0, 2, 4, 6)),
+        backwards(LINE, (None, "x")),
     ),
     _picture(
         "B", _placed(GRID, ("x", "y")),
@@ -59,29 +68,45 @@ PICTURES = (
         near("mesh-turned", TURNED, TALL, ("y", "x")),
         near("mesh-turned", "This mesh cuts the rows in four and the columns in two.", TALL, ("x", "y")),
         near("axis-forgotten", COPIES, GRID, ("x",)),
+        near("axis-forgotten", COPIES, GRID, (None, "y")),
+        backwards(GRID, ("x", "y")),
     ),
     _picture(
         "C", _placed(GRID, ("y", "x")),
         near("spec-transposed", TRANSPOSED, GRID, ("x", "y")),
         near("mesh-turned", TURNED, TALL, ("x", "y")),
         near("tuple-order", TUPLE_ORDER, CUBE, (("z", "y"), "x")),
+        near("mesh-turned", "This mesh cuts the rows in two and the columns in four.", TALL, ("y", "x")),
+        near("axis-forgotten", COPIES, GRID, ("y",)),
+        near("axis-forgotten", COPIES, GRID, (None, "x")),
+        backwards(GRID, ("y", "x")),
     ),
     _picture(
         "D", _placed(LINE, ()),
         near("one-device-only", ALONE, axes(x=1), ()),
         near("cut-not-copied", CUT, LINE, ("x",)),
+        near("cut-not-copied", CUT, LINE, (None, "x")),
+        near("cut-not-copied", CUT, GRID, ("x", "y")),
+        near("cut-not-copied", CUT, GRID, ("y", "x")),
+        near("cut-not-copied", CUT, GRID, ("x",)),
+        near("half-the-devices", FEWER, HALF, ()),
     ),
     _picture(
         "E", _placed(GRID, (("x", "y"),)),
         near("tuple-order", TUPLE_ORDER, GRID, (("y", "x"),)),
         near("tuple-unpacked", UNPACKED, GRID, ("x", "y")),
         near("axis-forgotten", COPIES, GRID, ("x",)),
+        near("spec-transposed", TRANSPOSED, LINE, (None, "x")),
+        backwards(GRID, (("x", "y"),)),
     ),
     _picture(
         "F", _placed(GRID, (("y", "x"),)),
         near("tuple-order", TUPLE_ORDER, GRID, (("x", "y"),)),
         near("mesh-turned", TURNED, TALL, (("y", "x"),)),
         near("tuple-unpacked", UNPACKED, GRID, ("y", "x")),
+        near("axis-forgotten", COPIES, GRID, ("y",)),
+        near("spec-transposed", TRANSPOSED, GRID, (None, ("y", "x"))),
+        backwards(GRID, (("y", "x"),)),
     ),
     _picture(
         "G", _placed(CUBE, ("x", None, "z"), shape=BOX),
@@ -90,12 +115,17 @@ PICTURES = (
         near("none-skipped", "Entries count dimensions from the left: a dimension that stays whole needs its None.",
              CUBE, ("x", "z"), shape=BOX),
         near("cut-not-copied", CUT, CUBE, ("x", "y", "z"), shape=BOX),
+        near("spec-transposed", "The first dimension goes over the slowest axis, the last one over the fastest.",
+             CUBE, ("z", None, "x"), shape=BOX),
+        near("axis-forgotten", COPIES, CUBE, ("x",), shape=BOX),
+        backwards(CUBE, ("x", None, "z"), BOX),
     ),
     _picture(
         "H", _placed(SQUARE, ("x", "y"), (0, 2, 4, 6)),
         near("other-devices", OTHERS, SQUARE, ("x", "y")),
         near("copies-on-idle", COPIES, CUBE, ("x", "y")),
         near("spec-transposed", TRANSPOSED, SQUARE, ("y", "x"), (0, 2, 4, 6)),
+        backwards(SQUARE, ("x", "y"), order=(0, 2, 4, 6)),
     ),
     _picture(
         "I", _placed(HALF, ("x",), (7, 6, 5, 4)),
@@ -109,5 +139,6 @@ PICTURES = (
         near("spec-transposed", TRANSPOSED, GRID, ("x", "y"), WOVEN),
         near("tuple-order", TUPLE_ORDER, CUBE, (("x", "z"), "y")),
         near("devices-sorted", SORTED, TALL, ("x", "y")),
+        backwards(GRID, ("y", "x"), order=WOVEN),
     ),
 )  # fmt: skip

@@ -20,6 +20,9 @@ BYTES_CALLS: tuple[tuple[Any, ...], ...] = (
     ([24, 10], "int8", {"x": 2, "y": 3, "z": 2}, [["y", "x"]]),
     ([16, 4, 6], "float32", {"data": 4, "model": 2}, [["data", "model"], None, None]),
     ([12], "int32", {"x": 4, "y": 2}, []),
+    ([6, 4], "float16", {"x": 2, "y": 2}, ["y"]),
+    ([10, 2, 3], "complex64", {"x": 5, "y": 1}, ["x"]),
+    ([7, 8], "bool", {"x": 2, "y": 4}, [None, ["x", "y"]]),
 )  # fmt: skip
 LIST_AS_AXIS = Misconception(
     "list-as-axis", "An entry may be a list of axes, and a list is no key of the mesh.", 2, error="unhashable type: 'list'"
@@ -42,6 +45,9 @@ BYTES = Question(
                     "four-bytes-always", "Not every element takes four bytes: ask the dtype, jnp.dtype(dtype).itemsize.", 3,
                     like=oracle.four_bytes),
                 Misconception(
+                    "stops-at-spec", "A spec may be shorter than the shape; dimensions behind its end count too, whole.", 2,
+                    like=oracle.short_of_shape),
+                Misconception(
                     "elements-for-bytes", "These are elements; an element of this dtype takes more than one byte.", 1,
                     like=oracle.elements),
                 LIST_AS_AXIS,
@@ -56,6 +62,9 @@ BYTES = Question(
                 Misconception(
                     "copies-everything", "Every device is counted with the whole array; a device holds its shard only.", 1,
                     like=oracle.copy_everywhere),
+                Misconception(
+                    "stops-at-spec", "A spec may be shorter than the shape; dimensions behind its end count too, whole.", 2,
+                    like=oracle.short_total),
                 Misconception(
                     "adds-copies", "Copies along two unmentioned axes multiply: 2 and 3 make 6, not 5.", 2,
                     like=oracle.added_copies),
@@ -88,14 +97,14 @@ ORDER = Question(
     id="1.3",
     title="P(('x', 'y')) or P(('y', 'x'))",
     items=(
-        ValueItem("rows_xy", {"P": 0.5}, key=[2, 4], predicted=True, misconceptions=(
+        ValueItem("rows_xy", {"P": 0.5}, key=[2, 4], length=2, predicted=True, misconceptions=(
             Misconception("last-axis-slowest", SAME, 2, like=[8, 10]),
             Misconception(
                 "one-axis-for-tuple", "Both axes cut: eight blocks of two rows, not four blocks of four.", 1,
                 like=lambda rows: rows[1] - rows[0] in (4, 8)),
             Misconception("stop-included", STOP, 1, like=[2, 3]),
         )),
-        ValueItem("rows_yx", {"P": 0.5}, key=[8, 10], predicted=True, misconceptions=(
+        ValueItem("rows_yx", {"P": 0.5}, key=[8, 10], length=2, predicted=True, misconceptions=(
             Misconception("order-does-not-matter", SAME, 2, like=[2, 4]),
             Misconception(
                 "wrong-size-first", "With y slowest, a step along y skips as many blocks as x has devices: 4, not 2.", 3,
@@ -124,7 +133,7 @@ ORDER = Question(
         )),
     ),  # fmt: skip
     difficulty=2,
-    minutes=15,
+    minutes=18,
     hints=(
         "Write the block numbers 0 to 7 beside the devices. Which mesh coordinate changes when you go from block 0 to "
         "block 1?",
@@ -133,12 +142,11 @@ ORDER = Question(
         "Block number for (a, b): the coordinate on a, times the size of b, plus the coordinate on b. To alternate "
         "between hosts, 'host' must be the fastest axis.",
     ),
-    explanation="A tuple of axes is a number with mixed digits. On the 4 by 2 mesh, P(('x', 'y')) gives a device the "
-    "block 2x + y, and P(('y', 'x')) the block 4y + x. Device 1 sits at x=0, y=1, so it holds block 1 (rows 2:4) under "
-    "the first and block 4 (rows 8:10) under the second. Both agree only where 2x + y = 4y + x, that is x = 3y: devices 0 "
-    "and 7. The other six must receive rows when you go from one to the other, and the compiler needs a collective for "
-    "it. Neither order is better by itself: choose so that data which must meet lies on devices that are near each other, "
-    "and use the same order for arrays that meet.",
+    explanation="A tuple of axes is a number with mixed digits. On the 4 by 2 mesh, P(('x', 'y')) gives a device the block "
+    "2x + y, and P(('y', 'x')) the block 4y + x. Device 1 sits at x=0, y=1, so it holds block 1 (rows 2:4) under the first "
+    "and block 4 (rows 8:10) under the second. Both agree only where 2x + y = 4y + x, that is x = 3y: devices 0 and 7. To "
+    "go from one to the other, the other six must receive rows, and that takes a collective. Neither order is better by "
+    "itself: data that must meet should lie on devices near each other, in one order.",
 )  # fmt: skip
 
 LEGAL: dict[str, Any] = {
@@ -147,11 +155,13 @@ LEGAL: dict[str, Any] = {
     "k": "DuplicateSpecError", "l": [1, 6, 4],
 }  # fmt: skip
 
+REFUSALS = "DuplicateSpecError", "IndivisibleError", "ValueError"
+
 LEGAL_OR_NOT = Question(
     id="1.4",
     title="Legal or not",
     items=(
-        ValueItem("outcome", {"P": 3}, key=LEGAL, predicted=True, misconceptions=(
+        ValueItem("outcome", {"P": 3}, key=LEGAL, predicted=True, words=REFUSALS, misconceptions=(
             Misconception(
                 "axis-used-twice", "A mesh axis cuts at most one dimension, and once: after that it is spent (e and k).", 2,
                 like=lambda said: isinstance(said["e"], list) or isinstance(said["k"], list)),
@@ -174,13 +184,18 @@ LEGAL_OR_NOT = Question(
                 "base-class-named", "An IndivisibleError is a ValueError; asked is its own name (b, c, f).", 3,
                 like=lambda said: "ValueError" in [said[k] for k in "bcf"]),
             Misconception(
-                "lookup-error-named", "They are refused before anything is looked up, with a plain ValueError (h, i).", 3,
-                like=lambda said: any(isinstance(said[k], str) and said[k] != "ValueError" for k in "hi")),
+                "refusal-of-another-kind", "A name that the mesh does not have, or an entry too many, is nothing of its "
+                "own: a plain ValueError (h, i).", 3,
+                like=lambda said: any(said[k] in ("DuplicateSpecError", "IndivisibleError") for k in "hi")),
+            Misconception(
+                "divides-before-twice", "That an axis is named twice is found in the spec, before any size is looked at (e, "
+                "k).", 3, like=lambda said: any(said[k] in ("ValueError", "IndivisibleError") for k in "ek")),
             Misconception("class-for-name", "Write an error's name as a text, in quotes.", 3, error="type is not a number"),
         )),
     ),  # fmt: skip
     difficulty=2,
     minutes=12,
+    optional=True,
     hints=(
         "Three questions for each spec: does the mesh have every name? Is any name used twice? Does the spec have more "
         "entries than the array has dimensions?",
@@ -247,6 +262,7 @@ SLICE = Question(
     ),  # fmt: skip
     difficulty=3,
     minutes=20,
+    optional=True,
     hints=(
         "Treat each dimension alone: into how many parts is it cut, and which of these parts is yours? Start with a "
         "dimension that no axis cuts: one part, number 0.",
@@ -283,8 +299,8 @@ QUESTIONS: tuple[Question, ...] = (
         "be cut over one axis of 8, or over ('x', 'y') of a 2 by 4 mesh. J is usually drawn with devices in the order 0, "
         "4, 1, 5, 2, 6, 3, 7; but a plain 2 by 2 by 2 mesh with P(('z', 'x'), 'y') gives the same slices, because the "
         "order of axes in a tuple can do the shuffling. The check compares the index maps, device by device. It does not "
-        "use ==, nor is_equivalent_to: both call such answers different. They are right that something differs: JAX runs "
-        "one computation over one order of devices, and refuses to add two arrays whose meshes order them differently.",
+        "use ==, nor is_equivalent_to: both call such answers different. Something does differ: JAX refuses to add two "
+        "arrays that were placed on meshes of another order.",
     ),
     BYTES,
     ORDER,

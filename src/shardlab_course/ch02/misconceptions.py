@@ -112,6 +112,9 @@ TIME = (
         "hop-too-many", "On an odd ring both directions together reach everyone in (n - 1) / 2 hops.", 2,
         like=gather(hops=lambda n, both: (n + 1) // 2 if both else n - 1)),
     Misconception(
+        "doubles-like-a-tree", "On a ring a device talks to its two neighbours only: after log2(n) hops a shard has come "
+        "that far, and not to everyone.", 1, like=gather(hops=lambda n, both: math.ceil(math.log2(n)))),
+    Misconception(
         "waits-once", "Every hop waits for its latency: a shard cannot be passed on before it has come.", 3,
         like=gather(waits=lambda n, both: float(n > 1))),
     Misconception(
@@ -184,6 +187,9 @@ ROWS = (
     Misconception(
         "rounded-down", "With so many rows a hop is still waiting; it takes one row more to fill it.", 3,
         like=lambda *given: int(_rows(*given))),
+    Misconception(
+        "always-one-more", "Where the rows fit exactly, they are enough: round up, instead of adding one.", 3,
+        like=lambda *given: int(_rows(*given)) + 1),
     Misconception(
         "rounded-down", "Rounded to the nearest number, it is a row too few where it is rounded down.", 3,
         like=lambda *given: round(_rows(*given))),

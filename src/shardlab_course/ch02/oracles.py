@@ -17,11 +17,6 @@ CHIPS: tuple[ChipNumbers, ...] = (
 )
 
 
-def spelt(kind: str) -> str:
-    """A kind of collective as HLO writes it, from the function's name too."""
-    return kind.lower().replace("_", "-")
-
-
 def gather_steps(n: int, both: bool) -> int:
     """Steps of an all-gather until every device of the ring holds every shard, each passed on whole."""
     held = [{device} for device in range(n)]
@@ -116,7 +111,11 @@ def draw_crossover(rng: random.Random) -> tuple[Any, ...]:
 
 
 def draw_rows(rng: random.Random) -> tuple[Any, ...]:
-    """Columns, bytes an element and a ring, such that no whole number of rows meets the crossover exactly."""
+    """Columns, bytes an element and a ring; a third of them such that a whole number of rows meets the crossover exactly."""
+    if rng.random() < 1 / 3:
+        # Powers of two, so that no order of the operations rounds.
+        columns, itemsize = 2 ** rng.randint(5, 11), rng.choice((1, 2, 4))
+        return columns, itemsize, rng.choice((2, 4, 8, 16)), 2.0**35, 2.0 ** -rng.randint(19, 21)
     while True:
         n, bandwidth, latency = rng.choice((2, 4, 8, 16)), rng.choice(LINKS), rng.choice(HOPS)
         columns, itemsize = n * rng.randint(16, 1024), rng.choice((1, 2, 4))
@@ -135,7 +134,7 @@ def draw_ring(rng: random.Random) -> tuple[Any, ...]:
 
 
 def draw_layer(rng: random.Random) -> tuple[Any, ...]:
-    """A layer whose sizes n divides, and a chip."""
-    n = rng.choice((4, 8, 16))
-    layer = {"B": n * 2 ** rng.randint(0, 12), "D": 2 ** rng.randint(9, 15), "F": 2 ** rng.randint(9, 15), "n": n}
+    """A layer whose sizes n divides, and a chip; even and odd rings."""
+    n = rng.choice((3, 4, 5, 8, 16))
+    layer = {"B": n * 2 ** rng.randint(0, 12), "D": n * 2 ** rng.randint(7, 12), "F": n * 2 ** rng.randint(7, 12), "n": n}
     return {**layer, "moves": rng.choice(("nothing", "gather", "reduce", "scatter"))}, dict(rng.choice(CHIPS))

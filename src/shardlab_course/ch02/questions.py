@@ -6,6 +6,7 @@ from typing import Any
 
 from shardlab_course.ch02 import misconceptions as wrong
 from shardlab_course.ch02 import oracles as of
+from shardlab_course.shared.kinds import OR_NONE
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question
@@ -17,9 +18,9 @@ KINDS = {
 PRICES = {"a": 512, "b": 1024, "c": 512, "d": 128, "e": 0, "f": 64, "g": 128, "h": 256, "i": 256, "j": 128}
 
 CARDS = Question(
-    "2.1", "Ten moves", difficulty=2, minutes=15,
+    "2.1", "Ten moves", difficulty=2, minutes=20,
     items=(
-        ValueItem("kinds", {"P": 1}, key=KINDS, predicted=True, spelling=of.spelt, misconceptions=wrong.KINDS),
+        ValueItem("kinds", {"P": 1}, key=KINDS, predicted=True, words=OR_NONE, misconceptions=wrong.KINDS),
         ValueItem("prices", {"P": 1}, key=PRICES, predicted=True, misconceptions=wrong.PRICES),
     ),
     hints=(
@@ -32,11 +33,11 @@ CARDS = Question(
     ),
     explanation="Read a collective off the two sides. A subscript that goes is gathered; a {U} that goes is reduced; a {U} "
                 "that becomes a subscript is reduced and scattered; a subscript that changes its dimension is an "
-                "all-to-all; blocks that only change their holders are permuted. A new subscript is a slice of what a "
-                "device holds, and costs nothing. The price follows from the larger side: 512 bytes for the whole array, "
+                "all-to-all; blocks that only change their holders are permuted. In e every device holds all rows and keeps "
+                "its own, which costs nothing. The price follows from the larger side: 512 bytes for the whole array, "
                 "128 where x cuts it on both sides, 256 where y does. An all-reduce is a reduce-scatter and an all-gather, "
-                "so it pays twice, 1,024 bytes. On CPU the compiler makes c and j all-reduces and slices; written by hand "
-                "in shard_map they are reduce-scatters, at half the price.",
+                "so it pays twice. XLA for CPU makes c and j all-reduces and slices; written by hand "
+                "they are reduce-scatters, at half the price.",
 )  # fmt: skip
 
 GATHER_CALLS: tuple[tuple[Any, ...], ...] = (
@@ -47,7 +48,7 @@ GATHER_CALLS: tuple[tuple[Any, ...], ...] = (
 )  # fmt: skip
 
 TIME = Question(
-    "2.2", "How long does an all-gather take?", difficulty=2, minutes=20,
+    "2.2", "How long does an all-gather take?", difficulty=2, minutes=25,
     items=(
         CallsItem("time_all_gather", {"C": 3}, oracle=of.time_all_gather, calls=GATHER_CALLS, draw=of.draw_gather, rtol=1e-6,
                   misconceptions=wrong.TIME),
@@ -61,8 +62,8 @@ TIME = Question(
     ),
     explanation="A hop carries one shard, V/n bytes, and takes at least its latency. One way round there are n - 1 hops, "
                 "which makes V(n-1)/n bytes over every link: almost V, however many devices there are. Both ways there are "
-                "n // 2 hops of the same size. For odd n that is exactly half; for n = 4 it is 2 hops instead of 3, and "
-                "for n = 2 it is one hop either way. (Cutting the last shard of an even ring in two halves would save half "
+                "n // 2 hops of the same size: half as many for odd n, 2 instead of 3 for n = 4, and "
+                "for n = 2 one either way. (Cutting the last shard of an even ring in two halves would save half "
                 "a hop; the Scaling Book and this course do not count so.) A small array is different: its hops wait for "
                 "their latency, so the time is hops times latency and grows with n.",
 )  # fmt: skip
@@ -70,14 +71,16 @@ TIME = Question(
 CHANGES = {"bandwidth": "double", "latency": "double", "devices": "double", "directions": "same", "all_reduce": "same"}
 
 CROSSOVER = Question(
-    "2.3", "When does latency decide?", difficulty=3, minutes=20,
+    "2.3", "When does latency decide?", difficulty=3, minutes=30, optional=True,
     items=(
-        ValueItem("changes", {"P": 1}, key=CHANGES, predicted=True, misconceptions=wrong.CHANGES),
+        ValueItem("changes", {"P": 1}, key=CHANGES, predicted=True, words=("half", "same", "double"),
+                  misconceptions=wrong.CHANGES),
         CallsItem("crossover_bytes", {"C": 1}, oracle=of.crossover_bytes, draw=of.draw_crossover, rtol=1e-6,
                   misconceptions=wrong.CROSSOVER,
                   calls=((2, 4.5e10, 1e-6), (16, 4.5e10, 1e-6), (7, 9e10, 2e-6), (8, 9e10, 5e-7))),
         CallsItem("crossover_rows", {"C": 1}, oracle=of.crossover_rows, draw=of.draw_rows, misconceptions=wrong.ROWS, calls=(
             (8192, 2, 16, 4.5e10, 1e-6), (8192, 1, 16, 4.5e10, 1e-6), (5120, 2, 8, 9e10, 1e-6), (512, 4, 4, 9e10, 5e-7),
+            (1024, 2, 8, 2.0**35, 2.0**-20),
         )),
     ),
     hints=(
@@ -91,7 +94,7 @@ CROSSOVER = Question(
                 "n times as much: 720 kB on a ring of 16. The number of hops multiplies the waiting and the carrying "
                 "alike, so both directions, or an all-reduce instead of a gather, change nothing. A faster link with the "
                 "same latency moves the crossover up: it is harder to keep busy. For activations of 8,192 columns in "
-                "bfloat16 the crossover is at 44 rows: generating text for fewer users at once, one waits for hops.",
+                "bfloat16 the crossover is at 44 rows: with fewer users at once, one waits for hops.",
 )  # fmt: skip
 
 EXCHANGE_CALLS: tuple[tuple[Any, ...], ...] = (
@@ -100,7 +103,7 @@ EXCHANGE_CALLS: tuple[tuple[Any, ...], ...] = (
 )  # fmt: skip
 
 EXCHANGE = Question(
-    "2.4", "Everyone talks to everyone", difficulty=4, minutes=30,
+    "2.4", "Everyone talks to everyone", difficulty=4, minutes=40,
     items=(
         ValueItem("one_way", {"P": 0.5}, key=0.5, predicted=True, rtol=1e-3, misconceptions=wrong.ONE_WAY),
         ValueItem("both_ways", {"P": 0.5}, key=0.25, predicted=True, rtol=1e-3, misconceptions=wrong.BOTH_WAYS),
@@ -140,10 +143,12 @@ LAYERS: tuple[tuple[Any, ...], ...] = (
 )
 
 SIX = Question(
-    "2.5", "Six layers: what do they wait for?", difficulty=4, minutes=35,
+    "2.5", "Six layers: what do they wait for?", difficulty=4, minutes=50,
     items=(
-        ValueItem("bound", {"P": 1.5}, key=BOUNDS, predicted=True, misconceptions=wrong.BOUND),
-        CallsItem("layer_seconds", {"C": 2.5}, oracle=of.layer_seconds, calls=LAYERS, draw=of.draw_layer, rtol=1e-6,
+        ValueItem("bound", {"P": 1.5}, key=BOUNDS, predicted=True, words=("compute", "memory", "communication"),
+                  misconceptions=wrong.BOUND),
+        CallsItem("layer_seconds", {"C": 2.5}, alone=False, oracle=of.layer_seconds,
+                  calls=LAYERS, draw=of.draw_layer, rtol=1e-6,
                   misconceptions=wrong.LAYER),
     ),
     hints=(
@@ -155,12 +160,11 @@ SIX = Question(
         "link); 'reduce' makes two.",
     ),
     explanation="All four layouts do 2BDF/n FLOPs a chip. With nothing to move, rows a chip decide against the memory: "
-                "1,024 are enough for v5e, 32 are not. A gather moves W, 2DF bytes, whatever the rows: per row it gets "
-                "cheaper, and above about 2,190 rows a chip (FLOPs a second, divided by bytes a second over both links) "
-                "compute takes longer. An all-reduce moves Y, and its bytes grow with the rows as the FLOPs do: only a "
-                "large D/n helps, more than 4,378 on v5e, and here D/n is 512. With 8 rows nothing is large, and 16 hops "
-                "of a microsecond are longer than everything "
-                "else. So one question, what grows with what, decides five of the six, and counting hops the last.",
+                "1,024 are enough for v5e, 32 are not. A gather moves W, 2DF bytes, whatever the rows, and above about "
+                "2,190 rows a chip (FLOPs a second, divided by bytes a second over both links) compute takes longer. An "
+                "all-reduce moves Y, and its bytes grow with the rows as the FLOPs do: only a large D/n helps, more than "
+                "4,378 on v5e, and here D/n is 512. With 8 rows nothing is large, and 16 hops of a microsecond are "
+                "longest. So what grows with what decides five of the six, and counting hops the last.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (CARDS, TIME, CROSSOVER, EXCHANGE, SIX)

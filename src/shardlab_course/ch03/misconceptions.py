@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from shardlab.placement import Spec
 from shardlab_course.ch03 import oracles as of
+from shardlab_course.shared import products
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
 
@@ -22,7 +26,7 @@ BY_OP_NAME = Misconception(
     "operation: a fusion, here a slice, local to the device.", 1, like=lambda got: got["kind"] == "all-to-all")  # fmt: skip
 ONE_OF_FOUR = mistake("first-of-tuple", "The output is a tuple of four arrays of f32, 4 bytes an element; all of them "
                       "arrive.", 1, bytes=768)  # fmt: skip
-ONE_OF_TWO = mistake("first-of-tuple", "The compiler combined two all-reduces: the output is a tuple, and both arrays "
+ONE_OF_TWO = mistake("first-of-tuple", "XLA combined two all-reduces: the output is a tuple, and both arrays "
                      "count.", 1, bytes=4608)  # fmt: skip
 ELEMENTS = mistake("elements-not-bytes", "These are elements; f32 has 4 bytes.", 1, bytes=128)
 GROUPS = mistake("counts-groups", "That is the number of groups; asked is how many devices talk to each other in one.", 2,
@@ -74,6 +78,12 @@ COUNTS = (
     Misconception(
         "start-and-done", "A -start and its -done are one collective, and the tuple of the -start names the operand as "
         "well. Skip one of the two lines.", 2, like=of.counted(pairs="both")),
+    Misconception(
+        "pairs-overlooked", "A collective may be written as two instructions, -start and -done; these were not seen.", 2,
+        like=of.counted(pairs="none")),
+    Misconception(
+        "start-for-done", "The tuple of a -start names what goes in and counters as well; the -done has only what comes "
+        "out.", 2, like=of.counted(pairs="start")),
     *(Misconception(
         "tuples-overlooked", "Lines whose output is a tuple were not seen, and loops not multiplied.", 1,
         like=of.counted(tuples="none", rounds=rounds, pairs=pairs))
@@ -82,23 +92,31 @@ COUNTS = (
 
 BLOCK = (
     Misconception(
-        "more-constraints", "The constraint on H is still there; the others only repeat where the weights lie. A "
-        "constraint can be taken away, too.", 2, when=lambda o: of.gathers(o, of=1) and of.constraints(o) > 2),
+        "more-constraints", "Constraints were added, and a weight is still gathered: look for the one that asks H, or the "
+        "weight itself, to lie elsewhere. A constraint can be taken away, too.", 2,
+        when=lambda o: of.gathers(o, of=1) and of.constraints(o) > 2),
     Misconception(
         "relu-forgotten", "Between the two products stands a relu: negative hidden values become zero.", 1,
         like=lambda x, up, down: x @ up @ down),
     Misconception(
-        "batch-over-everything", "H is asked to lie elsewhere than `X @ W1` leaves it, with rows over data and hidden "
-        "units over model: to compute it there a device needs weights that it does not hold, and they are gathered.", 1,
+        "batch-over-everything", "A whole weight is brought to every device. So it is where H is asked to lie elsewhere "
+        "than `X @ W1` leaves it, with rows over data and hidden units over model, or where the weight is asked to be "
+        "whole.", 1,
         when=lambda o: of.gathers(o, of=1)),
     Misconception(
-        "none-means-whole", "None in a constraint does not leave a dimension open: it asks for the whole of it on every "
-        "device, so H is gathered over `model`.", 2,
+        "none-means-whole", "H is gathered over `model`. None in a constraint does not leave a dimension open: it asks for "
+        "the whole of it on every device.", 2,
         when=lambda o: any(c.kind == "all-gather" and c.payload_bytes == _hidden(o) for c in o.collectives)),
     Misconception(
         "scattered-and-gathered", "The sum over model leaves the output where it belongs; cut over model too, its rows "
-        "have to be gathered again.", 1, when=lambda o: {"all-gather", "all-reduce"} <= o.kinds),
+        "have to be gathered again.", 1, when=lambda o: "all-reduce" in o.kinds
+        and any(c.kind == "all-gather" and c.payload_bytes == _output(o) for c in o.collectives)),
 )  # fmt: skip
+
+
+def _output(o: Observed) -> int:
+    """Bytes of this device's rows of the output."""
+    return o.inputs[0].nbytes // dict(o.case.axes)["data"]
 
 
 def _hidden(o: Observed) -> int:
@@ -117,6 +135,11 @@ KINDS = (
     Misconception(
         "elementwise-thinking", "A running total needs all rows before it, so something must move.", 1,
         like=lambda got: not got["cumsum"]),
+    Misconception(
+        "clever-compiler", "A running total could be made from the shards' totals, and XLA for CPU does not know it: it "
+        "gathers all rows. Nor does it find the all-to-all that would turn the columns.", 2,
+        like=lambda got: "all-gather" not in (got["cumsum"] or ["all-gather"])
+        or "all-gather" not in (got["ravel_transposed"] or ["all-gather"])),
     Misconception(
         "whole-dimension-gathered", "The maximum and the sum of a column are two numbers; no device needs the column "
         "itself.", 2, like=lambda got: "all-gather" in got["softmax"]),
@@ -154,23 +177,40 @@ TOTALS = (
         "blocks-not-offset", "Each device's rows are added up alone: the totals of the devices before it are missing.", 1,
         local=of.blocks_apart),
     Misconception(
+        "neighbour-only", "The offset of a shard is the sum of all totals before it, not of the last one alone.", 2,
+        when=lambda o: _offset(o, lambda totals, d: totals[d - 1] if d else 0 * totals[0])),
+    Misconception(
+        "every-total-added", "Every shard got the totals of all shards: a psum knows no order. Only those before it "
+        "count.", 2,
+        when=lambda o: _offset(o, lambda totals, d: totals.sum(0))),
+    Misconception(
+        "from-the-end", "The totals behind a shard were added; those before it are missing.", 2,
+        when=lambda o: _offset(o, lambda totals, d: totals[d + 1:].sum(0))),
+    Misconception(
         "own-total-included", "The offset of a shard is the sum of the totals before it, without its own.", 2,
-        local=None, when=lambda o: _own_included(o)),
+        when=lambda o: _offset(o, lambda totals, d: totals[: d + 1].sum(0))),
 )  # fmt: skip
 
 
-def _own_included(o: Observed) -> bool:
+def _offset(o: Observed, offset: Callable[[np.ndarray, int], np.ndarray]) -> bool:
+    """Whether each shard's own running total has this added, a function of all shards' totals and its place."""
     (x,) = o.inputs
-    n = dict(o.case.axes)["x"]
-    totals = x.reshape(n, -1, x.shape[1]).sum(1).repeat(len(x) // n, axis=0)
-    wrong = of.running_total(x) + totals
-    return all(abs(block - wrong[index]).max() < 1e-3 for _, index, block in o.shards[0])
+    shards = x.astype(np.float64).reshape(dict(o.case.axes)["x"], -1, x.shape[1])
+    totals = shards.sum(1)
+    wrong = np.concatenate([of.running_total(shard) + offset(totals, d) for d, shard in enumerate(shards)])
+    return products.same(o, wrong)
 
 
 def _inner_cut(o: Observed) -> bool:
     """Whether the dimension between B and C is cut over all axes in both."""
     _, b, c, _ = of.specs(o)
     return _axes_of(b, 1) == _axes_of(c, 0) == {axis for axis, _ in o.case.axes}
+
+
+def _summed_cut(o: Observed) -> bool:
+    """Whether a dimension that is summed over is cut in one of its two matrices."""
+    a, b, c, d = of.specs(o)
+    return any(_axes_of(*side) for side in ((a, 1), (b, 0), (b, 1), (c, 0), (c, 1), (d, 0)))
 
 
 def _axes_of(spec: Spec, dimension: int) -> set[str]:
@@ -184,7 +224,10 @@ FREE = (
         when=_rows),
     Misconception(
         "inner-dimensions-cut", "Something is cut along a dimension that is summed, so there is something to gather or to "
-        "add. Which dimensions stay to the end?", 1, when=lambda o: bool(o.collectives)),
+        "add. Which dimensions stay to the end?", 1, when=_summed_cut),
+    Misconception(
+        "one-axis-twice", "A's rows and D's columns are cut over one axis: no device could hold its part of both in the "
+        "output, so one of them is brought together.", 2, when=lambda o: bool(o.collectives)),
     Misconception(
         "work-repeated", "Nothing moves, but devices do the same work. All 8 divide the work of all three products only if "
         "both axes cut the rows of A.", 2, when=lambda o: not o.collectives),
@@ -194,7 +237,7 @@ ONE = (
         "rows-everywhere", "With P('x') on all four, every contracted dimension is cut on one side: three gathers.", 1,
         when=_rows),
     Misconception(
-        "weights-stay-whole", "Then nothing moves, and every device holds B and C whole: the price was moved into memory.",
+        "weights-stay-whole", "Then nothing moves, and every device holds B and C whole: memory pays for it.",
         1, when=lambda o: not o.collectives),
     Misconception(
         "another-dimension-cut", "One sum is enough to have both B and C cut by 8: the one over the dimension that they "
@@ -202,35 +245,53 @@ ONE = (
         when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1 and not _inner_cut(o)),
     Misconception(
         "d-could-be-cut", "The all-reduce leaves A·B·C whole on every device, so columns of D can be cut for nothing, and "
-        "the output with them.", 3, when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1),
+        "the output with them.", 3, when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1
+        and not _axes_of(of.specs(o)[3], 1)),
     Misconception(
         "b-and-c-do-not-fit", "B·C is a sum over their common dimension: cut B's columns and C's rows in the same way, and "
-        "let A be whole, or there is something to gather.", 2, when=lambda o: len(o.collectives) > 1),
+        "let A be whole, or there is something to gather.", 2, when=lambda o: len(o.collectives) > 1
+        and (not _inner_cut(o) or bool(_axes_of(of.specs(o)[0], 0) | _axes_of(of.specs(o)[0], 1)))),
 )  # fmt: skip
 
 STEPS = (
     Misconception(
-        "rows-only", "Rows make finished rows, so every step has to gather x first: six collectives. Who takes x as it "
-        "lies?", 1, when=lambda o: o.kinds == {"all-gather"} and of.runs(o) >= of.STEPS),
-    Misconception(
         "matrix-brought", "x has few columns and W has many: the matrix was brought to the vectors. Leave it where it "
         "lies, and move x.", 1, when=lambda o: of.gathers(o, of=1)),
     Misconception(
+        "rows-only", "Rows make finished rows, so every step has to gather x first: six collectives. Who takes x as it "
+        "lies?", 1, when=lambda o: o.kinds == {"all-gather"} and of.runs(o) >= of.STEPS),
+    Misconception(
         "meets-in-every-step", "A reduce-scatter in every step moves no more, but all devices meet six times. Rows and "
-        "columns in turn meet three times.", 1, when=lambda o: o.kinds == {"reduce-scatter"}),
+        "columns in turn meet three times.", 1, when=lambda o: o.kinds == {"reduce-scatter"} and of.runs(o) == of.STEPS),
     Misconception(
         "columns-only", "Columns make terms, so every step ends in a sum over all devices: six collectives, each twice the "
         "price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
     Misconception(
         "rows-before-columns", "x arrives cut. Rows want it whole, and leave it cut: gather. Columns want it cut. Begin "
-        "with them.", 2, when=lambda o: "all-reduce" in o.kinds and o.collectives[0].kind == "all-gather"),
+        "with them.", 2, when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
     Misconception(
         "brought-together-at-the-end", "After the last step x lies in rows, as it should; nothing more is to be done.", 3,
-        when=lambda o: "all-reduce" in o.kinds and o.collectives[-1].kind == "all-gather"),
-    Misconception(
-        "one-step-too-few", "Six steps, and each divides by the root of N.", 1,
-        like=lambda x, rows, columns: of.steps(x, rows, columns) * len(x) ** 0.5),
+        when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, -1)),
+    *(Misconception(
+        "one-step-too-few", "Six steps, and each divides by the root of N.", 1, like=wrong)
+      for wrong in (
+          lambda x, rows, columns: of.steps(x, rows, columns) * len(x) ** 0.5,
+          lambda x, rows, columns: of.steps(x, rows, columns, of.STEPS - 1),
+          lambda x, rows, columns: of.steps(x, rows, columns, of.STEPS + 1),
+      )),
 )  # fmt: skip
+
+
+def _right(o: Observed) -> bool:
+    x, rows, columns = o.inputs
+    return products.same(o, of.steps(x, rows, columns))
+
+
+def _of_x(o: Observed, which: int) -> bool:
+    """Whether the first or the last collective, in the order of the text, gathers x."""
+    one = o.collectives[which]
+    return one.kind == "all-gather" and one.payload_bytes == o.inputs[0].nbytes
+
 
 OUTCOME = (
     Misconception(
@@ -239,13 +300,16 @@ OUTCOME = (
         like=lambda got: not got["b"] or not got["c"]),
     Misconception(
         "slicing-moves", "Every device has the whole array and keeps its rows: nothing moves (d).", 1,
-        like=lambda got: got["d"]),
+        like=lambda got: isinstance(got["d"], list) and got["d"]),
     Misconception(
-        "in-shardings-move", "in_shardings does not move an array that has a place already: it is a promise, and a broken "
-        "promise is an error (e).", 2, like=lambda got: isinstance(got["e"], list)),
+        "in-shardings-move", "in_shardings does not move a committed array, one that you have placed: it is a promise, and "
+        "a broken promise is an error (e).", 2, like=lambda got: isinstance(got["e"], list)),
     Misconception(
         "numpy-in-the-program", "A NumPy array is cut on its way to the devices, before the program starts; in the program "
-        "there is nothing to move (f).", 2, like=lambda got: got["f"]),
+        "there is nothing to move (f).", 2, like=lambda got: isinstance(got["f"], list) and got["f"]),
+    Misconception(
+        "requests-refused", "Refused is only what breaks a promise: an argument that was placed, and elsewhere than "
+        "in_shardings says (e).", 2, like=lambda got: any(isinstance(got[key], str) for key in "abcdf")),
 )  # fmt: skip
 SHARES = (
     Misconception(
@@ -254,12 +318,15 @@ SHARES = (
     Misconception(
         "local-softmax", "Each device divided by the sum of its own rows only.", 1, local=lambda at, x: of.softmax_rows(x)),
     Misconception(
-        "out-shardings-free", "out_shardings says where the output ends. The softmax was computed on rows, with two "
-        "all-reduces, and then turned.", 1, when=lambda o: {"all-reduce", "all-to-all"} <= o.kinds),
+        "out-shardings-free", "out_shardings says where the output ends. The softmax was computed on rows, with all-reduces "
+        "of a number a column, and then turned.", 1, when=lambda o: "all-to-all" in o.kinds and any(
+            c.kind == "all-reduce" and c.payload_bytes % (o.inputs[0].itemsize * o.inputs[0].shape[1]) == 0
+            for c in o.collectives)),
     Misconception(
         "gathers-everything", "To bring all of x to every device costs far more than to turn it.", 2,
-        when=lambda o: "all-gather" in o.kinds),
+        when=lambda o: of.gathers(o, of=0)),
     Misconception(
         "never-turned", "The values are right, and still lie in rows.", 1,
-        when=lambda o: o.placements[0].shard_shape[1] == o.placements[0].shape[1]),
+        when=lambda o: products.same(o, of.softmax_rows(o.inputs[0]))
+        and o.placements[0].shard_shape[0] < o.placements[0].shape[0]),
 )  # fmt: skip

@@ -36,7 +36,8 @@ def counted(*, what: str = "bytes", tuples: str = "all", rounds: str = "product"
         tuples: which outputs count: `"all"`, `"first"`, `"none"` (tuples are overlooked), `"short"` (those that are printed
             with index comments are overlooked).
         rounds: `"product"` of all loops around, `"inner"` for the nearest, `"once"`, `"never"` (loops are overlooked).
-        pairs: `"done"` counts each asynchronous pair once, `"both"` the start, with all that it names, and the done.
+        pairs: `"done"` counts each asynchronous pair once, `"both"` the start, with all that it names, and the done;
+            `"start"` the start alone, `"none"` neither.
         itemsize: bytes of every element; those of its type unless given.
         total: one number instead of one for each kind.
     """
@@ -53,14 +54,15 @@ def counted(*, what: str = "bytes", tuples: str = "all", rounds: str = "product"
             return 1
         return sum(map(size, outputs[:1] if tuples == "first" else outputs))
 
+    halves = {"done": ("-done",), "both": ("-start", "-done"), "start": ("-start",), "none": ()}[pairs]
+
     def count(text: str) -> Any:
         module = parse(text)
         found: collections.Counter[str] = collections.Counter()
         for name, times in _rounds(module, rounds):
             for instruction in module.computations[name].values():
-                kind, _, half = instruction.opcode.partition("-start")
-                kind = kind.removesuffix("-done")
-                if kind in KINDS and (pairs == "both" or not instruction.opcode.endswith("-start")):
+                kind = instruction.opcode.removesuffix("-start").removesuffix("-done")
+                if kind in KINDS and instruction.opcode.removeprefix(kind) in ("", *halves):
                     found[kind] += times * worth(instruction)
         kept = {kind: n for kind, n in found.items() if n}
         return sum(kept.values()) if total else kept
@@ -132,9 +134,9 @@ def blocks_apart(at: dict[str, int], x: np.ndarray) -> np.ndarray:
     return running_total(x)
 
 
-def steps(x: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Six times x <- W x / sqrt(N), element by element of x."""
-    for _ in range(STEPS):
+def steps(x: np.ndarray, rows: np.ndarray, columns: np.ndarray, times: int = STEPS) -> np.ndarray:
+    """So many times x <- W x / sqrt(N), element by element of x."""
+    for _ in range(times):
         x = np.stack([(row[:, None] * x).sum(0) for row in rows]) / np.sqrt(len(rows))
     return x
 

@@ -9,6 +9,7 @@ from shardlab_course.ch03 import misconceptions as wrong
 from shardlab_course.ch03 import oracles as of
 from shardlab_course.ch03.oracles import LINE, WIDE
 from shardlab_course.shared import programs
+from shardlab_course.shared.kinds import ERRORS, KINDS, OR_NONE
 from shardlab_judge.cases import axes
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.layout import LayoutItem
@@ -21,14 +22,18 @@ MODELS = axes(data=2, model=4), axes(data=4, model=2)
 TEXTS = ("gather", "none", "combined", "loop", "nested", "exchange", "scatter", "largest", "half_tpu", "roll_tpu")
 
 
+COLLECTIVE = {"kind": "all-gather", "bytes": 4096, "group": 4, "times": 1}
+
+
 def line(letter: str, *misconceptions: Any, kind: str = "none", bytes: int = 0, group: int = 0, times: int = 1) -> ValueItem:
     """A line of the listings: a collective, or none."""
     key = "none" if kind == "none" else {"kind": kind, "bytes": bytes, "group": group, "times": times}
-    return ValueItem(letter, {"V": 0.5 if key == "none" else 1}, key=key, misconceptions=misconceptions)
+    points = {"V": 0.5 if key == "none" else 1}
+    return ValueItem(letter, points, key=key, also=("none", COLLECTIVE), words=OR_NONE, misconceptions=misconceptions)
 
 
 READING = Question(
-    "3.1", "Read what the compiler wrote", difficulty=2, minutes=20, variable="reading",
+    "3.1", "Read what the compiler wrote", difficulty=2, minutes=30, variable="reading",
     items=(
         line("A", wrong.IN_A_ROUND, wrong.ELEMENTS, wrong.GROUPS, wrong.EVERYBODY,
              kind="all-reduce", bytes=512, group=4, times=10),
@@ -50,41 +55,40 @@ READING = Question(
         "element; of a -start only the second.",
     ),
     explanation="A carries f32[32,4], 512 bytes, in each of 10 rounds. C is one instruction with four outputs of 768 "
-                "bytes, one from each member of its group. D is two gradients that the compiler put into one "
-                "all-reduce, 4608 and 768 bytes. G and I are one permute of 512 bytes: the -start names operand, output "
-                "and two counters, and the -done waits. H is how a TPU writes a reduce-scatter: a fusion that calls a "
-                "computation named all-reduce-scatter, in which F tells what it does as a whole. 131072 bytes come out "
-                "on each device, the fourth part of what goes in. B and E only look like collectives: their operations "
-                "are a fusion and a get-tuple-element. Whoever counts words instead of operations finds both, and F and "
-                "I too.",
+                "bytes, one from each member of its group. D is two gradients that XLA put into one all-reduce, 4608 and "
+                "768 bytes. G and I are one permute of 512 bytes: the -start names operand, output and two counters. H is "
+                "how XLA for TPU writes a reduce-scatter: a fusion that calls a computation named all-reduce-scatter, in "
+                "which F tells what it does as a whole. A fourth of what goes in comes out. B and E only look like "
+                "collectives: their operations are a fusion and a get-tuple-element. Whoever counts words finds both, and "
+                "F and I too.",
 )  # fmt: skip
 
 COUNTING = Question(
-    "3.2", "Count bytes, not operations", difficulty=4, minutes=40,
+    "3.2", "Count bytes, not operations", difficulty=3, minutes=35, optional=True,
     items=(
         CallsItem("collective_bytes", {"V": 3}, oracle=of.bytes_by_kind, draw=programs.draw_text,
                   misconceptions=wrong.COUNTS,
                   calls=tuple((listings.hlo(name),) for name in TEXTS)),
     ),
     hints=(
-        "Three small jobs: split the text into computations, find in each the lines that are collectives, find out how "
-        "often each computation runs.",
-        "A line: perhaps ROOT, a %name, ` = `, the output, a space, the operation, a bracket. One pattern takes output and "
-        "operation apart. Remove /*...*/ before; count every dtype[...] of the output; skip -start.",
-        "A function that takes a computation's name and a number of rounds, and goes through its lines; at a `while` it "
-        "calls itself with the body's name and the product of rounds. Begin with ENTRY.",
+        "Begin with ENTRY, and go through its instructions. Three things can happen: it is a collective, it is a while, or "
+        "it does not matter.",
+        "An operation counts if it is one of KINDS, or one of them with -done; skip -start. Its bytes: for every pair of "
+        "arrays(output), the size of the type times all dimensions.",
+        "A function that takes a computation's name and a number of rounds, and goes through its instructions; at a `while` "
+        "it calls itself with the body's name and the product of rounds. Begin with ENTRY.",
     ),
-    explanation="The text is regular enough for a few patterns, and full of traps. An output may be a tuple: the "
-                "compiler joins what it can, so eight gradients leave in one all-reduce, and one that counts operations "
-                "sees no difference between a bias and a model. Long tuples carry comments that contain an equals sign. "
-                "A loop's body is printed once and runs known_trip_count times, and loops nest. A -start names what "
-                "goes in and what comes out; its -done has only the output, so counting the -done is the simplest right "
-                "way. And a function that is called all_gather leaves its name everywhere without moving a byte. The "
-                "grader's own reader also knows conditionals and the fusions of exercise 3.1.",
+    explanation="The text is regular enough for a few patterns, and full of traps. An output may be a tuple: XLA joins "
+                "what it can, so eight gradients leave in one all-reduce, and a count of operations cannot tell a bias "
+                "from a model. Long tuples carry comments that contain an equals sign (`computations` takes them out). A "
+                "loop's body is printed once and runs known_trip_count times, and loops nest. A -start may name what goes "
+                "in as well; its -done has only the output, so counting the -done is the simplest right way. And a "
+                "function that is called all_gather leaves its name everywhere without moving a byte. The grader's own "
+                "reader also knows conditionals and the fusions of 3.1.",
 )  # fmt: skip
 
 CONSTRAINT = Question(
-    "3.3", "A constraint too many", difficulty=3, minutes=20,
+    "3.3", "A constraint too many", difficulty=3, minutes=30,
     items=(
         ProgramItem("block", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.block, draw=of.draw_block, drawn=2,
                     misconceptions=wrong.BLOCK,
@@ -102,15 +106,15 @@ CONSTRAINT = Question(
                 "all-reduce of this device's rows of the output. The given constraint wants rows over both axes. Then "
                 "each device needs all hidden units of its rows, so both weights are gathered, and more. With P('data', "
                 "None) in its place, H itself is gathered: None means whole, not open. For open there is "
-                "P.UNCONSTRAINED. P('data', 'model') is right, and so is no constraint at all. With a batch of 64, "
-                "width 256 and 1024 hidden units on the 2 by 4 mesh the page shows more than 2 million bytes against "
-                "65536. A constraint is a request that the compiler obeys; it does not ask whether it was wise.",
+                "P.UNCONSTRAINED. P('data', 'model') is right, and so is no constraint at all. On the page XLA for CPU "
+                "moves more than 2 million bytes against 65536. XLA for TPU gathers the same arrays, in bfloat16. "
+                "Neither asks whether a constraint was wise.",
 )  # fmt: skip
 
 MOVES = Question(
-    "3.4", "Is it free?", difficulty=3, minutes=35,
+    "3.4", "Is it free?", difficulty=3, minutes=50,
     items=(
-        ValueItem("kinds", {"P": 1.5}, predicted=True, misconceptions=wrong.KINDS, key={
+        ValueItem("kinds", {"P": 1.5}, predicted=True, members=KINDS, misconceptions=wrong.KINDS, key={
             "transpose": frozenset(), "roll": frozenset({"collective-permute"}), "cumsum": frozenset({"all-gather"}),
             "cumsum_columns": frozenset(), "softmax": frozenset({"all-reduce"}),
             "ravel_transposed": frozenset({"all-gather"}),
@@ -128,13 +132,12 @@ MOVES = Question(
         "x.reshape(n, -1, columns) puts one shard in each place of the first dimension, and moves nothing. cumsum along "
         "axis 1, take [:, -1], cumsum those, subtract themselves, add.",
     ),
-    explanation="A transposition changes which dimension an axis cuts, and nothing else. A roll by one row sends the "
-                "last row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension everything "
-                "is local. A softmax needs a maximum and a sum for each column, two small all-reduces. A running total "
-                "could be as cheap, but the compiler does not know the trick: it gathers everything, and each device "
+    explanation="A transposition changes which dimension an axis cuts, and nothing else. A roll by one row sends the last "
+                "row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension everything is "
+                "local. A softmax needs a maximum and a sum for each column, two small all-reduces. A running total could "
+                "be as cheap, but XLA does not know the trick, for CPU or for TPU: it gathers everything, and each device "
                 "repeats the work. You can tell it: sums within shards, and offsets from the shards' totals, n rows in "
-                "place of all of them. In the page 4096 bytes in place of 32768, and a seventh of the FLOPs. No "
-                "shard_map is needed: the reshape alone shows the compiler what is local.",
+                "place of all of them. On the page 4096 bytes in place of 32768, and a seventh of the FLOPs.",
 )  # fmt: skip
 
 FREE_SPECS = {"A": [["x", "y"], None], "B": [None, None], "C": [None, None], "D": [None, None]}
@@ -142,7 +145,7 @@ ONE_SPECS = {"A": [None, None], "B": [None, ["x", "y"]], "C": [["x", "y"], None]
 CHAINS = (of.chain_sizes(WIDE, 16, 32, 64, 16), of.chain_sizes(TALL, 24, 16, 48, 32))
 
 CHAIN = Question(
-    "3.5", "Four matrices, no collective; then one", difficulty=4, minutes=40,
+    "3.5", "Four matrices, no collective; then one", difficulty=4, minutes=55,
     items=(
         LayoutItem("free", {"H": 0.5, "F": 1}, function=of.chain, reference=FREE_SPECS, cases=CHAINS,
                    misconceptions=wrong.FREE),
@@ -156,17 +159,16 @@ CHAIN = Question(
         "one: columns of B and rows of C over both axes give A·B in columns and terms of A·B·C, with A whole. After the "
         "all-reduce everything is whole, and D can be cut by columns.",
     ),
-    explanation="Nothing moves exactly if B and C are whole: for square matrices all 6561 combinations of nine specs "
-                "were compiled once, and nine move nothing. Even all four whole is one of them, with eight times the "
-                "work, so counting collectives alone rewards doing everything everywhere. Of the nine, A's rows over "
-                "both axes divides all three products by 8. Its price is memory: every device holds B and C. Cut those "
-                "8-way, and there is a sum over 8 devices: one all-reduce of A·B·C, [I, J] in the chain's sizes. A must "
-                "be whole for it. D need not be: its columns can be cut, which divides the last product and the output. "
-                "Megatron's pair of layers is this B and C.",
+    explanation="Nothing moves only if B and C are whole, and A's columns and D's rows: all that is summed over. Of 6561 "
+                "combinations of specs, compiled once with XLA for CPU, nine move nothing. All four whole is one of them, "
+                "with eight times the work. Of the nine, A's rows over both axes divides all three products by 8. It is "
+                "paid for in memory: every device holds B and C. Cut those 8-way, and there is a sum over 8 devices: one "
+                "all-reduce of A·B·C. A must be whole for it. D need not be: its columns can be cut, which divides the "
+                "last product and the output. Megatron's pair of layers is this B and C.",
 )  # fmt: skip
 
 STEPPING = Question(
-    "3.6", "A collective in every second step", difficulty=4, minutes=30,
+    "3.6", "A collective in every second step", difficulty=4, minutes=40, optional=True,
     items=(
         ProgramItem("steps", {"V": 0.5, "S": 0.5, "H": 1.5}, oracle=of.steps, draw=of.draw_steps, most=of.STEPS // 2,
                     cases=(of.steps_case(LINE, 32, 4), of.steps_case(WIDE, 24, 6)), misconceptions=wrong.STEPS,
@@ -181,11 +183,11 @@ STEPPING = Question(
     ),
     explanation="Columns of W take x cut and leave terms, W[I, J_x]·x[J_x]: an all-reduce makes them whole. Rows of W take "
                 "x whole and leave it cut, W[I_x, J]·x[J]: nothing moves. In turn they need three collectives in six steps "
-                "instead of six. The bytes do not become fewer: an all-reduce is priced as two gathers, and rows alone "
-                "gather six times; on a ring not even the hops do. What is halved is how often all devices must meet. "
-                "Against columns alone, six all-reduces, the price is halved too. You pay by holding W twice, by rows and "
-                "by columns. Two layers of a network are two different matrices, so there the pattern is free: that is "
-                "tensor parallelism (chapter 9). Begun with rows, the same loop needs a gather more, or one in every round.",
+                "instead of six. The bytes do not become fewer: an all-reduce is priced as two gathers. What is halved is "
+                "how often all devices must meet. Against columns alone, six all-reduces by XLA for CPU, the price is "
+                "halved too. You pay by holding W twice. Two layers of a network are two different matrices, so there the "
+                "pattern is free: that is tensor parallelism (chapter 9). Begun with rows, the loop needs a gather more, "
+                "or one in every round.",
 )  # fmt: skip
 
 OUTCOMES: dict[str, Any] = {
@@ -194,9 +196,10 @@ OUTCOMES: dict[str, Any] = {
 }  # fmt: skip
 
 BOUNDARY = Question(
-    "3.7", "What jit promises at its border", difficulty=3, minutes=25,
+    "3.7", "What jit promises at its border", difficulty=3, minutes=35,
     items=(
-        ValueItem("outcome", {"P": 1.5}, predicted=True, key=OUTCOMES, misconceptions=wrong.OUTCOME),
+        ValueItem("outcome", {"P": 1.5}, predicted=True, key=OUTCOMES, members=KINDS, pattern=ERRORS,
+                  misconceptions=wrong.OUTCOME),
         ProgramItem("shares", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.softmax_rows, misconceptions=wrong.SHARES,
                     cases=(of.rows_case(LINE, 64, 24, (None, "x")), of.rows_case(WIDE, 24, 40, (None, "x"))),
                     draw=of.drawing_rows((None, "x"))),
@@ -209,12 +212,12 @@ BOUNDARY = Question(
         "jit on an Auto mesh.",
     ),
     explanation="out_shardings is part of the program: if the output lies elsewhere, collectives are added at the end. "
-                "in_shardings is a promise about arguments that have a place, and a plan for those that do not, such as "
-                "NumPy arrays: these are cut before the program starts. A broken promise is a ValueError, never a "
-                "silent move. So neither says where the work is done. Asked for columns at the end, the compiler still "
-                "took the softmax over cut rows, with two all-reduces, and turned what came out. Turned first, each "
-                "device has its columns whole: one all-to-all and nothing else. A constraint in the middle is how you "
-                "say that. (An inner jit with out_shardings works as well, and so does shard_map.)",
+                "in_shardings is a promise about committed arguments, those that somebody placed, and a broken promise is "
+                "a ValueError. For the others, NumPy arrays and arrays that JAX placed itself, it is a plan: they are put "
+                "there before the program starts, without a word. Neither says where the work is done. Asked for columns "
+                "at the end, XLA still took the softmax over cut rows, with two all-reduces, and turned what came out. "
+                "Turned first, each device has its columns whole: one all-to-all and nothing else. A constraint in the "
+                "middle is how you say that.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (READING, COUNTING, CONSTRAINT, MOVES, CHAIN, STEPPING, BOUNDARY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from shardlab_course.ch04 import oracles as of
+from shardlab_course.shared import products
 from shardlab_judge.question import Misconception
 
 PROMISE = Misconception(
@@ -20,8 +21,8 @@ DIAGONAL = Misconception(
     "computed the others.", 1, when=of.diagonal, error="DuplicateSpecError")  # fmt: skip
 LEFT = Misconception(
     "left-to-the-compiler",
-    "`A @ B` alone, constraints, and in_specs other than where the operands lie let the compiler choose what moves. "
-    "Here you are the compiler.", 1,
+    "`A @ B` alone, constraints, and in_specs other than where the operands lie let XLA choose what moves. Here you "
+    "are the compiler.", 1,
     when=lambda o: not o.manual)  # fmt: skip
 NEEDLESS = Misconception(
     "communicates-for-nothing", "Every device already holds all it needs for its block of C, so no byte has to move.",
@@ -36,17 +37,27 @@ TWICE = Misconception(
 BLOCKS = Misconception(
     "blocks-do-not-fit",
     "The block of A has too few columns for all rows of B: gather A's columns first (axis=1, and tiled=True, "
-    "else blocks are stacked in a new dimension), or take fewer rows of B.", 1, error="contracting dim")  # fmt: skip
+    "else blocks are stacked in a new dimension), or take fewer rows of B.", 1,
+    error=products.misfit("short"))  # fmt: skip
+SWAPPED = Misconception(
+    "operands-swapped", "That is B times A: the rows of the first operand meet the columns of the second, A @ B.", 1,
+    error=products.misfit("swapped"))  # fmt: skip
+UNTILED = Misconception(
+    "gathered-then-reshaped", "Gathered without tiled=True, the blocks lie in a new first dimension; a reshape reads it "
+    "row by row, and mixes columns. tiled=True puts them side by side.", 3, when=of.stacked_gather)  # fmt: skip
+STARTS = Misconception(
+    "index-for-start", "Device d began at row d of B. Its rows begin at d times the number of its columns of A.", 2,
+    when=of.short_starts)  # fmt: skip
 FIRST_ROWS = Misconception(
     "same-rows-everywhere",
     "Every device multiplied with the first rows of B; device d needs the rows that go with its columns of "
     "A.", 2, local=lambda at, a, b: a @ b[: a.shape[1]], when=of.first_rows)  # fmt: skip
 OVER_Y = Misconception(
     "reduces-over-another-axis", "The partial sums differ along x; summed over y, each is only counted several times.",
-    1, when=lambda o: not of.right(o) and any("y" in c.axes for c in o.collectives))  # fmt: skip
+    1, when=lambda o: not of.right(o) and of.summed_over(o) == {"y"})  # fmt: skip
 OVER_X = Misconception(
     "reduces-over-rows", "The partial sums of one block of rows lie along y; along x lie other rows of C.",
-    1, when=lambda o: not of.right(o) and any("x" in c.axes for c in o.collectives))  # fmt: skip
+    1, when=lambda o: not of.right(o) and of.summed_over(o) == {"x"})  # fmt: skip
 MEAN = Misconception(
     "mean-instead-of-sum",
     "pmean divides the sum by the number of devices; the terms of a matrix product are added, not averaged.",
@@ -55,8 +66,9 @@ MEAN = Misconception(
 CLASSIFY = (
     Misconception(
         "clash-asked-last",
-        "Where two kept dimensions use one axis nothing can be multiplied before a gather; the clash has to be asked for "
-        "first.", 2, like=of.mistaken(first="contraction")),
+        "Where two kept dimensions use one axis, the blocks that fit make only a diagonal of the output. Whatever "
+        "the contracted dimension does, one operand has to give up that axis: ask for the clash first.",
+        2, like=of.mistaken(first="contraction")),
     Misconception(
         "batch-letters-contracted",
         "A letter that stands in both operands and in the output is a batch dimension: nothing is summed over it.",
@@ -76,35 +88,25 @@ CLASSIFY = (
 
 DETOUR = Misconception(
     "compiler-detour",
-    "Left to itself XLA moved blocks between devices first and then gathered over y; it chooses by rules of "
+    "Left to itself XLA for CPU moved blocks between devices first and then gathered over y; it chooses by rules of "
     "thumb. One gather over x is enough: write it in shard_map.",
     2, when=lambda o: "collective-permute" in o.kinds)  # fmt: skip
-CASE_4 = (DIAGONAL, BOTH)
+CASE_4 = (DIAGONAL, BOTH, SWAPPED)
 
 WRONG_WAY = Misconception(
     "gathered-along-the-other-dimension",
     "The blocks were put together along the dimension that is summed over; gather along the one that x cuts: "
-    "columns of B are axis=1, rows of A axis=0.", 3, error="contracting dim")  # fmt: skip
+    "columns of B are axis=1, rows of A axis=0.", 3, error=products.misfit("long"))  # fmt: skip
 
-TOWARDS_ROWS = (
-    DIAGONAL, DETOUR, BOTH, WRONG_WAY,
-    Misconception(
-        "other-side-scattered", "C lies in columns, because A was gathered and B stayed; for rows, gather B.",
-        1, when=lambda o: of.scattered(o, 1)),
-    Misconception(
-        "gathers-what-should-stay",
-        "A has the rows already that C should have; gathered, C comes out in columns and has to be turned. B is what "
-        "must move.", 2, when=lambda o: of.gathers(o, 0)),
-)  # fmt: skip
 TOWARDS_COLUMNS = (
-    DIAGONAL, DETOUR, BOTH, WRONG_WAY,
+    DIAGONAL, DETOUR, BOTH, WRONG_WAY, SWAPPED,
     Misconception(
         "other-side-scattered", "C lies in rows, because B was gathered and A stayed; for columns, gather A.",
         1, when=lambda o: of.scattered(o, 0)),
     Misconception(
         "gathers-what-should-stay",
         "B has the columns already that C should have; gathered, C comes out in rows and has to be turned. A is what "
-        "must move.", 2, when=lambda o: of.gathers(o, 1)),
+        "must move.", 2, when=lambda o: of.gathers_only(o, 1)),
 )  # fmt: skip
 
 DEEP = (Misconception(
@@ -136,24 +138,25 @@ SECONDS = (Misconception(
     "adds-the-times", "Here multiplying and moving go on at the same time: the longer one decides, not the sum.",
     2, like=functools.partial(of.seconds, join=sum)),)  # fmt: skip
 CHEAPER = (
-    BLOCKS, TWICE, PROMISE, PARTIAL, FIRST_ROWS,
+    BLOCKS, SWAPPED, TWICE, PROMISE, PARTIAL, FIRST_ROWS, UNTILED, STARTS,
     Misconception(
         "always-gathers",
-        "Where J is larger than 2K, A is dearer to gather than C to reduce; XLA's own A @ B gathers here too when x is "
-        "one of two axes.", 2, when=lambda o: of.right(o) and o.kinds == {"all-gather"}),
+        "Where J is larger than 2K, A is more expensive to gather than C to reduce; XLA's own A @ B gathers here too "
+        "when x is one of two axes.", 2, when=lambda o: of.right(o) and o.kinds == {"all-gather"} and of.deep(o)),
     Misconception(
-        "always-reduces", "Where J is smaller than 2K, C is dearer to reduce than A to gather.",
-        2, when=lambda o: of.right(o) and o.kinds == {"all-reduce"}),
+        "always-reduces", "Where J is smaller than 2K, C is more expensive to reduce than A to gather.",
+        2, when=lambda o: of.right(o) and o.kinds == {"all-reduce"} and not of.deep(o)),
 )  # fmt: skip
 
 KINDS = (
     Misconception(
         "compiler-emits-reduce-scatter",
-        "That would be the cheaper program, and XLA does build it for TPUs; on CPU it reduces all of C and then slices.",
+        "That would be the cheaper program. XLA for TPU builds it, for arrays that are not tiny; XLA for CPU reduces "
+        "all of C and then slices.",
         1, like=lambda got: "reduce-scatter" in str(got)),
     Misconception(
         "slice-is-no-collective",
-        "The slice is local: it moves nothing between devices.", 1, like=lambda got: "all-reduce" in got and len(got) > 1),
+        "The slice is local: it moves nothing between devices.", 1, like=lambda got: "slice" in got),
 )  # fmt: skip
 SCATTERED = (
     Misconception(
@@ -162,7 +165,7 @@ SCATTERED = (
         2, when=lambda o: of.right(o) and "all-reduce" in o.kinds),
     Misconception(
         "gathers-operands", "Operands are moved before the product; the partial products are smaller.",
-        2, when=lambda o: of.right(o) and "all-gather" in o.kinds),
+        2, when=lambda o: of.right(o) and (of.gathers(o, 0) or of.gathers(o, 1))),
     Misconception(
         "scattered-the-other-way",
         "The sum is right but split by columns; scatter_dimension=0 splits rows.", 1, when=lambda o: of.scattered(o, 1)),

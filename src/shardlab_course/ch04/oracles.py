@@ -198,6 +198,36 @@ def gathers(o: Observed, operand: int) -> bool:
     return any(c.kind == "all-gather" and c.payload_bytes == size for c in o.collectives)
 
 
+def gathers_only(o: Observed, operand: int) -> bool:
+    """Whether this operand is brought together, the other one is not, and the product is turned afterwards."""
+    return gathers(o, operand) and not gathers(o, 1 - operand) and len(o.collectives) > 1
+
+
+def summed_over(o: Observed) -> set[str]:
+    """The mesh axes over which anything is summed."""
+    return {axis for c in o.collectives if c.kind in ("all-reduce", "reduce-scatter") for axis in c.axes}
+
+
+def deep(o: Observed) -> bool:
+    """Whether A is more expensive to gather than C is to reduce."""
+    (_, j), (_, k) = (x.shape for x in o.inputs)
+    return bool(j > 2 * k)
+
+
+def stacked_gather(o: Observed) -> bool:
+    """Whether A's blocks of columns were laid one behind another, and read as if they were A."""
+    a, b = o.inputs
+    blocks = np.stack(np.split(a, dict(o.case.axes)["x"], axis=1))
+    return same(o, product(blocks.reshape(a.shape), b))
+
+
+def short_starts(o: Observed) -> bool:
+    """Whether the device at d multiplied its columns of A with as many rows of B, from row d on."""
+    a, b = o.inputs
+    blocks = np.split(a, dict(o.case.axes)["x"], axis=1)
+    return same(o, np.sum([product(block, b[d : d + block.shape[1]]) for d, block in enumerate(blocks)], axis=0))
+
+
 def times(o: Observed, factor: Callable[[int], float]) -> bool:
     """Whether every value is `factor(n)` times the right one, for n devices along some mesh axis."""
     counts = {n for _, n in o.case.axes if n > 1}
@@ -229,5 +259,7 @@ def scattered(o: Observed, dimension: int) -> bool:
 
 
 def stacked(o: Observed) -> bool:
-    """Whether the output has more rows than the product."""
-    return shape(o)[:1] > (len(o.inputs[0]),)
+    """Whether the output is all devices' partial products, one below another."""
+    a, b = o.inputs
+    terms = zip(np.split(a, n := dict(o.case.axes)["x"], axis=1), np.split(b, n))
+    return same(o, np.concatenate([product(*term) for term in terms]))

@@ -7,6 +7,7 @@ from typing import Any
 from shardlab.placement import Axes, Spec, place
 from shardlab_course.ch05 import misconceptions as wrong
 from shardlab_course.ch05 import oracles as of
+from shardlab_course.shared.kinds import KINDS
 from shardlab_judge.cases import axes
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.expression import ExpressionItem
@@ -35,7 +36,7 @@ def sharding(name: str, shape: tuple[int, ...], mesh: Axes, spec: Spec) -> Place
 
 
 BOTH_WAYS = Question(
-    "5.1", "Both ways", difficulty=2, minutes=25, variable="translations",
+    "5.1", "Both ways", difficulty=2, minutes=30, variable="translations",
     items=(
         text("a", MATRIX, GRID, ("y", "x")), text("b", MATRIX, GRID, ("y",)), text("c", MATRIX, EIGHTS, (("x", "z"), "y")),
         text("d", MATRIX, GRID, ()), text("e", MATRIX, WIDE, (("model", "data"),), WIDE),
@@ -67,7 +68,7 @@ MINI_CALLS: tuple[tuple[Any, ...], ...] = (
 )  # fmt: skip
 
 MINI = Question(
-    "5.2", "A small einshard", difficulty=3, minutes=40,
+    "5.2", "A small einshard", difficulty=3, minutes=45, optional=True,
     items=(
         CallsItem("make_spec", {"V": 3}, oracle=of.make_spec, calls=MINI_CALLS, draw=of.draw_expression, drawn=60,
                   misconceptions=wrong.MINI),
@@ -89,7 +90,7 @@ MINI = Question(
 )  # fmt: skip
 
 RULES = Question(
-    "5.3", "A table for a transformer", difficulty=3, minutes=30,
+    "5.3", "A table for a transformer", difficulty=3, minutes=35,
     items=(
         RulesItem("rules", {"S": 2, "M": 1}, wanted=of.megatron, draw=of.draw_tree, drawn=3,
                   misconceptions=wrong.RULES, trees=(
@@ -118,7 +119,7 @@ RULES = Question(
 DEGREE = Question(
     "5.4", "From degree 2 to degree 4", difficulty=2, minutes=15,
     items=(
-        ValueItem("kinds", {"P": 0.5}, predicted=True, key=["all-reduce"], misconceptions=wrong.KINDS),
+        ValueItem("kinds", {"P": 0.5}, predicted=True, key=["all-reduce"], members=KINDS, misconceptions=wrong.KINDS),
         ValueItem("factor", {"P": 0.5}, predicted=True, key=2, misconceptions=wrong.FACTOR),
         LayoutItem("layout", {"S": 0.5, "H": 0.5, "M": 0.5}, function=of.mlp,
                    misconceptions=wrong.BOTH, draw=of.draw_on_mesh,
@@ -132,21 +133,22 @@ DEGREE = Question(
         "In each expression replace the number of replicas by @data and the degree by @model; axes that an expression "
         "does not name make copies, so bare numbers go.",
     ),
-    explanation="With numbers, the degree stands in each expression and, inverted, in the number of copies, and all of "
-                "them must change at once; forget one, and the program is still right, at another price. With names, the "
-                "expressions say which dimension goes with which role, and the mesh alone says how many devices have the "
-                "role. The compiled program has one all-reduce either way, over 'model'. But its size follows the other "
-                "axis: a device adds up the output rows of its data shard, 8 / 4 of them before and 8 / 2 after, so twice "
-                "the bytes. The weights that a device holds are halved for it.",
+    explanation="With numbers, the degree stands in each expression and, inverted, in the number of copies, and all "
+                "of them must change at once; forget one, and the program is still right, at another price. With "
+                "names, the expressions say which dimension goes with which role, and the mesh alone says how many "
+                "devices have the role. XLA, for CPU and for TPU, makes one all-reduce either way, over 'model'. But "
+                "its size follows the other axis: a device adds up the output rows of its data shard, 8 / 4 of them "
+                "before and 8 / 2 after, so twice the bytes. The weights that a device holds are halved for it.",
 )  # fmt: skip
 
 SAYABLE = {"a": "numbers", "b": "axes", "c": "axes", "d": "axes", "e": "nothing", "f": "nothing", "g": "numbers",
            "h": "numbers", "i": "numbers"}  # fmt: skip
 
 LIMITS = Question(
-    "5.5", "What expressions cannot say", difficulty=2, minutes=15,
+    "5.5", "What expressions cannot say", difficulty=2, minutes=15, optional=True,
     items=(
-        ValueItem("said", {"P": 2}, predicted=True, key=SAYABLE, misconceptions=wrong.SAYABLE),
+        ValueItem("said", {"P": 2}, predicted=True, key=SAYABLE, words=("numbers", "axes", "nothing"),
+                  misconceptions=wrong.SAYABLE),
         PlacementItem("backwards", {"S": 0.5}, target=place((16, 4), LINE, ("x",), range(7, -1, -1)),
                       misconceptions=wrong.BACKWARDS),
     ),
@@ -158,12 +160,12 @@ LIMITS = Question(
         "For the placement: build the mesh from the reversed list of devices, then an expression that cuts the rows over "
         "its one axis.",
     ),
-    explanation="An expression says how dimensions go with mesh axes. Which devices make up the mesh, and in which order, "
-                "is said by the mesh; numbers alone take all of them as they come. So a permuted or smaller mesh needs @ "
-                "and the mesh beside it, and so does a tuple whose axes are not in the mesh's order. Two things have no "
-                "expression at all. A partial sum is not a placement: the slices are all there, and still have to be "
-                "added, which is a debt of a computation. And an array on one device of several is on no mesh. "
-                "sl.expression says so instead of inventing something near.",
+    explanation="An expression says how dimensions go with mesh axes. Which devices make up the mesh, and in which "
+                "order, is said by the mesh; numbers alone take all of them as they come. So a permuted or smaller "
+                "mesh needs @ and the mesh beside it, and so does a tuple whose axes are not in the mesh's order. "
+                "Two things have no expression at all. A partial sum is not a placement: the slices are all there, "
+                "and still have to be added by some computation. And an array on one device of several is on no "
+                "mesh. sl.expression says so instead of inventing something near.",
 )  # fmt: skip
 
 WEIGHTS = {"W1": "x y -> x y*", "W2": "y z -> y* z"}
@@ -172,15 +174,12 @@ SITUATIONS = (of.sizes(8, 128, 256, 64), of.sizes(8, 64, 160, 40, devices=4))
 ALL = {"S": 0.5, "H": 0.5, "M": 0.5, "F": 0.5}
 
 NETWORK = Question(
-    "5.6", "One network, three ways", difficulty=3, minutes=35,
+    "5.6", "One network, three ways", difficulty=3, minutes=40,
     items=(
         LayoutItem("data_parallel", ALL, function=of.mlp, cases=SITUATIONS, draw=of.draw_sizes,
                    reference={"X": "b x -> b* x", "W1": COPIES, "W2": COPIES}, misconceptions=wrong.DATA),
         LayoutItem("tensor_parallel", ALL, function=of.mlp, cases=SITUATIONS, draw=of.draw_sizes,
                    reference={"X": COPIES, **WEIGHTS}, misconceptions=wrong.TENSOR),
-        LayoutItem("both", ALL, function=of.mlp, draw=of.draw_on_mesh, misconceptions=wrong.BOTH,
-                   reference={"X": "b x -> b@data x", "W1": "x y -> x y@model", "W2": "y z -> y@model z"},
-                   cases=(of.sizes(8, 128, 256, 64, axes=TALL), of.sizes(8, 64, 160, 40, axes=WIDE))),
         ProgramItem("mlp_on", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.network, draw=of.draw_network,
                     cases=(of.network_case(TALL, 8, 64, 128, 24), of.network_case(WIDE, 16, 48, 64, 40)), rtol=1e-4,
                     atol=1e-4, tolerance="float32 sums of up to 256 terms in another order", misconceptions=wrong.INSIDE),
@@ -190,16 +189,16 @@ NETWORK = Question(
         "another, both cut two.",
         "Data parallel: b, and weights as copies. Tensor parallel: y, in W1 and in W2 alike, and X as copies. Use stars, "
         "since the number of devices changes.",
-        "In `both` and in `mlp_on` name axes: b@data in X, y@model in both weights. In the function, constrain the three "
-        "arguments, compute, and constrain the output to b@data.",
+        "In `mlp_on` name axes: b@data in X, y@model in both weights. Constrain the three arguments, compute, and "
+        "constrain the output to b@data.",
     ),
-    explanation="Three letters, three fates. Cut b, and every device needs all weights and nothing moves. Cut y in both "
-                "weights, and each device has a slice of the hidden layer; its product with W2 is a partial sum of the "
-                "output, added by one all-reduce of f32[8,64]: 2048 bytes of payload, 4096 by our price. Cut x instead, "
-                "and the sum comes one layer too early, at f32[8,256]: four times as much. If only W1 is cut, XLA lets "
-                "each device take its rows of a whole W2, and compiles the same all-reduce; what differs is the memory, "
-                "which is why it is checked. With both axes the all-reduce covers the rows of one data shard only: on "
-                "data=2, model=4 half of the bytes.",
+    explanation="Three letters, three fates. Cut b, and every device needs all weights and nothing moves. Cut y in "
+                "both weights, and each device has a slice of the hidden layer; its product with W2 is a partial sum "
+                "of the output, added by one all-reduce of f32[8,64]: 2048 bytes of payload, 4096 by our price. Cut "
+                "x instead, and the sum comes one layer too early, at f32[8,256]: four times as much. If only W1 is "
+                "cut, XLA, for CPU and for TPU, lets each device take its rows of a whole W2, and compiles the same "
+                "all-reduce; what differs is the memory, which is why it is checked. With both axes the all-reduce "
+                "covers the rows of one data shard only: on data=2, model=4 half of the bytes.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (BOTH_WAYS, MINI, RULES, DEGREE, LIMITS, NETWORK)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from shardlab.placement import Spec
 from shardlab_course.ch06 import oracles as of
 from shardlab_course.shared import products
 from shardlab_judge.question import Misconception
@@ -15,8 +16,8 @@ TYPES = (
         1, like=lambda got: got["a"] == "float32[16@x,8@y]"),
     Misconception(
         "result-guessed",
-        "Both dimensions that are summed lie over y: the terms have to be added, and JAX does not guess where the sum "
-        "should lie. It raises.", 2, like=lambda got: got["h"] not in ("error", None)),
+        "Both dimensions that are summed lie over y: the terms have to be added, and JAX has no rule for where the "
+        "sum should lie. It raises.", 2, like=lambda got: got["h"] not in ("error", None)),
     Misconception(
         "none-against-axis-clashes",
         "None against an axis is no conflict: the whole operand is sliced for nothing. Only two different axes in one "
@@ -26,13 +27,14 @@ TYPES = (
         1, like=lambda got: got["b"] == "float32[16]"),
     Misconception(
         "reshape-forgets",
-        "Merged dimensions carry their axes, the slower first; a split hands the axis to the first part if it divides.",
+        "Merged dimensions carry their axes, the slower first, and d's slower one has y; a split hands the axis to "
+        "the first part if it divides.",
         3, like=lambda got: got["d"] in ("float32[128]", "error") or got["e"] in
         ("float32[8@x,4,4@y]", "float32[8@x,4,4]", "error")),
     Misconception(
         "whole-sum-doubted",
-        "U is whole, so in the dimension that is summed only one operand has an axis: what is missing can be had, and the "
-        "result is determined. JAX raises where it is not.", 2, like=lambda got: got["i"] == "error"),
+        "U is whole, so in the dimension that is summed only one operand has an axis: what is missing can be had, "
+        "and JAX has a rule for the result. It raises where it has none.", 2, like=lambda got: got["i"] == "error"),
 )  # fmt: skip
 
 AMBIGUOUS = Misconception(
@@ -41,7 +43,7 @@ AMBIGUOUS = Misconception(
     "how, JAX asks you.", 1, error="Contracting dimensions are sharded")  # fmt: skip
 GATHERED_TERMS = Misconception(
     "gathers-before-the-product", "Operands were made whole first, which moves more than adding up the terms does.",
-    2, when=lambda o: "all-gather" in o.kinds)  # fmt: skip
+    2, when=lambda o: o.kinds == {"all-gather"})  # fmt: skip
 CONTRACTION = (
     AMBIGUOUS,
     Misconception(
@@ -76,7 +78,8 @@ ADDED = (
         2, when=lambda o: "all-gather" in o.kinds),
     Misconception(
         "other-operand-moved", "A lies right already; it is B that has to move.", 1,
-        when=lambda o: of.lies(o, (None, "x")) or of.moved(o, "all-to-all") > o.inputs[1].nbytes // dict(o.case.axes)["x"]),
+        when=lambda o: (of.lies(o, (None, "x")) and "all-to-all" in o.kinds)
+        or of.moved(o, "all-to-all") > o.inputs[1].nbytes // dict(o.case.axes)["x"]),
 )  # fmt: skip
 MERGED = (
     Misconception(
@@ -85,7 +88,7 @@ MERGED = (
         "result; JAX wants to be told where the result should lie.", 1, error="reshape is not supported"),
     Misconception(
         "gathers-to-merge", "Everything was brought together, and cut again. Each position has to go to one device only.",
-        2, when=lambda o: "all-gather" in o.kinds),
+        2, when=lambda o: of.moved(o, "all-gather") == o.inputs[0].nbytes),
     Misconception(
         "order-changed",
         "Transposed first, the merge needs no communication, and is another one: positions come out ahead of sequences.",
@@ -97,28 +100,39 @@ PICKED = (
         "Any row may lie on any device, so JAX wants to know where the result should lie; indexing has no place for that, "
         "`.at[...].get` has.", 1, error=r"\.at\[\.\.\.\]\.get"),
     Misconception(
-        "gathers-the-table", "All of the table was moved, to pick a few rows of it.",
+        "gathers-the-table", "The table itself was moved, to pick a few rows of it.",
         2, when=lambda o: of.moved(o, "all-gather") >= o.inputs[0].nbytes or "all-to-all" in o.kinds),
 )  # fmt: skip
 
 WHOLE_SUM = (AMBIGUOUS, Misconception(
     "sum-left-open", "Each device still holds its own term: the output is unreduced along x, not replicated.",
     1, when=lambda o: "x" in o.terms[0]))  # fmt: skip
-CUT_SUM = (
-    AMBIGUOUS,
-    Misconception(
-        "sum-not-cut", "The sum is whole on every device; name x in the dimension that is to be cut.",
-        1, when=lambda o: of.lies(o, ())),
-    Misconception(
-        "cut-the-other-way", "The sum is right, and cut along the other dimension: entries of a spec are dimensions, in "
-        "order.", 1, when=lambda o: of.lies(o, ("x", None), (None, "x"))),
-)  # fmt: skip
+
+
+def cut_sum(other: Spec) -> tuple[Misconception, ...]:
+    """Of a sum that is to be cut along one dimension, where `other` cuts the other one."""
+    return (
+        AMBIGUOUS,
+        Misconception(
+            "sum-not-cut", "The sum is whole on every device; name x in the dimension that is to be cut.",
+            1, when=lambda o: of.right(o, of.summed_products) and of.lies(o, ())),
+        Misconception(
+            "cut-the-other-way", "The sum is right, and cut along the other dimension: entries of a spec are dimensions, in "
+            "order.", 1, when=lambda o: of.right(o, of.summed_products) and of.lies(o, other)),
+        Misconception(
+            "sum-left-open", "Each device still holds its own term: the output is unreduced along x.",
+            1, when=lambda o: "x" in o.terms[0]),
+        GATHERED_TERMS,
+    )  # fmt: skip
+
+
 TERMS = (
     AMBIGUOUS,
     Misconception(
         "sum-already-paid",
         "The terms are added up already. Nothing has to move as long as the type says who still has to add.",
-        2, when=lambda o: bool(o.collectives)),
+        2, when=lambda o: bool(o.kinds & {"all-reduce", "reduce-scatter"}) and not o.terms[0]),
+    GATHERED_TERMS,
 )  # fmt: skip
 LATE = (
     AMBIGUOUS,
@@ -140,8 +154,8 @@ LATE = (
 KINDS = (
     Misconception(
         "typed-sharded-so-quiet",
-        "The type says where the result lies, not how it came there: nothing in it forbids to gather, compute everything "
-        "everywhere, and slice.", 1, like=lambda got: not got["fft"]),
+        "The type says where the result lies, not how it came there: nothing in it forbids to gather, compute "
+        "everything everywhere, and slice, and XLA for CPU does.", 1, like=lambda got: not got["fft"]),
     Misconception(
         "all-suspected", "A sort along a dimension that is whole on each device needs nobody else.", 1,
         like=lambda got: any("-" in kind for kind in got["sort"])),
@@ -185,8 +199,8 @@ PORTED = (
     AMBIGUOUS,
     Misconception(
         "constraint-deleted",
-        "Without the first constraint X stays whole, and so does every row of the output: the error is gone, and the "
-        "sharding too.", 2, when=lambda o: of.lies(o, ())),
+        "Every device has all rows of the output. So it is where X was never cut, because its constraint was deleted "
+        "with the error, or where the last product is asked to be whole.", 2, when=lambda o: of.lies(o, ())),
     Misconception(
         "resharded-at-the-end",
         "All rows were computed and added up on every device, and cut afterwards: X has to be cut first.",
@@ -194,7 +208,7 @@ PORTED = (
     Misconception(
         "weights-made-whole",
         "The weights were brought to every device, and the hidden units are no longer divided. Leave them where they lie.",
-        2, when=lambda o: "all-gather" in o.kinds),
+        2, when=of.weight_gathered),
     Misconception(
         "whole-batch-everywhere",
         "X was cut too late, or never: every device worked on all rows, and threw most of them away.",
@@ -203,7 +217,7 @@ PORTED = (
 
 GATHERS_WEIGHTS = Misconception(
     "gathers-the-weights", "The weights were brought to every device; what has to be added is one number a unit.",
-    2, when=lambda o: "all-gather" in o.kinds)  # fmt: skip
+    2, when=of.weight_gathered)  # fmt: skip
 AUTO = (GATHERS_WEIGHTS,)
 EXPLICIT = (AMBIGUOUS, GATHERS_WEIGHTS)
 MANUAL = (
@@ -212,7 +226,11 @@ MANUAL = (
         1, when=lambda o: not o.manual),
     Misconception(
         "terms-returned", "Each device took its own term for the sum, and check_vma=False kept JAX from saying so.",
-        2, local=of.local_layer, error="can't be statically inferred"),
+        2, local=of.local_layer),
+    Misconception(
+        "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies. Only a sum "
+        "over x makes x go; and nothing here has to depend on where along y a device is.",
+        2, error="can't be statically inferred"),
     Misconception(
         "mean-for-sum",
         "pmean is the mean of the terms: the sum comes out divided by the number of devices.", 3, when=of.mean_of_terms),

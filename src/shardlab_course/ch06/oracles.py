@@ -50,6 +50,10 @@ def exchanged(kind: str, out: str, into: str = "f32[4,16]") -> str:
     return f"HloModule jit_f, num_partitions=8\n\n{head}\n  %p = {into}{{1,0}} parameter(0)\n{line}\n}}\n"
 
 
+TYPE = r"[a-z]+\d*\[[\w@,()]*\]", "float32[8@x,4]"
+"""What the text of a type looks like, and one of them."""
+
+
 def spelt(text: str) -> str:
     """A type as `jax.typeof` writes it, from `f32[8@x, 4]` too; every exception is `error`."""
     text = text.replace(" ", "")
@@ -190,7 +194,13 @@ def mean_of_terms(o: Observed) -> bool:
 def all_rows_worked_on(o: Observed) -> bool:
     """Whether each device multiplied more than its own rows by its part of the weights."""
     (rows, width), units = o.inputs[0].shape, o.inputs[1].shape[1]
-    return o.flops > 1.25 * 4 * rows * width * units / 8
+    return (o.flops or 0) > 1.25 * 4 * rows * width * units / 8
+
+
+def weight_gathered(o: Observed) -> bool:
+    """Whether an argument other than the first is brought together."""
+    sizes = {x.nbytes for x in o.inputs[1:] if x.ndim == 2}
+    return any(c.kind == "all-gather" and c.payload_bytes in sizes for c in o.collectives)
 
 
 def curved_terms(o: Observed) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from shardlab.placement import Axes, Spec
 from shardlab_course.ch06 import misconceptions as wrong
 from shardlab_course.ch06 import oracles as of
+from shardlab_course.shared.kinds import KINDS
 from shardlab_judge.cases import Case, Input, axes
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
@@ -59,9 +60,10 @@ def ported_case(mesh: Axes, batch: int, width: int, hidden: int) -> Case:
 
 
 TYPES = Question(
-    "6.1", "Read the type before it exists", difficulty=2, minutes=15,
+    "6.1", "Read the type before it exists", difficulty=2, minutes=20,
     items=(
-        ValueItem("types", {"P": 2.5}, predicted=True, spelling=of.spelt, misconceptions=wrong.TYPES, key={
+        ValueItem("types", {"P": 2.5}, predicted=True, spelling=of.spelt, words=("error",),
+                  pattern=of.TYPE, misconceptions=wrong.TYPES, key={
             "a": "float32[16@y,8@x]", "b": "float32[16@y]", "c": "float32[8@x,1,16@y]", "d": "float32[128@y]",
             "e": "float32[8@x,4@y,4]", "f": "float32[8@x,16@y]", "g": "float32[8@x,12@y]", "h": "error",
             "i": "float32[8@x,12]", "j": "float32[8,16@y]",
@@ -74,17 +76,19 @@ TYPES = Question(
         "d: turned, the dimension over y is the slower one. e: columns become 4 and 4; the first takes the axis. i: where "
         "they are summed only one operand is sharded, so nothing is ambiguous.",
     ),
-    explanation="An axis travels with its dimension: transposed it stands elsewhere, summed away it is gone, and a new "
-                "dimension has none. Where two operands meet, a whole dimension adapts to a sharded one, since slicing "
-                "what one holds is free; so f is cut both ways. Merged dimensions carry their axes, the slower first, and "
-                "a split gives the axis to the first part. Only h has no answer: each device can make a term of X @ V, "
-                "and whether the sum shall be whole, cut or left open is a decision about communication. JAX leaves it to "
-                "you. In i nobody asks, although the terms are added up here too: U is whole, so the result is determined. "
-                "All of this was decided while tracing: nothing was compiled, and nothing ran.",
+    explanation="An axis travels with its dimension: transposed it stands elsewhere, summed away it is gone, and a "
+                "new dimension has none. Where two operands meet, a whole dimension adapts to a sharded one, since "
+                "slicing what one holds is free; so f is cut both ways. Merged dimensions carry their axes, the "
+                "slower first (with an axis on the faster one only, JAX asks: 6.2), and a split gives the axis to "
+                "the first part. Only h has no answer: each device can make a term of X @ V, and whether the sum "
+                "shall be whole, cut or left open is a decision about communication. JAX leaves it to you. In i "
+                "nobody asks, although terms are added up here too, by an all-reduce: U is whole, and for that JAX "
+                "has a rule, the sum is made where the rows lie. So a line that passes may still move data. All of "
+                "this was decided while tracing: nothing was compiled, and nothing ran.",
 )  # fmt: skip
 
 REPAIR = Question(
-    "6.2", "Five errors, five decisions", difficulty=4, minutes=40,
+    "6.2", "Five errors, five decisions", difficulty=4, minutes=55,
     items=(
         program("contraction", of.summed_products, dot(("x", "y"), ("y", None), ROWS), ((16, 48, 24), (24, 32, 16)),
                 wrong.CONTRACTION),
@@ -100,26 +104,27 @@ REPAIR = Question(
         "Read each message for its question. Two of them even name the argument that wants the answer.",
         "contraction and merged take out_sharding; picked takes it in .at[ids].get; for clash and added, jax.reshard one "
         "operand so that no axis is used twice.",
-        "clash: make B whole, with P(). added: give B the sharding of A. merged: jnp.reshape takes out_sharding and the "
-        "compiler finds the all-to-all.",
+        "clash: make B whole, with P(). added: give B the sharding of A. merged: jnp.reshape takes out_sharding and "
+        "XLA finds the all-to-all.",
     ),
     explanation="An error of the type system is a question about communication that JAX will not answer for you. "
-                "contraction: where shall the sum lie? Cut into rows only the device's own rows are added. clash: which "
-                "operand gives up its axis? The one that the output can spare; asked by out_sharding alone, XLA found the "
-                "way too, with a permute more. added: from columns to rows each device needs one part of its neighbours' "
-                "blocks, an all-to-all, where a gather brings everything. merged: the same. picked: every device finds "
-                "the rows that it holds, zeros elsewhere, and few numbers are added, where the table may be large. In "
-                "Auto mode all five run at once, and you learn the answers from the bill.",
+                "contraction: where shall the sum lie? Cut into rows only the device's own rows are added. clash: "
+                "which operand gives up its axis? The one that the output can spare; asked by out_sharding alone, "
+                "XLA found the way too, with a permute more. added: from columns to rows each device needs one part "
+                "of its neighbours' blocks, an all-to-all, where a gather brings everything. merged: the same. "
+                "picked: every device finds the rows that it holds, zeros elsewhere, and few numbers are added, "
+                "where the table may be large. In Auto mode all five run at once, and you learn the answers from the "
+                "compiled program.",
 )  # fmt: skip
 
 OUTPUTS = Question(
-    "6.3", "One dot, four outputs; three dots, one sum", difficulty=3, minutes=30,
+    "6.3", "One dot, four outputs; three dots, one sum", difficulty=3, minutes=35,
     items=(
         program("replicated", of.summed_products, dot(COLUMNS, ROWS, WHOLE), ((8, 48, 16), (24, 32, 16)), wrong.WHOLE_SUM,
                 (WIDE, LINE)),
-        program("rows", of.summed_products, dot(COLUMNS, ROWS, ROWS), ((8, 48, 16), (24, 32, 16)), wrong.CUT_SUM,
+        program("rows", of.summed_products, dot(COLUMNS, ROWS, ROWS), ((8, 48, 16), (24, 32, 16)), wrong.cut_sum(COLUMNS),
                 (WIDE, LINE), points={"V": 0.5, "S": 0.5}),
-        program("columns", of.summed_products, dot(COLUMNS, ROWS, COLUMNS), ((8, 48, 16), (24, 32, 16)), wrong.CUT_SUM,
+        program("columns", of.summed_products, dot(COLUMNS, ROWS, COLUMNS), ((8, 48, 16), (24, 32, 16)), wrong.cut_sum(ROWS),
                 (WIDE, LINE), points={"V": 0.5, "S": 0.5}),
         program("terms", of.summed_products, dot(COLUMNS, ROWS, (None, None), terms=True), ((8, 48, 16), (24, 32, 16)),
                 wrong.TERMS, (WIDE, LINE)),
@@ -132,19 +137,20 @@ OUTPUTS = Question(
         "terms for nothing.",
         "late: three dots with the unreduced out_sharding, added with +, and then one jax.reshard to P().",
     ),
-    explanation="The product of columns over x and rows over x is a sum over devices, C[I, K]{U_x}. What the type says next "
-                "is your choice: whole, rows, columns, or left as it is. The last moves nothing, because nobody has "
-                "added: V is judged by adding the terms. Terms of several products may be added on each device, so three "
-                "products pay for one all-reduce instead of three. A relu and a bias, which do not commute with the "
-                "sum, are refused as long as the debt stands. On Auto axes there is no such type, "
-                "and the compiler decides when it adds. In exercise 10.4 the same debt is what keeps a gradient's "
+    explanation="The product of columns over x and rows over x is a sum over devices, C[I, K]{U_x}. What the type "
+                "says next is your choice: whole, rows, columns, or left as it is. The last moves nothing, because "
+                "nobody has added: V is judged by adding the terms. Terms of several products may be added on each "
+                "device, so three products pay for one all-reduce instead of three. A relu and a bias, which do not "
+                "commute with the sum, are refused as long as the sum is owed. On Auto axes there is no such type, "
+                "and XLA decides when it adds: of three all-reduced products that are summed, XLA for TPU makes one "
+                "all-reduce, XLA for CPU moves all three. In exercise 10.4 the same type is what keeps a gradient's "
                 "all-reduce out of a loop.",
 )  # fmt: skip
 
 HIDDEN = Question(
-    "6.4", "The type is right, and everything moved", difficulty=4, minutes=30,
+    "6.4", "The type is right, and everything moved", difficulty=4, minutes=40,
     items=(
-        ValueItem("kinds", {"P": 1}, predicted=True, misconceptions=wrong.KINDS, key={
+        ValueItem("kinds", {"P": 1}, predicted=True, members=KINDS, misconceptions=wrong.KINDS, key={
             "fft": frozenset({"all-gather"}), "softmax": frozenset({"all-reduce"}), "sort": frozenset(),
         }),
         CallsItem("audit", {"V": 2}, oracle=of.audit, draw=of.draw_audit, drawn=40, misconceptions=wrong.AUDIT, calls=(
@@ -167,17 +173,18 @@ HIDDEN = Question(
         "One search finds them: a blank, one of the kinds, perhaps -start, an opening bracket. Of the types keep what "
         "remains when dtype and sizes are taken away, and compare.",
     ),
-    explanation="A type is a promise about where the result lies. An FFT along a dimension that is whole on every device "
-                "needs nobody else, and its type says so; yet XLA on CPU does not split this operation, so it gathers all "
-                "rows, transforms them all on every device, and lets each slice out its own. Values, placement and "
-                "type are right. A softmax along a sharded dimension communicates by nature, two small all-reduces, and "
-                "its type does not tell either: Explicit mode raises where there is a choice, not where there is a cost. "
-                "Only the compiled text knows. An audit of ten lines in a test keeps such a surprise from coming back. "
-                "Chapter 13 makes this FFT local, with shard_map.",
+    explanation="A type is a promise about where the result lies. An FFT along a dimension that is whole on every "
+                "device needs nobody else, and its type says so; yet XLA for CPU, as it comes with JAX 0.10, does "
+                "not split this operation, so it gathers all rows, transforms them all on every device, and lets "
+                "each slice out its own. Values, placement and type are right. XLA for TPU splits it and moves "
+                "nothing, with the same types. A softmax along a sharded dimension communicates by nature, two small "
+                "all-reduces, and its type does not tell either: Explicit mode raises where there is a choice, not "
+                "where there is a cost. Only the compiled text knows. An audit of ten lines in a test keeps such a "
+                "surprise from coming back. Chapter 13 makes this FFT local, with shard_map.",
 )  # fmt: skip
 
 PORTING = Question(
-    "6.5", "A constraint that constrains nothing", difficulty=3, minutes=20,
+    "6.5", "A constraint that constrains nothing", difficulty=3, minutes=25,
     items=(program("ported", of.mlp, ported_case, ((16, 24, 32), (24, 16, 48)), wrong.PORTED,
                    points={"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, atol=1e-3,
                    tolerance="float32 sums of up to 64 products of sums of 512, in another order"),),
@@ -189,17 +196,17 @@ PORTING = Question(
         "Reshard X to rows over x; keep the middle constraint, which now checks what you know; give the second product "
         "out_sharding=P('x', None).",
     ),
-    explanation="On Auto axes with_sharding_constraint is a request to the compiler; on Explicit ones the type has decided "
-                "already, and the same call only compares, with an AssertionError where they differ. The first constraint "
-                "was meant to cut X: jax.reshard does, for nothing, because X was whole. The second is true, since "
-                "rows over x met columns over y, and may stay as a check. The third asked where the product should lie, "
-                "which is now an argument of the product. To delete all three makes the errors go away except one, and "
-                "leaves every device with the whole batch. jax.sharding.auto_axes around the old function is right too, "
-                "and postpones the question.",
+    explanation="On Auto axes with_sharding_constraint tells XLA where a value must lie; on Explicit ones the type "
+                "has decided already, and the same call only compares, with an AssertionError where they differ. The "
+                "first constraint was meant to cut X: jax.reshard does, for nothing, because X was whole. The second "
+                "is true, since rows over x met columns over y, and may stay as a check. The third asked where the "
+                "product should lie, which is now an argument of the product. To delete all three makes the errors "
+                "go away except one, and leaves every device with the whole batch. jax.sharding.auto_axes around the "
+                "old function is right too, and postpones the question.",
 )  # fmt: skip
 
 THREE = Question(
-    "6.6", "One layer, three styles", difficulty=3, minutes=30,
+    "6.6", "One layer, three styles", difficulty=3, minutes=35, optional=True,
     items=(
         program("auto_layer", of.layer, lambda m, j, k: of.layer_case(m, j, k, explicit=False), ((32, 24), (48, 16)),
                 wrong.AUTO, (WIDE, LINE)),
@@ -215,16 +222,17 @@ THREE = Question(
         "Manual: psum(x @ W, 'x'), then add the bias, then the sigmoid, with in_specs P('x'), P('x', None), P() and "
         "out_specs P().",
     ),
-    explanation="All three compile to the same all-reduce of one number a unit, so the machine does not care. You do. Auto "
-                "is the program for one device; where x and W lie is said outside, and what moves is found out afterwards. "
-                "Explicit is the same line with the one decision in it. Manual says everything: pieces in, terms, their "
-                "sum, bias and sigmoid after it. Each way has its own mistakes. Auto cannot be wrong, only dear. Explicit "
-                "refuses what is not decided. Manual trusts your order: with the bias inside of the sum it is added once "
-                "for each device, and a sigmoid before the sum is another function, and neither is an error.",
+    explanation="All three compile to the same all-reduce of one number a unit, so to the machine they are one "
+                "program. To you they are not. Auto is the program for one device; where x and W lie is said "
+                "outside, and what moves is found out afterwards. Explicit is the same line with the one decision in "
+                "it. Manual says everything: pieces in, terms, their sum, bias and sigmoid after it. Each way has "
+                "its own mistakes. Auto cannot be wrong, it can only cost more. Explicit refuses what its rules do "
+                "not decide. Manual trusts your order: with the bias inside of the sum it is added once for each "
+                "device, and a sigmoid before the sum is another function, and neither is an error.",
 )  # fmt: skip
 
 FULLY = Question(
-    "6.7", "Fully sharded", difficulty=3, minutes=15,
+    "6.7", "Fully sharded", difficulty=3, minutes=15, optional=True,
     items=(
         ValueItem("copies", {"P": 0.5}, predicted=True, key=4, misconceptions=wrong.COPIES),
         program("fully_sharded", of.column_sums, sum_case, ((16, 24), (24, 40)), wrong.FULLY),

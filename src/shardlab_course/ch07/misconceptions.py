@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from shardlab_course.ch07 import oracles as of
+from shardlab_course.ch07 import recognised as by
 from shardlab_judge.question import Misconception
 
 PROMISE = Misconception(
@@ -15,15 +16,16 @@ PROMISE = Misconception(
     "with to='invarying', or name the axis.", 2, error="can't be statically inferred")  # fmt: skip
 LEFT = Misconception(
     "left-to-the-compiler",
-    "On whole arrays the compiler chooses what moves. Write what one device does, in jax.shard_map.", 1,
+    "What moves here is left to XLA: by a program on whole arrays, or by in_specs other than where they lie. Write "
+    "what one device does, in jax.shard_map.", 1,
     when=lambda o: not o.manual)  # fmt: skip
 GATHERS = Misconception(
-    "gathers-everything", "A whole array is brought to every device; a few numbers from each would do.", 2,
-    when=lambda o: of.gathers(o, whole=True))  # fmt: skip
+    "gathers-everything", "Whole blocks are brought together; a few numbers from each device would do.", 2,
+    when=lambda o: by.gathers(o, whole=True))  # fmt: skip
 PARTS = Misconception(
     "results-gathered",
     "What every device has found is sent to all of them, n numbers where a sum or a maximum is one; reduce it.", 2,
-    when=lambda o: of.gathers(o, whole=False))  # fmt: skip
+    when=lambda o: by.gathers(o, whole=False))  # fmt: skip
 
 EMULATE = (
     Misconception(
@@ -84,7 +86,8 @@ VALUES = (
 CHECKED = (
     Misconception(
         "lie-not-noticed",
-        "The block varies over x, its type says so, and out_specs denies it: that is refused before it runs.", 1,
+        "The block varies over x, its type says so, and out_specs denies it: that is refused, whatever the values "
+        "are.", 1,
         like=lambda got: got != "ValueError"),
 )  # fmt: skip
 UNCHECKED = (
@@ -114,7 +117,7 @@ HONEST = (
     Misconception(
         "sums-padded-blocks",
         "Blocks padded with zeros and summed give the right vector, and an all-reduce costs twice a gather.", 2,
-        when=lambda o: "all-reduce" in o.kinds),
+        when=lambda o: of.same(o, o.inputs[0]) and o.kinds == {"all-reduce"}),
 )  # fmt: skip
 
 NORMALIZE = (
@@ -126,23 +129,42 @@ NORMALIZE = (
         "blocks-apart",
         "Each device normalized its own columns only; nothing crossed devices.", 1, local=lambda at, x: of.normalized(x)),
     Misconception(
-        "rows-and-devices-mixed", "The mean was taken over x too, where other rows lie. A row lies along y.", 2,
-        when=lambda o: not of.same(o, of.normalized(o.inputs[0])) and any("x" in c.axes for c in o.collectives)),
+        "rows-and-devices-mixed", "The mean was taken over other rows too, which lie along x. A row lies along y.", 2,
+        when=by.mixed_rows),
     Misconception(
         "columns-reduced", "The mean over dimension 0 mixes the rows of a block; the columns of a row are dimension 1.", 2,
-        when=of.by_columns),
+        when=by.by_columns),
     Misconception(
         "mean-of-spreads",
         "The standard deviation of a row is not the mean of its blocks' standard deviations: average the squared "
-        "deviations from the row's mean, and take the root once.", 2, when=of.mean_of_spreads),
+        "deviations from the row's mean, and take the root once.", 2, when=by.mean_of_spreads),
     Misconception(
         "sum-of-means",
         "psum of the blocks' means is as many times too large as devices share a row; pmean divides by their number.", 2,
-        when=of.sums_as_means),
+        when=by.sums_as_means),
+    Misconception(
+        "sum-of-means",
+        "psum of the blocks' mean squares is as many times too large as devices share a row; pmean divides by their "
+        "number.", 2,
+        when=lambda o: by.normalized_by(o, lambda blocks, n: np.sqrt(n) * blocks.std((1, 2)))),
+    Misconception(
+        "mean-of-variances",
+        "The variance of a row is not the mean of its blocks' own variances: what the blocks' means differ by is "
+        "missing. Square deviations from the mean of the row.", 2,
+        when=lambda o: by.normalized_by(o, lambda blocks, n: np.sqrt(blocks.var(2).mean(1)))),
+    Misconception(
+        "variance-not-rooted", "Divided by the variance: the standard deviation is its root.", 1,
+        when=lambda o: by.normalized_by(o, lambda blocks, n: blocks.var((1, 2)))),
+    Misconception(
+        "not-divided", "The mean is taken away, and nothing is divided: the standard deviation is to be 1.", 1,
+        when=lambda o: by.normalized_by(o, lambda blocks, n: np.ones(len(blocks)))),
+    Misconception(
+        "one-degree-less", "NumPy's x.std() divides by the number of entries, and not by one less.", 1,
+        when=lambda o: by.normalized_by(o, lambda blocks, n: blocks.reshape(len(blocks), -1).std(1, ddof=1))),
     LEFT, GATHERS, PARTS,
     Misconception(
         "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number a row first.", 2,
-        when=of.whole_blocks),
+        when=by.whole_blocks),
 )  # fmt: skip
 TEST = (
     Misconception(
@@ -156,7 +178,16 @@ TEST = (
     Misconception(
         "exactly-equal", "Right answers differ in the last digits; equality refuses them. Allow a small difference.", 3,
         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
+    Misconception(
+        "first-row-compared", "The first row is right, and another one may be wrong. Compare all of it.", 3,
+        like=lambda x, y: of.is_normalized(x[:1], y[:1])),
     Misconception("believes-everything", "It accepts every array.", 3, like=lambda x, y: True),
+    Misconception(
+        "differences-with-their-sign", "Entries that are too large pass: compare absolute differences.", 3,
+        like=of.not_below),
+    Misconception(
+        "differences-with-their-sign", "Entries that are too small pass: compare absolute differences.", 3,
+        like=functools.partial(of.not_below, sign=-1)),
 )  # fmt: skip
 
 MASKED = (
@@ -164,7 +195,7 @@ MASKED = (
     Misconception(
         "mean-of-means",
         "A mean of means gives every device the same weight, however few words it has. Add sums and counts up first, "
-        "then divide once.", 1, when=of.mean_of_means),
+        "then divide once.", 1, when=by.mean_of_means),
     Misconception(
         "padding-counted", "All entries were averaged, behind the end of the sentences too.", 1,
         like=lambda losses, lengths: losses.mean()),
@@ -176,6 +207,15 @@ MASKED = (
         "Each device returned the mean of its own sentences, and check_vma=False kept JAX from saying so.", 1,
         local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),
     Misconception(
+        "psum-and-pmean", "One of the two sums is a psum and the other a pmean, so the mean is as many times too large "
+        "or too small as there are devices.", 2, when=lambda o: by.scaled(o, of.masked_mean)),
+    Misconception(
+        "own-words-counted", "The losses of all devices were added, and divided by the words of one: count over all too.", 2,
+        when=by.own_counts),
+    Misconception(
+        "nothing-by-nothing", "A device without a word divides zero by zero, and whatever that is added to is no number "
+        "either. Add up first; divide once, at the end.", 2, when=lambda o: not by.finite(o)),
+    Misconception(
         "last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
         like=lambda losses, lengths: of.masked_mean(losses, lengths + 1)),
     GATHERS, PARTS,
@@ -185,19 +225,30 @@ OVERFLOW = Misconception(
     "no-maximum-subtracted",
     "float32 holds neither exp(100) nor exp(-200). Subtract the maximum of the row first, the same on all "
     "devices.", 2,
-    when=lambda o: not of.finite(o))  # fmt: skip
+    when=lambda o: not by.finite(o))  # fmt: skip
+ONE_MAXIMUM = Misconception(
+    "one-maximum-for-all-rows", "The largest logit of all rows was subtracted. In a row that lies far below it every "
+    "exponential is zero: subtract the maximum of the row.", 2,
+    when=lambda o: by.overflows(o, by.one_maximum))  # fmt: skip
+MEAN = Misconception(
+    "mean-for-maximum", "The mean of the row was subtracted. Where a logit lies far above the mean, its exponential is "
+    "too large for float32; above the maximum there is none.", 2,
+    when=lambda o: by.overflows(o, by.row_means))  # fmt: skip
 SOFTMAX = (
-    LEFT, OVERFLOW,
+    LEFT, ONE_MAXIMUM, MEAN, OVERFLOW,
+    Misconception(
+        "pmean-for-psum", "pmean divides the sum by the number of devices: all is as many times too large.", 2,
+        when=lambda o: by.scaled(o, of.softmax)),
     Misconception(
         "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to the number of devices.", 1,
         local=lambda at, x: of.softmax(x)),
     Misconception(
         "own-maximum", "Each device subtracted its own maximum: the sums are in different units, and cannot be added.", 2,
-        when=of.own_maximum),
+        when=by.own_maximum),
     Misconception(
         "devices-compared",
         "pmax and psum go over devices, element by element; the block's own columns are still to be reduced.", 1,
-        when=of.softmax_over_devices),
+        when=by.softmax_over_devices),
     Misconception(
         "everything-adds-up", "All rows together add up to 1. Reduce over dimension 1 only.", 1,
         like=lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum()),
@@ -207,16 +258,19 @@ SOFTMAX = (
     GATHERS, PARTS,
     Misconception(
         "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number a row first.", 2,
-        when=of.whole_blocks),
+        when=by.whole_blocks),
 )  # fmt: skip
 LOGSUMEXP = (
-    PROMISE, LEFT, OVERFLOW,
+    PROMISE, LEFT, ONE_MAXIMUM, MEAN, OVERFLOW,
+    Misconception(
+        "pmean-for-psum", "pmean divides the sum by the number of devices, so the logarithm of that number is missing.", 2,
+        when=by.logarithm_of_mean),
     Misconception(
         "maximum-forgotten", "What was subtracted before exp has to be added after log.", 2,
         like=lambda x: of.logsumexp(x) - x.max(1)),
     Misconception(
         "logarithms-added", "The logarithm of a sum is not the sum, or mean, of logarithms: add the exponentials up.", 1,
-        when=of.summed_logarithms),
+        when=by.summed_logarithms),
     Misconception(
         "each-device-its-own",
         "Each device returned the logarithm of its own sum, and check_vma=False kept JAX from saying so.", 1,
@@ -259,10 +313,11 @@ SOLVES = (
 KINDS = (
     Misconception(
         "rows-are-independent-so-free",
-        "They are, and you know it. The compiler does not: it partitions what it has a rule for, and gathers the rest.", 1,
+        "They are, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers the "
+        "rest. (XLA for TPU has a rule for top_k.)", 1,
         like=lambda got: not got),
     Misconception(
-        "thinks-of-sums", "Nothing is added up: the compiler brings all rows to every device.", 1,
+        "thinks-of-sums", "Nothing is added up: XLA for CPU brings all rows to every device.", 1,
         like=lambda got: "all-reduce" in got),
 )  # fmt: skip
 TRAVEL = Misconception(
@@ -273,7 +328,7 @@ BY_ROW = (
     TRAVEL,
     Misconception(
         "compiler-does-not-know",
-        "On the whole array every device is sent all rows, and sorts them all. In shard_map it takes its own.", 1,
+        "On the whole array XLA for CPU sends all rows to every device. In shard_map a device takes its own.", 1,
         when=lambda o: "all-gather" in o.kinds),
     Misconception(
         "best-of-columns", "The best were sought down the columns, in dimension 0.", 1,
@@ -286,18 +341,18 @@ BY_COLUMN = (
     Misconception(
         "local-index-as-global",
         "The values are right. A column found in a block is counted from the block's start: add axis_index times the "
-        "block's width.", 2, when=of.local_columns),
+        "block's width.", 2, when=by.local_columns),
     Misconception(
         "column-among-candidates",
         "The values are right. top_k of the gathered candidates says which candidate it was, 0 to 2n - 1; fetch that one's "
-        "own column.", 2, when=of.places_of_candidates),
+        "own column.", 2, when=by.places_of_candidates),
     Misconception(
         "place-by-place",
         "pmax compares all best with each other, and all second best. The best two of the row may be on one device.", 1,
-        when=of.place_by_place),
+        when=by.place_by_place),
     Misconception(
         "padded-and-summed", "Candidates padded with zeros and summed: right, and an all-reduce costs twice a gather.", 2,
-        when=lambda o: "all-reduce" in o.kinds),
+        when=lambda o: o.kinds == {"all-reduce"} and of.same(o, of.best(o.inputs[0])[0])),
     Misconception(
         "best-of-each-device",
         "Each device returned the best of its own columns; the best of all are among them, and nobody compared.", 1,

@@ -19,8 +19,8 @@ Entry = str | list[str] | None
 Entries = list[Entry]
 DAMPING = 16.0
 BEST = 2
-TOKENS = 100
-"""Lengths are drawn below 100, so no sentence is longer."""
+TOKENS = 1000
+"""Places of a sentence; so many that bfloat16 does not hold the number of a device's words."""
 
 BODIES: Mapping[str, Callable[..., Any]] = {
     "double": lambda a: 2 * a,
@@ -84,7 +84,7 @@ def _parts(mesh: Mapping[str, int], spec: Spec, dimension: int) -> int:
 
 
 def draw_emulation(rng: random.Random) -> tuple[Any, ...]:
-    """A body, a mesh, specs that fit, and arrays of small whole numbers."""
+    """A body, a mesh, specs that fit, and arrays of whole numbers of up to three digits."""
     mesh = rng.choice(({"x": 2, "y": 2}, {"x": 4, "y": 2}, {"x": 2, "y": 3}, {"x": 3}, {"x": 2, "y": 1, "z": 2}))
     body = rng.choice(sorted(BODIES))
     match body:
@@ -119,7 +119,7 @@ def _size(rng: random.Random, mesh: Mapping[str, int], entry: Entry) -> int:
 
 
 def _whole_numbers(rng: random.Random, shape: Sequence[int]) -> Any:
-    return np.array([rng.randint(-9, 99) for _ in range(math.prod(shape))]).reshape(shape).tolist()
+    return np.array([rng.randint(-999, 999) for _ in range(math.prod(shape))]).reshape(shape).tolist()
 
 
 def normalized(x: np.ndarray) -> np.ndarray:
@@ -138,6 +138,18 @@ def moments(x: list[list[float]], y: list[list[float]], axis: int | None = None)
     return bool(np.allclose(made.mean(axis), 0, atol=1e-3) and np.allclose(made.std(axis), 1, atol=1e-3))
 
 
+def not_below(x: list[list[float]], y: list[list[float]], sign: int = 1) -> bool:
+    """Whether no entry of `y` is smaller than it should be, or with the other sign larger: half of a comparison."""
+    return bool((sign * (normalized(np.asarray(x)) - np.asarray(y)) < 1e-3).all())
+
+
+def one_place(x: np.ndarray, by: float) -> np.ndarray:
+    """Normalized, with one entry that is wrong."""
+    made = normalized(x)
+    made[-1, 1] += by
+    return made
+
+
 def across_devices(x: np.ndarray, n: int) -> np.ndarray:
     """Normalized over devices only: each place of a block with the same place of the other blocks of its row."""
     blocks = x.reshape(len(x), n, -1)
@@ -154,6 +166,10 @@ ATTEMPTS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "other rows": lambda x: normalized(x)[::-1],
     "sign": lambda x: -normalized(x),
     "not divided": lambda x: x - x.mean(1, keepdims=True),
+    "same order": lambda x: normalized(normalized(x) ** 3),
+    "one too large": lambda x: one_place(x, 0.5),
+    "one too small": lambda x: one_place(x, -0.5),
+    "last row": lambda x: np.concatenate([normalized(x)[:-1], across_devices(x, 2)[-1:]]),
 }
 
 
@@ -175,14 +191,6 @@ def masked_mean(losses: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.asarray(kept.sum() / len(kept))
 
 
-def mean_of_means(o: Observed) -> bool:
-    """Whether the result is the mean of the devices' own means, or of the rows'; or the sum of the devices' means."""
-    losses, lengths = o.inputs
-    n = dict(o.case.axes)["x"]
-    means = {k: [masked_mean(*pair) for pair in zip(np.split(losses, k), np.split(lengths, k))] for k in (n, len(losses))}
-    return any(same(o, np.mean(of_parts)) for of_parts in means.values()) or same(o, np.sum(means[n]))
-
-
 def softmax(x: np.ndarray) -> np.ndarray:
     """Softmax over dimension 1."""
     e = np.exp(x - x.max(1, keepdims=True))
@@ -195,21 +203,6 @@ def logsumexp(x: np.ndarray) -> np.ndarray:
     return np.log(np.exp(x - most[:, None]).sum(1)) + most
 
 
-def own_maximum(o: Observed) -> bool:
-    """Whether each device subtracted its own maximum, and the sums were added up as if it had been one maximum."""
-    (x,) = o.inputs
-    blocks = np.split(x.astype(np.float64), dict(o.case.axes)["x"], axis=1)
-    e = np.concatenate([np.exp(block - block.max(1, keepdims=True)) for block in blocks], 1)
-    return same(o, e / e.sum(1, keepdims=True))
-
-
-def summed_logarithms(o: Observed) -> bool:
-    """Whether the devices' own results were added up, or averaged."""
-    blocks = np.split(o.inputs[0].astype(np.float64), dict(o.case.axes)["x"], axis=1)
-    total = sum(map(logsumexp, blocks))
-    return same(o, total) or same(o, total / len(blocks))
-
-
 def solves(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The solutions of (A + 16 I) x = b, one system after the other."""
     return np.stack([np.linalg.solve(m + DAMPING * np.eye(len(m)), v) for m, v in zip(A, b)])
@@ -219,29 +212,6 @@ def best(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The two largest entries of each row, and their columns."""
     columns = np.argsort(-scores, axis=1, kind="stable")[:, :BEST]
     return np.take_along_axis(scores, columns, 1), columns
-
-
-def local_columns(o: Observed) -> bool:
-    """Whether the values are right, and columns are counted from the start of a block."""
-    values, columns = best(o.inputs[0])
-    width = o.inputs[0].shape[1] // dict(o.case.axes)["x"]
-    return same(o, values) and same(o, columns % width, 1)
-
-
-def candidates(o: Observed) -> list[np.ndarray]:
-    """The best of each device's columns, best first."""
-    return [best(block)[0] for block in np.split(o.inputs[0], dict(o.case.axes)["x"], axis=1)]
-
-
-def places_of_candidates(o: Observed) -> bool:
-    """Whether the values are right, and columns are counted among all devices' candidates."""
-    values, places = best(np.concatenate(candidates(o), 1))
-    return same(o, values) and same(o, places, 1)
-
-
-def place_by_place(o: Observed) -> bool:
-    """Whether all devices' best were compared with each other, and all second best."""
-    return same(o, np.max(candidates(o), axis=0))
 
 
 def same(o: Observed, wanted: Any, output: int = 0) -> bool:
@@ -258,52 +228,6 @@ def shape(o: Observed) -> tuple[int, ...]:
     return o.placements[0].shape
 
 
-def by_columns(o: Observed) -> bool:
-    """Whether each block was reduced over its rows, and then over y."""
-    x = o.inputs[0].astype(np.float64)
-    rows, columns = dict(o.case.axes)["x"], dict(o.case.axes)["y"]
-    blocks = x.reshape(rows, len(x) // rows, columns, -1)
-    centred = blocks - blocks.mean((1, 2), keepdims=True)
-    return same(o, (centred / np.sqrt((centred**2).mean((1, 2), keepdims=True))).reshape(x.shape))
-
-
-def mean_of_spreads(o: Observed) -> bool:
-    """Whether rows were divided by the mean of their blocks' own standard deviations."""
-    x = o.inputs[0].astype(np.float64)
-    spread = x.reshape(len(x), dict(o.case.axes)["y"], -1).std(2).mean(1, keepdims=True)
-    return same(o, (x - x.mean(1, keepdims=True)) / spread)
-
-
-def sums_as_means(o: Observed) -> bool:
-    """Whether means over a row were sums of the blocks' means."""
-    x, n = o.inputs[0].astype(np.float64), dict(o.case.axes)["y"]
-    centred = x - n * x.mean(1, keepdims=True)
-    return same(o, centred / np.sqrt(n * (centred**2).mean(1, keepdims=True)))
-
-
-def softmax_over_devices(o: Observed) -> bool:
-    """Whether each place of a block was set against the same place of the other devices' blocks."""
-    x = o.inputs[0].astype(np.float64)
-    return same(o, softmax(x.reshape(len(x), dict(o.case.axes)["x"], -1)).reshape(x.shape))
-
-
-def gathers(o: Observed, whole: bool) -> bool:
-    """Whether something is gathered: as much as a block has, or only what blocks were reduced to."""
-    block = o.inputs[0].nbytes // math.prod(size for _, size in o.case.axes)
-    return any(c.kind == "all-gather" and (c.payload_bytes > block) == whole for c in o.collectives)
-
-
-def whole_blocks(o: Observed) -> bool:
-    """Whether an all-reduce adds up as many bytes as a block has."""
-    block = o.inputs[0].nbytes // math.prod(size for _, size in o.case.axes)
-    return any(c.kind == "all-reduce" and c.payload_bytes >= block for c in o.collectives)
-
-
-def finite(o: Observed) -> bool:
-    """Whether all values are numbers."""
-    return all(np.isfinite(block).all() for _, _, block in o.shards[0])
-
-
 def case(mesh: Axes, *inputs: Input, outputs: Sequence[Spec], lapack: bool = False) -> Case:
     """A case; `outputs` has a spec for each."""
     return Case(mesh, inputs, tuple(outputs), lapack=lapack)
@@ -316,19 +240,50 @@ def vector_case(mesh: Axes, length: int) -> Case:
 
 def grid_case(mesh: Axes, rows: int, columns: int) -> Case:
     """A matrix in blocks over both axes, as it is to stay."""
-    return case(mesh, Input((rows, columns), ("x", "y"), shift=5.0), outputs=[("x", "y")])
+    return case(mesh, Input((rows, columns), ("x", "y"), values=rows_apart), outputs=[("x", "y")])
 
 
-def losses_case(mesh: Axes, rows: int) -> Case:
-    """Losses of sentences, rows over x, and the sentences' lengths."""
-    losses, lengths = Input((rows, TOKENS), ("x", None), shift=2.0), Input((rows,), ("x",), "int32")
-    return case(mesh, losses, lengths, outputs=[()])
+def rows_apart(rng: np.random.Generator, shape: tuple[int, ...], _: object) -> np.ndarray:
+    """Rows with means and spreads of their own, which rise or fall from block to block."""
+    rows, columns = shape
+    slope = np.linspace(-1, 1, columns) * rng.uniform(-2, 2, (rows, 1))
+    spread, level = rng.uniform(0.5, 2, (rows, 1)), rng.uniform(-5, 5, (rows, 1))
+    return np.asarray(level + slope + spread * rng.standard_normal(shape))
+
+
+def losses_case(mesh: Axes, rows: int, *, idle: bool = True) -> Case:
+    """Losses of sentences, rows over x, and the sentences' lengths; where it is `idle`, some device has no word at all."""
+    lengths = Input((rows,), ("x",), "int32", values=some_empty if idle else none_empty)
+    return case(mesh, Input((rows, TOKENS), ("x", None), shift=2.0), lengths, outputs=[()])
+
+
+def none_empty(rng: np.random.Generator, shape: tuple[int, ...], _: object) -> np.ndarray:
+    """Lengths from a word to all places, one of each."""
+    lengths = rng.integers(1, TOKENS + 1, shape)
+    lengths[rng.permutation(len(lengths))[:2]] = 1, TOKENS
+    return np.asarray(lengths)
+
+
+def some_empty(rng: np.random.Generator, shape: tuple[int, ...], before: object) -> np.ndarray:
+    """The same with no word in one quarter of the sentences, which are all that one device has, or two of eight."""
+    quarters = none_empty(rng, shape, before).reshape(4, -1)
+    quarters[rng.integers(4)] = 0
+    return quarters.reshape(shape)
 
 
 def logits_case(mesh: Axes, rows: int, columns: int, out: Spec) -> Case:
-    """Logits around 100, or -100, whose exponentials float32 does not hold, columns over x."""
-    shift = 100.0 if mesh == LINE else -100.0
-    return case(mesh, Input((rows, columns), (None, "x"), shift=shift), outputs=[out])
+    """Logits whose exponentials float32 does not hold, columns over x."""
+    return case(mesh, Input((rows, columns), (None, "x"), values=logits), outputs=[out])
+
+
+def logits(rng: np.random.Generator, shape: tuple[int, ...], _: object) -> np.ndarray:
+    """Rows at levels from -200 to 200; in some one logit towers over the others, in some half of the columns lie far "
+    "below."""
+    rows, columns = shape
+    x = rng.standard_normal(shape) + rng.permutation(np.linspace(-200, 200, rows))[:, None]
+    x[1::3, rng.integers(columns)] += 150
+    x[2::3, : columns // 2] -= 150
+    return np.asarray(x)
 
 
 def systems_case(mesh: Axes, size: int) -> Case:

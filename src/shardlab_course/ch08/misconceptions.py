@@ -60,7 +60,8 @@ GATHER = (
         "After i hops to the next device you hold what began i devices before you: (d - i) % n, not (d + i) % n.",
         2, when=lambda o: of.mirrored(o, o.inputs[0])),
     Misconception(
-        "one-hop-short", "One block is missing on every device: n blocks take n - 1 hops, and every arrival has to be kept.",
+        "one-hop-short", "Blocks are missing, with zeros in their place: n blocks take n - 1 hops, and every arrival has to "
+        "be kept.",
         2, when=lambda o: of.incomplete(o, o.inputs[0])),
     Misconception(
         "one-hop-too-many", "After n - 1 hops every device has every block; the n-th brings its own one home.",
@@ -93,8 +94,8 @@ ENDS = Misconception(
     2, when=lambda o: of.shifted(o, of.summed(o.inputs[0])))  # fmt: skip
 ROTATION = Misconception(
     "full-rotation-ring",
-    "Whole terms travel round the ring. The values are right, and each hop carries n chunks where one would "
-    "do: cut the term, and let sums travel.",
+    "Whole terms travel round the ring. Each hop carries n chunks where one would do, and each device adds in its "
+    "own order: cut the term, and let sums travel.",
     1, when=lambda o: rings.only_permutes(o) and rings.largest(o) >= o.inputs[0][0].nbytes)  # fmt: skip
 
 SCATTER = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, KEPT, ROTATION, OPEN, ENDS, *SUMMING)
@@ -111,15 +112,23 @@ REDUCE = (
     Misconception(
         "half-an-all-reduce",
         "Every device holds one finished chunk, and there it ends; the second half passes the sums round once more.",
-        1, when=lambda o: of.scattered(o) or of.incomplete(o, of.summed(o.inputs[0]))),
+        1, when=of.ends_halfway),
+    Misconception(
+        "one-hop-short", "Finished sums are missing, with zeros in their place: the second half takes n - 1 hops as well, "
+        "and every arrival has to be kept.", 2, when=lambda o: of.incomplete(o, of.summed(o.inputs[0]))),
+    Misconception(
+        "term-left-out",
+        "Every sum lacks one device's term: in the first half a device adds its own chunk after each hop, after the last "
+        "one too.", 2, when=of.short_sums),
     Misconception(
         "finished-sums-added",
-        "Some sums have a term more than once. In the second half what arrives is finished: it replaces, and is not added.",
+        "Some sums have a term more than once. In the first half each device adds its own once to each; in the second what "
+        "arrives is finished, and is not added.",
         2, when=lambda o: bool(np.any(of.tally(o) > 1))),
     Misconception(
         "unfinished-sum-passed-on",
-        "Some sums lack terms. What a device passes on in the second half is the chunk whose sum it has finished, not "
-        "the one it began with.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
+        "Some sums lack terms: the first half ends too early, or the second passes on another chunk than the one that is "
+        "finished.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
 )  # fmt: skip
 BOTH_WAYS = (
     *GATHERING, *GATHER[len(GATHERING) + 1 : len(GATHERING) + 4],
@@ -152,6 +161,9 @@ HALO = (
         "no-exchange",
         "Every block was filtered as if nothing lay beside it: right inside, wrong in its first and last row.",
         1, when=of.lonely),
+    Misconception(
+        "one-side-only", "Only one of a block's two edges got its neighbour's row, the other one zeros: a device needs a "
+        "row from the one before and a row from the one after, so two permutes.", 1, when=of.one_sided),
     Misconception(
         "neighbours-mixed-up",
         "A row from the wrong side, or the wrong one of the right side: above you lies the last row of the device before, "
@@ -242,11 +254,11 @@ COMPOSE = (
         2, error="must match shard count"),
     Misconception(
         "gather-not-tiled", "Without tiled=True the gather stacks the devices' parts along a new dimension.",
-        2, when=lambda o: of.rank(o) == 3),
+        2, when=of.parts_stacked),
     Misconception(
         "gathers-another-dimension",
         "Scattered along one dimension and gathered along another: the parts do not come together again.",
-        2, when=lambda o: o.placements[0].shape != o.inputs[0].shape[1:]),
+        2, when=lambda o: of.rank(o) == 2 and o.placements[0].shape != o.inputs[0].shape[1:]),
 )  # fmt: skip
 EXCHANGE = (
     LEFT,

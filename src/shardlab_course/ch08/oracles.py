@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_course.shared.rings import Made, devices, each, near, whole
+from shardlab_course.shared.rings import Made, devices, each, hops, near, whole
 from shardlab_judge.cases import Case, Input, Observed
 
 WEIGHTS = (1.0, -3.0, 2.0)
@@ -177,6 +177,12 @@ def incomplete(o: Observed, wanted: np.ndarray) -> bool:
     return full and not whole(o, wanted)
 
 
+def one_chunk(o: Observed, wanted: np.ndarray) -> bool:
+    """Whether every device has its own chunk where it belongs, and zeros for the others."""
+    parts, n = chunks(o, wanted), devices(o)
+    return each(o, lambda d: np.concatenate([parts[i] if i == d else np.zeros_like(parts[i]) for i in range(n)]))
+
+
 def shifted(o: Observed, wanted: np.ndarray) -> bool:
     """Whether all chunks lie one place further, or one less far."""
     width = len(wanted) // devices(o)
@@ -205,20 +211,46 @@ def miscounted(o: Observed, sign: int) -> bool:
     return any(each(o, made(*choice)) for choice in itertools.product((-1, 0, 1), repeat=2))
 
 
+def short_sums(o: Observed) -> bool:
+    """Whether every device has sums of all chunks, each in its place or the next one's, and each lacks a device's term."""
+    n, total = devices(o), chunks(o, summed(o.inputs[0]))
+    parts = [np.split(term, n) for term in o.inputs[0]]
+
+    def held(chunk: int, device: int) -> np.ndarray:
+        return np.concatenate([total[(p + chunk) % n] - parts[(p + device) % n][(p + chunk) % n] for p in range(n)])
+
+    return any(whole(o, held(*choice)) for choice in itertools.product((-1, 0, 1), repeat=2))
+
+
 def mixed_up(o: Observed) -> bool:
     """Whether the rows beside each block come from the wrong neighbour, or are the wrong ones of the right neighbour."""
     parts = np.split(o.inputs[0], devices(o))
 
-    def made(side: int, row: int, closed: bool) -> Made:
-        return lambda d: filtered(parts[d], _edge(parts, d + side, row, closed), _edge(parts, d - side, -1 - row, closed))
+    def made(above: tuple[int, int], below: tuple[int, int], closed: bool) -> Made:
+        return lambda d: filtered(*(parts[d], *(_edge(parts, d + way, row, closed) for way, row in (above, below))))
 
-    ways = itertools.product(((1, -1), (-1, 0), (1, 0)), (True, False))
-    return any(each(o, made(*way, closed)) for way, closed in ways)
+    edges = tuple(itertools.product((-1, 1), (-1, 0)))
+    ways = set(itertools.product(edges, edges)) - {((-1, -1), (1, 0))}
+    return any(each(o, made(*way, closed)) for way in ways for closed in (True, False))
 
 
 def _edge(parts: list[np.ndarray], device: int, row: int, closed: bool) -> np.ndarray:
     edge: np.ndarray = parts[device % len(parts)][row]
     return edge if closed or 0 <= device < len(parts) else np.zeros_like(edge)
+
+
+def one_sided(o: Observed) -> bool:
+    """Whether only the rows above came from beside, or only those below, and zeros stand for the others."""
+    parts, zeros = np.split(o.inputs[0], devices(o)), np.zeros_like(o.inputs[0][0])
+
+    def made(side: int) -> Made:
+        def block(d: int) -> np.ndarray:
+            edge = _edge(parts, d - side, -1 if side == 1 else 0, closed=False)
+            return filtered(parts[d], *((edge, zeros) if side == 1 else (zeros, edge)))
+
+        return block
+
+    return any(each(o, made(side)) for side in (1, -1))
 
 
 def lonely(o: Observed) -> bool:
@@ -253,9 +285,20 @@ def rank(o: Observed) -> int:
     return len(o.placements[0].shape)
 
 
+def parts_stacked(o: Observed) -> bool:
+    """Whether the output has a dimension more, as long as there are devices, and not that of a device's own block."""
+    shape = o.placements[0].shape
+    return rank(o) == 3 and shape[0] > 1 and devices(o) in shape
+
+
 def scattered(o: Observed) -> bool:
     """Whether the output is right and cut, where every device should hold all of it."""
     return whole(o, summed(o.inputs[0])) and o.placements[0].shard_shape != o.placements[0].shape
+
+
+def ends_halfway(o: Observed) -> bool:
+    """Whether every device has one finished chunk alone, and no more moved than it takes for that."""
+    return hops(o) < 2 * (devices(o) - 1) and (scattered(o) or one_chunk(o, summed(o.inputs[0])))
 
 
 def reshaped(o: Observed) -> bool:

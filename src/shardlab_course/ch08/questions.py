@@ -34,7 +34,7 @@ TERMS: Shapes = ((LINE, (8, 24, 5)), (WIDE, (4, 12, 10)))
 CUBES: Shapes = ((LINE, (16, 16, 3)), (WIDE, (12, 8, 5)))
 
 GATHER = Question(
-    "8.1", "A ring all-gather", difficulty=2, minutes=25,
+    "8.1", "A ring all-gather", difficulty=2, minutes=35,
     items=(
         program("ring_all_gather", {"V": 1, "S": 0.5, "H": 1.5}, of.unchanged, BLOCKS, ROWS, WHOLE, of.rows, wrong.GATHER),
     ),
@@ -55,7 +55,7 @@ GATHER = Question(
 )  # fmt: skip
 
 SCATTER = Question(
-    "8.2", "A ring reduce-scatter", difficulty=3, minutes=30,
+    "8.2", "A ring reduce-scatter", difficulty=3, minutes=40,
     items=(
         program("ring_reduce_scatter", {"V": 1, "S": 0.5, "H": 1.5}, of.summed, TERMS, ROWS, ROWS, of.terms, wrong.SCATTER),
     ),
@@ -71,12 +71,12 @@ SCATTER = Question(
                 "device behind its goal, walks all the way round and collects a term at each stop, so that n sums are "
                 "under way at once, and no device ever adds to a sum that another one is adding to. Each hop carries one "
                 "chunk, V / n bytes, and n - 1 of them suffice. Letting whole terms travel and adding them as they pass "
-                "gives the same values for n times the bytes. The sums differ in the last digits from device to device's "
-                "order of adding, which is why the tolerance is not zero.",
+                "gives the same sum, up to rounding, for n times the bytes. Each chunk's terms are added in another order, "
+                "and the order changes the last digits, which is why the tolerance is not zero.",
 )  # fmt: skip
 
 REDUCE = Question(
-    "8.3", "A ring all-reduce", difficulty=3, minutes=25,
+    "8.3", "A ring all-reduce", difficulty=3, minutes=35,
     items=(
         program("ring_all_reduce", {"V": 1, "S": 0.5, "H": 2.5}, of.summed, TERMS, ROWS, WHOLE, of.terms, wrong.REDUCE),
     ),
@@ -86,16 +86,16 @@ REDUCE = Question(
         "Call the bodies of 8.1 and 8.2 one after the other inside one shard_map: sum the block's chunks round the ring, "
         "then pass the finished chunk round. check_vma=False.",
     ),
-    explanation="2 (n - 1) permutes of V / n bytes: whatever n is, less than 2 V a device. That is what an all-reduce "
-                "costs in every cost model of this course, and why it is counted twice. The tempting version keeps a "
-                "running total and lets each device's whole term travel past everyone. Its n - 1 hops look like half the "
-                "work, and its values are right to the last test; it moves n / 2 times the bytes. No comparison of values "
-                "can tell the two apart. This is the case for reading what the compiler made: 14 permutes of 512 "
-                "bytes, or 7 of 4,096.",
+    explanation="2 (n - 1) permutes of V / n bytes: whatever n is, less than 2 V a device. That is why an all-reduce is "
+                "counted twice in this course. The tempting version keeps a running total and lets each device's whole "
+                "term travel past everyone. Its n - 1 hops look like half the work, and allclose finds its values right;"
+                " it moves n / 2 times the bytes: 7 permutes of 4,096 bytes in place of 14 of 512. And each device adds "
+                "in its own order, so the copies differ in their last digits, and out_specs=P() is a promise that is not"
+                " kept. With travelling sums each chunk is added up once, and then copied.",
 )  # fmt: skip
 
 BOTH_WAYS = Question(
-    "8.4", "Both ways round", difficulty=4, minutes=30,
+    "8.4", "Both ways round", difficulty=4, minutes=45,
     items=(
         program("gather_both_ways", {"V": 1, "S": 0.5, "H": 2}, of.unchanged, (*BLOCKS, (FIVE, (20, 7))), ROWS, WHOLE,
                 of.rows, wrong.BOTH_WAYS, deepest=lambda case: dict(case.axes)["x"] // 2),
@@ -118,7 +118,7 @@ BOTH_WAYS = Question(
 )  # fmt: skip
 
 HALO = Question(
-    "8.5", "One row from each neighbour", difficulty=3, minutes=25,
+    "8.5", "One row from each neighbour", difficulty=3, minutes=35,
     items=(
         program("stencil", {"V": 1.5, "S": 0.5, "H": 1}, of.stencil, BLOCKS, ROWS, ROWS, of.rows, wrong.HALO),
     ),
@@ -138,7 +138,7 @@ HALO = Question(
 )  # fmt: skip
 
 TREES = Question(
-    "8.6", "A tree or a ring?", difficulty=3, minutes=20,
+    "8.6", "A tree or a ring?", difficulty=3, minutes=30, optional=True,
     items=(
         CallsItem("steps", {"C": 1}, oracle=of.steps, draw=of.draw_devices, calls=((2,), (4,), (8,), (5,), (64,), (100,)),
                   misconceptions=wrong.STEPS),
@@ -172,8 +172,8 @@ SHAPES: dict[str, Any] = {
     "i": [2, 6],
 }  # fmt: skip
 TILED = Question(
-    "8.7", "Tiled or not", difficulty=2, minutes=15,
-    items=(ValueItem("shapes", {"P": 2.25}, key=SHAPES, predicted=True, misconceptions=wrong.SHAPES),),
+    "8.7", "Tiled or not", difficulty=2, minutes=15, optional=True,
+    items=(ValueItem("shapes", {"P": 2.25}, key=SHAPES, predicted=True, words=("error",), misconceptions=wrong.SHAPES),),
     hints=(
         "Without tiled=True devices become a dimension of their own: it appears when blocks come together, and disappears "
         "when something is handed out.",
@@ -183,7 +183,8 @@ TILED = Question(
         "over 4, and 4 times 4.",
     ),
     explanation="Both defaults have their use. Untiled, the devices are a dimension: all_gather stacks one block a device, "
-                "psum_scatter gives each device one entry of it, and the two undo each other. Tiled, blocks are parts of a "
+                "psum_scatter gives each device one entry of the sum over devices. The two are each other's transposes, not "
+                "inverses: a gather and then a scatter gives n times the block. Tiled, blocks are parts of a "
                 "dimension that is there already: all_gather multiplies it by n, psum_scatter divides it, as shardings do. "
                 "shard_map keeps the rank, so tiled=True is what you want nearly always. Forgotten on psum_scatter it is "
                 "an error, unless that dimension happens to be as long as the axis; forgotten on all_gather it is one "
@@ -191,7 +192,7 @@ TILED = Question(
 )  # fmt: skip
 
 COMPOSE = Question(
-    "8.8", "An all-reduce in two halves", difficulty=2, minutes=15,
+    "8.8", "An all-reduce in two halves", difficulty=2, minutes=15, optional=True,
     items=(
         program("two_halves", {"V": 1, "S": 0.5, "H": 1.5}, of.summed, TERMS, ROWS, WHOLE, of.terms, wrong.COMPOSE),
     ),
@@ -211,7 +212,7 @@ COMPOSE = Question(
 )  # fmt: skip
 
 EXCHANGE = Question(
-    "8.9", "Who holds what, transposed", difficulty=3, minutes=20,
+    "8.9", "Who holds what, transposed", difficulty=3, minutes=25,
     items=(
         program("to_heads", {"V": 1, "S": 0.5, "H": 0.75}, of.unchanged, CUBES, ROWS, (None, "x"), of.cube, wrong.EXCHANGE),
         program("to_tokens", {"V": 1, "S": 0.5, "H": 0.75}, of.unchanged, CUBES, (None, "x"), ROWS, of.cube, wrong.EXCHANGE),
@@ -224,11 +225,11 @@ EXCHANGE = Question(
         "'x'). The way back has the two numbers exchanged.",
     ),
     explanation="A grid of blocks, one row for each sender and one column for each receiver, is transposed: device i "
-                "gives its block j to device j and gets block i of everyone. Values stay where they are in the global "
-                "array, and the subscript moves from one dimension to the other. It costs one shard, an n-th of what "
-                "gathering costs, and undoes itself with the two axes exchanged. Attention over long sequences uses it in "
-                "both directions: tokens are shared out for the projections, heads for the attention itself. A "
-                "jax.reshard between the two specs compiles to the same collective.",
+                "gives its block j to device j and gets block i of everyone. Between these two specs values stay where "
+                "they are in the global array, and the subscript moves from one dimension to the other. It costs one "
+                "shard, an n-th of what gathering costs, and undoes itself with the two axes exchanged. DeepSpeed "
+                "Ulysses uses it in both directions: tokens are shared out for the projections, heads for the attention "
+                "itself. A change between the two specs under jit compiles to the same collective, for CPU and for TPU.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (GATHER, SCATTER, REDUCE, BOTH_WAYS, HALO, TREES, TILED, COMPOSE, EXCHANGE)

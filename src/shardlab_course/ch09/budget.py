@@ -34,7 +34,7 @@ def step_with(
 
 
 def step_swapped(t: int, d: int, f: int, data: int, model: int) -> dict[str, float]:
-    """Each axis with the other's bill."""
+    """Each axis with the other's cost."""
     right = step_bytes(t, d, f, data, model)
     return {"data": right["model"], "model": right["data"]}
 

@@ -42,8 +42,8 @@ FACTOR = (
 )  # fmt: skip
 
 FIRST_BY_ROWS = Misconception(
-    "first-by-rows", "The first weight is cut along the dimension that it sums over, so its products are "
-    "terms, and the nonlinearity cannot be applied before they are added up.", 1,
+    "first-by-rows", "The first weight is cut along the dimension that is summed. Multiplied so it gives terms, and the "
+    "nonlinearity takes sums: either they are added up before it, or the weight itself is sent round to be cut anew.", 1,
     when=lambda o: any(of.cut(o, i, 0) for i in range(1, len(o.case.inputs) - 1)))  # fmt: skip
 LAST_BY_COLUMNS = Misconception(
     "last-by-columns", "Columns of the last weight need every hidden unit, so the hidden layer is "
@@ -88,6 +88,9 @@ MLP = (
     PROMISE,
 )  # fmt: skip
 THREE = (
+    Misconception(
+        "weights-gathered", "Whole weights travel here. Leave them where they lie, and move what is computed.", 2,
+        when=of.moves_weights),
     LEFT,
     Misconception(
         "relu-before-sum", "relu was applied to terms. What is negative in one term and positive in the sum is lost: add "
@@ -101,9 +104,6 @@ THREE = (
     Misconception(
         "reduces-all-columns", "An all-reduce after W2 gives every device all columns, and W3 by rows needs only its own: "
         "that is half for nothing.", 3, when=of.all_of_second),
-    Misconception(
-        "weights-gathered", "Whole weights travel here. Leave them where they lie, and move what is computed.", 2,
-        when=of.moves_weights),
     PROMISE,
 )  # fmt: skip
 
@@ -115,7 +115,13 @@ TIMES = (
     Misconception("bias-once-too-often", "The sum has the bias of each of the eight devices.", 1, like=1),
 )  # fmt: skip
 BIASED = (
+    Misconception(
+        "parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Each "
+        "device needs only its own part.", 2, when=of.moves_parameters),
     LEFT,
+    Misconception(
+        "divided-by-a-constant", "Each device adds an eighth of b2, on this mesh too, where they are not eight: ask "
+        "mesh.shape, or jax.lax.axis_size, how many share the sum.", 1, when=of.by_a_constant),
     Misconception(
         "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 1,
         when=of.second_bias_each),
@@ -124,11 +130,9 @@ BIASED = (
     Misconception("bias-after-relu", "b1 is added after the relu; it belongs inside.", 1, like=of.bias_after),
     Misconception("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
     Misconception(
-        "parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Each "
-        "device needs only its own part.", 2, when=lambda o: "all-gather" in o.kinds),
-    Misconception(
-        "whole-bias-on-a-slice", "The hidden layer is cut by columns, b1 with it: give both the same axis in in_specs.", 2,
-        error="(?i)incompatible shapes for broadcasting"),
+        "whole-bias-on-a-slice", "A bias and the columns that it is added to are cut differently: b1 goes with the hidden "
+        "layer's columns, and b2 with the output's.", 2,
+        error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((1, )?\d+,?\)"),
     PROMISE,
 )  # fmt: skip
 
@@ -176,7 +180,7 @@ BLOCK = (
         when=lambda o: of.right_block(o) and o.placements[0].shard_shape == o.placements[0].shape),
     Misconception(
         "wrong-dimension", "Tokens are dimension 0. Gathered or scattered along the other dimension, parts do not fit your "
-        "own tokens.", 3, error="(?i)incompatible shapes for broadcasting"),
+        "own tokens.", 3, error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((?!1,)\d+, \d+\)"),
     Misconception(
         "scatter-not-tiled", "Without tiled=True the scattered dimension must be as long as the axis has devices, and it "
         "disappears.", 3, error="must match shard count"),
@@ -195,11 +199,18 @@ DROPPED = (
         "kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p: that is what "
         "stays.", 1, when=lambda o: dropout.kept_share(o, 1 - dropout.KEEP)),
     Misconception(
+        "one-mask-for-each-line", "All rows of a slice, or all its columns, drop the same places: the mask has one row or "
+        "one column, and broadcasting repeats it. Draw as many numbers as the block has elements.", 1,
+        when=dropout.lines_alike),
+    Misconception(
+        "mask-is-a-pattern", "The mask of some slice, moved on by some rows and columns, is its own again, or "
+        "another slice's or seed's: it is counted out or shifted, not drawn.", 2, when=dropout.counted),
+    Misconception(
         "same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key.", 1,
         when=dropout.repeats),
     Misconception(
         "seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
-        when=dropout.seed_ignored),
+        when=dropout.same_for_another_seed),
     Misconception(
         "not-scaled", "What stays must be divided by KEEP, the share that stays: then its mean does not change.", 1,
         when=dropout.scaled_otherwise),
@@ -279,15 +290,4 @@ BEST = (
     Misconception(
         "powers-of-two-only", "Not every size is a power of two: 6 devices may be 2 by 3.", 1,
         like=partial(budget.best_mesh, powers=True)),
-)  # fmt: skip
-BOTH_AXES = (
-    LEFT,
-    Misconception("tokens-added-up", "The sum runs over `data` too, and adds up different tokens.", 1, when=of.tokens_mixed),
-    Misconception(
-        "bias-on-every-device", "b2 is added before the sum, on every device along `model`, so it comes out n times.", 2,
-        when=of.second_bias_each),
-    Misconception(
-        "tokens-gathered", "All tokens are brought to every device. Those of one row of the mesh work on their own.", 1,
-        when=lambda o: of.over(o, "data")),
-    PROMISE,
 )  # fmt: skip

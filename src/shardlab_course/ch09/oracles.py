@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -76,15 +76,10 @@ def three_case(mesh: Axes, t: int, d: int, f: int, e: int) -> Case:
     return Case(mesh, (Input((t, d)), *weights), (WHOLE,))
 
 
-def bias_case(mesh: Axes, t: int, d: int, f: int, tokens: Spec = WHOLE) -> Case:
-    """Both biases where they belong; `tokens` is the spec of X and of the output."""
+def bias_case(mesh: Axes, t: int, d: int, f: int) -> Case:
+    """Both biases where they belong."""
     weights = (Input((d, f), COLUMNS), Input((f,), ("model",)), Input((f, d), ROWS), Input((d,)))
-    return Case(mesh, (Input((t, d), tokens), *weights), (tokens,))
-
-
-def grid_case(mesh: Axes, t: int, d: int, f: int) -> Case:
-    """The same with the tokens over `data`."""
-    return bias_case(mesh, t, d, f, TOKENS)
+    return Case(mesh, (Input((t, d)), *weights), (WHOLE,))
 
 
 def block_case(mesh: Axes, t: int, d: int, f: int) -> Case:
@@ -162,9 +157,19 @@ def never_summed(o: Observed) -> bool:
 
 
 def moves_weights(o: Observed) -> bool:
-    """Whether a collective carries as much as a whole weight matrix."""
-    weights = {x.nbytes for x in o.inputs[1:] if x.ndim == 2}
-    return any(c.kind == "all-gather" and c.payload_bytes in weights for c in o.collectives)
+    """Whether a whole weight matrix is gathered."""
+    return gathers(o, [x.shape for x in o.inputs[1:] if x.ndim == 2])
+
+
+def moves_parameters(o: Observed) -> bool:
+    """Whether a whole weight or bias is gathered."""
+    return gathers(o, [x.shape for x in o.inputs[1:]])
+
+
+def gathers(o: Observed, shapes: Iterable[tuple[int, ...]]) -> bool:
+    """Whether an all-gather makes an array of one of these shapes, or of one that is turned."""
+    wanted = {tuple(sorted(shape)) for shape in shapes}
+    return any(c.kind == "all-gather" and tuple(sorted(c.shape)) in wanted for c in o.collectives)
 
 
 def reduces(o: Observed, elements: int) -> bool:
@@ -177,15 +182,16 @@ def all_of_second(o: Observed) -> bool:
     return reduces(o, len(o.inputs[0]) * o.inputs[2].shape[1])
 
 
-def over(o: Observed, axis: str) -> bool:
-    """Whether a collective runs over this axis."""
-    return any(axis in c.axes for c in o.collectives)
-
-
 def off_by(o: Observed, right: np.ndarray, term: np.ndarray) -> bool:
     """Whether the output has `term` n times instead of once, for n devices along `model` or along all axes."""
     counts = {size(o), int(np.prod([n for _, n in o.case.axes]))}
     return any(same(o, right + (n - 1) * term) for n in counts)
+
+
+def by_a_constant(o: Observed) -> bool:
+    """Whether each device added an eighth of b2 before the sum, and there are not eight of them."""
+    right, b2, n = biased(*wide(o)), wide(o)[4], size(o)
+    return n != LINE[0][1] and same(o, right + (n / LINE[0][1] - 1) * b2)
 
 
 def second_bias_each(o: Observed) -> bool:
@@ -198,15 +204,6 @@ def bias_forgotten(o: Observed) -> bool:
     X, W1, b1, W2, b2 = wide(o)
     pairs = ((0 * b1, b2), (b1, 0 * b2), (0 * b1, 0 * b2))
     return any(same(o, biased(X, W1, first, W2, second)) for first, second in pairs)
-
-
-def tokens_mixed(o: Observed) -> bool:
-    """Whether the outputs of different tokens were added up: a sum over `data`."""
-    X, *weights = wide(o)
-    parts = [biased(x, *weights) for x in slices(X, dict(o.case.axes).get("data", 1), 0)]
-    b2 = weights[3]
-    total = np.concatenate([sum(part - b2 for part in parts) + b2] * len(parts))
-    return len(parts) > 1 and (same(o, total) or off_by(o, total, b2))
 
 
 def block_bias_each(o: Observed) -> bool:

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from shardlab_course.ch10 import clipping
 from shardlab_course.ch10 import oracles as of
 from shardlab_course.shared import agreement
 from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
     "left-to-the-compiler",
-    "On global arrays the compiler sums for you; here you are to write what one device does, in shard_map.",
+    "What moves is left to the compiler, on global arrays or by in_specs; write what one device does, in shard_map.",
     1, when=lambda o: not o.manual)  # fmt: skip
 
 
@@ -24,18 +25,14 @@ def promise(cause: str, hint: int = 2) -> Misconception:
 
 
 def gathers(cause: str) -> Misconception:
-    """Something is brought together that may stay where it is."""
-    return Misconception("gathers", cause, 2, when=lambda o: "all-gather" in o.kinds)
+    """An argument that is cut, or a microbatch of it, is brought together, and may stay where it is."""
+    return Misconception("gathers", cause, 2, when=of.gathers_an_argument)
 
 
 NUMBERS = (
     Misconception(
         "bytes-grow-with-the-batch", "A gradient is as large as the weights, however many samples it is summed over.",
         1, like=lambda got: _entry(got, "bytes") == _entry(got, "bytes_of_twice_the_batch") / 2),
-    Misconception(
-        "one-for-each-weight",
-        "There are eight gradients, but none waits for another device's answer, so the compiler sends them in one.",
-        2, like=lambda got: _entry(got, "all_reduces") == 8),
     Misconception(
         "elements-not-bytes", "That counts elements; a float32 has 4 bytes.",
         1, like=lambda got: _entry(got, "bytes") == 3085),
@@ -85,11 +82,12 @@ GRADIENTS = (
     Misconception(
         "pmap-habit",
         "The gradient was summed over the devices already, because the weights do not vary: pmean then averages equal sums "
-        "and changes nothing, so it is n times too large, and paid twice.",
-        1, when=lambda o: _times(o, lambda n: n) and of.reduced(o) > 1.5),
+        "and changes nothing, so it is n times too large, and moves twice the bytes.",
+        1, when=lambda o: _times(o, lambda n: n) and of.reduced_twice(o)),
     Misconception(
         "sum-of-means",
-        "JAX summed n gradients, each of a mean over one device's samples; the mean over all samples is an n-th of that.",
+        "This is the sum of n gradients, each of a mean over one device's samples; the mean over all samples has an n-th of "
+        "it.",
         2, when=lambda o: _times(o, lambda n: n)),
     Misconception(
         "summed-again", "The gradients were summed over the devices already; psum adds n equal copies of the sum.",
@@ -101,15 +99,18 @@ GRADIENTS = (
         "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
         1, when=lambda o: _times(o, lambda n: o.inputs[1].shape[1])),
     Misconception(
+        "one-left-out",
+        "One gradient is right, and the other is that of a device's own samples: reduce both, say with jax.tree.map.",
+        1, when=of.one_left_out),
+    Misconception(
         "never-reduced",
         "Each device returned the gradient of its own samples; with check_vma=False nobody sums for you, and nobody "
         "notices.",
         3, local=of.unbiased_own),
     Misconception(
         "reduces-what-is-reduced",
-        "The values are right, and each gradient is reduced twice: the second pmean averages copies that are equal "
-        "already.",
-        3, when=lambda o: _times(o, lambda n: 1) and of.reduced(o) > 1.5),
+        "The values are right, and each gradient is reduced twice: the second time its copies are equal already.",
+        3, when=lambda o: _times(o, lambda n: 1) and of.reduced_twice(o)),
     Misconception(
         "a-number-beside",
         "The values are right, and a single number is reduced beside the gradients, as when check_vma=False hides from JAX "
@@ -233,6 +234,12 @@ STATISTICS = (
         "divided-by-the-variance", "That divides by the variance; its root is the standard deviation.", 1,
         like=of.without_root),
     Misconception(
+        "epsilon-forgotten", "Where a column hardly varies the small number below the root decides: it is 1e-5, added to "
+        "the variance.", 3, like=of.without_epsilon),
+    Misconception(
+        "epsilon-outside-the-root", "1e-5 is added to the variance, before its root is taken.", 3,
+        like=of.epsilon_outside),
+    Misconception(
         "unbiased-variance", "The variance here is the mean of the squared deviations: divide by the number of rows.", 1,
         like=of.unbiased_variance),
     Misconception(
@@ -247,31 +254,32 @@ CLIP = (
         "clip-by-local-norm",
         "Each device clipped by the norm of what it holds, so the factors differ, and together they are no gradient any "
         "more.",
-        1, local=of.clipped_own, error="can't be statically inferred"),
+        1, local=clipping.clipped_own, error="can't be statically inferred"),
     Misconception(
         "copies-counted",
         "psum adds what every device has: squares of an array that lies whole on n devices are counted n times.",
-        2, when=of.copies_counted),
+        2, when=clipping.copies_counted),
     Misconception(
         "norms-added", "Norms do not add; squares do. Sum the squares over the devices, then take the root.",
-        2, when=of.norms_added),
+        2, when=clipping.norms_added),
     Misconception(
         "array-by-array",
         "Each array was clipped by its own norm; global-norm clipping has one norm and one factor for all.",
-        1, like=of.clipped_apart),
+        1, like=clipping.clipped_apart),
     Misconception(
         "not-clipped",
         "The arrays came back as they were, though their norm is above the limit; jnp.clip limits single elements.",
         1, like=lambda *arrays: arrays),
-    Misconception("root-forgotten", "The norm is the root of the sum of squares.", 1, like=of.clipped_by_square),
+    Misconception("root-forgotten", "The norm is the root of the sum of squares.", 1, like=clipping.clipped_by_square),
     Misconception(
         "squares-averaged", "Squares of parts are added: psum. pmean divides their sum by the number of devices.",
-        2, when=of.squares_averaged),
+        2, when=clipping.squares_averaged),
     Misconception(
         "always-scaled", "Gradients whose norm is below the limit stay as they are; the factor is at most 1.",
-        1, like=of.always_scaled),
+        1, like=clipping.always_scaled),
     Misconception(
-        "whole-array-forgotten", "The gradient that is not cut belongs to the norm too.", 1, like=of.clipped_without_last),
+        "whole-array-forgotten", "The gradient that is not cut belongs to the norm too.", 1,
+        like=clipping.clipped_without_last),
     gathers("Gradients are gathered to take their norm; each device can square and sum its part, and one number moves."),
 )  # fmt: skip
 
@@ -334,10 +342,6 @@ DRAWS = (
     Misconception(
         "numbers-are-sent", "Each device can compute the numbers of its own part from the key, so nothing is sent.",
         1, like=lambda got: float(got["collectives"]) > 0),
-    Misconception(
-        "devices-draw-by-themselves",
-        "A key is an input like any other: eight devices with the same key and the same shape draw the same numbers.",
-        2, like=lambda got: float(got["patterns"]) == 8),
 )  # fmt: skip
 
 NOISY = (
@@ -352,33 +356,10 @@ NOISY = (
     Misconception(
         "all-numbers-everywhere",
         "The values are right, but every device made the numbers of all devices and kept its part.",
-        2, when=lambda o: o.flops > 0 and _is_noisy(o)),
+        2, when=lambda o: (o.flops or 0) > 0 and _is_noisy(o)),
 )  # fmt: skip
 
 
 def _is_noisy(o: Any) -> bool:
     key, x = o.inputs
     return agreement.agrees(o, (of.noisy(key, x.astype(np.float64)),))
-
-
-APART = (
-    Misconception(
-        "same-key", "Every device drew from the same key, so all blocks got the same noise.", 1, like=of.alike),
-    Misconception(
-        "one-array-of-noise",
-        "That is one array of numbers for all blocks, as in the first part; here block i draws from the key with i folded "
-        "in.",
-        1, like=of.noisy),
-    promise("The noise varies over an axis that out_specs does not name: fold in the index along data, and of no other "
-            "axis."),
-    Misconception(
-        "noise-travels",
-        "The values are right, and noise is made on other devices than those that need it, and sent: say where it is made, "
-        "with shard_map or vmap over the blocks.",
-        3, when=lambda o: o.price > 0 and _is_apart(o)),
-)  # fmt: skip
-
-
-def _is_apart(o: Any) -> bool:
-    key, x = o.inputs
-    return agreement.agrees(o, (of.apart(key, x.astype(np.float64)),))

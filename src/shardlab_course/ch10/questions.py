@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shardlab_course.ch10 import clipping
 from shardlab_course.ch10 import misconceptions as wrong
 from shardlab_course.ch10 import oracles as of
 from shardlab_course.ch10.oracles import LINE, MODEL_LINE, PLANE, TALL
@@ -12,34 +13,34 @@ from shardlab_judge.question import Question
 SUMS = "float32 sums over the batch, in another order"
 
 AUTOMATIC = Question(
-    "10.1", "Who ordered the all-reduce?", difficulty=2, minutes=20,
+    "10.1", "Who ordered the all-reduce?", difficulty=2, minutes=25,
     items=(
         ValueItem("numbers", {"P": 1.5}, predicted=True, misconceptions=wrong.NUMBERS,
-                  key={"bytes": 12340, "all_reduces": 1, "bytes_of_twice_the_batch": 12340}),
+                  key={"bytes": 12340, "bytes_of_twice_the_batch": 12340}),
         ProgramItem("step", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.descended(), misconceptions=wrong.STEP, tolerance=SUMS,
-                    cases=(of.training(LINE, 96, (6, 8, 3)), of.training(PLANE, 80, (5, 7, 4))), draw=of.draw_training),
+                    cases=(of.training(LINE, 112, (6, 8, 8)), of.training(PLANE, 80, (5, 8, 4))), draw=of.draw_training),
     ),
     hints=(
         "Write each weight's gradient with subscripts. Which dimension is summed away, and over which axis is it cut?",
-        "A term of a gradient has the shape of its weight on every device. The batch stands in no gradient's shape. And "
-        "does one gradient have to wait for another's sum?",
+        "A term of a gradient has the shape of its weight on every device. The batch stands in no gradient's shape.",
         "step: a function from the four weights to the mean squared error, jax.grad of it, and every weight minus 0.1 times "
         "its gradient. No collective and no constraint.",
     ),
-    explanation="dW[D, F] = X[B_x, D]·dY[B_x, F] sums over the batch, which is cut on both sides: case 3. So each device "
-                "makes terms of the weights' own shapes, and one sum is owed. Its bytes are those of the weights, however "
-                "large the batch is: that is why data parallelism likes large batches. The compiler joined all eight "
-                "all-reduces into one tuple, so counting operations would not tell a bias from a model; bytes do. Nothing "
-                "in the program says all-reduce. It follows from where the batch and the weights lie: weights that are to "
-                "be the same everywhere after the step need the same gradient everywhere.",
+    explanation="dW[D, F] = X[B_x, D]·dY[B_x, F] sums over the batch, which is cut on both sides: case 3. So each device"
+                " makes terms of the weights' own shapes, and they are added up over the devices. The bytes are those of"
+                " the weights, however large the batch is: that is why data parallelism likes large batches. How many "
+                "operations carry them is up to a compiler: XLA for CPU and for TPU join the sums of all eight gradients"
+                " into one, so counting operations would not tell a bias from a model; bytes do. Nothing in the program "
+                "says all-reduce. It follows from where the batch and the weights lie: weights that are to be the same "
+                "everywhere after the step need the same gradient everywhere.",
 )  # fmt: skip
 
 MANUAL = Question(
-    "10.2", "The gradient that is summed already", difficulty=3, minutes=30,
+    "10.2", "The gradient that is summed already", difficulty=3, minutes=45,
     items=(
         ProgramItem("gradients", {"V": 1, "S": 0.5, "H": 1}, oracle=of.unbiased,
                     misconceptions=wrong.GRADIENTS, tolerance=SUMS,
-                    cases=(of.by_hand(LINE, 96, (6, 8, 3)), of.by_hand(PLANE, 88, (5, 7, 4))), draw=of.draw_by_hand,
+                    cases=(of.by_hand(LINE, 96, (6, 8, 3)), of.by_hand(PLANE, 88, (5, 8, 4))), draw=of.draw_by_hand,
                     manual=True),
     ),
     hints=(
@@ -50,37 +51,38 @@ MANUAL = Question(
         "for each weight, jax.grad, and pmean of the gradients.",
     ),
     explanation="A weight that does not vary is used on all devices, so its gradient is a sum over all devices: the "
-                "transpose of the free cast to varying is a psum, and jax.grad puts it in. Of n local means that sum is n "
-                "times the global mean's gradient, and a pmean after it averages n equal copies: still n times too large, "
-                "and a second all-reduce is paid. pmean inside the loss divides by n before anything is summed. Or cast "
-                "the weights to varying yourself: then the gradients are the device's own, and averaging them is your "
-                "business. Dividing by n is right as well. All three move the weights' bytes once. In pmap, which knew no "
-                "such types, pmean(grad(loss)) was right; that is where the habit comes from.",
+                "transpose of the free cast to varying is a psum, and jax.grad puts it in. Of n local means that sum is "
+                "n times the global mean's gradient, and a pmean after it averages n equal copies: still n times too "
+                "large, and a second all-reduce is made. pmean inside the loss divides by n before anything is summed. "
+                "Or cast the weights to varying yourself: then the gradients are the device's own, and averaging them is"
+                " your business. Dividing by n is right as well. All three move the weights' bytes once. In pmap, which "
+                "knew no such types, pmean(grad(loss)) was right; that is where the habit comes from.",
 )  # fmt: skip
 
 UNCHECKED = Question(
-    "10.3", "The same five programs, unchecked", difficulty=4, minutes=15,
+    "10.3", "The same five programs, unchecked", difficulty=4, minutes=20,
     items=(
         ValueItem("unchecked", {"P": 2.5}, predicted=True, key=wrong.UNCHECKED, misconceptions=wrong.WITHOUT_CHECK,
-                  spelling=wrong.small_letters),
+                  words=("right", "8 times", "64 times", "own"), spelling=wrong.small_letters),
     ),
     hints=(
-        "Without the check JAX does not track what varies. So nothing can tell it that a sum is owed.",
+        "Without the check JAX does not track what varies. So nothing can tell it that a sum is missing.",
         "Then jax.grad inserts nothing: every collective that runs, you wrote. What is the transpose of psum, if there is "
         "no cast to be it?",
         "c has no collective. a averages gradients of own samples. In b the cotangent 1 goes through psum's transpose, "
         "again a psum, and the division by 8: what is left?",
     ),
-    explanation="With check_vma=False no type says that the weights are the same everywhere, so jax.grad leaves each device "
-                "with the gradient of what it computed itself. c is that and nothing more. a averages: right, as it was in "
-                "pmap. b differentiates a pmean: psum's transpose is then psum, the eight cotangents of 1 add up to 8, the "
-                "division makes it 1 again, and what comes out is the own gradient. d averages those: right. e sums them: 8 "
-                "times. So d is the only one that is right in both worlds, and with the check it pays twice. b and c are "
-                "worse than wrong: out_specs=P() promises copies that differ, and printing shows only device 0's.",
+    explanation="With check_vma=False no type says that the weights are the same everywhere, so jax.grad leaves each "
+                "device with the gradient of what it computed itself. c is that and nothing more. a averages: right, as "
+                "it was in pmap. b differentiates a pmean: psum's transpose is then psum, the eight cotangents of 1 add "
+                "up to 8, the division makes it 1 again, and what comes out is the own gradient. d averages those: "
+                "right. e sums them: 8 times. So d is the only one that is right in both worlds, and with the check it "
+                "moves twice the bytes. b and c are worse than wrong: out_specs=P() promises copies that differ, and "
+                "printing shows only device 0's.",
 )  # fmt: skip
 
 ACCUMULATION = Question(
-    "10.4", "One all-reduce for fifteen gradients", difficulty=5, minutes=45,
+    "10.4", "One all-reduce for fifteen gradients", difficulty=5, minutes=75,
     items=(
         ProgramItem("accumulate", {"V": 1, "S": 0.5, "H": 2}, oracle=of.stacked,
                     misconceptions=wrong.MICRO, tolerance=SUMS, most=1,
@@ -94,18 +96,18 @@ ACCUMULATION = Question(
         "reshard W to P(reduced={'data'}); zeros resharded to P(unreduced={'data'}) as accumulator; scan over (X, Y) adding "
         "jax.grad; reshard the total to P().",
     ),
-    explanation="With replicated weights each backward step owes a replicated gradient, so the sum is made on the spot: in "
-                "the loop over layers, in the loop over microbatches. With 3 layers and 5 microbatches 15 all-reduces run, "
-                "and the stacked gradient's bytes are moved 5 times. The compiler does not take a collective out of a "
-                "loop. The type does it: the transpose of the free cast to reduced is the reduction, so the cast's place "
-                "in the forward program is the reduction's place in the backward one. In between everything is unreduced, "
-                "and only linear operations are allowed, which is all that accumulation needs. shard_map does the same "
-                "with a cast to varying before the loop and one psum after it. Differentiating the sum of all "
-                "microbatches' losses works too, with the cast outside of the scan.",
+    explanation="With replicated weights each backward step has to give a replicated gradient, so the sum is made on the"
+                " spot: in the loop over layers, in the loop over microbatches. That is 15 all-reduces for 3 layers and "
+                "5 microbatches. XLA for CPU leaves a collective in the loop in which it stands. XLA for TPU takes it "
+                "out of a single loop that only adds up, and not out of these two. The type does it everywhere: the "
+                "transpose of the free cast to reduced is the reduction, so the cast's place in the forward program is "
+                "the reduction's place in the backward one. In between everything is unreduced, and few operations take "
+                "that: sums of two such arrays are among them, which is all that accumulation needs. shard_map does the "
+                "same with a cast to varying before the loop and one psum after it.",
 )  # fmt: skip
 
 BATCH_NORM = Question(
-    "10.5", "Statistics of a batch that nobody has", difficulty=3, minutes=25,
+    "10.5", "Statistics of a batch that nobody has", difficulty=3, minutes=35,
     items=(
         ProgramItem("batch_norm", {"V": 1, "S": 0.5, "H": 1}, oracle=of.normalised,
                     misconceptions=wrong.STATISTICS, manual=True,
@@ -119,22 +121,22 @@ BATCH_NORM = Question(
         "m = pmean(x.mean(0)), v = pmean(((x - m) ** 2).mean(0)), both over data; then (x - m) / sqrt(v + 1e-5) * scale + "
         "shift.",
     ),
-    explanation="All devices have equally many rows, so the mean of their means is the mean. For variances that fails: var "
-                "= mean of the own variances + variance of the own means, and pmean of the variances drops the second "
-                "term. Deviations from the global mean, or means of x and x² in one all-reduce, are right. Either way two "
-                "numbers a column move. The first way needs two rounds and the second one, but subtracts two large numbers "
-                "when the mean is far from zero. On global arrays under jit batch norm is over the whole batch by itself. "
-                "In shard_map, or with one process a device, statistics are local unless you reduce them; libraries call "
-                "the other thing synchronised batch norm. And jax.grad through pmean needs nothing from you.",
+    explanation="All devices have equally many rows, so the mean of their means is the mean. For variances that fails: "
+                "var = mean of the own variances + variance of the own means, and pmean of the variances drops the "
+                "second term. Deviations from the global mean, or means of x and x² in one all-reduce, are right. Either"
+                " way two numbers a column move. On global arrays under jit batch norm is over the whole batch by "
+                "itself. On many hosts too: a global array is global. In shard_map statistics are local unless you "
+                "reduce them, and so they are in libraries in which a process knows its own batch alone; the other thing"
+                " is called synchronised batch norm.",
 )  # fmt: skip
 
 CLIPPING = Question(
-    "10.6", "One norm for all", difficulty=3, minutes=25,
+    "10.6", "One norm for all", difficulty=3, minutes=30, optional=True,
     items=(
-        ProgramItem("clip", {"V": 1, "S": 0.5, "H": 1}, oracle=of.clipped, misconceptions=wrong.CLIP, most=1,
+        ProgramItem("clip", {"V": 1, "S": 0.5, "H": 1}, oracle=clipping.clipped, misconceptions=wrong.CLIP, most=1,
                     slack=8, slack_reason="each of the two arrays that are cut may have a sum of its own",
-                    cases=(of.clipping(MODEL_LINE, 32, 6, 5, 24, 170), of.clipping(PLANE, 8, 3, 2, 8, 5)),
-                    draw=of.draw_clipping),
+                    cases=(clipping.clipping(MODEL_LINE, 32, 11, 5, 24, 170), clipping.clipping(PLANE, 8, 3, 2, 8, 5)),
+                    draw=clipping.draw_clipping),
     ),
     hints=(
         "The norm of three arrays is the root of a sum over all their elements. Which of these elements has a device, and "
@@ -145,16 +147,16 @@ CLIPPING = Question(
         "On global arrays under jit plain sums do it.",
     ),
     explanation="Clipping keeps the direction, so there can be only one factor, and every device must know it. What it "
-                "takes is one number: each device squares and sums what it holds, and the scalars are summed over model. "
-                "Arrays that are whole on every device are counted once, outside of the psum; inside they would be counted "
-                "n times, since psum does not ask whether its terms are copies. Under jit all this is done for you: "
-                "jnp.sum means the sum of the global array. There both scalars travel in one all-reduce. Clipping by local "
-                "norms gives each device another factor; with the check on, JAX sees that the whole array would no longer "
-                "be the same everywhere.",
+                "takes is one number: each device squares and sums what it holds, and the scalars are summed over model."
+                " Arrays that are whole on every device are counted once, outside of the psum; inside they would be "
+                "counted n times, since psum does not ask whether its terms are copies. Under jit all this is done for "
+                "you: jnp.sum means the sum of the global array. There one all-reduce is enough: XLA for CPU sends both "
+                "scalars in it, XLA for TPU their sum. Clipping by local norms gives each device another factor; with "
+                "the check on, JAX sees that the whole array would no longer be the same everywhere.",
 )  # fmt: skip
 
 NETWORK = Question(
-    "10.7", "A Flax network, over data and model", difficulty=4, minutes=40,
+    "10.7", "A Flax network, over data and model", difficulty=4, minutes=45, optional=True,
     items=(
         ProgramItem("train", {"V": 1, "S": 1, "H": 1}, oracle=of.descended(steps=of.STEPS), misconceptions=wrong.NETWORK,
                     rtol=1e-4, atol=1e-4, tolerance="five steps of float32 sums, in another order",
@@ -168,31 +170,29 @@ NETWORK = Question(
         "nnx.Param(W1, out_sharding=(None, 'model'), mesh=mesh) cuts at once; so does with_sharding_constraint. Then five "
         "times nnx.grad(loss)(model, X, Y) and an update: nnx.update, or nnx.Optimizer with optax.sgd(0.1).",
     ),
-    explanation="An nnx.Param holds an array and notes about it. Where the array lies is the array's business: the notes "
-                "cut something only where somebody acts on them. Given out_sharding and a mesh, nnx.Param does so itself, "
-                "by a sharding constraint; with eager_sharding=False it only remembers. Cut over model, each step sums the "
-                "outputs of one data group's samples over model and the gradients of a device's own part of the weights "
-                "over data. With 12, 16 and 6 units and 32 samples on 4 by 2 that is 8240 bytes in five steps against "
-                "12400 of data parallelism alone, and half of the arithmetic and of the weights. Nobody wrote a "
-                "collective; the same class with other specs is another parallelism.",
+    explanation="An nnx.Param holds an array and notes about it. Where the array lies is the array's business: the notes"
+                " cut something only where somebody acts on them. Given out_sharding and a mesh, nnx.Param does so "
+                "itself, by a sharding constraint; with eager_sharding=False it only remembers. Cut over model, each "
+                "step sums the outputs of one data group's samples over model and the gradients of a device's own part "
+                "of the weights over data. With 12, 16 and 6 units and 32 samples on 4 by 2 that is a price of 8240 "
+                "bytes in five steps against 12400 of data parallelism alone, and half of the arithmetic and of the "
+                "weights. Nobody wrote a collective; the same class with other specs is another parallelism.",
 )  # fmt: skip
 
 RANDOM = Question(
-    "10.8", "Random numbers under sharding", difficulty=3, minutes=25,
+    "10.8", "Random numbers under sharding", difficulty=3, minutes=15, optional=True,
     items=(
         ValueItem("draws", {"P": 1.5}, predicted=True, misconceptions=wrong.DRAWS,
-                  key={"same_numbers": True, "collectives": 0, "patterns": 1}),
+                  key={"same_numbers": True, "collectives": 0}),
         ProgramItem("noisy", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.noisy, misconceptions=wrong.NOISY,
                     cases=(of.random_rows(LINE, 16, 6), of.random_rows(PLANE, 24, 5)), draw=of.draw_random_rows),
-        ProgramItem("apart", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.apart, misconceptions=wrong.APART,
-                    cases=(of.random_blocks(LINE, 6, 8), of.random_blocks(PLANE, 5, 7)), draw=of.draw_random_blocks),
     ),
     hints=(
         "A key is data. Same key and same shape give the same numbers, whoever asks.",
-        "noisy is one line on global arrays. For apart every block needs a key of its own; jax.random.fold_in(key, number) "
-        "makes one.",
-        "apart: in shard_map fold_in(key, jax.lax.axis_index('data')) and draw the block's shape; or jax.vmap over "
-        "jnp.arange(n) and the blocks.",
+        "In shard_map a device draws the shape of its block, so its numbers depend on how the array is cut. Which shape "
+        "would give the numbers of one device?",
+        "One line on global arrays: X plus jax.random.normal of the key and of X.shape. Where X lies decides who makes "
+        "what.",
     ),
     explanation="JAX's generator computes number i from the key and i alone, so each device makes the numbers of its own "
                 "part and nothing moves. The sharding is not part of the recipe, so a run on another mesh repeats the same "

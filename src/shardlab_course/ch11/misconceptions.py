@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch11 import oracles as of
+from shardlab_course.shared.products import slice_met
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
 
@@ -113,13 +114,13 @@ def _scaled(o: Observed, factor: float) -> bool:
 GRADIENTS = (
     Misconception(
         "left-to-the-compiler",
-        "On global arrays the compiler gathers for you; here you are to write what one device does, in shard_map.",
+        "What moves is left to the compiler, on global arrays or by in_specs; write what one device does, in shard_map.",
         1, when=lambda o: not o.manual),
     Misconception(
         "not-gathered",
-        "A device has some rows of each weight, and the product needs all of them: all_gather first, along axis 0 and with "
-        "tiled=True.",
-        1, error="contracting dim|incompatible shapes for (dot|matmul)|matmul: Input operand"),
+        "Two factors do not fit. A device has some rows of each weight, and a product needs all of them: all_gather first, "
+        "along axis 0 and with tiled=True. If you did, look at the order of the factors.",
+        1, error=slice_met),
     Misconception(
         "sum-of-means",
         "The gradients are n times too large: the backward pass adds up what n devices contribute, and each may count an "
@@ -150,7 +151,7 @@ GRADIENTS = (
         1, when=lambda o: any(b.shape == w.shape for s, w in zip(o.shards, o.placements) for _, _, b in s)),
     Misconception(
         "all-reduce-and-slice",
-        "The gradients are summed for everybody and then cut: that pays for an all-gather of what is thrown away.",
+        "The gradients are summed for everybody and then cut: that is an all-gather too many, of what is thrown away.",
         2, when=lambda o: of.large_all_reduce(o) and "reduce-scatter" not in o.kinds and of.right(o)),
     Misconception(
         "batch-gathered", "The batch is gathered too; only the weights have to come together.", 1, when=of.batch_gathered),
@@ -161,18 +162,13 @@ GRADIENTS = (
 
 GATHERS = (
     Misconception(
-        "remat-in-HLO",
-        "XLA's CPU compiler drops the barriers and merges what is equal: the second gather of a weight is the first one's "
-        "equal.",
-        2, like=lambda got: of.entry(got, "compiled") in (7, 8)),
-    Misconception(
         "nothing-written-twice", "The exported program is what JAX wrote, and it gathers again where it recomputes.",
-        1, like=lambda got: of.entry(got, "exported") == 4),
+        1, like=4),
     Misconception(
         "first-layer-spared",
         "Nothing needs the first weight backwards, but this checkpoint recomputes the layer's product and tanh, and "
         "these need it.",
-        2, like=lambda got: of.entry(got, "exported") == 7),
+        2, like=7),
 )  # fmt: skip
 
 _ELSEWHERE = ("all-reduce-and-slice", "batch-gathered", "gathered-twice", "gradients-whole", "whole-for-slices")
@@ -203,8 +199,8 @@ LEAN = (
         2, when=lambda o: of.right(o) and _products_again(o)),
     Misconception(
         "merged-again",
-        "Each weight is gathered twice, with no barrier in between. Compilers merge equal gathers, the TPU's too, and keep "
-        "the first. jax.checkpoint sets barriers by itself; by hand it is jax.lax.optimization_barrier.",
+        "Each weight is gathered twice, with no barrier in between. XLA merges equal gathers, for CPU and for TPU, and "
+        "keeps the first. jax.checkpoint sets barriers by itself; by hand it is jax.lax.optimization_barrier.",
         3, when=lambda o: of.right(o) and _barriers(o) == 0),
 )  # fmt: skip
 
@@ -272,11 +268,18 @@ TRAFFIC = (
         2, like=of.microbatches_ignored),
     Misconception("of-all-devices", "That is what all devices send together.", 1, like=of.of_all_devices),
     Misconception(
-        "never-gathered-again", "If gathered weights are given up, each microbatch gathers them twice.",
+        "two-of-three-passes", "Where gathered weights are given up a microbatch has three passes: a gather for forward, "
+        "another for backward, and the scatter of the gradients. That counts two.",
         3, like=of.kept_always),
 )  # fmt: skip
 
 DONATION = (
+    Misconception(
+        "one-step-behind", "`steps` steps are done, so this is the next one: both corrections take steps + 1.", 1,
+        like=of.adam_otherwise(behind=1)),
+    Misconception(
+        "small-number-forgotten", "Where gradients are small the number added to the root, 1e-4, decides how far a weight "
+        "moves.", 1, like=of.adam_otherwise(tiny=0.0)),
     Misconception(
         "mesh-not-static", "jax.jit takes the mesh for an array: it is the argument number 0, and static.",
         2, error="(Mesh.*not a valid JAX type|type.*Mesh)"),
@@ -286,7 +289,8 @@ DONATION = (
         2, when=lambda o: o.donated == frozenset({1, 2, 3})),
     Misconception(
         "gradient-donated",
-        "No output takes the place of the gradient or of the count: given away, it frees nothing and is lost.",
+        "The gradient, or the count, is given away. An output may take its place, as JAX goes by shape and dtype alone; but "
+        "the caller has no successor of it.",
         3, when=lambda o: bool(o.donated - {0, 1, 2})),
     Misconception(
         "nothing-donated",

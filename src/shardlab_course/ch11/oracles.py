@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -85,7 +84,7 @@ def traffic(weight_bytes: int, devices: int, plan: str, microbatches: int) -> fl
 
 
 def cheap_all_reduce(weight_bytes: int, devices: int, plan: str, microbatches: int) -> float:
-    """The same with an all-reduce as dear as an all-gather."""
+    """The same with an all-reduce that costs as much as an all-gather."""
     found = traffic(weight_bytes, devices, plan, microbatches)
     return found / 2 if plan == "data parallel" else found
 
@@ -171,9 +170,9 @@ def trained(
     return train
 
 
-def moved(w: np.ndarray, m: np.ndarray, v: np.ndarray, step: float) -> np.ndarray:
+def moved(w: np.ndarray, m: np.ndarray, v: np.ndarray, step: float, tiny: float = TINY) -> np.ndarray:
     """A weight after Adam's step number `step`."""
-    return np.asarray(w - RATE * (m / (1 - FIRST**step)) / (np.sqrt(v / (1 - SECOND**step)) + TINY))
+    return np.asarray(w - RATE * (m / (1 - FIRST**step)) / (np.sqrt(v / (1 - SECOND**step)) + tiny))
 
 
 def adam(w: np.ndarray, m: np.ndarray, v: np.ndarray, g: np.ndarray, step: np.ndarray) -> Arrays:
@@ -352,16 +351,40 @@ def _positions(arrays: frozenset[int]) -> str:
 
 def stepping(mesh: Axes, rows: int, columns: int) -> Case:
     """One weight with its state and its gradient, all cut by rows, and the number of steps done."""
-    arrays = tuple(Input((rows, columns), ROWS, shift=shift) for shift in (0.0, 0.0, 8.0, 0.0))
-    return Case(mesh, (*arrays, Input((), (), "int32")), (ROWS,) * 3)
+    arrays = tuple(Input((rows, columns), ROWS, values=values) for values in (None, None, second_moments, small_slopes))
+    return Case(mesh, (*arrays, Input((), (), "int32", values=few)), (ROWS,) * 3)
+
+
+def second_moments(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """Positive numbers, and zeros in the first row."""
+    drawn = rng.uniform(1, 9, shape)
+    drawn[0] = 0
+    return drawn
+
+
+def small_slopes(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """Normal numbers, in the first row such that the small number below the fraction counts."""
+    drawn = rng.standard_normal(shape)
+    drawn[0] *= 1e-3
+    return drawn
+
+
+def few(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """A number from 1 to 3: later corrections hardly differ."""
+    return rng.integers(1, 4, shape)
+
+
+def adam_otherwise(behind: int = 0, tiny: float = TINY) -> Callable[..., Arrays]:
+    """`adam` with a mistake: corrected for an earlier step, or without the small number below the fraction."""
+
+    def wrong(w: np.ndarray, m: np.ndarray, v: np.ndarray, g: np.ndarray, step: np.ndarray) -> Arrays:
+        m, v = FIRST * m + (1 - FIRST) * g, SECOND * v + (1 - SECOND) * g**2
+        return moved(w, m, v, float(step) + 1 - behind, tiny), m, v
+
+    return wrong
 
 
 def draw_stepping(rng: random.Random) -> Case:
     """The same on other sizes."""
     mesh = rng.choice(MESHES)
     return stepping(mesh, 8 * rng.randint(2, 5), rng.randint(3, 9))
-
-
-def entry(got: Any, name: str) -> float:
-    """A number of an answered dict."""
-    return float(got.get(name, -1))

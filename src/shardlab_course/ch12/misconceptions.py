@@ -26,22 +26,22 @@ CARRY = Misconception(
     "carry-changes-type",
     "The loop starts from an array that is equal everywhere, and after a round it varies over x; start from a "
     "product, or pcast the start to varying.", 2, error="manual axis types do not match")  # fmt: skip
-APART = ("Values are right, and some hop has nothing beside it: each product waits for this hop, or the hop waits for the "
-         "product.")  # fmt: skip
+APART = ("Values are right, and some hop has less than a chunk's product beside it: the products wait for this hop, or "
+         "the hop waits for them.")  # fmt: skip
 NOTHING_BESIDE = Misconception(
     "moves-first-then-multiplies", APART, 1, barred=True,
-    when=lambda o: o.beside == 0 and bool(o.collectives) and of.right(o, of.product))  # fmt: skip
+    when=lambda o: of.bare(o, 0.99 * of.hop_flops(o)) and of.right(o, of.product))  # fmt: skip
 LATE = Misconception(
-    "most-waits-for-the-last-hop", "Values are right, and every hop has a product beside it; but more than half of "
+    "most-waits-for-the-last-hop", "Values are right, and every hop has arithmetic beside it; but more than half of "
     "all arithmetic waits for the last hop. Multiply each chunk as it comes.", 1, barred=True,
     when=lambda o: of.right(o, of.product) and of.waiting(o, of.products(o)) > 0.5)  # fmt: skip
 EARLY = Misconception(
-    "most-before-the-first-hop", "Values are right, and every hop has a product beside it; but more than half of "
+    "most-before-the-first-hop", "Values are right, and every hop has arithmetic beside it; but more than half of "
     "all arithmetic is over before the first hop. Make each chunk when it is due.", 1, barred=True,
     when=lambda o: of.right(o, of.product) and of.waited_for(o, of.products(o)) > 0.5)  # fmt: skip
 IDLE = Misconception(
     "nothing-moves", "Nothing moves between devices, and each has only a part of what it needs.", 1,
-    when=lambda o: not o.collectives)  # fmt: skip
+    when=lambda o: not o.collectives and bool(o.shards[0][0][2].size))  # fmt: skip
 ONE_MORE = Misconception(
     "one-hop-too-many", "After n - 1 hops every chunk has been everywhere; the n-th only brings it home.", 2,
     when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o))  # fmt: skip
@@ -140,7 +140,7 @@ LINES = (
         "python-loops-stay", "Python's loop is over when the program is traced: each round leaves a line of its own.", 1,
         like=lambda said: said["unrolled"] == 1),
     Misconception(
-        "loops-are-unrolled", "The compiler keeps the loop: its body is one computation, printed once.", 1,
+        "loops-are-unrolled", "XLA for CPU keeps the loop: its body is one computation, printed once.", 1,
         like=lambda said: said["loop"] == said["unrolled"]),
     Misconception(
         "eight-hops", "n chunks are n products and n - 1 hops.", 2, like=lambda said: 8 in (said["unrolled"], said["loop"])),
@@ -231,9 +231,9 @@ MLP = (
         when=lambda o: rings.only_permutes(o) and rings.hops(o) > 2 * (rings.devices(o) - 1)),
     Misconception(
         "moves-first-then-multiplies", APART, 1, barred=True,
-        when=lambda o: o.beside == 0 and bool(o.collectives) and of.right(o, of.mlp)),
+        when=lambda o: of.bare(o, 0.99 * of.hop_flops(o)) and of.right(o, of.mlp)),
     Misconception(
-        "most-before-or-after", "Values are right, and every hop has a product beside it; but most of the arithmetic waits "
+        "most-before-or-after", "Values are right, and every hop has arithmetic beside it; but most of the arithmetic waits "
         "for the last hop of the tokens, or is over before the first hop of the sums.", 1, barred=True,
         when=lambda o: of.right(o, of.mlp) and of.crowded(o, of.products(o)) > 0.75),
     Misconception(
@@ -302,24 +302,6 @@ LINE = (
         "start-blamed", "This line does the same on all devices, and has to.", 3, like=lambda said: said in ("A", "B")),
     Misconception("product-blamed", "The product is right for the two factors that it gets. Are they a pair?", 3, like="D"),
 )  # fmt: skip
-FIRST = (
-    Misconception(
-        "runs-until-it-is-called", "Python reads all of a function before it defines it: an argument by position after "
-        "one by name is not Python.", 1, like=lambda said: said != "SyntaxError"),
-)  # fmt: skip
-SECOND = (
-    Misconception(
-        "called-with-the-wrong-arguments", "Before a function is called it is looked up, and here nothing is found.", 1,
-        like="TypeError"),
-    Misconception(
-        "name-of-nothing", "jax.lax exists, so its missing part is an attribute, not a name.", 1, like="NameError"),
-    Misconception(
-        "module-not-found",
-        "Nothing is imported here: jax.lax is there, and it has no such attribute.",
-        1,
-        like=lambda said: said in ("ImportError", "ModuleNotFoundError"),
-    ),
-)  # fmt: skip
 DECIDES = (
     Misconception(
         "python-decides",
@@ -329,7 +311,7 @@ DECIDES = (
     ),
     Misconception(
         "await-decides",
-        "There is nothing to wait on in JAX's language: whatever is traced is a value, finished or not.",
+        "Ordinary operations of JAX have nothing to wait on: whatever is traced is a value, finished or not.",
         2,
         like="c",
     ),
@@ -337,14 +319,14 @@ DECIDES = (
 OVERLAPPED = (
     Misconception(
         "everything-everywhere", "Every device multiplies all tokens with W: n times the arithmetic of its own.", 2,
-        when=lambda o: of.right(o, of.scores) and o.flops > 1.5 * of.least(o), barred=True),
+        when=lambda o: of.right(o, of.scores) and (o.flops or 0) > 1.5 * of.least(o), barred=True),
     Misconception(
         "made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: "
         "they need no product.", 2, when=of.gathers_products, barred=True),
     Misconception(
         "own-part-of-the-whole", "The local product takes its tokens out of what was gathered, so it waits for the "
         "gathering, though its device had them all along.", 2, barred=True,
-        when=lambda o: o.beside == 0 and bool(o.collectives)),
+        when=of.after_gathering),
     Misconception(
         "local-scores-only", "Queries met their own device's tokens only: the output has too few columns.", 1,
         when=lambda o: o.placements[0].shape[1] * rings.devices(o) == o.inputs[0].shape[0]),

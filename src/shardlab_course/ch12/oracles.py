@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab.programs.reading.overlap import Overlap, overlaps
+from shardlab.programs.reading.overlap import Overlap, longest, overlaps
 from shardlab_course.shared.rings import devices, each, hops, largest, only_permutes, whole
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.question import Item
+from shardlab_judge.verdict import Finding
 
 COLUMNS: Spec = (None, "x")
 ROWS: Spec = ("x", None)
@@ -241,6 +243,50 @@ def products(o: Observed) -> int:
     return sum(2 * rows * weight.size for weight in o.inputs[1:]) // devices(o)
 
 
+def hop_flops(o: Observed) -> float:
+    """FLOPs of the product that belongs beside a hop: that of one chunk, or of one of both products of the block."""
+    return products(o) / devices(o) / (len(o.inputs) - 1)
+
+
+def bare(o: Observed, least: float) -> bool:
+    """Whether some collective has less arithmetic beside it than this, neither before nor after."""
+    return bool(o.collectives) and o.beside is not None and o.beside < least
+
+
+def hidden(item: Item, o: Observed) -> Iterator[Finding]:
+    """What is wrong where hops and products wait for one another more than they have to."""
+    # A right program may begin with a product times zero, and may multiply two chunks at a time.
+    yield from _in_time(item, o, products(o), 1.6 * hop_flops(o), hop_flops(o) / block_bytes(o, 0))
+
+
+def sums_hidden(item: Item, o: Observed) -> Iterator[Finding]:
+    """The same where sums travel and not chunks."""
+    yield from _in_time(item, o, products(o), 1.6 * hop_flops(o), hop_flops(o) / max(1, o.shards[0][0][2].nbytes))
+
+
+def scores_hidden(item: Item, o: Observed) -> Iterator[Finding]:
+    """The same for `scores`, whose gathering has the queries beside it."""
+    yield from _in_time(item, o, least(o), 0.5 * queries(o), queries(o) / o.inputs[0].nbytes)
+
+
+def _in_time(item: Item, o: Observed, work: float, late: float, rate: float) -> Iterator[Finding]:
+    """What is wrong where the work, with moves that take `rate` FLOPs a byte, needs more than its own time and `late`."""
+    takes = {c.name: rate * c.payload_bytes for c in o.collectives}
+    found, alone = longest(o.hlo, takes), longest(o.hlo, dict.fromkeys(takes, 0.0))
+    most = 1.02 * work + late
+    unit, wanted = "FLOPs on the longest way, with the time that hops take", "hops beside the products"
+    if found is None or alone is None:
+        what = "It can't be told what runs beside a hop: a loop's number of rounds depends on values, or is very large."
+        yield Finding(item.name, "H", what, wanted, "unknown rounds")
+    elif alone < 0.99 * work:
+        yield Finding(
+            item.name, "H", "It can't be told where the products are made.", wanted, "products that can't be found"
+        )
+    elif found > most:
+        what = "Hops and products wait for one another more than they have to."
+        yield Finding(item.name, "H", what, f"at most {most:,.0f} {unit}", f"{found:,.0f}")
+
+
 def waiting(o: Observed, work: int) -> float:
     """The part of the work that has to wait for the last of the hops that themselves wait for none of it."""
     return min((run.after for run in _runs(o) if not run.before), default=0) / work
@@ -269,6 +315,17 @@ def least(o: Observed) -> float:
     """FLOPs of one device in `scores`."""
     t, d = o.inputs[0].shape
     return 2 * t / devices(o) * d * (d + t)
+
+
+def queries(o: Observed) -> float:
+    """FLOPs of one device in the product that needs nobody else."""
+    t, d = o.inputs[0].shape
+    return 2 * t / devices(o) * d * d
+
+
+def after_gathering(o: Observed) -> bool:
+    """Whether the scores are right, and all of the arithmetic waits for what moves."""
+    return right(o, scores) and bool(o.collectives) and all(run.after > 0.99 * least(o) for run in _runs(o))
 
 
 def in_arrival_order(o: Observed) -> bool:

@@ -10,19 +10,21 @@ from shardlab_course.ch12.oracles import FIVE, LINE, WIDE
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Question
+from shardlab_judge.question import Check, Question
 
 ROUNDING = "float32 sums of up to 96 terms in another order"
 RING = {"V": 1.0, "S": 0.5, "H": 1.5}
+HIDDEN = (Check("H", of.hidden),)
 
 GATHER = Question(
-    "12.1", "Multiply while it arrives", difficulty=3, minutes=35,
+    "12.1", "Multiply while it arrives", difficulty=3, minutes=60,
     items=(
-        ProgramItem("ag_matmul", RING, oracle=of.product, manual=True, misconceptions=wrong.GATHER, rtol=1e-4, atol=1e-4,
+        ProgramItem("ag_matmul", RING, oracle=of.product, manual=True, checks=HIDDEN,
+                    misconceptions=wrong.GATHER, rtol=1e-4, atol=1e-4,
                     tolerance=ROUNDING, draw=of.drawing(of.gather_case, False, True, True),
                     cases=(of.gather_case(LINE, 6, 32, 40), of.gather_case(WIDE, 10, 24, 20))),
         ProgramItem("ag_matmul_both", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.product, manual=True,
-                    misconceptions=wrong.BOTH,
+                    checks=HIDDEN, misconceptions=wrong.BOTH,
                     deepest=lambda case: dict(case.axes)["x"] // 2, rtol=1e-4, atol=1e-4, tolerance=ROUNDING,
                     draw=of.drawing(of.gather_case, False, True, True),
                     cases=(of.gather_case(LINE, 6, 32, 40), of.gather_case(FIVE, 7, 20, 30))),
@@ -44,9 +46,10 @@ GATHER = Question(
 )  # fmt: skip
 
 SCATTER = Question(
-    "12.2", "Send while the next is made", difficulty=4, minutes=35,
+    "12.2", "Send while the next is made", difficulty=4, minutes=55,
     items=(
-        ProgramItem("matmul_rs", RING, oracle=of.product, manual=True, misconceptions=wrong.SCATTER, rtol=1e-4, atol=1e-4,
+        ProgramItem("matmul_rs", RING, oracle=of.product, manual=True,
+                    checks=(Check("H", of.sums_hidden),), misconceptions=wrong.SCATTER, rtol=1e-4, atol=1e-4,
                     tolerance=ROUNDING, draw=of.drawing(of.scatter_case, True, True, False),
                     cases=(of.scatter_case(LINE, 32, 48, 24), of.scatter_case(WIDE, 24, 40, 9))),
     ),
@@ -67,11 +70,12 @@ SCATTER = Question(
 )  # fmt: skip
 
 LOOP = Question(
-    "12.3", "Seven lines or one", difficulty=3, minutes=25,
+    "12.3", "Seven lines or one", difficulty=3, minutes=35, optional=True,
     items=(
         ValueItem("lines", {"P": 0.75}, predicted=True, key={"unrolled": 7, "loop": 1, "bytes": 1}, rtol=1e-6,
                   misconceptions=wrong.LINES),
-        ProgramItem("looped", RING, oracle=of.product, manual=True, misconceptions=wrong.LOOPED, rtol=1e-4, atol=1e-4,
+        ProgramItem("looped", RING, oracle=of.product, manual=True, checks=HIDDEN,
+                    misconceptions=wrong.LOOPED, rtol=1e-4, atol=1e-4,
                     tolerance=ROUNDING, draw=of.drawing(of.gather_case, False, True, True),
                     cases=(of.gather_case(LINE, 6, 32, 40), of.gather_case(WIDE, 10, 24, 20))),
     ),
@@ -92,7 +96,7 @@ LOOP = Question(
 )  # fmt: skip
 
 SIMULATE = Question(
-    "12.4", "When does overlap stop helping?", difficulty=3, minutes=30,
+    "12.4", "When does overlap stop helping?", difficulty=3, minutes=40,
     items=(
         CallsItem("finish", {"C": 1.5}, oracle=pipeline.finish, draw=pipeline.draw_schedule, rtol=1e-9,
                   misconceptions=wrong.FINISH, calls=(
@@ -116,15 +120,15 @@ SIMULATE = Question(
                 "products are hidden, and the whole takes what the arithmetic takes. As soon as a hop takes longer, the "
                 "wires set the pace, and one product is left over at the end. The crossing is F · W / C devices: tokens "
                 "and D cancel, because a chunk is as large for the wire as it is for the arithmetic, and only its partner, "
-                "F / n columns, shrinks with more devices. At best, where both take equally long, overlap halves the time; "
-                "it can never do more.",
+                "F / n columns, shrinks with more devices. Where both take equally long the gain is largest, (2n - 1) / n: "
+                "it comes close to 2 and never reaches it.",
 )  # fmt: skip
 
 WHOLE = Question(
-    "12.5", "The whole block", difficulty=4, minutes=35,
+    "12.5", "The whole block", difficulty=4, minutes=55, optional=True,
     items=(
         ProgramItem("overlapped_mlp", {"V": 1, "S": 0.5, "H": 2}, oracle=of.mlp, manual=True,
-                    misconceptions=wrong.MLP, rtol=1e-4,
+                    checks=HIDDEN, misconceptions=wrong.MLP, rtol=1e-4,
                     atol=2e-4, tolerance=ROUNDING + ", twice", draw=of.drawing(of.mlp_case, True, False, True,
                                                                                  meshes=(LINE, WIDE)),
                     cases=(of.mlp_case(LINE, 16, 12, 48), of.mlp_case(WIDE, 12, 10, 40))),
@@ -145,7 +149,7 @@ WHOLE = Question(
 )  # fmt: skip
 
 READ = Question(
-    "12.6", "Read what the TPU compiler planned", difficulty=3, minutes=30,
+    "12.6", "Read what XLA for TPU planned", difficulty=3, minutes=40,
     items=(
         CallsItem("between", {"V": 2}, oracle=timetable.between, draw=timetable.draw_text, misconceptions=wrong.BETWEEN,
                   calls=tuple((listings.hlo(name),) for name in ("blocking_tpu", "ring_tpu", "mlp_tpu"))),
@@ -165,11 +169,11 @@ READ = Question(
 )  # fmt: skip
 
 DETECTIVE = Question(
-    "12.7", "Detective: it passed on ones", difficulty=3, minutes=20,
+    "12.7", "Detective: it passed on ones", difficulty=3, minutes=25,
     items=(
         ValueItem("right_on", {"P": 0.75}, key=[0], misconceptions=wrong.RIGHT_ON),
-        ValueItem("passes", {"P": 1}, key=frozenset("abc"), spelling=str.lower, misconceptions=wrong.PASSES),
-        ValueItem("line_at_fault", {"P": 0.5}, key="C", spelling=str.upper, misconceptions=wrong.LINE),
+        ValueItem("passes", {"P": 1}, key=frozenset("abc"), members=tuple("abcdef"), misconceptions=wrong.PASSES),
+        ValueItem("line_at_fault", {"P": 0.5}, key="C", words=tuple("ABCDE"), misconceptions=wrong.LINE),
     ),
     hints=(
         "Take three devices and write down, for each and for each round, which chunk of X meets which rows of W.",
@@ -186,30 +190,27 @@ DETECTIVE = Question(
 )  # fmt: skip
 
 INVENTED = Question(
-    "12.8", "Detective: an API that never was", difficulty=3, minutes=25,
+    "12.8", "Detective: an API that never was", difficulty=3, minutes=20, optional=True,
     items=(
-        ValueItem("first", {"P": 0.5}, predicted=True, key="SyntaxError", misconceptions=wrong.FIRST),
-        ValueItem("second", {"P": 0.5}, predicted=True, key="AttributeError", misconceptions=wrong.SECOND),
-        ValueItem("decides", {"P": 0.5}, predicted=True, key="d", spelling=str.lower, misconceptions=wrong.DECIDES),
+        ValueItem("decides", {"P": 0.5}, predicted=True, key="d", words=tuple("abcd"), misconceptions=wrong.DECIDES),
         ProgramItem("overlapped", {"V": 1, "S": 0.5, "H": 1.5}, oracle=of.scores, manual=True,
-                    misconceptions=wrong.OVERLAPPED,
+                    checks=(Check("H", of.scores_hidden),), misconceptions=wrong.OVERLAPPED,
                     rtol=1e-4, atol=1e-3, tolerance="float32 products of sums of up to 24 terms",
                     draw=of.drawing(of.scores_case, True, False, meshes=(LINE, WIDE)),
                     cases=(of.scores_case(LINE, 32, 12), of.scores_case(WIDE, 20, 7))),
     ),
     hints=(
-        "Python's parser reads the file before anything runs. After that, look for each name where the snippet looks for "
-        "it.",
+        "A traced program is a graph of what needs what. What is left of the order of your lines in it?",
         "For the program: which of the two products needs something from other devices, and which does not?",
         "Inside shard_map: q = x @ w on the device's own tokens; all_gather(x, 'x', axis=0, tiled=True); q @ gathered.T. "
         "In any order.",
     ),
-    explanation="JAX has no start and no wait for collectives in what you write, and needs none. A traced program says "
-                "what needs what; the compiler splits a collective into start and done where the machine can, and puts "
-                "between them what needs neither. So overlap is written by leaving something independent. The queries of a "
-                "device's own tokens need nobody, if they are taken from the block; taken from the gathered array they are "
-                "the same numbers and wait for all of it. Lines can be exchanged freely without any effect. The order of "
-                "Python is not the order of the machine.",
+    explanation="JAX 0.10.2 has no public function that starts a collective or waits for one, and seldom needs one. A "
+                "traced program says what needs what; the compiler splits a collective into start and done where the "
+                "machine can, and puts between them what needs neither. So overlap is written by leaving something "
+                "independent. The queries of a device's own tokens need nobody, if they are taken from the block; taken "
+                "from the gathered array they are the same numbers and wait for all of it. Lines can be exchanged freely "
+                "without any effect. The order of Python is not the order of the machine.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (GATHER, SCATTER, LOOP, SIMULATE, WHOLE, READ, DETECTIVE, INVENTED)

@@ -31,11 +31,11 @@ MOVED = (
         "transformed everywhere, and each kept its own rows.", 1, like=_says("explicit", 0)),
     Misconception(
         "trusts-the-compiler",
-        "No two rows mix, and yet the partitioner does not cut an FFT along its batch: it gathers all of them.",
+        "No two rows mix, and yet XLA for CPU does not cut an FFT along its batch: it gathers all of them.",
         1, like=lambda got: got.get("fft") == 0 or got.get("vmap") == 0),
     Misconception(
         "products-are-cut",
-        "A transform written as a matrix product is one that the compiler knows how to cut: case 1, nothing moves.",
+        "A transform written as a matrix product is one that XLA knows how to cut: case 1, nothing moves.",
         2, like=lambda got: (got.get("product") or 0) > 0),
     Misconception(
         "bytes-of-the-block",
@@ -49,7 +49,7 @@ INVERSE = Misconception(
 BATCH = (
     Misconception(
         "trusts-the-compiler",
-        "All signals were brought to every device. The FFT does not mix them, but the partitioner does not use that; "
+        "All signals were brought to every device. The FFT does not mix them, but XLA for CPU does not use that; "
         "inside shard_map there is nothing for it to decide.", 1, when=_if_right(of.transformed(1), of.gathers)),
     Misconception(
         "some-axes-only",
@@ -301,7 +301,7 @@ FACTOR = (
         1, when=_if_right(of.lower, lambda o: o.largest >= o.inputs[0].nbytes)),
     Misconception(
         "left-to-the-compiler",
-        "Slices of a matrix that is cut lie on some devices and not on others, so the compiler moves pieces about in each "
+        "Slices of a matrix that is cut lie on some devices and not on others, so XLA moves pieces about in each "
         "round. In shard_map you say what moves.", 2, when=_if_right(of.lower, lambda o: not o.manual)),
     Misconception("upper-factor", "This is the upper factor, the transpose of the one asked for.", 1, like=of.upper),
     Misconception(
@@ -337,6 +337,10 @@ STACK = (
         "one-by-one",
         "Parts of the stack are sent from device to device. Taking out one system, A[i], does that; solve the whole "
         "stack at once.", 1, when=_if_right(of.systems, lambda o: bool(o.collectives))),
+    Misconception(
+        "left-to-the-compiler",
+        "XLA for CPU leaves a stack of systems where it lies, and XLA for TPU gathers it. Inside shard_map neither has "
+        "anything to decide.", 1, when=_if_right(of.systems, lambda o: not o.manual)),
     Misconception(
         "damped-everywhere", "16 was added to every entry, and not to the diagonal alone: 16 I is 16 times the identity.",
         1, like=of.damped_everywhere),

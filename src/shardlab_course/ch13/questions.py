@@ -13,7 +13,7 @@ from shardlab_judge.question import Check, Question
 TRANSFORM = "float32 transforms, whose sums are taken in another order"
 
 BATCH = Question(
-    "13.1", "Many signals, no messages", difficulty=2, minutes=15,
+    "13.1", "Many signals, no messages", difficulty=2, minutes=25,
     items=(
         ValueItem("moved", {"P": 2}, predicted=True, misconceptions=wrong.MOVED,
                   key={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}),
@@ -22,22 +22,22 @@ BATCH = Question(
                     tolerance=TRANSFORM, cases=(of.signals(LINE, 16, 12), of.signals(WIDE, 24, 10)), draw=of.draw_signals),
     ),
     hints=(
-        "Which rows does a row's transform need? And who is it that does not know?",
+        "Which rows does a row's transform need? And who may not use that?",
         "In shard_map the body sees a block of whole rows, and no partitioner looks at what you do with it.",
         "The rows are cut over all axes of the mesh: spec = P(mesh.axis_names). Body: jnp.fft.fft of the block, along its "
         "last dimension.",
     ),
-    explanation="A batch of transforms needs no message. The partitioner sends all of it nonetheless: FFT is one operation "
-                "to it, and it cuts none of its dimensions on this backend, not even those that the operation leaves alone. "
-                "vmap only makes the batch, and Explicit mode's type says c64[8@X, ...] of an output that was gathered and "
-                "cut again. So types are no ledger; the compiled program is. In shard_map each device transforms its "
-                "block, and nothing is left to decide. As a product with the matrix of waves it would be cut as well, "
-                "because the compiler knows products, but n² multiplications a row are a high price for that when "
-                "n log n are enough.",
+    explanation="A batch of transforms needs no message. XLA for CPU, as in JAX 0.10.2, sends all of it nonetheless: it "
+                "gathers the rows, transforms all of them on every device, and cuts the output again. XLA for TPU makes "
+                "the same program without a message. vmap only makes the batch, and Explicit mode's type says c64[8@X, "
+                "...] of an output that was gathered and cut again. So types are no ledger; the compiled program is. In "
+                "shard_map each device transforms its block, and nothing is left to decide. As a product with the matrix "
+                "of waves it would be cut as well, because XLA for CPU and for TPU both cut products, but n² "
+                "multiplications a row are a high price for that when n log n are enough.",
 )  # fmt: skip
 
 SLAB = Question(
-    "13.2", "A plane in slabs", difficulty=3, minutes=25,
+    "13.2", "A plane in slabs", difficulty=3, minutes=40,
     items=(
         ProgramItem("slab_fft", {"V": 1, "S": 1, "H": 1}, oracle=of.transformed(0, 1), misconceptions=wrong.SLAB, rtol=1e-4,
                     atol=1e-3, tolerance=TRANSFORM, cases=(of.plane(LINE, 16, 24), of.plane(WIDE, 20, 12)),
@@ -55,12 +55,12 @@ SLAB = Question(
                 "would bring the whole plane, as many times more as there are devices. What comes out is cut into columns, "
                 "and that is right: its type says so, nobody has to remember. To go back to rows costs a second exchange, "
                 "and whoever multiplies by something in k-space and returns never needs it. Two shard_maps with specs "
-                "P('x') and P(None, 'x') are right as well: the compiler knows how to get from one to the other, and does "
-                "it by an all-to-all.",
+                "P('x') and P(None, 'x') are right as well: XLA, for CPU and for TPU, gets from one to the other by an "
+                "all-to-all.",
 )  # fmt: skip
 
 PENCIL = Question(
-    "13.3", "A cube in pencils", difficulty=4, minutes=35,
+    "13.3", "A cube in pencils", difficulty=4, minutes=50, optional=True,
     items=(
         ValueItem("pencils", {"P": 2}, predicted=True, misconceptions=wrong.GROUPS,
                   key={"first": 2, "second": 4, "bytes": 8192, "slabs": 16, "pencils": 256}),
@@ -85,7 +85,7 @@ PENCIL = Question(
 )  # fmt: skip
 
 POISSON = Question(
-    "13.4", "Poisson's equation in k-space", difficulty=4, minutes=35,
+    "13.4", "Poisson's equation in k-space", difficulty=4, minutes=55,
     items=(
         ProgramItem("poisson", {"V": 1.5, "S": 0.5, "H": 1}, oracle=of.potential,
                     misconceptions=wrong.POISSON, rtol=1e-3, atol=1e-3,
@@ -103,14 +103,14 @@ POISSON = Question(
     explanation="In k-space the Laplacian is a multiplication by -k², so the equation is solved by a division, entry by "
                 "entry: nothing moves for it, wherever the spectrum lies. It lies in columns after one exchange, is "
                 "divided there, and one exchange brings the field home. What must be known is which wavenumbers a device "
-                "has. fftfreq of the block's width is as plausible as it is wrong: it makes every device think that it "
-                "holds the lowest waves. Cut the array of wavenumbers with the same spec as the columns, and the question "
-                "does not arise. At k = 0 the equation says nothing but that the density's mean cannot be balanced; the "
-                "field's mean is free, and is chosen to be zero.",
+                "has. fftfreq of the block's width is as plausible as it is wrong: it gives every device the same few "
+                "waves, as if its block were the whole spectrum. Cut the array of wavenumbers with the same spec as the "
+                "columns, and the question does not arise. At k = 0 the equation says nothing but that the density's mean "
+                "cannot be balanced; the field's mean is free, and is chosen to be zero.",
 )  # fmt: skip
 
 SOLVER = Question(
-    "13.5", "Conjugate gradients on blocks of rows", difficulty=3, minutes=35,
+    "13.5", "Conjugate gradients on blocks of rows", difficulty=3, minutes=50,
     items=(
         ValueItem("loop", {"P": 1.5}, predicted=True,
                   misconceptions=wrong.LOOP, key={"gathered": 256, "runs": 19, "bytes": 1588}),
@@ -125,26 +125,26 @@ SOLVER = Question(
         "A times p needs all of p. Each of the two dot products needs one number from everybody. Everything else is entry "
         "by entry.",
         "In shard_map: dot = psum of the blocks' vdot; q = A @ all_gather(p, tiled=True); carry r·r along. Plain A @ p and "
-        "vdot on the global arrays under jit compile to the same.",
+        "vdot on the global arrays under jit move no more on CPU.",
     ),
     explanation="Most of a round is local: entry by entry, on blocks that lie alike. The product needs the "
                 "whole direction, n numbers, and each dot product one number of everybody. The matrix, n² numbers, never "
                 "moves: that is why iterative methods scale, as long as a round's n numbers are cheap beside its n²/p "
                 "products. All this stands in a loop's body once, and runs in every round; a ledger that forgets the trip "
-                "count is wrong by that factor. Here the compiler does as well as you: each line is a product, a sum or an "
+                "count is wrong by that factor. Here XLA for CPU does as well as you: each line is a product, a sum or an "
                 "update, and it knows how to cut those. With a stopping test the number of rounds depends on values, and "
                 "bytes can only be given per round.",
 )  # fmt: skip
 
 FACTOR = Question(
-    "13.6", "A factor that nobody holds", difficulty=5, minutes=50,
+    "13.6", "A factor that nobody holds", difficulty=5, minutes=80, optional=True,
     items=(
         ProgramItem("cholesky", {"V": 1, "S": 0.5, "H": 1, "M": 1.5}, oracle=of.lower, misconceptions=wrong.FACTOR,
                     checks=(Check("M", too_wide),), rtol=1e-4, atol=1e-4,
                     tolerance="float32 elimination of a well-conditioned matrix",
                     cases=(of.matrix(LINE, 32), of.matrix(WIDE, 24)), draw=of.draw_matrix),
-        ProgramItem("solve_stack", {"V": 0.5, "H": 0.5}, oracle=of.systems, misconceptions=wrong.STACK, rtol=1e-4, atol=1e-4,
-                    tolerance="float32 elimination of well-conditioned systems",
+        ProgramItem("solve_stack", {"V": 0.5, "H": 0.5}, oracle=of.systems, manual=True, misconceptions=wrong.STACK,
+                    rtol=1e-4, atol=1e-4, tolerance="float32 elimination of well-conditioned systems",
                     cases=(of.stack(LINE, 16, 5), of.stack(WIDE, 12, 6)), draw=of.draw_stack),
     ),
     hints=(
@@ -154,14 +154,14 @@ FACTOR = Question(
         "L = cholesky(psum of the block where axis_index is s, else 0); mine = solve_triangular(L, block.T, lower=True).T, "
         "zero where axis_index < s; panel = all_gather(mine); A -= mine @ panel.T.",
     ),
-    explanation="Add it up: the panels of all rounds are n² numbers, as many as one gather of the matrix. Bytes are not "
-                "what you save. Memory is: a device never has more than its rows and one panel, 1/p of the matrix each, "
-                "and a matrix too large for one device can be factored at all. Arithmetic is the other: each device "
-                "updates its own rows, where the gathered matrix is factored by everybody. The compiler could not find "
-                "this. To it a factorization is one call of a library, whose dimensions it may not cut. Of a stack of "
-                "systems it knows that they do not mix, and leaves them where they are. Rows in contiguous blocks leave "
-                "the first devices idle as rounds go by; ScaLAPACK deals blocks out cyclically, over two mesh axes, for "
-                "that reason.",
+    explanation="Add it up: the panels of all rounds are n² numbers, as many as one gather of the matrix. Cut by rows, "
+                "bytes are not what you save. Memory is: a device never has more than its rows and one panel, 1/p of the "
+                "matrix each, and a matrix too large for one device can be factored at all. Arithmetic is the other: each "
+                "device updates its own rows, where the gathered matrix is factored by everybody. Neither XLA for CPU nor "
+                "XLA for TPU finds this: both gather the matrix for one factorization. With a stack of systems they "
+                "differ: on CPU it stays, on TPU jnp.linalg.solve gathers all of it, so the control is in shard_map too. "
+                "Rows in contiguous blocks leave the first devices idle as rounds go by; ScaLAPACK deals blocks out "
+                "cyclically, for that reason, and over two mesh axes, which saves bytes as well.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (BATCH, SLAB, PENCIL, POISSON, SOLVER, FACTOR)

@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from shardlab_course.ch14 import oracles as of
 from shardlab_course.ch14 import processes
 from shardlab_judge.question import Misconception
 
-FATES = {"a": "fine", "b": "error", "c": "hangs", "d": "fine", "e": "fine", "f": "differ", "g": "differ", "h": "hangs"}
+FATES = {"a": "fine", "b": "error", "c": "hangs", "d": "fine", "e": "fine", "f": "error", "g": "differ", "h": "hangs"}
 
 
-def small_letters(answer: str) -> str:
-    """The answer as the page spells it."""
-    return answer.strip().lower().removesuffix(".")
+def otherwise(launch: str) -> Callable[[Any], bool]:
+    """Whether another one of the fates was predicted for a launch."""
+    return lambda got: got[launch] in set(FATES.values()) - {FATES[launch]}
 
 
 PREDICTED = (
     Misconception(
         "one-process-is-enough",
         "A global array's sum is a program of all devices: if process 1 does not call it, process 0 waits for its part.",
-        1, like=lambda got: got["c"] != "hangs"),
+        1, like=otherwise("c")),
     Misconception(
         "printing-is-computing",
         "In d and e only data that process 0 has already is looked at by process 0 alone; no other process has to help.",
         2, like=lambda got: "hangs" in (got["d"], got["e"])),
     Misconception(
-        "shapes-are-compared",
-        "Nobody compares the shapes: each process compiles a program for the shape that it believes in, and both end.",
-        2, like=lambda got: got["f"] != "differ"),
+        "nobody-is-asked",
+        "device_put makes copies from what each process gives, and compares it first: where processes disagree it refuses, "
+        "in all of them.",
+        2, like=otherwise("f")),
     Misconception(
         "copies-are-compared",
         "make_array_from_process_local_data takes each process's word: equal copies are promised, and nobody looks.",
-        3, like=lambda got: got["g"] != "differ"),
+        3, like=otherwise("g")),
     Misconception(
         "the-longer-loop-goes-on", "Process 1 wants one sum more than process 0 takes part in, so it waits there.",
-        1, like=lambda got: got["h"] != "hangs"),
+        1, like=otherwise("h")),
     Misconception(
         "a-process-has-all-values",
         "A process can read the shards of its own devices; NumPy asks for all values, and JAX refuses.",
-        2, like=lambda got: got["b"] != "error"),
+        2, like=otherwise("b")),
     Misconception(
         "a-total-is-cut-too", "The sum is one number, and every device has a copy of it, so each process can read it.",
-        2, like=lambda got: got["a"] != "fine"),
+        2, like=otherwise("a")),
 )  # fmt: skip
 
 REDUCTION = (
     Misconception(
         "left-to-the-compiler",
-        "On global arrays the compiler sums for you, over all devices at once; here you are to choose the steps, in "
+        "On global arrays, or by in_specs, the compiler sums for you, over all devices at once; choose the steps, in "
         "shard_map.",
         1, when=lambda o: not o.manual),
     Misconception(

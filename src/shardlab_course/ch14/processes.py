@@ -156,7 +156,7 @@ def overlap(seen: Seen) -> int:
 
 def starting(seed: int, samples: int, rows: int) -> Launch:
     """A first step of two hosts."""
-    return Launch((seed, samples, rows), ALL, ((), ("data", None)))
+    return Launch((seed, samples, rows), ALL, (("data", None), ()))
 
 
 def draw_starting(rng: random.Random) -> Launch:

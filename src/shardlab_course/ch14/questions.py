@@ -13,7 +13,7 @@ from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Check, Question
 
 BATCH = Question(
-    "14.1", "One array, read by two", difficulty=2, minutes=20,
+    "14.1", "One array, read by two", difficulty=2, minutes=25,
     items=(
         ProcessesItem("feed", {"V": 1, "S": 1}, oracle=processes.fed, misconceptions=wrong.FEED,
                       cases=(processes.feeding(3, 8, 3), processes.feeding(5, 4, 2)), draw=processes.draw_feeding),
@@ -35,30 +35,30 @@ BATCH = Question(
 )  # fmt: skip
 
 FAILING = Question(
-    "14.2", "What fails, what hangs, what lies", difficulty=3, minutes=15,
+    "14.2", "What fails, what hangs, what lies", difficulty=3, minutes=20,
     items=(
         ValueItem("fates", {"P": 2}, predicted=True, key=wrong.FATES,
-                  misconceptions=wrong.PREDICTED, spelling=wrong.small_letters),
+                  misconceptions=wrong.PREDICTED, words=("fine", "error", "hangs", "differ")),
     ),
     hints=(
         "For each line ask: is it a computation on a global array, or a look at what this process has? Who calls it?",
         "A computation must be called by all processes, equally often, in the same order. Looking concerns one process. And "
         "who checks that what you say about your data is true of the other process's?",
-        "One error, two hang, two differ in silence, three are fine. The silent two are those where each process tells JAX "
-        "something else.",
+        "Two errors, two hang, one differs in silence, three are fine. The silent one is where each process tells JAX "
+        "something else, and JAX does not ask the other.",
     ),
     explanation="A jitted function of a global array is one program of all its devices, and each process starts its own "
-                "part. If a process never calls it (c), or calls it less often (h), the others wait: there is no error, "
-                "because being slow looks the same. A look at what is here needs nobody: own shards (d), or a number that "
-                "every device has (a, e). np.asarray wants shards that live elsewhere, and JAX refuses (b). Worst are f and "
-                "g: JAX believes what each process says of its own data. In f two programs for two shapes meet, and as both "
-                "exchange one number, nobody notices; with larger results gloo may notice, or crash. In g copies that "
-                "are promised to be equal are not. The rule behind all: same program, same order, same shapes, and "
-                "different data only where an array is cut.",
+                "part. If a process never calls it (c), or calls it less often (h), the others wait, because one that never "
+                "comes looks like one that is slow. Some carriers of messages give up in the end: on CPUs gloo does so when "
+                "processes meet for the first time, and not later. A look at what is here needs nobody: own shards (d), or "
+                "a number that every device has (a, e). np.asarray wants shards that live elsewhere, and JAX refuses (b). "
+                "Worst is g: JAX believes what each process says of its own data, and copies that are promised to be equal "
+                "are not. device_put (f) does ask: it compares what the processes give, at the price of a message. The rule "
+                "behind all: same program, same order, same shapes, and different data only where an array is cut.",
 )  # fmt: skip
 
 HIERARCHY = Question(
-    "14.3", "A sum that spares the slow wire", difficulty=4, minutes=30,
+    "14.3", "A sum that spares the slow wire", difficulty=4, minutes=45,
     items=(
         ProgramItem("all_reduce", {"V": 0.5, "S": 0.5, "H": 2}, oracle=of.summed,
                     misconceptions=wrong.REDUCTION, manual=True,
@@ -81,7 +81,7 @@ HIERARCHY = Question(
 )  # fmt: skip
 
 SEEDS = Question(
-    "14.4", "Alike and not alike", difficulty=3, minutes=25,
+    "14.4", "Alike and not alike", difficulty=3, minutes=30, optional=True,
     items=(
         ProcessesItem("start", {"V": 1.5, "S": 0.5}, checks=(Check("V", processes.not_begun),), misconceptions=wrong.START,
                       cases=(processes.starting(3, 40, 6), processes.starting(8, 32, 16)), draw=processes.draw_starting),
@@ -103,7 +103,7 @@ SEEDS = Question(
 )  # fmt: skip
 
 CHECKPOINT = Question(
-    "14.5", "Saved on one mesh, resumed on another", difficulty=4, minutes=30,
+    "14.5", "Saved on one mesh, resumed on another", difficulty=4, minutes=40, optional=True,
     items=(
         ProcessesItem("resume", {"V": 1.5, "S": 1}, oracle=processes.resumed,
                       misconceptions=wrong.RESUME, rtol=1e-4, atol=1e-4,
@@ -127,7 +127,7 @@ CHECKPOINT = Question(
 )  # fmt: skip
 
 AXES = Question(
-    "14.6", "Which axis goes over hosts", difficulty=4, minutes=35,
+    "14.6", "Which axis goes over hosts", difficulty=4, minutes=50,
     items=(
         CallsItem("grid", {"C": 1}, oracle=of.grid, misconceptions=wrong.GRID, draw=of.draw_processes,
                   calls=(([0, 0, 0, 0, 1, 1, 1, 1],), ([0, 1, 0, 1, 0, 1, 0, 1],), ([2, 0, 0, 1, 2, 1],))),
@@ -147,8 +147,9 @@ AXES = Question(
                 "slow axis, the model over the fast one, and each device's gradients are then a part only, which makes the "
                 "slow sum smaller again. Summing gradients by hand, scattered within the host first, does as well. "
                 "Whichever you choose, it is worth nothing if the axis called host is not the hosts: so rows of the mesh "
-                "are built from process_index, not from the order in which devices happen to be numbered. A mesh of local "
-                "by hosts names the axes the other way round: its slow axis lies within a host.",
+                "are built from process_index, and given to jax.sharding.Mesh, which takes them as they are: jax.make_mesh "
+                "permutes devices on TPUs. A mesh of local by hosts names the axes the other way round: its slow axis lies "
+                "within a host.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (BATCH, FAILING, HIERARCHY, SEEDS, CHECKPOINT, AXES)

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 
-def bill(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
+def costs(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
     """Bytes that each device holds, and bytes that it moves over `model` and over `data` in a step."""
     shared, cut = vocabulary * depth, 12 * layers * depth**2 + depth * vocabulary
     weights = shared + cut // model
@@ -18,18 +18,20 @@ def bill(data: int, model: int, batch: int, length: int, depth: int, layers: int
 
 
 def choice(
-    devices: int, memory: float, batch: int, length: int, depth: int, layers: int, vocabulary: int
+    devices: int, memory: float, batch: int, length: int, depth: int, layers: int, vocabulary: int, below: bool = False
 ) -> list[int] | None:
-    """The mesh that fits and moves the fewest bytes, or None."""
+    """The mesh that fits and moves the fewest bytes, or None; `below`: as if what needs all of the memory did not fit."""
     fits = []
-    for model in (m for m in range(1, devices + 1) if devices % m == 0):
-        data = devices // model
-        if batch % data:
-            continue
-        held, *travels = bill(data, model, batch, length, depth, layers, vocabulary)
-        if held <= memory:
+    for model in _models(devices, batch):
+        held, *travels = costs(devices // model, model, batch, length, depth, layers, vocabulary)
+        if held < memory or (held == memory and not below):
             fits.append((sum(travels), model))
     return [devices // min(fits)[1], min(fits)[1]] if fits else None
+
+
+def _models(devices: int, batch: int) -> list[int]:
+    """The sizes of the model axis, of those whose data axis divides the batch."""
+    return [m for m in range(1, devices + 1) if devices % m == 0 and batch % (devices // m) == 0]
 
 
 CHOICES = (
@@ -41,11 +43,12 @@ CHOICES = (
     (8, 1e9, 64, 512, 2048, 8, 32000),
     (4, 3.2e10, 2, 512, 4096, 8, 8192),
     (4, 1.6e10, 4, 512, 512, 1, 2048),
+    (8, 190840832.0, 8, 1024, 512, 2, 24576),
 )
 """Devices, memory, batch, length, depth, layers, vocabulary: what the public calls of `choose` are given."""
 
 
-def draw_bill(rng: random.Random) -> tuple[Any, ...]:
+def draw_costs(rng: random.Random) -> tuple[Any, ...]:
     """A mesh, and a model that it divides."""
     data, model = (2 ** rng.randint(0, 4) for _ in range(2))
     sizes = 128 * rng.randint(1, 16), 128 * rng.randint(4, 32), rng.randint(1, 24), 1024 * rng.randint(4, 64)
@@ -53,6 +56,11 @@ def draw_bill(rng: random.Random) -> tuple[Any, ...]:
 
 
 def draw_choice(rng: random.Random) -> tuple[Any, ...]:
-    """A slice, its memory, and a task that some of its meshes can do."""
+    """A slice, its memory, and a task that some of its meshes can do; or what the mesh that moves least holds, to a byte."""
     sizes = 128 * rng.randint(2, 16), 512 * rng.randint(2, 8), rng.randint(2, 12), 1024 * rng.randint(8, 64)
-    return rng.choice((4, 8, 16)), rng.choice((8e9, 1.6e10, 3.2e10, 9.6e10)), rng.choice((4, 8, 12, 32, 128, 512)), *sizes
+    devices, batch = rng.choice((4, 8, 16)), rng.choice((4, 8, 12, 32, 128, 512))
+    memory = rng.choice((8e9, 1.6e10, 3.2e10, 9.6e10, None))
+    if memory is None:
+        candidates = [costs(devices // model, model, batch, *sizes) for model in _models(devices, batch)]
+        memory = min(candidates, key=lambda one: sum(one[1:]))[0]
+    return devices, memory, batch, *sizes

@@ -16,20 +16,20 @@ from shardlab_judge.question import Question
 POINTS = {"V": 0.25, "S": 0.25, "H": 0.5}
 
 CASES = Question(
-    "15.5", "Six cases", difficulty=4, minutes=75,
+    "15.5", "Six cases", difficulty=4, minutes=160,
     items=(
         ValueItem("case_1", {"V": 1}, key={"cause": "unplaced-state", "number": 172_032}, misconceptions=wrong.CASE_1,
-                  spelling=wrong.spelt),
+                  words=tuple(wrong.CAUSES)),
         ValueItem("case_2", {"V": 1}, key={"cause": "cut-goes-to-loop", "number": 15_360}, misconceptions=wrong.CASE_2,
-                  spelling=wrong.spelt),
+                  words=tuple(wrong.CAUSES)),
         ValueItem("case_3", {"V": 1}, key={"cause": "sum-in-loop", "number": 9_200}, misconceptions=wrong.CASE_3,
-                  spelling=wrong.spelt),
+                  words=tuple(wrong.CAUSES)),
         ValueItem("case_4", {"V": 1}, key={"cause": "too-few-summed", "number": 2}, misconceptions=wrong.CASE_4,
-                  spelling=wrong.spelt),
+                  words=tuple(wrong.CAUSES)),
         ValueItem("case_5", {"V": 1}, key={"cause": "table-gathered", "number": 1_024}, misconceptions=wrong.CASE_5,
-                  spelling=wrong.spelt),
+                  words=tuple(wrong.CAUSES)),
         ValueItem("case_6", {"V": 1}, key={"cause": "widened-first", "number": 15_360}, misconceptions=wrong.CASE_6,
-                  spelling=wrong.spelt),
+                  words=tuple(wrong.CAUSES)),
         ProgramItem("mended_1", {"V": 0.25, "S": 0.75}, oracle=of.zeros, misconceptions=wrong.MENDED_1,
                     cases=(of.moments(LINE, 32, 12, 16), of.moments(PLANE, 24, 10, 8)), draw=of.draw_moments),
         ProgramItem("mended_2", POINTS, oracle=of.predictions, misconceptions=wrong.MENDED_2,
@@ -37,7 +37,7 @@ CASES = Question(
         ProgramItem("mended_3", POINTS, oracle=of.counts, misconceptions=wrong.MENDED_3,
                     cases=(of.counted(LINE, 12, 24), of.counted(PLANE, 9, 16)), draw=of.draw_counted),
         ProgramItem("mended_4", POINTS, oracle=of.slope, misconceptions=wrong.MENDED_4, rtol=1e-4, atol=1e-4,
-                    slack=96, slack_reason="the compiler sums over one mesh axis after the other",
+                    slack=96, slack_reason="XLA may sum over one mesh axis after the other",
                     cases=(of.normed(TALL, 4, 16, 12), of.normed(PLANE, 8, 10, 7)), draw=of.draw_normed),
         ProgramItem("mended_5", POINTS, oracle=of.rows, misconceptions=wrong.MENDED_5,
                     slack=256, slack_reason="an id may travel as a pair of row and column",
@@ -64,7 +64,7 @@ CASES = Question(
 )  # fmt: skip
 
 DESIGN = Question(
-    "15.6", "Free design", difficulty=5, minutes=60,
+    "15.6", "Free design", difficulty=5, minutes=180,
     items=(
         DesignItem("design", {"V": 1, "S": 1, "D": 4}, oracle=of.stepped, misconceptions=wrong.DESIGN,
                    cases=(of.free(WIDE_XY, 96, 48, 128, 32), of.free(TALL_XY, 64, 40, 96, 24)),

@@ -28,11 +28,6 @@ CAUSES = {
 """The choices of 15.5, with what they mean."""
 
 
-def spelt(text: str) -> str:
-    """A cause in the spelling of `CAUSES`."""
-    return text.strip().lower().replace("_", "-").replace(" ", "-")
-
-
 def _number(*values: float) -> Any:
     return lambda got: got["number"] in values
 

@@ -14,7 +14,7 @@ CARRY = r"(?s)carry.*manual axis types do not match"
 
 LEFT = Misconception(
     "left-to-the-compiler",
-    "On global arrays the compiler communicates for you; here you write what one device does, in shard_map.",
+    "What moves is left to the compiler, on global arrays or by in_specs; write what one device does, in shard_map.",
     1, when=lambda o: not o.manual)  # fmt: skip
 
 
@@ -24,6 +24,13 @@ def promise(cause: str, hint: int = 2) -> Misconception:
 
 
 TRAIN = (
+    Misconception(
+        "speeds-whole", "The training is right, but some device keeps the speeds of weights that it does not hold.",
+        3, when=lambda o: transformer.right_losses(o) and transformer.whole_speeds(o)),
+    Misconception(
+        "tokens-gathered",
+        "Every device gets the whole batch; with tokens cut over data in in_specs, each works on its own sequences.",
+        1, when=lambda o: any(math.prod(s) == o.inputs[0].size for s in transformer.moved(o, "all-gather"))),
     LEFT,
     promise("Something varies still over an axis that out_specs does not name: a sum over model or the mean over data is "
             "missing on the way to it, or it is cut and out_specs does not say so."),
@@ -76,18 +83,11 @@ TRAIN = (
         "one-loss", "`losses` is one number; five are asked for: the loss that each of the five steps starts from.",
         1, when=lambda o: o.placements[0].shape in ((), (1,))),
     Misconception(
-        "speeds-whole", "The training is right, but some device keeps the speeds of weights that it does not hold.",
-        3, when=lambda o: transformer.right_losses(o) and transformer.whole_speeds(o)),
-    Misconception(
         "logits-gathered",
         "The logits of the whole vocabulary are brought together; the loss needs three numbers a token: a maximum and two "
         "sums.",
         2, when=lambda o: any(transformer.VOCABULARY in s[-1:] and len(s) > 2 for kind in ("all-gather", "all-reduce")
                               for s in transformer.moved(o, kind))),
-    Misconception(
-        "tokens-gathered",
-        "Every device gets the whole batch; with tokens cut over data in in_specs, each works on its own sequences.",
-        1, when=lambda o: any(math.prod(s) == o.inputs[0].size for s in transformer.moved(o, "all-gather"))),
     Misconception(
         "weights-gathered",
         "Weights that are cut are brought together, and every device computes with all of them: let in_specs cut them as "
@@ -100,7 +100,7 @@ BILL = (
     Misconception(
         "cut-weights-counted-whole",
         "A model axis of m leaves each device an m-th of every weight that is cut; only the embedding stays whole.",
-        1, like=lambda data, model, *rest: [_whole(data, model, *rest), *budget.bill(data, model, *rest)[1:]]),
+        1, like=lambda data, model, *rest: [_whole(data, model, *rest), *budget.costs(data, model, *rest)[1:]]),
     Misconception(
         "whole-batch", "A device has the tokens of its own part of the batch, and sums over model move these only.",
         1, like=lambda data, model, *rest: _whole_batch(data, model, *rest)),
@@ -119,7 +119,7 @@ BILL = (
         2, like=lambda *given: _layers_alone(*given)),
     Misconception(
         "sent-bytes", "These are twice the payload: it is counted once, however often an all-reduce passes it on.",
-        2, like=lambda *given: [budget.bill(*given)[0], *(2 * n for n in budget.bill(*given)[1:])]),
+        2, like=lambda *given: [budget.costs(*given)[0], *(2 * n for n in budget.costs(*given)[1:])]),
     Misconception(
         "whole-gradients-travel", "Over data each device sums the gradients of the weights that it holds, and of no others.",
         2, like=lambda data, model, *rest: _whole_gradients(data, model, *rest)),
@@ -127,39 +127,39 @@ BILL = (
 
 
 def _forward(data: int, model: int, batch: int, length: int, depth: int, layers: int, *rest: int) -> list[float]:
-    held, _, over_data = budget.bill(data, model, batch, length, depth, layers, *rest)
+    held, _, over_data = budget.costs(data, model, batch, length, depth, layers, *rest)
     return [held, 4 * layers * batch // data * length * depth * (model > 1), over_data]
 
 
 def _whole(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> float:
-    return budget.bill(data, 1, batch, length, depth, layers, vocabulary)[0]
+    return budget.costs(data, 1, batch, length, depth, layers, vocabulary)[0]
 
 
 def _whole_batch(data: int, model: int, batch: int, *rest: int) -> list[float]:
-    held, over_model, _ = budget.bill(1, model, batch, *rest)
-    return [held, over_model, budget.bill(data, model, batch, *rest)[2]]
+    held, over_model, _ = budget.costs(1, model, batch, *rest)
+    return [held, over_model, budget.costs(data, model, batch, *rest)[2]]
 
 
 def _always(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
     given = batch, length, depth, layers, vocabulary
     tokens = batch // data * length
     weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
-    return [budget.bill(data, model, *given)[0], 2 * (4 * layers + 1) * tokens * depth, 2 * weights]
+    return [budget.costs(data, model, *given)[0], 2 * (4 * layers + 1) * tokens * depth, 2 * weights]
 
 
 def _embedding_cut(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
-    held, over_model, over_data = budget.bill(data, model, batch, length, depth, layers, vocabulary)
+    held, over_model, over_data = budget.costs(data, model, batch, length, depth, layers, vocabulary)
     whole = vocabulary * depth - vocabulary * depth / model
     return [held - 6 * whole, over_model, over_data - 2 * whole * (data > 1)]
 
 
 def _layers_alone(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
-    held, over_model, over_data = budget.bill(data, model, batch, length, depth, layers, vocabulary)
+    held, over_model, over_data = budget.costs(data, model, batch, length, depth, layers, vocabulary)
     return [held, over_model * 4 * layers / (4 * layers + 1), over_data]
 
 
 def _whole_gradients(data: int, model: int, *rest: int) -> list[float]:
-    return [*budget.bill(data, model, *rest)[:2], budget.bill(data, 1, *rest)[2]]
+    return [*budget.costs(data, model, *rest)[:2], budget.costs(data, 1, *rest)[2]]
 
 
 CHOICE = (
@@ -182,6 +182,9 @@ CHOICE = (
         "tie", "Where two meshes move the same, the one with the smaller model is asked for.",
         3, like=lambda *given: _busier(*given, largest=False)),
     Misconception(
+        "exact-fit-refused", "What needs just as many bytes as there are fits: at most, not less than.",
+        1, like=partial(budget.choice, below=True)),
+    Misconception(
         "nothing-fits", "Where no mesh fits there is nothing to take the smallest of: return None.",
         3, error="empty sequence|argument is empty|empty iterable|index out of range"),
     Misconception(
@@ -197,28 +200,28 @@ def _first_that_fits(given: tuple[Any, ...], *, reverse: bool) -> list[int] | No
     devices, memory, batch, *rest = given
     for model in sorted((m for m in range(1, devices + 1) if devices % m == 0), reverse=reverse):
         data = devices // model
-        if batch % data == 0 and budget.bill(data, model, batch, *rest)[0] <= memory:
+        if batch % data == 0 and budget.costs(data, model, batch, *rest)[0] <= memory:
             return [data, model]
     return None
 
 
 def _busier(devices: int, memory: float, batch: int, *rest: int, largest: bool = True) -> list[int] | None:
     meshes = [(devices // m, m) for m in range(1, devices + 1) if devices % m == 0 and batch % (devices // m) == 0]
-    bills = [(budget.bill(d, m, batch, *rest), d, m) for d, m in meshes]
+    candidates = [(budget.costs(d, m, batch, *rest), d, m) for d, m in meshes]
     count, sign = (max, 1) if largest else (sum, -1)
-    fits = [(count(moved), sign * m, d, m) for (held, *moved), d, m in bills if held <= memory]
+    fits = [(count(moved), sign * m, d, m) for (held, *moved), d, m in candidates if held <= memory]
     return list(min(fits)[2:]) if fits else None
 
 
 def _uneven(devices: int, memory: float, batch: int, *rest: int) -> list[int] | None:
     meshes = [(devices // m, m) for m in range(1, devices + 1) if devices % m == 0]
-    fits = [(sum(b[1:]), m) for d, m in meshes if (b := budget.bill(d, m, batch, *rest))[0] <= memory]
+    fits = [(sum(b[1:]), m) for d, m in meshes if (b := budget.costs(d, m, batch, *rest))[0] <= memory]
     return [devices // min(fits)[1], min(fits)[1]] if fits else None
 
 
 def _least_memory(devices: int, memory: float, batch: int, *rest: int) -> list[int] | None:
     meshes = [(devices // m, m) for m in range(1, devices + 1) if devices % m == 0 and batch % (devices // m) == 0]
-    held = [(budget.bill(d, m, batch, *rest)[0], d, m) for d, m in meshes]
+    held = [(budget.costs(d, m, batch, *rest)[0], d, m) for d, m in meshes]
     fits = [entry for entry in held if entry[0] <= memory]
     return list(min(fits)[1:]) if fits else None
 
@@ -324,7 +327,6 @@ def _room_and(more: int, tokens: int, experts: int) -> int:
 
 
 MIXTURE = (
-    LEFT,
     Misconception(
         "tokens-over-expert-alone",
         "Tokens are cut over expert alone, so devices along other axes fill their places with the same tokens; "
@@ -332,6 +334,7 @@ MIXTURE = (
         1, when=lambda o: o.placements[0].shape == o.case.inputs[0].shape
         and o.placements[0].shard_shape[0] * dict(o.case.axes)["expert"] == o.case.inputs[0].shape[0]
         and len(o.case.axes) > 1),
+    LEFT,
     Misconception(
         "split-not-divisible",
         "all_to_all cuts the split dimension into a part for every device. There that is the experts, dimension 0; on the "

@@ -132,5 +132,6 @@ def microbatches(mesh: Axes, count: int, rows: int, width: int) -> Case:
 
 
 def draw_microbatches(rng: random.Random) -> Case:
-    """More microbatches than stages, or fewer; few rows, so that weights are dearer to move."""
-    return microbatches(rng.choice((STAGES, FEW_STAGES)), rng.choice((3, 11, 13)), rng.randint(2, 4), rng.randint(18, 22))
+    """More microbatches than stages, as many, or fewer; few rows, so that weights are dearer to move."""
+    mesh = rng.choice((STAGES, FEW_STAGES))
+    return microbatches(mesh, rng.choice((3, dict(mesh)["stage"], 13)), rng.randint(2, 4), rng.randint(18, 22))

@@ -13,7 +13,7 @@ from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question
 
 CAPSTONE = Question(
-    "15.1", "A transformer over two axes, by hand", difficulty=5, minutes=75,
+    "15.1", "A transformer over two axes, by hand", difficulty=5, minutes=130,
     items=(
         ProgramItem("hand_train", {"V": 2, "S": 1, "H": 2, "M": 1}, oracle=transformer.trained(), misconceptions=wrong.TRAIN,
                     rtol=1e-3, atol=1e-3, tolerance="five steps of float32 sums, in another order", manual=True,
@@ -40,11 +40,11 @@ CAPSTONE = Question(
 )  # fmt: skip
 
 MESH = Question(
-    "15.2", "Choose a mesh, and defend it", difficulty=4, minutes=45,
+    "15.2", "Choose a mesh, and defend it", difficulty=4, minutes=100,
     items=(
-        CallsItem("bill", {"C": 1.5}, oracle=budget.bill, misconceptions=wrong.BILL, rtol=1e-6,
+        CallsItem("costs", {"C": 1.5}, oracle=budget.costs, misconceptions=wrong.BILL, rtol=1e-6,
                   calls=((8, 1, 64, 512, 1024, 2, 32000), (2, 4, 64, 512, 1024, 2, 32000), (1, 8, 16, 256, 512, 4, 8192)),
-                  draw=budget.draw_bill),
+                  draw=budget.draw_costs),
         CallsItem("choose", {"C": 1.5}, oracle=budget.choice, misconceptions=wrong.CHOICE, calls=budget.CHOICES,
                   draw=budget.draw_choice),
     ),
@@ -52,19 +52,19 @@ MESH = Question(
         "A device holds the embedding whole and an m-th of the other weights, 6 bytes each. It has batch / data sequences.",
         "Over model: 4 all-reduces a layer and step, one before the vocabulary, each the size of the device's tokens. Over "
         "data: one, of the gradients of what the device holds. An axis of one device moves nothing.",
-        "choose: for every m that divides the devices, and whose data axis divides the batch, find the bill; drop what does "
-        "not fit; take the smallest (bytes over both axes, m).",
+        "choose: for every m that divides the devices, and whose data axis divides the batch, find the costs; drop what "
+        "does not fit; take the smallest (bytes over both axes, m).",
     ),
-    explanation="Over model the tokens travel, over data the gradients: more tokens push towards data, more weights towards "
-                "model. Memory has the last word, since what does not fit does not run. The bill leaves out much, and the "
-                "compiler says how much: temporaries, layouts, what is kept for the backward step. Where bill and compiler "
-                "rank two meshes differently, that is worth a sentence in the defence. A good defence names the bytes over "
-                "either axis, the peak against the chip's memory with a margin, and one change of the task (twice the "
-                "batch, twice the depth) that would turn the choice.",
+    explanation="Over model the tokens travel, over data the gradients: more tokens push towards data, more weights "
+                "towards model. Memory has the last word, since what does not fit does not run. The costs leave out much, "
+                "and the compiler says how much: temporaries, layouts, what is kept for the backward step. Where they and "
+                "the compiler rank two meshes differently, that is worth a sentence in the defence. A good defence names "
+                "the bytes over either axis, the peak against the chip's memory with a margin, and one change of the task "
+                "(twice the batch, twice the depth) that would turn the choice.",
 )  # fmt: skip
 
 GPIPE = Question(
-    "15.3", "GPipe in one loop", difficulty=5, minutes=60,
+    "15.3", "GPipe in one loop", difficulty=5, minutes=100, optional=True,
     items=(
         ValueItem("idle", {"P": 1}, predicted=True, misconceptions=wrong.BUBBLE, rtol=0.01,
                   key={"one": 3 / 4, "four": 3 / 7, "sixteen": 3 / 19, "a_tenth": 27}),
@@ -88,12 +88,12 @@ GPIPE = Question(
                 "idle is (S - 1) / (M + S - 1), never zero, and 3 / 7 for four of each. The backward pass is free of "
                 "charge in code: the transpose of a permute is the permute backwards, and the transpose of the loop runs "
                 "the ticks from the last to the first. So jax.grad of the pipeline is a pipeline. Each tick hops one "
-                "microbatch each way, however wide the model is inside of a stage. The price is memory: every tick's "
+                "microbatch each way, however wide the model is inside of a stage. What it costs is memory: every tick's "
                 "input is kept until its gradient comes.",
 )  # fmt: skip
 
 MIXTURE = Question(
-    "15.4", "Experts, places and two all-to-alls", difficulty=5, minutes=60,
+    "15.4", "Experts, places and two all-to-alls", difficulty=5, minutes=100, optional=True,
     items=(
         ProgramItem("moe", {"V": 2, "S": 0.5, "H": 1.5}, oracle=mixture.mixture(mixture.DEVICES),
                     misconceptions=wrong.MIXTURE,
@@ -113,10 +113,11 @@ MIXTURE = Question(
     explanation="Shapes are static, so how many tokens an expert takes is fixed before anybody has seen them: that is what "
                 "capacity is for. Each device packs room places for each expert, all_to_all turns 'sorted by expert on "
                 "every device' into 'sorted by device at every expert', and the same exchange with split and concat "
-                "swapped brings the answers back to the places that the device remembers. What moves is about 1.25 times "
-                "the device's tokens each way, whatever the number of devices; gathering moves all tokens, so it is dearer "
-                "from three devices on. Empty places travel too, and full experts drop tokens, which keep their own "
-                "vector. Training adds a loss that makes routers spread tokens evenly.",
+                "swapped brings the answers back to the places that the device remembers. What moves each way is the "
+                "places: about 1.25 times the device's tokens as long as an expert's share of them is large, and more "
+                "where rounding up to a whole place counts, as for 64 experts and 24 tokens. Gathering moves all tokens, "
+                "so it is more expensive from three devices on. Empty places travel too, and full experts drop tokens, "
+                "which keep their own vector. Training adds a loss that makes routers spread tokens evenly.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (CAPSTONE, MESH, GPIPE, MIXTURE, *casebook.QUESTIONS)

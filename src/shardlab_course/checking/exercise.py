@@ -6,11 +6,13 @@ import dataclasses
 import html
 import os
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 
 from shardlab.answers.record import record
+from shardlab.devices import set_up_anew
 from shardlab.errors import ShardlabError
 from shardlab.placement import Placement
 from shardlab_course.checking import progress_file
@@ -46,13 +48,14 @@ def check(question: str, /, *answers: Any, **named: Any) -> Any:
 
     Args:
         question: the number in the exercise's heading, `"4.2"`.
-        answers: the student's variables, in the order of the exercise; or by name.
+        answers: the student's variables, in the order of the exercise; or by name, all of them or some.
     Returns:
         Feedback that shows itself as the last expression of a cell. Points and tries go to the progress file.
     Raises:
         ShardlabError: there is no such question, it takes other answers, or there are too few devices.
         NotPassed: nbgrader validates the notebook, and looks for cells that raise.
     """
+    _refuse_other_grading(question)
     from shardlab_course.chapters import question as find
     from shardlab_course.checking.feedback import Feedback, text
 
@@ -61,12 +64,34 @@ def check(question: str, /, *answers: Any, **named: Any) -> Any:
     _need_devices()
     answer = record(asked.manifest(), namespace, predicted(question))
     verdict = _judge(question, answer)
-    # nbgrader sets it for the kernel in which it validates, and there counts cells by whether they raise; autograding, which
-    # sets another value, takes points from the judge.
+    # nbgrader sets it for the kernel in which it validates, and there counts cells by whether they raise.
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.status != "passed":
         raise NotPassed(text(verdict, asked))
     _keep(question, verdict)
-    return Feedback(asked, verdict)
+    return Feedback(asked, _of_these(verdict, [*namespace], asked.variables) if named else verdict)
+
+
+def _of_these(verdict: Any, given: Sequence[str], asked: Sequence[str]) -> Any:
+    """What the verdict says of these answers: whoever gives one of six by its name is not told that five are missing."""
+    missing = set(asked) - set(given)
+    findings = tuple(finding for finding in verdict.findings if finding.item not in missing)
+    if len(findings) == len(verdict.findings):
+        return verdict
+    reason = f"Of {', '.join(given)} alone{'' if findings else ': right'}. The other answers were not given."
+    return dataclasses.replace(verdict, findings=findings, reason=reason)
+
+
+def _refuse_other_grading(question: str) -> None:
+    # Without our configuration nbgrader gives a cell full points unless it raises; with it, no cell runs in its process.
+    if os.environ.get("NBGRADER_EXECUTION", "validate") == "validate":
+        return
+    raise ShardlabError(
+        "graded-elsewhere",
+        "nbgrader grades this notebook without Shardlab's configuration, which alone can judge it; no cell gets points.",
+        where=f"sl.check({question!r})   NBGRADER_EXECUTION={os.environ['NBGRADER_EXECUTION']}",
+        mend="in nbgrader_config.py of the course: from shardlab_grader.nbgrader_plugin import configure; configure(c);\n"
+        "or: shardlab-grader grade ASSIGNMENT.",
+    )
 
 
 def hint(question: str, number: int | None = None, /) -> Note:
@@ -131,10 +156,12 @@ def _named(asked: Any, answers: tuple[Any, ...], named: dict[str, Any]) -> dict[
 
 
 def _need_devices() -> None:
-    if jax.device_count() < DEVICES:
+    set_up_anew(DEVICES)
+    count = jax.device_count()
+    if count < DEVICES:
         raise ShardlabError(
             "too-few-devices",
-            f"JAX has {jax.device_count()} device, and the checks need {DEVICES}.",
+            f"JAX has {count} device{'s' * (count != 1)}, and the checks need {DEVICES}.",
             where="the first cell of this notebook",
             mend=f"restart the kernel, then run sl.setup({DEVICES}) first.",
         )

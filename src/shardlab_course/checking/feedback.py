@@ -89,8 +89,8 @@ def _title(finding: Finding) -> str:
 
 
 def _rows(finding: Finding) -> list[tuple[str, str]]:
-    rows = [("expected", finding.expected), ("got", finding.got), ("where", finding.where), ("cause", finding.cause)]
-    return [(label, value) for label, value in rows if value]
+    labels = ("expected", "got", "line", "where", "cause")
+    return [(label, value) for label in labels if (value := getattr(finding, label))]
 
 
 def _finding_html(finding: Finding) -> str:
@@ -105,7 +105,7 @@ def _finding_html(finding: Finding) -> str:
 
 def _value(value: str) -> str:
     """One row's value; text of several lines has carets below the first, and keeps its columns."""
-    return f"<pre style='margin:0'>{markup.escape(value)}</pre>" if "\n" in value else _rich(value)
+    return f"<pre style='margin:0;overflow-x:auto'>{markup.escape(value)}</pre>" if "\n" in value else _rich(value)
 
 
 def _closing(verdict: Verdict, question: Question, hints: bool) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from shardlab.answers.in_the_box import GIVEN
@@ -14,35 +15,70 @@ from shardlab_course.checking import progress_file
 
 @dataclasses.dataclass(frozen=True)
 class Prediction:
-    """What was noted; shown beside what was measured by `sl.check`."""
+    """What was noted, and what the first prediction was where it is another one; `sl.check` says how it turned out."""
 
     question: str
     values: dict[str, Any]
+    first: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
         if all(map(is_open, self.values.values())):
             return f"Prediction {self.question} is still open: replace the `...`, then run this cell."
-        said = ", ".join(f"{name} = {value!r}" for name, value in self.values.items())
-        return f'Noted for {self.question}: {said}. Now run on; sl.check("{self.question}", ...) compares.'
+        lines = [
+            f'Noted for {self.question}: {_listed(self.values)}. Now run on; sl.check("{self.question}", ...) compares.'
+        ]
+        if changed := {name: self.first[name] for name in self.values if self.first.get(name) != plain(self.values[name])}:
+            lines.append(f"Your first prediction is kept beside it: {_listed(changed)}. It has earned the points.")
+        return "\n".join(lines)
 
 
 def predict(question: str, /, **values: Any) -> Prediction:
     """Note a prediction for a question, one keyword for each thing that it asks for. `...` means not predicted yet.
 
     Raises:
-        ShardlabError: the question is unknown, or asks for no such prediction.
+        ShardlabError: the question is unknown, asks for no such prediction, or a value cannot be one; nothing is noted then.
     """
     given = {name: value for name, value in values.items() if not is_open(value)}
     _check_names(question, values)
-    GIVEN.setdefault(question, {}).update(given)
-    if given:
-        progress_file.note_prediction(question, {name: plain(value) for name, value in given.items()})
-    return Prediction(question, values)
+    read = _read(question, given)
+    GIVEN.setdefault(question, {}).update(read)
+    first = progress_file.note_prediction(question, read) if read else {}
+    return Prediction(question, {**values, **read}, first)
 
 
 def predicted(question: str) -> dict[str, Any]:
     """What was predicted for a question: in this session, else in an earlier one."""
     return {**progress_file.read()["predictions"].get(question, {}), **GIVEN.get(question, {})}
+
+
+def _read(question: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values in the course's spelling."""
+    from shardlab_course.chapters import question as find
+    from shardlab_judge.items.value import ValueItem
+
+    read: dict[str, Any] = {}
+    faults: dict[str, str] = {}
+    for item in find(question).items:
+        if isinstance(item, ValueItem) and item.name in given:
+            try:
+                reading = item.read(plain(given[item.name]))
+            except (TypeError, ValueError, OverflowError, RecursionError) as error:
+                faults[item.name] = f"{item.name}: {error}"
+                continue
+            faults |= {f"{item.name}{n}": f"{item.name}: {fault}" for n, fault in enumerate(reading.faults)}
+            read[item.name] = reading.value
+    if faults:
+        raise ShardlabError(
+            "no-such-prediction",
+            "; ".join(faults.values()) + ".",
+            where=f"sl.predict({question!r}, {', '.join(f'{name}=...' for name in given)})",
+            mend="write what the exercise lists, and `...` where you don't predict yet. Nothing was noted.",
+        )
+    return read
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value!r}" for name, value in values.items())
 
 
 def _check_names(question: str, values: dict[str, Any]) -> None:

@@ -7,13 +7,14 @@ import json
 import os
 import pathlib
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shardlab.tables import Table
 
 NAME = "shardlab-progress.json"
 SIGNS = {"passed": "✓ passed", "failed": "✗ not yet", "unattempted": "· to do"}
+Row = tuple[str, str, str, str, str, str]
 HEADINGS = ("", "question", "points", "tries", "hints", "state")
 
 
@@ -45,11 +46,16 @@ def note(question: str, **fields: Any) -> None:
     _write(contents)
 
 
-def note_prediction(question: str, values: Mapping[str, Any]) -> None:
-    """Keep what was predicted for a question."""
+def note_prediction(question: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep what was predicted for a question where nothing was before; all that is kept of it then."""
     contents = read()
-    contents["predictions"].setdefault(question, {}).update(values)
+    kept: dict[str, Any] = contents["predictions"].setdefault(question, {})
+    for name, value in values.items():
+        # A dict may be filled in by and by.
+        both = isinstance(value, dict) and isinstance(kept.get(name), dict)
+        kept[name] = {**value, **kept[name]} if both else kept.get(name, value)
     _write(contents)
+    return kept
 
 
 def of(question: str) -> dict[str, Any]:
@@ -60,22 +66,47 @@ def of(question: str) -> dict[str, Any]:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Progress:
-    """A table over all questions; the last expression of a cell shows it."""
+    """Points by chapter, what is next, and the exercises of that chapter; the last expression of a cell shows it.
 
-    rows: tuple[tuple[str, str, str, str, str, str], ...]
-    earned: float
-    of: float
+    `rows` has all exercises; `chapters` number, points earned and points of each; `core` the points earned in the exercises
+    that are not optional, and those that there are.
+    """
+
+    rows: tuple[Row, ...]
+    chapters: tuple[tuple[str, float, float], ...]
+    core: tuple[float, float]
+    next: str
     place: str
 
+    @property
+    def earned(self) -> float:
+        """Points of all chapters."""
+        return sum(earned for _, earned, _ in self.chapters)
+
+    @property
+    def of(self) -> float:
+        """Points that can be earned."""
+        return sum(of for _, _, of in self.chapters)
+
     def __rich__(self) -> Table:
-        told = f"{self.earned:g} of {self.of:g} points. Kept in {self.place}"
-        return Table(HEADINGS, ("left",) * len(HEADINGS), self.rows, (told,))
+        told = f"{self.earned:g} of {self.of:g} points; of the core {self.core[0]:g} of {self.core[1]:g}."
+        lines = [told, *([f"Next: {self.next}"] if self.next else []), f"Kept in {self.place}"]
+        rows = tuple((chapter, f"{earned:g} / {of:g}") for chapter, earned, of in self.chapters)
+        bars = tuple(earned / of for _, earned, of in self.chapters)
+        here = (self.next or self.rows[-1][0]).partition(".")[0]
+        beside = _table(row for row in self.rows if row[0].partition(".")[0] == here)
+        return Table(("chapter", "points"), ("left", "right"), rows, tuple(lines), bars=bars, after=beside)
 
     def __repr__(self) -> str:
         return str(self.__rich__())
 
     def _repr_html_(self) -> str:
-        return self.__rich__().html()
+        whole = f"<details><summary>All exercises</summary>{_table(self.rows).html()}</details>"
+        return self.__rich__().html() + whole
+
+
+def _table(rows: Iterable[Row]) -> Table:
+    return Table(HEADINGS, ("left",) * len(HEADINGS), tuple(rows))
 
 
 def progress() -> Progress:
@@ -88,9 +119,36 @@ def progress() -> Progress:
         record = noted.get(question.id, {})
         points = f"{record.get('points', 0):g} / {question.points:g}"
         state = SIGNS.get(record.get("status", "unattempted"), "")
-        rows.append((question.id, question.title, points, str(record.get("tries", 0)), str(record.get("hints", 0)), state))
-    earned = sum(noted.get(id, {}).get("points", 0) for id in QUESTIONS)
-    return Progress(tuple(rows), earned, sum(q.points for q in QUESTIONS.values()), str(location()))
+        title = question.title + " (optional)" * question.optional
+        rows.append((question.id, title, points, str(record.get("tries", 0)), str(record.get("hints", 0)), state))
+    earned = {id: noted.get(id, {}).get("points", 0) for id in QUESTIONS}
+    core = [q for q in QUESTIONS.values() if not q.optional]
+    of_core = sum(earned[q.id] for q in core), sum(q.points for q in core)
+    return Progress(tuple(rows), _chapters(earned), of_core, _next(noted), str(location()))
+
+
+def _chapters(earned: Mapping[str, float]) -> tuple[tuple[str, float, float], ...]:
+    """Of each chapter its number, the points earned in it, and those that there are."""
+    from shardlab_course.chapters import QUESTIONS
+
+    found: dict[str, tuple[float, float]] = {}
+    for question in QUESTIONS.values():
+        chapter = question.id.partition(".")[0]
+        before = found.get(chapter, (0.0, 0.0))
+        found[chapter] = before[0] + earned[question.id], before[1] + question.points
+    return tuple((chapter, *points) for chapter, points in found.items())
+
+
+def _next(noted: Mapping[str, Any]) -> str:
+    """The first exercise of the core behind the last that was passed, or before it, that was not; then an optional one."""
+    from shardlab_course.chapters import QUESTIONS
+
+    order = list(QUESTIONS.values())
+    passed = [noted.get(q.id, {}).get("status") == "passed" for q in order]
+    after = len(passed) - passed[::-1].index(True) if any(passed) else 0
+    turned = [*range(after, len(order)), *range(after)]
+    still = [order[n] for n in sorted(turned, key=lambda n: order[n].optional) if not passed[n]]
+    return f"{still[0].id} {still[0].title}" if still else ""
 
 
 def _write(contents: Mapping[str, Any]) -> None:

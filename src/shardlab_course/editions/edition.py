@@ -10,7 +10,7 @@ import hashlib
 import pathlib
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 import nbformat
 from nbformat import NotebookNode
@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import header, numbers
 from shardlab_course.editions.stub import has_region, stub, unmark
+from shardlab_judge.question import Question
 
 MYST = {"extension": ".md", "format_name": "myst"}
 NOTEBOOKS, TWINS = "notebooks", "notebooks/myst"
@@ -34,6 +35,8 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python", "pygments_lexer": "ipython3"},
 }
+EXERCISE = re.compile(r"## Exercise (\d+\.\d+):")
+SECTIONS = re.compile(r"^(?=## )", re.MULTILINE)
 GRADE = re.compile(r"""\s*sl\.check\(\s*["']([^"']+)["']""")
 
 
@@ -66,13 +69,35 @@ def unfilled(path: pathlib.Path, given: header.Syllabus) -> NotebookNode:
 
 
 def student(notebook: NotebookNode) -> NotebookNode:
-    """What a student opens: every solution region is a stub."""
-    return _edited(notebook, lambda text, where: stub(text, where) if has_region(text) else text)
+    """What a student opens: every solution region is a stub, and no cell that counts is deleted by a slip of the hand."""
+    edition = _edited(notebook, lambda text, where: stub(text, where) if has_region(text) else text)
+    for cell in edition.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata["deletable"] = False  # as nbgrader's LockCells does in a release
+    return edition
 
 
 def solution(notebook: NotebookNode) -> NotebookNode:
     """The worked chapter: solutions kept, markers gone."""
     return _edited(notebook, lambda text, where: unmark(text))
+
+
+def core(notebook: NotebookNode, declared: Mapping[str, Question]) -> NotebookNode:
+    """The chapter without its optional exercises: each from its heading to the next one of that rank."""
+    edition = nbformat.v4.new_notebook(metadata=copy.deepcopy(notebook.metadata))
+    left_out = False
+    for cell in notebook.cells:
+        parts = SECTIONS.split(cell.source) if cell.cell_type == "markdown" else [cell.source]
+        kept = []
+        for part in parts:
+            if cell.cell_type == "markdown" and part.startswith("## "):
+                exercise = EXERCISE.match(part)
+                left_out = exercise is not None and declared[exercise[1]].optional
+            if not left_out:
+                kept.append(part)
+        if "".join(kept):
+            edition.cells.append(nbformat.from_dict({**cell, "source": "".join(kept)}))
+    return edition
 
 
 def questions(notebook: NotebookNode) -> tuple[str, ...]:

@@ -109,6 +109,7 @@ def exercise(question: Question) -> str:
     checked = ", ".join(f"{LETTERS.get(letter, letter)} {points:g}" for letter, points in shares.items())
     unit = "point" if question.points == 1 else "points"
     help = f'stuck? `sl.hint("{question.id}")`'
-    facts = [dots, f"{question.minutes} minutes", f"{question.points:g} {unit} ({checked})"]
+    worth = f"{question.points:g} {unit} ({checked})"
+    facts = [*["optional"] * question.optional, dots, f"{question.minutes} minutes", worth]
     facts += ["observed in running processes"] * question.observed + [help]
     return f"## Exercise {question.id}: {question.title}\n\n{' · '.join(facts)}"

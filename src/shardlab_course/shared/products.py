@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import numpy as np
 
 from shardlab_judge.cases import Observed
@@ -26,3 +29,39 @@ def same(o: Observed, wanted: np.ndarray) -> bool:
         block.shape == wanted[index].shape and np.allclose(block, wanted[index], rtol=1e-4, atol=1e-4)
         for _, index, block in o.shards[0]
     )
+
+
+def misfit(kind: str) -> Callable[[str, str], bool]:
+    """Whether JAX refused a product of blocks of A, I x J, and B, J x K, for this reason and no other.
+
+    Args:
+        kind: `"short"`: one operand has a part of the J's and the other all; `"long"`: one has J several times; `"swapped"`:
+            it was B's block times A's.
+    """
+    return lambda text, title: _misfits(text, title) == {kind}
+
+
+def slice_met(text: str, title: str) -> bool:
+    """Whether JAX or NumPy refused a product because the second factor has an n-th of the rows that the first one needs."""
+    dots = r"(?s)(?:dot|matmul).*got \((?:\d+, )*(?P<needed>\d+),?\) and \((?P<there>\d+)\b"
+    sizes = re.search(dots, text) or re.search(r"matmul.*size (?P<there>\d+) is different from (?P<needed>\d+)", text)
+    counts = [int(n) for n in re.findall(r"=(\d+)", title)]
+    return sizes is not None and any(int(sizes["needed"]) == n * int(sizes["there"]) for n in counts if n > 1)
+
+
+def _misfits(text: str, title: str) -> set[str]:
+    got = re.search(r"contracting dim.*got \((\d+),\) and \((\d+),\)", text)
+    shapes = re.findall(r"\[(\d+), (\d+)\]", title)
+    if got is None or len(shapes) < 2:
+        return set()
+    p, q = map(int, got.groups())
+    (i, j), (_, k) = (tuple(map(int, shape)) for shape in shapes[:2])
+    sizes = [int(n) for n in re.findall(r"=(\d+)", title)]
+    found = {
+        "short": any(sorted((p, q)) == [j // n, j] for n in sizes),
+        "long": any(sorted((p, q)) == [j, n * j] for n in sizes),
+        # Never asked for: where it explains an error as well as another kind does, nothing is known.
+        "transposed": p in {j, *(j // n for n in sizes)} and q in {k, *(k // n for n in sizes)},
+        "swapped": p in {k, *(k // n for n in sizes)} and q in {i, *(i // n for n in sizes)},
+    }
+    return {name for name, holds in found.items() if holds}

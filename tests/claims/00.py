@@ -1,0 +1,74 @@
+"""Claims of chapter 0."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+from claims.claim import CPU, V5E, claim
+from jax.sharding import AxisType, NamedSharding
+
+import shardlab as sl
+
+MESH = jax.make_mesh((8,), ("x",), axis_types=(AxisType.Auto,))
+EVERYWHERE = NamedSharding(MESH, jax.P())
+
+
+def drawn(*shape, spec=()):
+    """Random numbers in a place."""
+    return jax.device_put(np.random.default_rng(0).normal(size=shape).astype("float32"), NamedSharding(MESH, jax.P(*spec)))
+
+
+def matmul(a, b):
+    """The product of the page."""
+    return a @ b
+
+
+@claim("Not a byte was sent from one to another", targets=(CPU, V5E))
+def rows_alone(target):
+    """Rows of A by a copied B."""
+    assert sl.inspect(matmul, drawn(64, 32, spec=("x",)), drawn(32, 16), target=target).kinds == frozenset()
+
+
+@claim("lays a float32 matrix out in tiles of 8 by 128 elements", "Where sizes are multiples of these", targets=(V5E,))
+def tiles(target):
+    """Small arrays are padded, and large ones are not."""
+    small = sl.inspect(matmul, drawn(64, 32, spec=("x",)), drawn(32, 16), target=target)
+    assert "T(8,128)" in small.hlo and small.memory.argument == 12_288
+    large = drawn(64, 256, spec=("x",)), drawn(256, 128)
+    here, there = (sl.inspect(matmul, *large, target=each).memory for each in (CPU, V5E))
+    assert (here.argument, here.output) == (there.argument, there.output)
+
+
+@claim("A JAX call returns as soon as the work is handed over", "a call hands the work over and returns at once")
+def asynchronous():
+    """The array of a large product is there before its numbers are."""
+    large = np.random.default_rng(1).normal(size=(2048, 2048)).astype("float32")
+    fast = jax.jit(matmul)
+    a = jax.device_put(large, jax.devices()[0])
+    jax.block_until_ready(fast(a, a))
+    product = fast(a, a)
+    assert not product.is_ready()
+    assert jax.block_until_ready(product).is_ready()
+
+
+@claim("so all rows of A are sent to everyone, and everyone does all the work", targets=(CPU, V5E))
+def careful(target):
+    """A constraint for all of A."""
+    rows = drawn(64, 32, spec=("x",)), drawn(32, 16)
+    alone = sl.inspect(matmul, *rows, target=target)
+    seen = sl.inspect(lambda a, b: jax.lax.with_sharding_constraint(a, EVERYWHERE) @ b, *rows, target=target)
+    assert seen.kinds == {"all-gather"}
+    assert seen.flops >= 8 * alone.flops
+
+
+@claim(
+    "sends bfloat16 where the CPU sends float32", "multiplies float32 matrices in bfloat16 unless it is told otherwise",
+    targets=(V5E,),
+)  # fmt: skip
+def rounding(target):
+    """What is gathered to be multiplied has two bytes an element on a TPU, and four if float32's precision is asked for."""
+    rows = drawn(64, 256, spec=("x",)), drawn(256, 128, spec=("x",))
+    assert sl.inspect(matmul, *rows).price == 4 * 256 * 128
+    assert sl.inspect(matmul, *rows, target=target).price == 2 * 256 * 128
+    with jax.default_matmul_precision("float32"):
+        assert sl.inspect(matmul, *rows, target=target).price == 4 * 256 * 128

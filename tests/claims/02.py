@@ -1,0 +1,107 @@
+"""Claims of chapter 2."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+from claims.claim import CPU, V5E, claim
+from jax.sharding import AxisType, NamedSharding
+
+import shardlab as sl
+
+P = jax.P
+MESH = jax.make_mesh((4, 2), ("x", "y"), (AxisType.Explicit, AxisType.Explicit))
+TERMS, TERMS_Y = P(None, None, unreduced={"x"}), P("x", None, unreduced={"y"})
+
+
+def moving(before, after, target, shape=(8, 16)):
+    """What it takes to go from one spec to another."""
+    described = jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(MESH, before))
+    with jax.set_mesh(MESH):
+        return sl.inspect(lambda a: jax.reshard(a, after), described, target=target)
+
+
+@claim("One that goes is an all-gather", "that goes is an all-reduce", "changes its dimension is an all-to-all",
+       targets=(CPU, V5E))  # fmt: skip
+def subscripts(target):
+    """Moves that both compilers make alike, and their prices."""
+    for before, after, kind, price in (
+        (P("x", None), P(None, None), "all-gather", 512),
+        (P(("x", "y"), None), P("x", None), "all-gather", 128),
+        (P("x", "y"), P(None, "y"), "all-gather", 256),
+        (TERMS, P(None, None), "all-reduce", 1024),
+        (TERMS_Y, P("x", None), "all-reduce", 256),
+        (P("x", None), P(None, "x"), "all-to-all", 128),
+        (P(("x", "y"), None), P(("y", "x"), None), "collective-permute", 64),
+    ):
+        program = moving(before, after, target)
+        assert (program.kinds, program.price) == ({kind}, price)
+
+
+@claim("A *new* subscript is free where it stands alone, or last in its tuple.",
+       "A new subscript is free, alone or last in its tuple; before another it moves blocks, a permute.",
+       targets=(CPU, V5E))  # fmt: skip
+def new_subscripts(target):
+    """Free are parts of what a device has; the others are permutes."""
+    for before, after, kinds in (
+        (P(None, None), P("x", None), set()),
+        (P("x", None), P("x", "y"), set()),
+        (P("x", None), P(("x", "y"), None), set()),
+        (P("y", None), P(("y", "x"), None), set()),
+        (P("x", None), P(("y", "x"), None), {"collective-permute"}),
+        (P("y", None), P(("x", "y"), None), {"collective-permute"}),
+    ):
+        assert moving(before, after, target).kinds == kinds
+
+
+@claim("For `c` and `j` XLA for CPU makes an all-reduce and lets each device throw away the rest.",
+       "XLA for CPU makes c and j all-reduces and slices")  # fmt: skip
+def cpu_does_not_scatter():
+    """At the page's size, and at a larger one."""
+    for shape in ((8, 16), (256, 512)):
+        assert moving(TERMS, P("x", None), CPU, shape).kinds == {"all-reduce"}
+        assert moving(TERMS_Y, P("x", "y"), CPU, shape).kinds == {"all-reduce"}
+
+
+@claim("XLA for TPU does so too with an array as small as this, and makes a reduce-scatter of a larger one",
+       targets=(V5E,))  # fmt: skip
+def tpu_scatters(target):
+    """From some size on."""
+    for before, after in ((TERMS, P("x", None)), (TERMS_Y, P("x", "y"))):
+        assert moving(before, after, target).kinds == {"all-reduce"}
+        assert moving(before, after, target, (256, 512)).kinds == {"reduce-scatter"}
+
+
+@claim("Written by hand, in a function that gets one device's block (chapter 7), it is one line", targets=(CPU, V5E))
+def by_hand(target):
+    """A reduce-scatter in `shard_map`, of an array that is large enough for both compilers."""
+
+    def scatter(block):
+        return jax.lax.psum_scatter(block, "x", scatter_dimension=0, tiled=True)
+
+    mapped = jax.shard_map(scatter, mesh=MESH, in_specs=TERMS, out_specs=P("x", None))
+    given = jax.ShapeDtypeStruct((256, 512), "float32", sharding=NamedSharding(MESH, TERMS))
+    program = sl.inspect(mapped, given, target=target)
+    assert program.kinds == {"reduce-scatter"} and program.price == 4 * 256 * 512
+
+
+@claim("JAX keeps you from using such a sum before it is added up")
+def unreduced():
+    """A sum and 1."""
+    rng = np.random.default_rng(2)
+    left = jax.device_put(rng.normal(size=(4, 8)), NamedSharding(MESH, P(None, "x")))
+    right = jax.device_put(rng.normal(size=(8, 8)), NamedSharding(MESH, P("x", None)))
+    with jax.set_mesh(MESH):
+        terms = jax.numpy.dot(left, right, out_sharding=TERMS)
+        assert "{U:x}" in str(jax.typeof(terms))
+        with pytest.raises(Exception, match="unreduced"):
+            terms + 1
+
+
+@claim("XLA for CPU would turn bfloat16 into float32")
+def bfloat16():
+    """Twice the bytes are gathered, and not on a TPU."""
+    given = jax.ShapeDtypeStruct((64, 256), "bfloat16", sharding=NamedSharding(MESH, P("x", None)))
+    with jax.set_mesh(MESH):
+        assert sl.inspect(lambda a: jax.reshard(a, P(None, None)), given).price == 4 * 64 * 256

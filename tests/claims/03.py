@@ -1,0 +1,226 @@
+"""Claims of chapter 3."""
+
+from __future__ import annotations
+
+import collections
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from claims.claim import CPU, V5E, claim
+from jax.sharding import AxisType, NamedSharding
+
+import shardlab as sl
+
+P = jax.P
+AUTO = (AxisType.Auto, AxisType.Auto)
+MESH = jax.make_mesh((4, 2), ("x", "y"), AUTO)
+LINE = jax.make_mesh((8,), ("x",), AUTO[:1])
+MODELS = jax.make_mesh((2, 4), ("data", "model"), AUTO)
+RNG = np.random.default_rng(3)
+ARRAY = RNG.normal(size=(64, 128)).astype("float32")
+
+
+def put(array, spec, on=LINE):
+    """An array in a place."""
+    return jax.device_put(array, NamedSharding(on, spec))
+
+
+def constrain(array, spec, on=LINE):
+    """The same inside a program."""
+    return jax.lax.with_sharding_constraint(array, NamedSharding(on, spec))
+
+
+def described(sizes, spec, on):
+    """An array that is not made."""
+    return jax.ShapeDtypeStruct(sizes, "float32", sharding=NamedSharding(on, spec))
+
+
+def kinds(f, *args, target=CPU):
+    """How many collectives of each kind are compiled."""
+    return collections.Counter(c.kind for c in sl.inspect(f, *args, target=target).collectives)
+
+
+def center(a):
+    """The page's first function."""
+    return a - a.mean(axis=0, keepdims=True)
+
+
+@claim("What JAX does not list is what moves", "All of that is for one device")
+def plain_jax():
+    """FLOPs, bytes and places without `sl`."""
+    rows = put(ARRAY, P("x", None), MESH)
+    compiled = jax.jit(center).lower(rows).compile()
+    seen = sl.inspect(center, rows)
+    assert compiled.output_shardings.spec == P("x", None)
+    assert compiled.cost_analysis()["flops"] == seen.flops
+    memory = compiled.memory_analysis()
+    assert (memory.argument_size_in_bytes, memory.output_size_in_bytes) == (ARRAY.nbytes // 4, ARRAY.nbytes // 4)
+    assert "all-reduce(" in compiled.as_text()
+
+
+@claim("Rows must be added up across devices, columns need not be", targets=(CPU, V5E))
+def five_inputs(target):
+    """Both compilers move the same."""
+    for spec, price in ((P(), 0), (P("x", None), 1024), (P(None, "y"), 0), (P("x", "y"), 512), (P(("x", "y"), None), 1024)):
+        program = sl.inspect(center, put(ARRAY, spec, MESH), target=target)
+        assert (program.kinds, program.price) == ({"all-reduce"} if price else set(), price)
+
+
+@claim("XLA joins what it can, for CPU and for TPU", targets=(CPU, V5E))
+def joined(target):
+    """Two gradients, one all-reduce."""
+
+    def loss(p, x):
+        return ((jnp.tanh(x @ p["up"]) @ p["down"]) ** 2).mean()
+
+    weights = {"up": (128, 24), "down": (24, 8)}
+    params = {name: put(RNG.normal(size=size).astype("float32"), P(), MESH) for name, size in weights.items()}
+    (one,) = sl.inspect(jax.grad(loss), params, put(ARRAY, P("x", None), MESH), target=target).collectives
+    assert (one.kind, one.payload_bytes) == ("all-reduce", 4 * 24 * (128 + 8))
+
+
+@claim("counts a loop's body **once**")
+def counted_once():
+    """Ten rounds have the FLOPs of one, by XLA's own count."""
+    square, x = RNG.normal(size=(32, 32)).astype("float32"), RNG.normal(size=(32, 4)).astype("float32")
+
+    def flops(n):
+        run = jax.jit(lambda x, w: jax.lax.fori_loop(0, n, lambda i, x: w @ x, x))
+        return run.lower(x, square).compile().cost_analysis()["flops"]
+
+    assert flops(100) < 1.1 * flops(10)
+
+
+@claim("Both compilers do as they are told, pointless or not", "the array that it *returns* will lie like this",
+       "A constraint is an order about what it returns.", targets=(CPU, V5E))  # fmt: skip
+def orders(target):
+    """There and back are two all-to-alls, and the constrained array stays where its own constraint says."""
+    rows = put(ARRAY, P("x", None), MESH)
+
+    def there_and_back(a):
+        return constrain(constrain(2 * a, P(None, "x"), MESH) + 1, P("x", None), MESH)
+
+    def both_places(a):
+        centered = constrain(center(a), P("x", None), MESH)
+        return centered, constrain(centered, P(None, "x"), MESH)
+
+    assert kinds(there_and_back, rows, target=target) == {"all-to-all": 2}
+    stays, turned = sl.inspect(both_places, rows, target=target).output_placements
+    assert (stays.shard_shape, turned.shard_shape) == ((16, 128), (64, 32))
+
+
+@claim("`None` asks for the *whole* dimension on every device", "`P.UNCONSTRAINED` is the entry for", targets=(CPU, V5E))
+def none_is_whole(target):
+    """Columns are gathered for `None`, and stay where nothing is asked."""
+    blocks = put(ARRAY, P("x", "y"), MESH)
+    assert kinds(lambda a: constrain(2 * a, P("x", None), MESH), blocks, target=target) == {"all-gather": 1}
+    assert not kinds(lambda a: constrain(2 * a, P("x", P.UNCONSTRAINED), MESH), blocks, target=target)
+
+
+@claim("XLA for TPU brings the twelve together with an all-reduce, at twice the price", targets=(CPU, V5E))
+def uneven(target):
+    """Ten numbers over four."""
+    few = put(RNG.normal(size=10).astype("float32"), P(), MESH)
+    program = sl.inspect(lambda v: constrain(constrain(2 * v, P("x"), MESH), P(), MESH), few, target=target)
+    kind, price = ("all-gather", 48) if target is CPU else ("all-reduce", 96)
+    assert (program.kinds, program.price) == ({kind}, price)
+
+
+@claim("XLA for TPU gathers the same arrays, in bfloat16.", targets=(CPU, V5E))
+def one_constraint_too_many(target):
+    """The page's block, and without its constraint."""
+
+    def given(x, up, down):
+        hidden = constrain(jax.nn.relu(x @ up), P(("data", "model"), None), MODELS)
+        return constrain(hidden @ down, P("data", None), MODELS)
+
+    def block(x, up, down):
+        return constrain(jax.nn.relu(x @ up) @ down, P("data", None), MODELS)
+
+    layers = (described((64, 256), P("data", None), MODELS), described((256, 1024), P(None, "model"), MODELS),
+              described((1024, 256), P("model", None), MODELS))  # fmt: skip
+    seen = sl.inspect(given, *layers, target=target)
+    assert seen.kinds == {"all-gather"} and len(seen.collectives) == 3
+    assert seen.price == 2_228_224 // (1 if target is CPU else 2)
+    assert sl.inspect(block, *layers, target=target).price == 65_536
+
+
+@claim("(XLA for TPU v5e makes the same collectives of all six.)", "neither XLA for CPU nor XLA for TPU knows a better way",
+       "XLA does not know the trick, for CPU or for TPU", targets=(CPU, V5E))  # fmt: skip
+def is_it_free(target):
+    """The six operations of 3.4."""
+    x = put(ARRAY, P("x", None))
+    for f, expected in (
+        (lambda x: x.T, {}),
+        (lambda x: jnp.roll(x, 1, axis=0), {"collective-permute"}),
+        (lambda x: jnp.cumsum(x, axis=0), {"all-gather"}),
+        (lambda x: jnp.cumsum(x, axis=1), {}),
+        (lambda x: jax.nn.softmax(x, axis=0), {"all-reduce"}),
+        (lambda x: x.T.ravel(), {"all-gather"}),
+    ):
+        assert set(kinds(f, x, target=target)) == set(expected)
+    assert sl.inspect(lambda x: jnp.roll(x, 1, axis=0), x, target=target).price == 512
+
+
+@claim("it is gathered, three times, for a TPU as well", targets=(CPU, V5E))
+def rows_everywhere(target):
+    """Four matrices over their first dimension."""
+    shapes = ((16, 32), (32, 64), (64, 32), (32, 16))
+    placed = [described(sizes, P("x"), MESH) for sizes in shapes]
+    assert kinds(lambda a, b, c, d: a @ b @ c @ d, *placed, target=target) == {"all-gather": 3}
+
+
+@claim("rows alone cost *half* of what the alternation does", "And of columns it makes reduce-scatters, all but the last",
+       "The three all-reduces of the alternation stay in float32.", targets=(CPU, V5E))  # fmt: skip
+def steps(target):
+    """Six steps by rows, by columns, and in turn."""
+    held = (described((512, 4), P("x", None), LINE), described((512, 512), P("x", None), LINE),
+            described((512, 512), P(None, "x"), LINE))  # fmt: skip
+
+    def six(*order):
+        def run(x, *matrices):
+            for which in order:
+                x = len(matrices[0]) ** -0.5 * (matrices[which] @ x)
+            return x
+
+        return run
+
+    rows, columns, turns = six(*[0] * 6), six(*[1] * 6), six(*[1, 0] * 3)
+    assert kinds(rows, *held, target=target) == {"all-gather": 6}
+    scattered = {"reduce-scatter": 5, "all-reduce": 1}
+    assert kinds(columns, *held, target=target) == ({"all-reduce": 6} if target is CPU else scattered)
+    assert kinds(turns, *held, target=target) == {"all-reduce": 3}
+    prices = [sl.inspect(f, *held, target=target).price for f in (rows, turns)]
+    assert prices == ([49_152, 49_152] if target is CPU else [24_576, 49_152])
+
+
+@claim("(XLA for TPU v5e compiles the same for all six.)", "That one is moved without an error",
+       "`in_shardings` moves what nobody has placed, and refuses a committed array that lies elsewhere.",
+       targets=(CPU, V5E))  # fmt: skip
+def border(target):
+    """Placements at the border of jit."""
+    lies = {"rows": P("x", None), "columns": P(None, "x"), "whole": P()}
+    at = {name: put(ARRAY, spec) for name, spec in lies.items()} | {"host": ARRAY, "free": jnp.asarray(ARRAY)}
+
+    def made(name, **options):
+        asked = {key: NamedSharding(LINE, lies[value]) for key, value in options.items()}
+        return set(kinds(jax.jit(lambda x: 2 * x, **asked), at[name], target=target))
+
+    assert made("rows") == made("whole", out_shardings="rows") == set()
+    assert made("rows", out_shardings="columns") == {"all-to-all"}
+    assert made("rows", out_shardings="whole") == {"all-gather"}
+    assert made("host", in_shardings="rows") == made("free", in_shardings="rows") == set()
+    with pytest.raises(ValueError, match="does not match"):
+        made("columns", in_shardings="rows")
+
+
+@claim("XLA takes the softmax over *cut* columns, with two all-reduces, and turns the outcome",
+       "both programs are the same, for a TPU too", targets=(CPU, V5E))  # fmt: skip
+def turned_at_the_end(target):
+    """`out_shardings`, with and without a `device_put` inside."""
+    x, end = put(ARRAY, P("x", None)), NamedSharding(LINE, P(None, "x"))
+    for inside in (lambda x: x, lambda x: jax.device_put(x, end)):
+        f = jax.jit(lambda x, inside=inside: jax.nn.softmax(inside(x), axis=0), out_shardings=end)
+        assert kinds(f, x, target=target) == {"all-reduce": 2, "all-to-all": 1}

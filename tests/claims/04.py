@@ -1,0 +1,182 @@
+"""Claims of chapter 4."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from claims.claim import CPU, V5E, claim
+from jax import P
+from jax.sharding import AxisType, NamedSharding
+
+import shardlab as sl
+
+AUTO = (AxisType.Auto, AxisType.Auto)
+MESH = jax.make_mesh((4, 2), ("x", "y"), AUTO)
+LINE = jax.make_mesh((8,), ("x",), AUTO[:1])
+ROWS, COLUMNS = P("x", None), P(None, "x")
+RNG = np.random.default_rng(4)
+
+
+def put(shape, spec, dtype="float32"):
+    """Random numbers on the mesh."""
+    return jax.device_put(RNG.normal(size=shape).astype(dtype), NamedSharding(MESH, spec))
+
+
+def page(left, right):
+    """A of 8 by 12 and B of 12 by 16, as on the page."""
+    return put((8, 12), left), put((12, 16), right)
+
+
+def matmul(a, b):
+    """The product."""
+    return a @ b
+
+
+def moved(f, *args, target):
+    """Kind and dtype of each collective."""
+    return {(c.kind, c.dtype) for c in sl.inspect(f, *args, target=target).collectives}
+
+
+def gathered(target):
+    """The dtype in which a float32 operand of a product is gathered."""
+    return "f32" if target is CPU else "bf16"
+
+
+@claim("It does not: here not one byte moves.", targets=(CPU, V5E))
+def case_1(target):
+    """Rows by columns: nothing, and an eighth of the work."""
+    p = sl.inspect(matmul, *page(ROWS, P(None, "y")), target=target)
+    assert p.kinds == frozenset()
+    assert p.flops == 2 * 8 * 12 * 16 / 8
+
+
+@claim("A gather brings data together and divides no work.", "so each device does a quarter", targets=(CPU, V5E))
+def what_divides(target):
+    """With B whole everyone does all; with rows of A cut, a quarter. A TPU counts some conversions as well."""
+    whole, rows = page(COLUMNS, P()), page(ROWS, ROWS)
+    for blocks, work in ((whole, 3072), (rows, 768)):
+        p = sl.inspect(matmul, *blocks, target=target)
+        assert p.kinds == {"all-gather"}
+        assert work <= p.flops < 1.1 * work
+
+
+@claim("on `Auto` axes XLA puts it in for you", "Terms are summed in float32 either way.", targets=(CPU, V5E))
+def case_3(target):
+    """One all-reduce of C, in float32."""
+    (found,) = sl.inspect(matmul, *page(COLUMNS, ROWS), target=target).collectives
+    assert (found.kind, found.dtype, found.payload_bytes) == ("all-reduce", "f32", 8 * 16 * 4)
+
+
+@claim("The smaller one, $A$.", "each device computes its quarter of them", targets=(CPU, V5E))
+def case_4(target):
+    """A is gathered, and C comes out in columns."""
+    p = sl.inspect(matmul, *page(ROWS, COLUMNS), target=target)
+    (found,) = p.collectives
+    assert (found.kind, found.payload_bytes) == ("all-gather", 8 * 12 * (4 if target is CPU else 2))
+    assert p.output_placements[0].shard_shape == (8, 4)
+    assert p.flops < 1.1 * 3072 / 4
+
+
+@claim(
+    "The same collectives, and half the bytes for the gathers.",
+    'With `precision="highest"` it gathers float32.',
+    targets=(CPU, V5E),
+)
+def precision(target):
+    """What a float32 operand is gathered as."""
+    blocks = page(COLUMNS, P())
+    assert moved(matmul, *blocks, target=target) == {("all-gather", gathered(target))}
+    precise = moved(lambda a, b: jnp.dot(a, b, precision="highest"), *blocks, target=target)
+    assert precise == {("all-gather", "f32")}
+
+
+@claim("XLA for CPU gathers both operands. Products on that half alone, and one all-reduce, would move less.")
+def half_of_them():
+    """A[I, J_x] B[J_y, K] by the four devices whose rows of B hold those of their columns of A."""
+    a, b = page(COLUMNS, P("y", None))
+
+    def body(a, b):
+        start = jax.lax.axis_index("x") * a.shape[1] - jax.lax.axis_index("y") * b.shape[0]
+        holds = (start >= 0) & (start < b.shape[0])
+        rows = jax.lax.dynamic_slice_in_dim(b, jnp.clip(start, 0, b.shape[0] - a.shape[1]), a.shape[1])
+        return jax.lax.psum(jnp.where(holds, a @ rows, 0), ("x", "y"))
+
+    by_half = jax.shard_map(body, mesh=MESH, in_specs=(COLUMNS, P("y", None)), out_specs=P())
+    np.testing.assert_allclose(by_half(a, b), np.asarray(a) @ np.asarray(b), atol=1e-5)
+    assert sl.inspect(by_half, a, b).price == 1024
+    assert sl.inspect(matmul, a, b).price == 1152
+
+
+def shapes(i, j, k, on):
+    """The page's operands of case 2, as shapes."""
+    a, b = ((i, j), COLUMNS), ((j, k), P())
+    return [jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(on, spec)) for shape, spec in (a, b)]
+
+
+@claim("XLA for TPU chooses the same kind in all four", targets=(CPU, V5E))
+def deep_and_wide(target):
+    """On one axis of eight the deep one is reduced; on 4 by 2 both are gathered."""
+    deep, wide = (64, 4096, 64), (64, 64, 4096)
+    for size, on, kind in (
+        (deep, LINE, "all-reduce"), (wide, LINE, "all-gather"), (deep, MESH, "all-gather"), (wide, MESH, "all-gather"),
+    ):  # fmt: skip
+        assert sl.inspect(matmul, *shapes(*size, on), target=target).kinds == {kind}
+
+
+@claim("On a TPU, where the gather moves bfloat16 and the sum float32, it is $J > 4K$.")
+def crossing():
+    """Two bytes an element of A, eight an element of C."""
+    for j, k in ((4 * 16 - 8, 16), (4 * 16 + 8, 16)):
+        gather, reduce = 2 * 8 * j, 2 * 4 * 8 * k
+        assert (gather > reduce) == (j > 4 * k)
+
+
+ROWS_OUT = jax.jit(matmul, out_shardings=NamedSharding(MESH, ROWS))
+
+
+def scattered(a, b):
+    """Exercise 4.5's solution."""
+    return jax.shard_map(
+        lambda a, b: jax.lax.psum_scatter(a @ b, "x", scatter_dimension=0, tiled=True),
+        mesh=MESH, in_specs=(COLUMNS, ROWS), out_specs=ROWS,
+    )(a, b)  # fmt: skip
+
+
+@claim("It has the reduce-scatter, and finds it worth while from some size on.", targets=(CPU, V5E))
+def asked_for_rows(target):
+    """CPU: all-reduce always. TPU: small ones."""
+    larger = "all-reduce" if target is CPU else "reduce-scatter"
+    assert sl.inspect(ROWS_OUT, *page(COLUMNS, ROWS), target=target).kinds == {"all-reduce"}
+    assert sl.inspect(ROWS_OUT, put((64, 64), COLUMNS), put((64, 64), ROWS), target=target).kinds == {larger}
+
+
+@claim(
+    "XLA for CPU compiles the collective that you wrote.",
+    "of `psum_scatter` on these 8 by 16 numbers XLA for TPU makes an all-reduce",
+    "and a reduce-scatter from 64 by 64",
+    targets=(CPU, V5E),
+)
+def written_by_hand(target):
+    """psum_scatter, small, 32 by 32, and 64 by 64."""
+    small = "reduce-scatter" if target is CPU else "all-reduce"
+    assert sl.inspect(scattered, *page(COLUMNS, ROWS), target=target).kinds == {small}
+    assert sl.inspect(scattered, put((32, 32), COLUMNS), put((32, 32), ROWS), target=target).kinds == {small}
+    assert sl.inspect(scattered, put((64, 64), COLUMNS), put((64, 64), ROWS), target=target).kinds == {"reduce-scatter"}
+
+
+@claim(
+    "On CPU, collectives of bfloat16 arrays run in float32, at twice the bytes; on a TPU they stay bfloat16:",
+    targets=(CPU, V5E),
+)
+def half_precision(target):
+    """Case 3 of bfloat16."""
+    blocks = [x.astype(jnp.bfloat16) for x in page(COLUMNS, ROWS)]
+    assert moved(matmul, *blocks, target=target) == {("all-reduce", "f32" if target is CPU else "bf16")}
+
+
+@claim("The all-reduce runs over `y` alone, in groups of 2, on a quarter of $C$.", targets=(CPU, V5E))
+def two_axes(target):
+    """Blocks of A by rows of B."""
+    (found,) = sl.inspect(matmul, *page(P("x", "y"), P("y", None)), target=target).collectives
+    assert (found.kind, found.axes, found.payload_bytes) == ("all-reduce", ("y",), 2 * 16 * 4)

@@ -1,0 +1,101 @@
+"""Claims of chapter 5."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+from claims.claim import CPU, V5E, claim
+from jax import P
+from jax.sharding import AxisType, NamedSharding
+
+import shardlab as sl
+
+RNG = np.random.default_rng(5)
+ARRAYS = [RNG.normal(size=shape).astype("float32") for shape in ((8, 128), (128, 256), (256, 64))]
+COPIES = "... -> * ..."
+
+
+def mlp(X, W1, W2):
+    """The network of the chapter."""
+    return jax.nn.relu(X @ W1) @ W2
+
+
+def compiled(*layout, mesh=None, target=None):
+    """What the network compiles to."""
+    placed = (sl.einshard(array, text, mesh) for array, text in zip(ARRAYS, layout))
+    return sl.inspect(mlp, *placed, target=target)
+
+
+def named(data):
+    """A mesh for both kinds of parallelism."""
+    return jax.make_mesh((data, 8 // data), ("data", "model"), (AxisType.Auto, AxisType.Auto))
+
+
+@claim("XLA, for CPU and for TPU, makes one all-reduce either way, over 'model'.", "so twice the bytes", targets=(CPU, V5E))
+def degrees(target):
+    """Degree 2 and degree 4."""
+    layout = "b x -> b@data x", "x y -> x y@model", "y z -> y@model z"
+    two, four = (compiled(*layout, mesh=named(data), target=target) for data in (4, 2))
+    for p in (two, four):
+        assert [(c.kind, c.axes) for c in p.collectives] == [("all-reduce", ("model",))]
+    assert four.price == 2 * two.price
+
+
+@claim("the weight lies on two mesh axes in one program, and XLA gathers", targets=(CPU, V5E))
+def forgotten(target):
+    """Degree 4 in two lines, degree 2 in the third."""
+    p = compiled("b x -> b2 4 x", "x y -> 2 x y4", "y z -> 4 y2 z", target=target)
+    assert "all-gather" in p.kinds
+
+
+@claim(
+    "If only W1 is cut, XLA, for CPU and for TPU, lets each device take its rows of a whole W2",
+    "Cutting only `W1` compiles to the same collective as cutting both",
+    "Cutting `z` moves nothing",
+    targets=(CPU, V5E),
+)
+def other_letters(target):
+    """y in both, y in W1 only, x, z."""
+    both = compiled(COPIES, "x y -> x y*", "y z -> y* z", target=target)
+    one = compiled(COPIES, "x y -> x y*", COPIES, target=target)
+    x = compiled(COPIES, "x y -> x* y", COPIES, target=target)
+    z = compiled(COPIES, COPIES, "y z -> y z*", target=target)
+    assert both.kinds == one.kinds == x.kinds == {"all-reduce"}
+    assert one.price == both.price == 2 * 8 * 64 * 4
+    assert x.price == 2 * 8 * 256 * 4
+    assert one.memory.argument > both.memory.argument
+    assert not z.collectives
+
+
+@claim("XLA for CPU adds up all rows on every device, as it did in chapter 4", targets=(CPU, V5E))
+def in_rows(target):
+    """The output in rows, of terms: on a TPU too, at this size."""
+    rows = sl.make_sharding("b z -> b* z", (8, 64))
+    placed = [sl.einshard(a, t) for a, t in zip(ARRAYS, (COPIES, "x y -> x y*", "y z -> y* z"))]
+    assert sl.inspect(jax.jit(mlp, out_shardings=rows), *placed, target=target).kinds == {"all-reduce"}
+
+
+@claim(
+    "a rule that decides nothing stays unnoticed here, and a spec that is too short leaves dimensions whole without a word"
+)
+def refusals():
+    """What einshard refuses and a P does not."""
+    params = {"up": ARRAYS[1]}
+    rules = [("up", "x y -> x y@model"), ("down", "y z -> y@model z")]
+    with pytest.raises(sl.ShardingError):
+        sl.einshard(params, rules, named(2))
+    with pytest.raises(sl.ShardingError):
+        sl.einshard(ARRAYS[1], "x -> x@model", named(2))
+    short = jax.device_put(ARRAYS[1], NamedSharding(named(2), P("model")))
+    assert short.addressable_shards[0].data.shape == (32, 256)
+
+
+@claim("small arrays take more room, because a TPU stores them in tiles, mostly of 8 by 128 numbers")
+def tiles():
+    """Ten by ten numbers: whichever dimension lies along a tile, most of it is empty."""
+    pytest.importorskip("libtpu")
+    small = RNG.normal(size=(10, 10)).astype("float32")
+    p = sl.inspect(lambda a: a + 1, small, target=V5E)
+    assert "T(8,128)" in p.hlo
+    assert p.memory.argument > 10 * small.nbytes

@@ -1,0 +1,174 @@
+"""Claims of chapter 6."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from claims.claim import CPU, V5E, claim
+from jax import P
+from jax.sharding import AxisType, NamedSharding
+
+import shardlab as sl
+
+MESH = jax.make_mesh((2, 4), ("x", "y"), (AxisType.Explicit, AxisType.Explicit))
+LOOSE = jax.make_mesh((2, 4), ("x", "y"), (AxisType.Auto, AxisType.Auto))
+RNG = np.random.default_rng(6)
+
+
+def put(shape, spec, on=MESH):
+    """Random numbers on a mesh."""
+    return jax.device_put(RNG.normal(size=shape).astype("float32"), NamedSharding(on, spec))
+
+
+def moved(f, *args, target=None, on=MESH):
+    """Kinds of collectives, in the program's order."""
+    with jax.set_mesh(on):
+        return [c.kind for c in sl.inspect(f, *args, target=target).collectives]
+
+
+def kind_of(f, *args):
+    """The type of what comes out, without a run."""
+    with jax.set_mesh(MESH):
+        return str(jax.typeof(jax.jit(f)(*args)))
+
+
+X, R, C = put((8, 16), P("x", "y")), put((8, 16), P("x", None)), put((8, 16), P(None, "y"))
+A, B = put((8, 16), P(None, "x")), put((16, 24), P("x", None))
+
+
+@claim("If only the faster one has an axis, no spec says where the pieces are, and JAX asks.")
+def merging():
+    """Both axes, the slower one's, the faster one's."""
+    assert kind_of(lambda x: x.reshape(128), X) == "float32[128@(x,y)]"
+    assert kind_of(lambda x: x.reshape(128), R) == "float32[128@x]"
+    with pytest.raises(Exception, match="This reshape is not supported"):
+        kind_of(lambda x: x.reshape(128), C)
+
+
+@claim("That a type is determined does not mean that nothing has to move.", targets=(CPU, V5E))
+def typed_and_moved(target):
+    """The reshape whose type JAX knew."""
+    assert moved(lambda x: x.reshape(128), X, target=target) == ["all-to-all"]
+
+
+@claim("because a device may always take a slice of what it holds", targets=(CPU, V5E))
+def whole_gives_way(target):
+    """Rows plus columns."""
+    assert moved(lambda r, c: r + c, R, C, target=target) == []
+
+
+@claim("although terms are added up here too, by an all-reduce", targets=(CPU, V5E))
+def asked_nobody(target):
+    """6.1 i: X @ U with U whole."""
+    assert moved(lambda x, u: x @ u, X, put((16, 12), P()), target=target) == ["all-reduce"]
+
+
+@claim("There are more than a dozen answers")
+def out_shardings():
+    """Every spec that JAX takes and XLA compiles for case 3."""
+    entries = None, "x", "y", ("x", "y"), ("y", "x")
+    legal = 0
+    for rows, columns, owed in itertools.product(entries, entries, (None, {"x"}, {"y"}, {"x", "y"})):
+        with contextlib.suppress(Exception), jax.set_mesh(MESH):
+            out = P(rows, columns, unreduced=owed) if owed else P(rows, columns)
+            jax.jit(lambda p, q, out=out: jnp.dot(p, q, out_sharding=out)).lower(A, B).compile()
+            legal += 1
+    assert legal > 12
+
+
+def terms(p, q):
+    """A product that nobody has added."""
+    return jnp.dot(p, q, out_sharding=P(None, None, unreduced={"x"}))
+
+
+@claim("The last answer costs nothing.")
+def unreduced():
+    """No collective, and no device has the product."""
+    assert moved(terms, A, B) == []
+    with jax.set_mesh(MESH):
+        held = [np.asarray(s.data) for s in terms(A, B).addressable_shards]
+    assert not any(np.allclose(each, np.asarray(A) @ np.asarray(B)) for each in held)
+
+
+@claim(
+    "XLA for TPU adds the terms of these three products first, by itself", "XLA for CPU moves all three", targets=(CPU, V5E)
+)
+def early(target):
+    """Three products, each to be whole, and their sum: bytes of one, or of three."""
+    six = [put((8, 16), P(None, "x")), put((16, 24), P("x", None))] * 3
+
+    def program(*six):
+        return sum(jnp.dot(*six[i : i + 2], out_sharding=P()) for i in (0, 2, 4))
+
+    with jax.set_mesh(MESH):
+        price = sl.inspect(program, *six, target=target).price
+    assert price == 2 * 8 * 24 * 4 * (3 if target is CPU else 1)
+
+
+@claim("No `out_sharding` can keep both.", "bytes more", targets=(CPU, V5E))
+def where_not_how(target):
+    """Case 4 by reshard, and by out_sharding alone."""
+    a, b = put((8, 16), P("x", None)), put((16, 24), P(None, "x"))
+    direct = moved(lambda p, q: p @ jax.reshard(q, P()), a, b, target=target)
+    detour = moved(lambda p, q: jnp.dot(p, q, out_sharding=P("x", None)), a, b, target=target)
+    assert direct == ["all-gather"]
+    assert sorted(detour) == ["all-gather", "collective-permute"]
+
+
+@claim("Another compiler, another answer for the FFT, and the types are the same for both.", targets=(CPU, V5E))
+def quiet(target):
+    """What 6.4 asks, by compiler; the newest XLA for CPU splits the FFT as well."""
+    fft = moved(jnp.fft.fft, R, target=target)
+    assert fft == (["all-gather"] if target is CPU and jax.__version__.startswith("0.10.") else [])
+    assert moved(jax.nn.softmax, X, target=target) == ["all-reduce"] * 2
+    assert moved(jnp.sort, R, target=target) == []
+
+
+@claim("so the same call can only agree or fail")
+def compares():
+    """with_sharding_constraint on Explicit axes; on Auto ones it places."""
+    with pytest.raises(AssertionError), jax.set_mesh(MESH):
+        jax.lax.with_sharding_constraint(X, P("y", "x"))
+    with jax.set_mesh(LOOSE):
+        turned = jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P("y", "x")))(put((8, 16), P("x", "y"), LOOSE))
+    assert turned.sharding.spec == P("y", "x")
+
+
+@claim("For neither compiler does it matter in which style this program was written.", targets=(CPU, V5E))
+def three_styles(target):
+    """The same collectives and bytes."""
+
+    def auto(a, b):
+        c = a @ b
+        return c - c.mean(axis=0, keepdims=True)
+
+    def explicit(a, b):
+        c = jnp.dot(a, b, out_sharding=P("x", None))
+        return c - c.mean(axis=0, keepdims=True)
+
+    def manual(a, b):
+        def body(a, b):
+            c = jax.lax.psum(a @ b, "y")
+            return c - jax.lax.pmean(c.mean(axis=0, keepdims=True), "x")
+
+        return jax.shard_map(body, in_specs=(P("x", "y"), P("y", None)), out_specs=P("x", None))(a, b)
+
+    found = set()
+    for f, on in ((auto, LOOSE), (explicit, MESH), (manual, MESH)):
+        operands = put((16, 96), P("x", "y"), on), put((96, 24), P("y", None), on)
+        with jax.set_mesh(on):
+            p = sl.inspect(f, *operands, target=target)
+        found.add((tuple(sorted(c.kind for c in p.collectives)), p.price))
+    assert len(found) == 1
+
+
+@claim("XLA, wherever it needs them")
+def without_a_change_of_type():
+    """Explicit: a softmax communicates, and its type is that of its input."""
+    assert kind_of(jax.nn.softmax, X) == str(jax.typeof(X))
+    assert moved(jax.nn.softmax, X)

@@ -1,0 +1,192 @@
+"""Claims of chapter 11."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from claims.claim import CPU, V5E, claim
+from jax import P
+from jax.sharding import AxisType, NamedSharding
+
+import shardlab as sl
+
+MESH = jax.make_mesh((8,), ("data",), (AxisType.Auto,))
+ROWS, CUT = P("data", None), P(None, "data", None)
+LAYERS, WIDTH, BATCH = 4, 512, 1024
+
+
+def given(*shape, spec=None):
+    """An array that is only described, cut by rows unless a spec says otherwise."""
+    return jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(MESH, ROWS if spec is None else spec))
+
+
+def lie(array, spec):
+    """A constraint."""
+    return jax.lax.with_sharding_constraint(array, NamedSharding(MESH, spec))
+
+
+def runs(program, kind):
+    """How often collectives of a kind run."""
+    return sum(c.executions for c in program.collectives if c.kind == kind)
+
+
+def one_layer(w, x):
+    """A layer whose weight is gathered."""
+    return jnp.tanh(x @ jax.lax.all_gather(w, "data", tiled=True))
+
+
+def on_each(body):
+    """A function of slices, on every device."""
+    return jax.shard_map(body, mesh=MESH, in_specs=ROWS, out_specs=ROWS)
+
+
+@claim(
+    "The transpose of an all-gather is a reduce-scatter: what came from n devices sends n contributions back",
+    "Nobody wrote the reduce-scatter.",
+    targets=(CPU, V5E),
+)
+def transposed(target):
+    """The gradient by a slice."""
+    f = on_each(jax.grad(lambda w, x: jnp.sum(one_layer(w, x) ** 2)))
+    assert sl.inspect(f, given(WIDTH, WIDTH), given(BATCH, WIDTH), target=target).kinds == {"all-gather", "reduce-scatter"}
+
+
+def scanned(wrap, weights=CUT, slopes=CUT):
+    """The gradient of layers that are scanned."""
+
+    def layer(x, w):
+        return jnp.tanh(x @ lie(w, P())), None
+
+    def loss(weights, x):
+        return jnp.mean(jax.lax.scan(wrap(layer), x, weights)[0] ** 2)
+
+    def gradient(weights, x):
+        return lie(jax.grad(loss)(weights, x), slopes)
+
+    return gradient, given(LAYERS, WIDTH, WIDTH, spec=weights), given(BATCH, WIDTH)
+
+
+@claim(
+    "XLA for TPU finds it. XLA for CPU sums everything for everybody and cuts afterwards",
+    targets=(CPU, V5E),
+)
+def gradients_cut(target):
+    """Whole weights, gradients cut."""
+    f, *arrays = scanned(lambda f: f, weights=P())
+    program = sl.inspect(f, *arrays, target=target)
+    kind = "reduce-scatter" if target else "all-reduce"
+    assert runs(program, kind) == LAYERS
+    assert program.kinds == {kind}
+
+
+@claim(
+    "in the scanned step above the two gathers stand in two loops, forward and backward, and CPU shows both.",
+    targets=(CPU, V5E),
+)
+def gathered_in_loops(target):
+    """Once a layer, or twice with a checkpoint."""
+    for wrap, times in ((lambda f: f, 1), (jax.checkpoint, 2)):
+        f, *arrays = scanned(wrap)
+        assert runs(sl.inspect(f, *arrays, target=target), "all-gather") == times * LAYERS
+
+
+@claim("keep what saves the most arithmetic for its bytes", "so keep products first.", targets=(CPU, V5E))
+def policies(target):
+    """Products that are kept cost memory and save FLOPs; weights are gathered again with both policies."""
+    products = partial(jax.checkpoint, policy=jax.checkpoint_policies.dots_saveable, prevent_cse=False)
+    programs = []
+    for wrap in (jax.checkpoint, products):
+        f, *arrays = scanned(wrap)
+        programs.append(sl.inspect(f, *arrays, target=target))
+    inputs, kept = programs
+    assert runs(inputs, "all-gather") == runs(kept, "all-gather") == 2 * LAYERS
+    assert inputs.flops > 1.2 * kept.flops
+    if target:
+        assert inputs.memory.peak < kept.memory.peak
+
+
+def deep(wrap):
+    """The gradients of four layers, each of which gathers its weight."""
+
+    def body(x, *slices):
+        def loss(slices):
+            out = x
+            for w in slices:
+                out = wrap(one_layer)(w, out)
+            return jax.lax.pmean(jnp.mean(out**2), "data")
+
+        return jax.grad(loss)(slices)
+
+    return on_each(body), given(BATCH, WIDTH), *[given(WIDTH, WIDTH)] * 4
+
+
+@claim(
+    "XLA for CPU drops the barriers and merges what is equal (in JAX 0.12 it does not).",
+    "XLA for TPU respects the barriers.",
+    targets=(CPU, V5E),
+)
+def barriers(target):
+    """Gathers of the compiled programs, without a checkpoint and with one."""
+    plain, again = (runs(sl.inspect(*deep(wrap), target=target), "all-gather") for wrap in (lambda f: f, jax.checkpoint))
+    merged = target is None and jax.__version__.startswith("0.10")
+    assert (plain, again) == (4, 4 if merged else 8)
+
+
+@claim("without one XLA merges equal gathers, for CPU and for TPU.", targets=(CPU, V5E))
+def merged(target):
+    """A gather written twice without a barrier."""
+
+    def body(w, x):
+        first, second = (jax.lax.all_gather(w, "data", tiled=True) for _ in range(2))
+        return jnp.tanh(jnp.tanh(x @ first) @ second)
+
+    assert runs(sl.inspect(on_each(body), given(WIDTH, WIDTH), given(BATCH, WIDTH), target=target), "all-gather") == 1
+
+
+@claim(
+    "XLA for v5e multiplies float32 matrices in bfloat16 and rounds them once, before the loop",
+    targets=(V5E,),
+)
+def rounded(target):
+    """A bfloat16 array with the shape of all weights."""
+    f, *arrays = scanned(lambda f: f, weights=P())
+    assert f"bf16[{LAYERS},{WIDTH},{WIDTH}]" in sl.inspect(f, *arrays, target=target).hlo
+
+
+def adam(weight, m, v, slope):
+    """Three arrays and their successors, and a gradient."""
+    m, v = 0.9 * m + 0.1 * slope, 0.999 * v + 0.001 * slope**2
+    return weight - 0.01 * m / (jnp.sqrt(v) + 1e-4), m, v
+
+
+@claim(
+    "JAX matches donated arrays to outputs by shape and dtype, not by meaning",
+    "beside the weight and its state it is left over here, without a warning.",
+    "one for which there is none is left as it is.",
+)
+def donated():
+    """What is deleted, and that nobody warns."""
+
+    def deleted(*given_away):
+        arrays = [jax.device_put(np.full((64, 8), i, "float32"), NamedSharding(MESH, ROWS)) for i in range(1, 5)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            jax.jit(adam, donate_argnums=given_away)(*arrays)
+        return [array.is_deleted() for array in arrays]
+
+    assert deleted(3) == [False, False, False, True]
+    assert deleted(0, 1, 2, 3) == deleted(0, 1, 2) == [True, True, True, False]
+
+
+@claim("And a `jax.jit` inside of another one gives nothing away", targets=(CPU, V5E))
+def inside(target):
+    """Bytes of outputs that lie in the arguments' place."""
+    gives = jax.jit(lambda a: 0.5 * a, donate_argnums=0)
+    alone = sl.inspect(gives, given(1024, 256), target=target).memory
+    nested = sl.inspect(jax.jit(lambda a: gives(a)), given(1024, 256), target=target).memory
+    assert alone.alias == 4 * 1024 * 256 // 8
+    assert nested.alias == 0

@@ -1,0 +1,169 @@
+"""Claims of chapter 12."""
+
+from __future__ import annotations
+
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from claims.claim import CPU, V5E, claim
+from jax import P
+from jax.sharding import AxisType
+
+import shardlab as sl
+
+LINE = jax.make_mesh((8,), ("x",), (AxisType.Auto,))
+LEFT = [(d, (d - 1) % 8) for d in range(8)]
+RNG = np.random.default_rng(12)
+X, W = (
+    jax.device_put(RNG.normal(size=shape).astype("f4"), jax.NamedSharding(LINE, spec))
+    for shape, spec in (((256, 512), P("x", None)), ((512, 1024), P(None, "x")))
+)
+FEATURES = jax.device_put(np.asarray(X), jax.NamedSharding(LINE, P(None, "x")))
+
+
+TOKENS, COLUMNS = P("x", None), P(None, "x")
+
+
+def on_blocks(body, specs=(TOKENS, COLUMNS)):
+    """Under shard_map, with the columns of the output cut."""
+    return jax.shard_map(body, mesh=LINE, in_specs=specs, out_specs=P(None, "x"))
+
+
+def ring(product_first):
+    """The page's ring, with the product above the hop or below it."""
+
+    def body(x, w):
+        d, m = jax.lax.axis_index("x"), len(x)
+        y = jnp.zeros((8 * m, w.shape[1]))
+        for i in range(8):
+            mine, at = x, (d + i) % 8 * m
+            if product_first:
+                y = jax.lax.dynamic_update_slice_in_dim(y, mine @ w, at, 0)
+            if i < 7:
+                x = jax.lax.ppermute(x, "x", LEFT)
+            if not product_first:
+                y = jax.lax.dynamic_update_slice_in_dim(y, mine @ w, at, 0)
+        return y
+
+    return on_blocks(body)
+
+
+def contracted(last_hop):
+    """12.1's program; with a hop in the last round too, as it was published."""
+
+    def body(x, w):
+        d, k = jax.lax.axis_index("x"), x.shape[1]
+        total = 0
+        for i in range(8):
+            total += x @ jax.lax.dynamic_slice_in_dim(w, (d + i) % 8 * k, k)
+            if last_hop or i < 7:
+                x = jax.lax.ppermute(x, "x", LEFT)
+        return total
+
+    return on_blocks(body, (P(None, "x"),) * 2)
+
+
+def order(program):
+    """Permutes and products in the order of the text, without their numbers."""
+    entry = program.hlo[program.hlo.index("ENTRY") :].splitlines()
+    found = (re.search(r"%([a-z-]+)[.\d]* = .* (collective-permute[a-z-]*|fusion|dot)\(", line) for line in entry)
+    return [m[2] for m in found if m]
+
+
+@claim("A traced program is a graph of what needs what; the order of your lines is gone", targets=(CPU, V5E))
+def order_of_lines(target):
+    """The product above the hop or below it: one schedule."""
+    above, below = (sl.inspect(ring(first), X, W, target=target) for first in (True, False))
+    assert order(above) == order(below)
+    assert above.price == below.price
+
+
+@claim("XLA for CPU saw that nobody needs what it brings, and left it out", targets=(CPU, V5E))
+def hop_for_nothing(target):
+    """Seven of eight hops are left."""
+    found = sl.inspect(contracted(last_hop=True), FEATURES, W, target=target).collectives
+    assert [c.kind for c in found] == ["collective-permute"] * 7
+
+
+@claim(
+    "Bytes are the same as before, or an $n$-th less",
+    "a device does not send itself its own chunk",
+    targets=(CPU, V5E),
+)
+def an_eighth_less(target):
+    """Payload of the ring, and of the all-gather."""
+    plain = on_blocks(lambda x, w: jax.lax.all_gather(x, "x", axis=0, tiled=True) @ w)
+    whole, parts = (sl.inspect(f, X, W, target=target).payload_bytes for f in (plain, ring(True)))
+    assert parts * 8 == whole * 7
+
+
+@claim("Nothing beside anything: its one product needs the whole buffer, so it needs every hop", targets=(CPU,))
+def whole_buffer(target):
+    """No FLOP can run beside a hop."""
+
+    def body(x, w):
+        came = [x]
+        for _ in range(7):
+            came.append(jax.lax.ppermute(came[-1], "x", LEFT))
+        return jnp.concatenate(came) @ w
+
+    found = sl.inspect(on_blocks(body), X, W, target=target).overlaps
+    assert [run.beside for run in found] == [0] * 7
+
+
+@claim(
+    "the gather written in `shard_map` it did not",
+    "an `all_gather` that you write in `shard_map` was not taken apart",
+    targets=(V5E,),
+)
+def written_gather(target):
+    """At the page's sizes plain jit has permutes, and shard_map an all-gather."""
+
+    def like(shape, spec):
+        return jax.ShapeDtypeStruct(shape, "bfloat16", sharding=jax.NamedSharding(LINE, spec))
+
+    large = like((2048, 4096), P("x", None)), like((4096, 16384), P(None, "x"))
+    plain = on_blocks(lambda x, w: jax.lax.all_gather(x, "x", axis=0, tiled=True) @ w)
+    assert sl.inspect(plain, *large, target=target).kinds == {"all-gather"}
+
+    def jitted(x, w):
+        return jax.lax.with_sharding_constraint(x @ w, jax.NamedSharding(LINE, P(None, "x")))
+
+    assert sl.inspect(jitted, *large, target=target).kinds == {"collective-permute"}
+
+
+@claim(
+    "There it is $(2n - 1) / n = 2 - 1/n$",
+    "the gain is largest, (2n - 1) / n",
+    "there the blocked program takes $2 - 1/n$ times as long",
+)
+def gain():
+    """Product and hop equally long."""
+    for n in range(2, 65):
+        blocked, overlapped = n + (n - 1), 1 + (n - 1)
+        assert blocked / overlapped == pytest.approx(2 - 1 / n)
+
+
+@claim("In JAX 0.10.2 no public name of `jax.lax` starts a collective or waits for one")
+def no_public_name():
+    """Among all names of jax.lax; a private one is there."""
+    if jax.__version__ != "0.10.2":
+        pytest.skip("of JAX 0.10.2")
+    import jax._src.lax.parallel as private
+
+    assert [name for name in dir(jax.lax) if any(word in name for word in ("async", "start", "wait", "done"))] == []
+    assert hasattr(private, "all_gather_start")
+
+
+@claim("XLA for CPU keeps the loop: its body is one computation, printed once", targets=(CPU,))
+def one_line(target):
+    """A fori_loop of seven rounds is one permute in the text, which runs seven times."""
+
+    def body(x):
+        return jax.lax.fori_loop(0, 7, lambda i, x: jax.lax.ppermute(x, "x", LEFT), x)
+
+    f = jax.shard_map(body, mesh=LINE, in_specs=P("x", None), out_specs=P("x", None))
+    assert [c.executions for c in sl.inspect(f, X, target=target).collectives] == [7]

@@ -1,0 +1,143 @@
+"""Claims of chapter 13."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from claims.claim import CPU, V5E, claim
+from jax import P
+from jax.sharding import AxisType
+
+import shardlab as sl
+
+LINE = jax.make_mesh((8,), ("x",), (AxisType.Auto,))
+RNG = np.random.default_rng(13)
+
+
+def put(array, *spec):
+    """Cut over the line."""
+    return jax.device_put(np.asarray(array), jax.NamedSharding(LINE, P(*spec)))
+
+
+def waves(*shape):
+    """Complex random numbers."""
+    return (RNG.normal(size=shape) + 1j * RNG.normal(size=shape)).astype("complex64")
+
+
+BATCH = put(waves(64, 128), "x")
+MANY, SIDES = put(RNG.normal(size=(16, 8, 8)).astype("f4"), "x"), put(RNG.normal(size=(16, 8)).astype("f4"), "x")
+ROOT = RNG.normal(size=(64, 64)).astype("f4")
+MATRIX, SIDE = put(ROOT @ ROOT.T + 64 * np.eye(64, dtype="f4"), "x"), put(RNG.normal(size=64).astype("f4"), "x")
+
+
+@claim(
+    "XLA for CPU gathers the batch of transforms and leaves the stack of systems; XLA for TPU leaves the batch, and "
+    "gathers the whole stack",
+    "XLA for CPU gathers a batch of transforms and leaves a stack of systems, XLA for TPU does the opposite",
+    targets=(CPU, V5E),
+)
+def opposite(target):
+    """All-gathers of the one on CPU, and of the other on TPU."""
+    gathered = BATCH.nbytes if target is CPU else 0, 0 if target is CPU else MANY.nbytes
+    found = [sl.inspect(f, x, target=target) for f, x in ((jnp.fft.fft, BATCH), (jnp.linalg.inv, MANY))]
+    assert tuple(p.payload_bytes for p in found) == gathered
+    assert [p.kinds for p in found] == [{"all-gather"} if moved else set() for moved in gathered]
+
+
+@claim(
+    "Under plain jit XLA for CPU leaves the stack and XLA for TPU gathers it",
+    "on TPU jnp.linalg.solve gathers all of it",
+    "XLA for CPU leaves a stack of systems where it lies, and XLA for TPU gathers it",
+    targets=(CPU, V5E),
+)
+def stack_of_systems(target):
+    """solve under jit, and in shard_map."""
+
+    def solve(A, b):
+        return jnp.linalg.solve(A + 16 * jnp.eye(8)[None], b[..., None])[..., 0]
+
+    def manual(A, b):
+        return jax.shard_map(solve, mesh=LINE, in_specs=P("x"), out_specs=P("x"))(A, b)
+
+    assert sl.inspect(solve, MANY, SIDES, target=target).payload_bytes == (0 if target is CPU else MANY.nbytes)
+    assert sl.inspect(manual, MANY, SIDES, target=target).kinds == frozenset()
+
+
+@claim(
+    "XLA for TPU makes the same program without a message",
+    "XLA for CPU, as in JAX 0.10.2, sends all of it nonetheless",
+    targets=(CPU, V5E),
+)
+def batch(target):
+    """vmap and fft alike."""
+    for f in (jnp.fft.fft, jax.vmap(jnp.fft.fft)):
+        assert sl.inspect(f, BATCH, target=target).payload_bytes == (BATCH.nbytes if target is CPU else 0)
+
+
+@claim(
+    "XLA for CPU and for TPU both cut products",
+    "is one that XLA knows how to cut: case 1, nothing moves",
+    targets=(CPU, V5E),
+)
+def as_a_product(target):
+    """The matrix of waves, whole on each device."""
+
+    def product(x):
+        j = jnp.arange(x.shape[1])
+        return x @ jnp.exp(jnp.outer(j, j).astype(x.dtype) * (-2j * np.pi / x.shape[1]))
+
+    assert sl.inspect(product, BATCH, target=target).kinds == frozenset()
+
+
+@claim("In `shard_map` there is nothing to decide", "use `shard_map`, where there is nothing to decide", targets=(CPU, V5E))
+def manual_batch(target):
+    """No message."""
+    f = jax.shard_map(jnp.fft.fft, mesh=LINE, in_specs=P("x"), out_specs=P("x"))
+    assert sl.inspect(f, BATCH, target=target).kinds == frozenset()
+
+
+@claim("XLA, for CPU and for TPU, gets from one to the other by an all-to-all", targets=(CPU, V5E))
+def slab_in_two(target):
+    """Two shard_maps, and nothing written between them."""
+    rows = jax.shard_map(lambda b: jnp.fft.fft(b, axis=1), mesh=LINE, in_specs=P("x"), out_specs=P("x"))
+    columns = jax.shard_map(lambda b: jnp.fft.fft(b, axis=0), mesh=LINE, in_specs=P(None, "x"), out_specs=P(None, "x"))
+    assert sl.inspect(lambda x: columns(rows(x)), BATCH, target=target).kinds == {"all-to-all"}
+
+
+@claim("Neither XLA for CPU nor XLA for TPU finds this: both gather the matrix for one factorization", targets=(CPU, V5E))
+def one_factorization(target):
+    """At least the bytes of the matrix come to each device."""
+    assert sl.inspect(jnp.linalg.cholesky, MATRIX, target=target).payload_bytes >= MATRIX.nbytes
+
+
+@claim("`jnp.linalg.solve` gathered the matrix", targets=(CPU, V5E))
+def one_system(target):
+    """The same for a system."""
+    gathers = [c for c in sl.inspect(jnp.linalg.solve, MATRIX, SIDE, target=target).collectives if c.kind == "all-gather"]
+    assert max(c.payload_bytes for c in gathers) >= MATRIX.nbytes
+
+
+@claim("On CPU, conjugate gradients under plain jit move what you wrote by hand", targets=(CPU,))
+def plain_gradients(target):
+    """The page's budget: 6 gathers of 256 bytes and 13 sums of one number."""
+
+    def cg(A, b):
+        def step(_, state):
+            x, r, p, rr = state
+            q = A @ p
+            alpha = rr / jnp.vdot(p, q)
+            x, r = x + alpha * p, r - alpha * q
+            new = jnp.vdot(r, r)
+            return x, r, r + new / rr * p, new
+
+        return jax.lax.fori_loop(0, 6, step, (jnp.zeros_like(b), b, b, jnp.vdot(b, b)))[0]
+
+    found = sl.inspect(cg, MATRIX, SIDE, target=target)
+    assert (found.payload_bytes, sum(c.executions for c in found.collectives)) == (1588, 19)
+
+
+@claim("it gives every device the same few waves, as if its block were the whole spectrum")
+def waves_of_a_block():
+    """fftfreq of a width knows no device, and reaches to the shortest wave."""
+    assert np.abs(np.fft.fftfreq(2)).max() == np.abs(np.fft.fftfreq(16)).max() == 0.5

@@ -1,0 +1,131 @@
+"""Claims of chapter 15."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from claims.claim import CPU, V5E, claim
+from jax import P
+from jax.sharding import AxisType
+
+import shardlab as sl
+
+LINE = jax.make_mesh((8,), ("data",), (AxisType.Auto,))
+RNG = np.random.default_rng(15)
+
+
+def put(array, *spec):
+    """On the line."""
+    return jax.device_put(np.asarray(array), jax.NamedSharding(LINE, P(*spec)))
+
+
+def random(*shape):
+    """Normal numbers."""
+    return RNG.normal(size=shape).astype("f4")
+
+
+@claim(
+    "a weight that is cut along `data`, as the batch is, gets its gradient *whole* from XLA, for CPU and for TPU",
+    targets=(CPU, V5E),
+)
+def gradient_of_a_cut_weight(target):
+    """Rows of the weight and rows of the batch over one axis: the slope's spec is empty."""
+
+    def slope(w, x):
+        return jax.grad(lambda w: jnp.mean(jnp.tanh(x @ w) ** 2))(w)
+
+    found = sl.inspect(slope, put(random(48, 96), "data"), put(random(64, 48), "data"), target=target)
+    assert [tuple(lies.spec) for lies in found.output_placements] == [()]
+
+
+@claim(
+    "moments made by zeros under jit lie whole",
+    "A constant has no operands, so propagation has nowhere to get a cut from",
+    targets=(CPU, V5E),
+)
+def unplaced_zeros(target):
+    """Zeros like a weight that is cut."""
+    found = sl.inspect(lambda w: (jnp.zeros_like(w), 2 * w), put(random(48, 96), "data"), target=target)
+    assert [tuple(lies.spec) for lies in found.output_placements] == [(), ("data",)]
+
+
+@claim('`P("data")` means the first dimension, whichever it is', "Only the bytes differ", targets=(CPU, V5E))
+def swapped_and_constrained(target):
+    """The demonstration: bytes with one spec and none with the other."""
+    clip = put(random(32, 24, 16), "data")
+
+    def smooth(spec):
+        def f(x):
+            late = jax.lax.with_sharding_constraint(x.swapaxes(0, 1), jax.NamedSharding(LINE, spec))
+            return jnp.cumsum(late, axis=0).swapaxes(0, 1)
+
+        return sl.inspect(f, clip, target=target)
+
+    assert smooth(P("data")).payload_bytes > 0
+    assert smooth(P(None, "data")).kinds == frozenset()
+
+
+@claim("A product with one_hot reads the whole table, an index reads rows", targets=(CPU,))
+def one_hot_and_index(target):
+    """Columns of the table cut, rows of the output wanted."""
+    table, ids = put(random(256, 16), None, "data"), put(RNG.integers(0, 256, 64), "data")
+    rows = jax.NamedSharding(LINE, P("data", None))
+
+    def hot(table, ids):
+        return jax.lax.with_sharding_constraint(jax.nn.one_hot(ids, 256) @ table, rows)
+
+    def index(table, ids):
+        return jax.lax.with_sharding_constraint(jnp.take(table, ids, axis=0), rows)
+
+    whole, some = (sl.inspect(f, table, ids, target=target).price for f in (hot, index))
+    assert whole >= table.nbytes > some
+
+
+@claim("In `shard_map` every array is a block, and that includes its shape")
+def shape_of_a_block():
+    """Inside, an eighth of the rows."""
+    seen = []
+
+    def body(x):
+        seen.append(x.shape)
+        return x
+
+    jax.shard_map(body, mesh=LINE, in_specs=P("data"), out_specs=P("data"))(put(random(64, 3), "data"))
+    assert seen == [(8, 3)]
+
+
+@claim(
+    "about 1.25 times the device's tokens as long as an expert's share of them is large, and more where rounding up to a "
+    "whole place counts, as for 64 experts and 24 tokens",
+    "so it is more expensive from three devices on",
+)
+def places():
+    """Places for one expert a device, and tokens that a gather brings."""
+
+    def sent(tokens, experts):
+        return experts * math.ceil(1.25 * tokens / experts)
+
+    assert abs(sent(2400, 8) / 2400 - 1.25) < 0.01
+    assert sent(24, 64) / 24 > 2
+    assert [n for n in range(2, 65) if n * 24 > 2 * sent(24, n)] == [*range(3, 65)]
+
+
+@claim("the transpose of a permute is the permute backwards", "`ppermute` gives zeros", targets=(CPU, V5E))
+def pipeline_backwards(target):
+    """One permute forward gives one in the gradient, the other way; stage 0 receives zeros."""
+    ahead = [(s, s + 1) for s in range(7)]
+
+    def hop(x):
+        return jax.shard_map(
+            lambda b: jax.lax.ppermute(b, "data", ahead), mesh=LINE, in_specs=P("data"), out_specs=P("data")
+        )(x)
+
+    x = put(random(8, 4), "data")
+    assert not np.asarray(hop(x))[0].any()
+    slope = jax.grad(lambda x: (hop(x) * jnp.arange(8.0)[:, None]).sum())(x)
+    assert np.array_equal(np.asarray(slope)[:, 0], [1, 2, 3, 4, 5, 6, 7, 0])
+    found = sl.inspect(jax.grad(lambda x: (hop(x) ** 2).sum()), x, target=target)
+    assert [c.kind for c in found.collectives] == ["collective-permute"] * 2

@@ -1,0 +1,27 @@
+"""What a chapter says of a compiler or of JAX, and the run that shows it.
+
+`tests/claims/NN.py` holds chapter NN's claims: a function, marked with the words that make the claim as the chapter or its
+questions print them, asserts what must be so. `tests/test_claims.py` finds the words in the text and runs the function.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+CPU, V5E = None, "v5e:2x4"
+"""Values of `sl.inspect`'s `target`: XLA for CPU on the simulated devices, XLA for TPU without a chip."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """Some words of a chapter, and the function that shows them, for each compiler in `targets` if there are any."""
+
+    words: tuple[str, ...]
+    show: Callable[..., None]
+    targets: tuple[str | None, ...] = ()
+
+
+def claim(*words: str, targets: tuple[str | None, ...] = ()) -> Callable[[Callable[..., None]], Claim]:
+    """Mark a function that shows what these words say; with `targets`, it is called as `show(target)` for each."""
+    return lambda show: Claim(words, show, targets)
