@@ -25,7 +25,10 @@ ROOMS = {
     "shardlab_authoring": "authoring",
 }
 """The box of a room; the packages of the laboratory, and two of the course, have boxes of their own."""
-FIRST = {"ground": "errors placement plain recording tables", "commands": "__main__ command devices launch listings records"}
+FIRST = {
+    "ground": "errors placement plain raised recording sources tables",
+    "commands": "__main__ command devices launch listings records",
+}
 """Modules of the laboratory's first level."""
 OWN = ("checking", "editions")
 WIDTH, ROW, BOX = 960, 118, 52

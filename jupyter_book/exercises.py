@@ -24,7 +24,8 @@ def _table(root: pathlib.Path, name: str, questions: Sequence[Question], solutio
     number, chapter = str(int(name[:2])), chapters.title(root, name)
     minutes, points = sum(q.minutes for q in questions), sum(q.points for q in questions)
     link = f"[chapter {number}](notebooks/{name}.md)"
-    total = f"{len(questions)} exercises in {link}, about {minutes} minutes, {points:g} points."
+    core = sum(not q.optional for q in questions)
+    total = f"{len(questions)} exercises, {core} of them core, in {link}, about {minutes} minutes, {points:g} points."
     if solutions:
         total += f" Its [solutions](solutions/{name}.md)."
     rows = "\n".join(map(_row, questions))
@@ -37,4 +38,5 @@ def _row(question: Question) -> str:
     judged = ", ".join(LETTERS[letter] for letter in letters) + " (observed)" * question.observed
     title = f"[{question.id} {chapters.plain(question.title)}](#{chapters.label(question.id)})"
     difficulty = f"{{abbr}}`{dots} ({question.difficulty} of 5)`"
+    title += " · optional" * question.optional
     return f"| {title} | {difficulty} | {question.minutes} | {question.points:g} | {judged} |"

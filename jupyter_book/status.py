@@ -1,7 +1,8 @@
-"""The tables of the status page that are made from files: doors, the newest versions, attacks on the grader, and speed.
+"""The tables of the status page that are made from files: doors, newest versions, attacks on the grader, mutants, speed.
 
 `doors.json` is written by hand, when somebody has seen a door work; `newest.json` by `make test-newest`; `hostile.json` by
-`make test-full`; `bench.json` by `make bench`. A file that is not there is said to be not there.
+`make test-full`; `mutants.json` by `make mutants`; `bench.json` by `make bench`. A file that is not there is said to be not
+there.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from typing import Any
 
 DOORS = "| door | what works | seen |\n|:--|:--|:--|"
 BENCH = "| compared | ratio | interval | measured |\n|:--|--:|:--|:--|"
+ENDS = ("judged", "refused with a cause", "refused without", "equivalent", "survived", "false causes")
 SHOWN = 12
 """Differing numbers of one chapter that are listed one by one."""
 
 
 def parts(folder: pathlib.Path) -> dict[str, str]:
     """What stands in each marked place of the status page, by the name in the mark."""
-    made = {"doors": doors, "newest": newest, "hostile": hostile, "bench": bench}
+    made = {"doors": doors, "newest": newest, "hostile": hostile, "mutants": mutants, "bench": bench}
     return {name: make(_read(folder / f"{name}.json")) + "\n" for name, make in made.items()}
 
 
@@ -52,6 +54,21 @@ def hostile(found: Mapping[str, Any] | None) -> str:
     return "\n".join([*lines, *[""] * bool(found["failed"]), *(f"- failed: `{name}`" for name in found["failed"])])
 
 
+def mutants(found: Mapping[str, Any] | None) -> str:
+    """How right answers ended that were changed in one place, by chapter, as Markdown."""
+    if found is None:
+        return "Not run for this copy of the book: `make mutants`."
+    chapters = found["chapters"]
+    total = {name: sum(counts[name] for counts in chapters.values()) for name in next(iter(chapters.values()))}
+    rows = [_ends(f"chapter {chapter}", counts) for chapter, counts in chapters.items()]
+    about = (
+        f"{_versions(found['versions'])}, on {found['date']}. Refused for values or costs: {total['values or costs']}, "
+        f"{total['of them with a cause']} of them with a cause. Refused for an exception: {total['raised']}, "
+        f"{total['of them with the line']} of them with the line that raised it."
+    )
+    return "\n".join([about, "", _row("chapter", *ENDS), "|:--" + "|--:" * len(ENDS) + "|", *rows, _ends("all", total)])
+
+
 def bench(entries: Sequence[Mapping[str, Any]] | None) -> str:
     """The ratios, one row each, as Markdown."""
     if not entries:
@@ -65,6 +82,10 @@ def _read(path: pathlib.Path) -> Any:
 
 def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _ends(name: str, counts: Mapping[str, int]) -> str:
+    return _row(name, *(f"{counts[end]}" for end in ENDS))
 
 
 def _seen(door: Mapping[str, Any]) -> str:
