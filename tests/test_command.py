@@ -1,5 +1,6 @@
 """`python -m shardlab`: what it prints, and what it says of mistakes."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -37,11 +38,27 @@ def test_inspect(folder: Path, more: list[str], capsys: pytest.CaptureFixture[st
     """The table of the program, with arguments of its own or of the command line."""
     assert main(["inspect", "model_of_test:step", *more, "--cost", "v5e", "--hlo", "out.txt"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split() == "all-reduce f32[32,64] 8,192 y 4 1 8,192".split()
+    assert lines[1].split() == "all-reduce f32[32,64] y 4 8,192 1 8,192 16,384".split()
+    assert "model_of_test.py:4: 1 all-reduce" in lines  # below the table, as a file is 80 characters wide
     assert any(line.startswith("bound by") for line in lines) and "ENTRY" in (folder / "out.txt").read_text()
 
 
+def test_inspect_for_other_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file's name, JSON on stdout alone, and a status of its own where a device moves more than it may."""
+    asked = ["inspect", "model_of_test.py:step", "--json", "--fail-above"]
+    assert main([*asked, "16.384kB"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["schema"], told["price"], told["made_with"]["target"]) == (1, 16384, None)
+    assert 2 * 32 * 32 * 64 <= told["flops"] < 2.1 * 32 * 32 * 64
+    assert told["collectives"][0]["kind"] == "all-reduce"
+    assert main([*asked, "15.9KiB"]) == 3
+    assert "a device moves 16,384 bytes, more than 16,282." in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*asked, "1 mile"])
+
+
 MISTAKES = {
+    "no file": (["no_such_file.py:step"], "no-function"),
     "no colon": (["model_of_test"], "no-function"),
     "no module": (["no_such_module:step"], "no-function"),
     "no function": (["model_of_test:walk"], "no-function"),

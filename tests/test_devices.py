@@ -91,9 +91,14 @@ ACCELERATORS = {
 def test_accelerators_are_used_only_when_there_are_enough(
     monkeypatch: pytest.MonkeyPatch, count: int, platform: str, kind: str, started: bool, arrays: int, said: str
 ) -> None:
-    """One chip gives way to eight simulated devices; eight chips stay."""
+    """One chip gives way to eight simulated devices; eight chips stay, and multiply as exactly as their type."""
     Accelerators(count, platform, kind).install(monkeypatch, started=started, arrays=arrays)
-    assert str(sl.setup(8)).endswith(f": {said}")
+    before = jax.config.jax_default_matmul_precision
+    try:
+        assert str(sl.setup(8)).endswith(f": {said}")
+        assert jax.config.jax_default_matmul_precision == ("float32" if "real TPU" in said else before)
+    finally:
+        jax.config.update("jax_default_matmul_precision", before)
 
 
 def test_a_chip_that_holds_arrays_is_not_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,10 +174,20 @@ def test_accelerators_are_counted_without_a_start(nodes: dict[str, int], libtpu:
     assert devices._accelerators() == count
 
 
-def test_one_chip_is_not_started() -> None:
-    """Where the chips are too few, JAX is told so before it looks for them: `tpu` would fail here, where there is none."""
-    code = "from shardlab import devices\ndevices._accelerators = lambda: 1\nprint(sl.setup(8), jax.default_backend())"
-    assert run(code, JAX_PLATFORMS="tpu,cpu").endswith(": 8 simulated CPU devices cpu")
+def test_too_few_chips_are_not_started() -> None:
+    """JAX is told so before it looks for them: `tpu` would fail here, where there is none; and who asked, what is idle."""
+    code = "from shardlab import devices\ndevices._accelerators = lambda: {}\nprint(sl.setup(8), jax.default_backend())"
+    said = {n: run(code.format(n), JAX_PLATFORMS="tpu,cpu").partition(": ")[2] for n in (1, 4)}
+    idle = "8 simulated CPU devices ({} here and idle; to compute on real devices, restart and run sl.setup({})) cpu"
+    assert said == {1: idle.format("1 accelerator is", 1), 4: idle.format("4 accelerators are", 4)}
+
+
+def test_a_check_in_a_restarted_kernel_gets_its_devices() -> None:
+    """Where the first cell was not run again, and nothing else has started JAX; else it says how many there are."""
+    assert run("sl.check('1.1', {})\nprint(jax.device_count())") == "8"
+    started = "jax.config.update('jax_num_cpu_devices', 4)\njax.devices()\n"
+    code = started + "try:\n    sl.check('1.1', {})\nexcept sl.ShardlabError as e:\n    print(e.what)"
+    assert run(code) == "JAX has 4 devices, and the checks need 8."
 
 
 def test_a_backend_that_does_not_start_is_said() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pathlib
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from sample_questions import CALLED, PLACED, PROGRAM, product, question
 
@@ -16,7 +18,13 @@ from shardlab_course.checking import elsewhere, local, predictions, progress_fil
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.references import build
 
-GUESS = question(ValueItem("kinds", {"P": 1}, key=frozenset({"all-reduce"}), predicted=True), *CALLED.items, id="0.2")
+KINDS = ("all-gather", "all-reduce")
+GUESS = question(
+    ValueItem("kinds", {"P": 1}, key=frozenset({"all-reduce"}), members=KINDS, predicted=True),
+    ValueItem("shares", {"P": 2}, key={"a": 0.125, "b": 1}, predicted=True),
+    *CALLED.items,
+    id="0.2",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +50,17 @@ def test_check_by_position_and_by_name() -> None:
     assert sl.check("0.1", product=product).passed
 
 
+def test_one_of_several_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who gives one answer by its name is told of it alone, and is not through."""
+    pair = question(*(ValueItem(name, {"V": 1}, key=key) for name, key in (("rows", 2), ("columns", 3))), id="0.2")
+    monkeypatch.setitem(questions.QUESTIONS, "0.2", pair)
+    right = sl.check("0.2", rows=2)
+    assert (right.passed, right.verdict.findings, right.verdict.points) == (False, (), 1)
+    assert right.verdict.reason == "Of rows alone: right. The other answers were not given."
+    assert [finding.item for finding in sl.check("0.2", columns=2).verdict.findings] == ["columns"]
+    assert len(sl.check("0.2", 1).verdict.findings) == 2
+
+
 def test_unattempted_is_quiet_and_no_try() -> None:
     """`...` is answered in a line and counts for nothing."""
     assert "to do" in repr(sl.check("0.1", ...))
@@ -57,6 +76,8 @@ def test_unattempted_is_quiet_and_no_try() -> None:
         pytest.param(lambda: sl.hint("0.1", 4), "no-such-hint", id="fourth hint"),
         pytest.param(lambda: sl.target("0.1", "A"), "no-such-target", id="no target"),
         pytest.param(lambda: sl.predict("0.2", kind=1), "unknown-prediction", id="unknown prediction"),
+        pytest.param(lambda: sl.predict("0.2", kinds=["gather"]), "no-such-prediction", id="another word"),
+        pytest.param(lambda: sl.predict("0.2", kinds=len), "no-such-prediction", id="no value at all"),
     ],
 )
 def test_slips_are_named(call, reference: str) -> None:
@@ -73,16 +94,57 @@ def test_unknown_question_whole_message() -> None:
         sl.check("0.11", 1)
     assert str(caught.value) == (
         "[unknown-question] there is no question '0.11'.\n"
-        "  where: sl.check('0.11', ...)   questions: 0.1, 0.2\n"
+        "  where: sl.check('0.11', ...)   chapter 0 has 0.1 to 0.2\n"
         "  mend:  use the number in the exercise's heading, as text; the nearest is '0.1'."
     )
 
 
+def test_what_cannot_be_a_prediction_is_refused_whole_message() -> None:
+    """All faults at once, and nothing of the call is noted."""
+    with pytest.raises(ShardlabError) as caught:
+        sl.predict("0.2", kinds=["all_gather", "gather"], shares={"a": "1/8", "c": 1})
+    assert str(caught.value) == (
+        "[no-such-prediction] kinds: 'gather' is not one of all-gather, all-reduce; shares: a: '1/8' is not a number: "
+        "write it without quotation marks; shares: there is no entry 'c'; the entries are a, b.\n"
+        "  where: sl.predict('0.2', kinds=..., shares=...)\n"
+        "  mend:  write what the exercise lists, and `...` where you don't predict yet. Nothing was noted."
+    )
+    assert predictions.predicted("0.2") == {} and not progress_file.location().exists()
+
+
 def test_predictions_are_merged_and_survive_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was predicted before is judged with the answer, also in a new session."""
-    assert "Noted for 0.2" in repr(sl.predict("0.2", kinds=["all-reduce"]))
+    assert "Noted for 0.2: kinds = ['all-reduce']" in repr(sl.predict("0.2", kinds="ALL_REDUCE"))
+    sl.predict("0.2", shares={"a": Fraction(1, 8), "b": np.float32(1)})
     monkeypatch.setattr(predictions, "GIVEN", {})
-    assert sl.check("0.2", bytes_of).verdict.points == 4
+    assert sl.check("0.2", bytes_of).verdict.points == 6
+
+
+def test_a_wrong_prediction_passes_and_is_told() -> None:
+    """It earns its points by being made; how it turned out is said, and the explanation opens."""
+    sl.predict("0.2", kinds=["all-gather"], shares={"a": 1, "b": 1})
+    feedback = sl.check("0.2", bytes_of)
+    assert feedback.passed and feedback.verdict.points == 6
+    assert "It turned out otherwise." in repr(feedback) and "expected:  ['all-reduce']" in repr(feedback)
+    assert "1 of 2 turned out otherwise." in repr(feedback) and "expected:  a: 0.125" in repr(feedback)
+    assert GUESS.explanation in repr(sl.explain("0.2"))
+
+
+def test_the_first_prediction_is_kept() -> None:
+    """Another one is noted for the check; the file keeps the first, and a dict is filled in by and by."""
+    sl.predict("0.2", kinds=["all-gather"], shares={"a": 1, "b": ...})
+    again = sl.predict("0.2", kinds=["all-reduce"], shares={"a": 0.125, "b": 0.5})
+    assert "Your first prediction is kept beside it: kinds = ['all-gather'], shares = {'a': 1, 'b': 0.5}." in repr(again)
+    assert progress_file.read()["predictions"]["0.2"] == {"kinds": ["all-gather"], "shares": {"a": 1, "b": 0.5}}
+    assert predictions.predicted("0.2") == {"kinds": ["all-reduce"], "shares": {"a": 0.125, "b": 0.5}}
+
+
+def test_a_prediction_that_is_open_in_part_earns_its_part() -> None:
+    """One entry of two, and the other one is asked for."""
+    sl.predict("0.2", kinds=[], shares={"a": 0.125})
+    verdict = sl.check("0.2", bytes_of).verdict
+    assert (verdict.status, verdict.points) == ("failed", 5)
+    assert any(finding.what == "b: no answer yet." for finding in verdict.findings)
 
 
 def test_open_prediction_is_no_prediction() -> None:
@@ -108,11 +170,13 @@ def test_explanation_opens_after_passing() -> None:
 
 
 def test_progress_table() -> None:
-    """Every question has a row; points are summed."""
+    """Every question has a row, every chapter a bar; points are summed, and what is next is told."""
     sl.check("0.1", product)
     table = sl.progress()
     assert [row[0] for row in table.rows] == ["0.1", "0.2"]
-    assert "4 of 8 points" in repr(table) and "✓ passed" in table._repr_html_()
+    assert table.chapters == (("0", 4, 10),) and "Next: 0.2" in repr(table) and "█" in repr(table)
+    assert "<details><summary>All exercises</summary>" in table._repr_html_()
+    assert "4 of 10 points" in repr(table) and "✓ passed" in table._repr_html_()
 
 
 @pytest.mark.parametrize(

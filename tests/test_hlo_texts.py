@@ -38,7 +38,7 @@ def twice(kind: str, before: str, after: str, axes: str, size: int, times: int |
 
 
 # By program, then by where it was compiled, "tpu" for every chip: kind, what goes in, what comes out, axes, group,
-# executions. In the order of the text, which the compiler chooses; TPU texts say no number of rounds.
+# executions. In the order of the text, which the compiler chooses.
 ANSWERS: dict[str, dict[str, list[Row]]] = {
     "gather_slow": {"": [("all-gather", "f32[8,128]", "f32[16,128]", "x", 2, 1)]},
     "gather_both": {
@@ -55,11 +55,8 @@ ANSWERS: dict[str, dict[str, list[Row]]] = {
     "diagonal": {"": [("collective-permute", "f32[8,128]", "f32[8,128]", "xy", 8, 1)]},
     "seven_sums": {"": [("all-reduce", SUMS, SUMS, "x", 8, 1)]},
     "seven_gathers": {"": GATHERS},
-    "loop": {
-        "cpu": [("all-reduce", "f32[8,128]", "f32[8,128]", "x", 8, 5)],
-        "tpu": [("all-reduce", "f32[8,128]", "f32[8,128]", "x", 8, None)],
-    },
-    "loops": {"cpu": looped(3 * 4, 3), "tpu": looped(None, None)},
+    "loop": {"": [("all-reduce", "f32[8,128]", "f32[8,128]", "x", 8, 5)]},
+    "loops": {"": looped(3 * 4, 3)},
     "until": {"": [("all-reduce", "f32[]", "f32[]", "x", 8, None)]},
     "branches": {
         "": [
@@ -117,7 +114,7 @@ ANSWERS: dict[str, dict[str, list[Row]]] = {
     },
     "ring_attention": {
         "cpu": twice("collective-permute", "f32[512,128]", "f32[512,128]", "x", 8, 8),
-        "tpu": twice("collective-permute", "bf16[512,128]", "bf16[512,128]", "x", 8, None),
+        "tpu": twice("collective-permute", "bf16[512,128]", "bf16[512,128]", "x", 8, 8),
     },
 }
 

@@ -184,7 +184,8 @@ def test_both_may_fail() -> None:
     """Each traceback is there, from the function's own lines on."""
     launched = sl.launch(fails, **TWO, arguments=("both",))
     for process in launched.processes:
-        assert process.error == {"type": "ValueError", "message": "not today"} and process.status == 1
+        line = f'line 12 of fails\n    raise ValueError("not today")\n    {"^" * 29}'
+        assert process.error == {"type": "ValueError", "message": "not today", "line": line} and process.status == 1
         assert 'File "<fails>", line 12, in fails' in process.output and "peer.py" not in process.output
 
 
@@ -192,7 +193,9 @@ def test_several_calls_share_the_processes() -> None:
     """A call that fails in one process is over when the others are through it; the next ones still run."""
     first, second, last = launch_calls(third, [[1], [2], [3]], 2, 1, 60.0)
     assert (first.returned, last.returned) == ([1, 2], [3, 4])
-    assert second.returned == [2, None] and second.processes[1].error == {"type": "KeyError", "message": "2"}
+    line = f"line 6 of third\n    raise KeyError(n)\n    {'^' * 17}"
+    error = {"type": "KeyError", "message": "2", "line": line}
+    assert second.returned == [2, None] and second.processes[1].error == error
 
 
 def test_a_script_by_path_and_by_text(tmp_path: pathlib.Path) -> None:

@@ -7,7 +7,7 @@ from jax import lax
 from jax.sharding import AxisType, NamedSharding
 
 from shardlab.programs.program import Program, inspect
-from shardlab.programs.reading.overlap import overlaps
+from shardlab.programs.reading.overlap import longest, overlaps
 from shardlab_judge.cases import Case, Observed
 
 P = jax.P
@@ -106,3 +106,77 @@ def test_nothing_moves() -> None:
     """Without collectives there is nothing to be beside of."""
     assert read(lambda x, w: w + 1).overlaps == ()
     assert Observed(Case((("x", N),), ())).beside == 0
+
+
+def multiplied(x, w):
+    """`ring`, with each product as a sum of multiplied numbers."""
+    out = []
+    for k in range(N):
+        out.append(jnp.sum(x[:, :, None] * w[None], axis=1))
+        x = hop(x) if k < N - 1 else x
+    return jnp.concatenate(out)
+
+
+def convolved(x, w):
+    """`ring`, with each product as a convolution."""
+    out = []
+    for k in range(N):
+        out.append(lax.conv_general_dilated(x[None], w[None], (1,), "VALID", dimension_numbers=("NWC", "WIO", "NWC"))[0])
+        x = hop(x) if k < N - 1 else x
+    return jnp.concatenate(out)
+
+
+def by_rows(x, w):
+    """`ring`, with each product made row by row in a loop."""
+    out = []
+    for k in range(N):
+        out.append(lax.map(lambda row: jnp.sum(row[:, None] * w, axis=0), x))
+        x = hop(x) if k < N - 1 else x
+    return jnp.concatenate(out)
+
+
+def summed_after_all(x, w):
+    came = [x]
+    for _ in range(N - 1):
+        came.append(hop(came[-1]))
+    return jnp.sum(jnp.concatenate(lax.optimization_barrier(came))[:, :, None] * w[None], axis=1)
+
+
+def tiny_beside(x, w):
+    return summed_after_all(x, w) + 0 * (x[:2, :2] @ w[:2, :2])[0, 0]
+
+
+@pytest.mark.parametrize(
+    ("body", "least", "time"),
+    [
+        (ring, ONE, N),
+        (looped, ONE, N),
+        (multiplied, ONE, N),
+        (convolved, ONE, N),
+        (by_rows, ONE, N),
+        (buffered, 0, 2 * N - 1),
+        (summed_after_all, 0, 2 * N - 1),
+        (tiny_beside, 2 * 2 * 2 * 2, 2 * N - 1),
+        (gathered, 0, N + 1),
+    ],
+)
+def test_arithmetic_counts_however_it_is_written(body, least: int, time: int) -> None:
+    """What runs beside each hop, and how long all takes where a hop takes as long as the product of one block."""
+    program = read(body)
+    names = [c.name for c in program.collectives]
+    found = overlaps(program.hlo, names)
+    assert found is not None
+    assert least <= min(o.beside for o in found) < least + ONE / 4
+    lasts = longest(program.hlo, dict.fromkeys(names, float(ONE)))
+    assert lasts is not None
+    assert time * ONE <= lasts < (time + 0.25) * ONE
+
+
+def test_unknown_rounds_take_unknown_time() -> None:
+    """Nobody knows how long a loop lasts that runs nobody knows how often, or has too many operations to follow."""
+
+    def often(x, w):
+        return lax.fori_loop(0, 5000, lambda _, y: jnp.sin(y), hop(x)) @ w
+
+    program = read(often)
+    assert longest(program.hlo, {c.name: 1.0 for c in program.collectives}) is None

@@ -1,6 +1,7 @@
 """What the distribution promises: what it imports, what it pins, and the one place of its address."""
 
 import ast
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -37,6 +38,7 @@ ADDRESS = re.compile(
     re.IGNORECASE,
 )
 OURS = PROJECT["urls"]["Repository"].removeprefix("https://github.com/")
+HIDDEN = {".ci", ".devcontainer", ".github"}
 MADE = {"build", "dist", "out", "__pycache__"}
 TEXT = {"", ".cff", ".cfg", ".css", ".html", ".ipynb", ".json", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml"}
 
@@ -50,6 +52,14 @@ def imported(path: Path) -> Iterator[str]:
             yield str(node.module).split(".")[0]
 
 
+def licences() -> dict[str, str]:
+    """The licence that CONTRIBUTING.md gives to each package."""
+    rows = (ROOT / "CONTRIBUTING.md").read_text().partition("| licence | packages |")[2].splitlines()[2:]
+    pairs = [(name, row.split("|")[1].strip()) for row in rows for name in re.findall(r"`([\w-]+)`", row)]
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
 def addresses(text: str) -> set[str]:
     """Every owner/repository by which a text calls the course."""
     return {match["linked"] or match["named"] for match in ADDRESS.finditer(text)}
@@ -58,7 +68,7 @@ def addresses(text: str) -> set[str]:
 def texts() -> Iterator[Path]:
     """Every text file of the repository that people wrote or commit."""
     for top in ROOT.iterdir():
-        if top.is_file() or top.name == ".ci" or not (top.name.startswith(".") or top.name in MADE):
+        if top.is_file() or top.name in HIDDEN or not (top.name.startswith(".") or top.name in MADE):
             for path in [top] if top.is_file() else top.rglob("*"):
                 if path.is_file() and path.suffix in TEXT and MADE.isdisjoint(path.relative_to(ROOT).parts):
                     yield path
@@ -83,9 +93,13 @@ def test_import_is_light() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "src" / "shardlab").rglob("*.py")), ids=lambda path: path.stem)
 def test_shardlab_imports_only_its_dependencies(path: Path) -> None:
-    """A module of shardlab names its own dependencies and the standard library; its table of names looks up."""
-    table = path == ROOT / "src" / "shardlab" / "__init__.py"
-    assert set(imported(path)) <= LIGHT | ({"shardlab_course"} if table else set())
+    """A module of shardlab names its own dependencies and the standard library; its table of names looks up.
+
+    Pytest alone imports the plugin.
+    """
+    more = {"__init__.py": {"shardlab_course"}, "testing/plugin.py": {"pytest"}}
+    inside = path.relative_to(ROOT / "src" / "shardlab").as_posix()
+    assert set(imported(path)) <= LIGHT | more.get(inside, set())
 
 
 def test_dependencies_are_what_shardlab_imports() -> None:
@@ -144,6 +158,30 @@ def test_constraints_hold_only_names_and_versions() -> None:
     assert len(PINS) == len(CONSTRAINTS)
 
 
+def test_each_dependency_has_its_reason_and_licence() -> None:
+    """CONTRIBUTING.md says of every package that pyproject.toml asks for what it is for, and its licence."""
+    asked = {requirement.name for lines in [PROJECT["dependencies"], *EXTRAS.values()] for requirement in wanted(lines)}
+    reasons = (ROOT / "CONTRIBUTING.md").read_text().partition("what each is for")[2].partition("Their licences")[0]
+    assert {name for name in asked if f"`{name}`" not in reasons} == set()
+    assert set(licences()) == asked | {"libtpu"}
+
+
+@pytest.mark.parametrize(("name", "licence"), licences().items())
+def test_licence_is_the_packages_own(name: str, licence: str) -> None:
+    """The installed package's metadata, or the first line of its licence, say the same."""
+    try:
+        found = importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip(f"{name} is not installed: it belongs to an extra")
+    keys = ("License-Expression", "License", "Classifier")
+    said = [line for key in keys for line in found.metadata.get_all(key, []) if key != "Classifier" or "License ::" in line]
+    said += [
+        path.read_text()[:200] for path in found.files or [] if path.name.startswith("LICENSE") and path.suffix != ".py"
+    ]
+    word = {"Mozilla": "MPL", "Google Cloud Platform's terms": "Google Cloud Platform"}.get(licence, licence)
+    assert any(word in text for text in said), said
+
+
 @pytest.mark.parametrize("extra", ["", *EXTRAS])
 def test_pins_fit_the_ranges(extra: str) -> None:
     """Everything that pyproject.toml asks for is pinned, at a version inside the range that it gives."""
@@ -167,9 +205,11 @@ def test_conda_parser_refuses_broken_lines(line: str) -> None:
 
 
 def test_pip_section_follows_the_pins() -> None:
-    """The pip section installs this repository with extras that exist, under the pins."""
-    constraint, editable = PIP
+    """The pip section installs this repository with extras that exist, and what tests notebooks, under the pins."""
+    constraint, editable, *more = PIP
     assert constraint == "-c constraints.txt"
     extras = re.fullmatch(r"-e \.\[([\w,]+)\]", editable)
     assert extras is not None
     assert set(extras[1].split(",")) <= set(EXTRAS)
+    pins = (ROOT / "constraints.txt").read_text()
+    assert more == ["nbval", "pytest"] and all(f"\n{name}==" in pins for name in more)

@@ -111,7 +111,10 @@ def test_winner_is_measured(chain: Plan, by: str) -> None:
         "collectives": [len(program.collectives) for program in programs],
     }
     assert costs[by] == sorted(costs[by]) and len(programs) == 16
-    assert programs[0].collectives == found.verified[0].plan.verify().program.collectives
+    again = found.verified[0].plan.verify().program  # asked for by another line of this file
+    assert [dataclasses.replace(c, source="") for c in programs[0].collectives] == [
+        dataclasses.replace(c, source="") for c in again.collectives
+    ]
     assert any(each.program.price != each.plan.price for each in found.verified)
 
 

@@ -74,6 +74,14 @@ INDIRECT = (
     "def f(x):\n  calls.append(x.shape)",
     "def f(x):\n  seen[x.shape] += 1",
     "def f(x):\n  if x: calls.shapes.add(x.shape)",
+    "def f(x):\n  seen.update(x)",
+    "def f(x):\n  last = calls.pop()\n  return last",
+    "def f(x):\n  queue.put(x)",
+    "def f(x):\n  note(calls, x)",
+    "def f():\n  return next(numbers)",
+    "getattr(m, 'sha' + 'pe')",
+    "sys.modules['__ma' + 'in__'].A",
+    "importlib.import_module('__ma' + 'in__')",
 )
 BOUND = {
     "import a.b as c, d.e\nfor k in z: m = k": "c d k m",

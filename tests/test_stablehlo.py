@@ -45,6 +45,8 @@ def nested(depth: int) -> str:
 
 HOST = 'stablehlo.abs %a {mhlo.frontend_attributes = {_xla_compute_type = "host"}} : tensor<4xf32>'
 LOOP = "func.func private @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n%b = func.call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>\nreturn %b : tensor<4xf32>\n}"
+COMPOSITE = '%b = stablehlo.composite "chlo.erf" %a {decomposition = @f} : (tensor<4xf32>) -> tensor<4xf32>'
+DECOMPOSED = f"func.func private @f(%a: tensor<4xf32>) -> tensor<4xf32> {{\n{COMPOSITE}\nreturn %b : tensor<4xf32>\n}}"
 RETURN = "return %b : tensor<4xf32>"
 MESHES = 'sdy.mesh @m = <["x"=8]>\nsdy.mesh @n = <["x"=2, "y"=4]>'
 CONSTRAIN = '%c = sdy.sharding_constraint %a <@m, [{"x"}]> : tensor<4xf32>\n%b = sdy.sharding_constraint %c <@n, [{"y"}]> : tensor<4xf32>'
@@ -61,6 +63,8 @@ REFUSED = {
     "outfeed": (lambda: assembled('%t = stablehlo.create_token : !stablehlo.token\n%u = "stablehlo.outfeed"(%a, %t) {outfeed_config = ""} : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token\nreturn %a : tensor<4xf32>'), "create_token"),
     "host compute": (lambda: assembled(f"%b = {HOST}\n{RETURN}"), "mhlo.frontend_attributes"),
     "recursion": (lambda: assembled(f"%b = func.call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>\n{RETURN}", functions=LOOP), "call themselves"),
+    "recursive composite": (lambda: assembled(f"{COMPOSITE}\n{RETURN}", functions=DECOMPOSED), "call themselves"),
+    "main as decomposition": (lambda: assembled(f"{COMPOSITE.replace('@f', '@main')}\n{RETURN}"), "call themselves"),
     "deep nesting": (lambda: assembled(nested(60)), "nested more than 50 deep"),
     "huge array": (lambda: assembled(HUGE), "400000000 bytes"),
     "two mesh shapes": (lambda: assembled(f"{CONSTRAIN}\n{RETURN}", functions=MESHES), "meshes of 2 shapes"),
@@ -113,4 +117,6 @@ def test_nothing_of_the_source_travels() -> None:
 def test_the_error_function_is_admitted() -> None:
     """An exact gelu and truncated normal numbers, and so the layers of Flax, are made of it; JAX exports it as a composite."""
     admitted = stablehlo.admit(exported(lambda *args: jax.scipy.special.erf(product(*args))), 8)
-    assert dict(admitted.operations)["stablehlo.composite"] == 1
+    counts = dict(admitted.operations)
+    assert counts["stablehlo.composite"] == 1
+    assert counts["stablehlo.divide"] == 1  # of the decomposition, which is a call like any other

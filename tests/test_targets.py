@@ -16,7 +16,7 @@ from shardlab.errors import ShardlabError
 from shardlab.programs import topology
 from shardlab.programs.comparison import compare
 from shardlab.programs.cost import cost
-from shardlab.programs.program import Program, read_program
+from shardlab.programs.program import Program, inspect, read_program
 from shardlab.programs.targets import compile_for
 from shardlab.programs.topology import devices, parse_target, target_mesh
 
@@ -217,6 +217,8 @@ def test_meshes_over_slices() -> None:
 def test_side_by_side(mesh: jax.sharding.Mesh) -> None:
     """CPU and TPU beside each other: twice the bytes on CPU, because bf16 runs in f32 there."""
     both = compare(matmul, case3(mesh), ["here", "v5e:2x4"])
+    again = inspect(matmul, *case3(mesh), targets=("cpu", "v5e:2x4"))
+    assert str(again).split() == str(both).replace("here (8", "cpu (8").split()
     assert both["here"].payload_bytes == 2 * both["v5e:2x4"].payload_bytes
     lines = [line.split() for line in str(both).splitlines()]
     assert lines[0] == "on one device here (8 CPU) v5e:2x4 (8 TPU)".split()

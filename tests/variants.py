@@ -29,12 +29,14 @@ REFERENCE = "reference"
 class Due:
     """The verdict that a variant must get: passed, or failed with a misconception (`-`: none in particular) and its points.
 
-    One that is launched `alone` hangs, and observed answers launched together with it would wait for its end.
+    A prediction that was wrong passes, and is `told` its misconception. One that is launched `alone` hangs, and observed
+    answers launched together with it would wait for its end.
     """
 
     misconception: str | None = None
     points: float | None = None
     alone: bool = False
+    passes: bool = False
 
     def __call__(self, variant: Callable[[], None]) -> Callable[[], None]:
         """The variant as it is: what it is due is read from the file."""
@@ -47,6 +49,11 @@ right = Due()
 def wrong(misconception: str, points: float | None = None, *, alone: bool = False) -> Due:
     """What a wrong answer is due; without points any number of them, but not all."""
     return Due(misconception, points, alone)
+
+
+def told(misconception: str) -> Due:
+    """What a prediction is due that turned out otherwise: all points, and its cause."""
+    return Due(misconception, passes=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -117,8 +124,9 @@ def _due(statement: ast.stmt) -> Due | None:
     """What a variant's decorator says; a decorator that the reference uses says nothing."""
     for decorator in getattr(statement, "decorator_list", ()):
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if isinstance(called, ast.Name) and called.id in ("right", "wrong"):
-            return eval(compile(ast.Expression(decorator), "<variant>", "eval"), {"right": right, "wrong": wrong})
+        if isinstance(called, ast.Name) and called.id in ("right", "wrong", "told"):
+            words = {"right": right, "wrong": wrong, "told": told}
+            return eval(compile(ast.Expression(decorator), "<variant>", "eval"), words)
     return None
 
 

@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 NAME = "90_tiny"
 TINY = pathlib.Path(__file__).with_name("tiny") / f"{NAME}.md"
 DOUBLE = CallsItem("double", {"C": 2}, oracle=lambda n: 2 * n, calls=((1,), (2,)))
-KIND = ValueItem("kind", {"P": 0.5}, key="all-reduce", predicted=True)
+KIND = ValueItem("kind", {"P": 0.5}, key="all-reduce", words=("all-gather", "all-reduce"), predicted=True)
 HINTS = ("one", "two", "three")
 QUESTIONS = (
     Question("90.1", "Double", (DOUBLE,), 1, 2, HINTS, "Because."),

@@ -38,9 +38,11 @@ GOOD = {
     "missing": (VALUE, {"missing": True}),
     "todo": (PROGRAM, {"todo": True}),
     "error": (PROGRAM, {"error": {"type": "TypeError", "message": "no"}}),
+    "error-line": (VALUE, {"error": {"type": "E", "message": "m", "line": "line 2 of cell 3\n    f(x)\n    ^^^^"}}),
     "placement": (PLACEMENT, {"placement": PLACED}),
     "calls": (CALLS, {"calls": [{"value": 1}, {"error": {"type": "E", "message": "m"}}]}),
     "programs": (PROGRAM, {"programs": [PROGRAM_ENTRY, {"todo": True}]}),
+    "puts": (PROGRAM, {"programs": [{**PROGRAM_ENTRY, "puts": True}, {"todo": True}]}),
 }
 
 
@@ -62,6 +64,8 @@ BAD = {
     "points-inside": (VALUE, {"points": 10}, FIELD),
     "error-is-text": (VALUE, {"error": "E"}, NOT_ERROR),
     "error-field": (VALUE, {"error": {"type": "E", "message": "m", "x": 1}}, NOT_ERROR),
+    "error-line": (VALUE, {"error": {"type": "E", "message": "m", "line": ["f(x)"]}}, LONG.format(6000)),
+    "error-long": (VALUE, {"error": {"type": "E", "message": "m", "line": "x" * 6001}}, LONG.format(6000)),
     "too-deep": (VALUE, {"value": deep(17)}, "the value is nested more than 16 deep"),
     "too-many": (VALUE, {"value": [0] * 20_000}, "the value has more than 20000 parts"),
     "too-long": (VALUE, {"value": "x" * 10_001}, LONG.format(10_000)),

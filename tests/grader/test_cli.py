@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import csv
 import pathlib
+import shutil
 
+import jupytext
+import jupytext.cli
 import nbgrader.api
 import pytest
 from click.testing import CliRunner, Result
-from shardlab_grader import cli
+from shardlab_grader import cli, statuses
+from shardlab_grader.classes import classroom
 from shardlab_grader.demo import sampling
+from shardlab_grader.nbgrader.course import Course, quiet
 from shardlab_grader.records import roster
 from shardlab_grader.records.store import Record
+from shardlab_grader.releases import places
 from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox.box import Mode
 
+import shardlab
 from shardlab.errors import ShardlabError
 from shardlab_judge.verdict import Finding, Verdict
 
-from .conftest import NAME
+from .conftest import NAME, ROOT
 
 SAMPLES = {
     "perfect": "# points: 3.5\n# Takes every answer from the solution.\n# %% * = solution\n",
@@ -92,8 +99,9 @@ def test_a_class_is_released_graded_and_reported(samples: pathlib.Path, tiny: pa
         folder.mkdir(parents=True)
         (folder / f"{NAME}.ipynb").write_text(text)
     graded = run("grade", "90", "--course", course, "--workers", "1")
-    assert graded.exit_code == 1
+    assert graded.exit_code == statuses.LOOK
     assert "sandbox: bubblewrap" in graded.output
+    assert "RLIMIT" not in graded.output
     assert "running and judging: 1 in " in graded.output
     assert run("grade", "90", "--course", course, "--student", "ann").exit_code == 0
     assert "ann" not in graded.output.split("running", 1)[1]
@@ -157,7 +165,7 @@ def test_what_was_not_released_is_named(samples: pathlib.Path, tmp_path: pathlib
     """Grading before releasing is a mistake with a message, not a traceback."""
     ran = run("grade", "90", "--course", tmp_path)
     assert ran.exit_code == 1
-    assert "[unknown-assignment] '90' is the beginning of no assignment." in ran.output
+    assert "[no-course-directory] there is no nbgrader_config.py." in ran.output
 
 
 BAD_SAMPLES = {
@@ -204,3 +212,144 @@ def test_names_are_not_markup() -> None:
     with cli.console.capture() as captured:
         cli.console.print(shown)
     assert "[bold]ann[/nothing]" in captured.get()
+
+
+@pytest.fixture
+def course(samples: pathlib.Path, tiny_course: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
+    """A course with three on its roster, of whom nobody has handed in."""
+    shutil.copytree(tiny_course, tmp_path / "course")
+    with quiet(), Course(tmp_path / "course").gradebook() as gradebook:
+        for student in ("ann", "bob", "cem"):
+            gradebook.update_or_create_student(student)
+    return tmp_path / "course"
+
+
+def hand_in(course: pathlib.Path, student: str, content: str | None = None, name: str = f"{NAME}.ipynb") -> None:
+    """A file in the student's folder: the notebook as it was released unless given."""
+    path = course / "submitted" / student / NAME / name
+    path.parent.mkdir(parents=True)
+    path.write_text((course / "release" / NAME / f"{NAME}.ipynb").read_text() if content is None else content)
+
+
+def test_the_version_is_told() -> None:
+    """That of the package."""
+    ran = run("--version")
+    assert (ran.exit_code, ran.output) == (0, f"shardlab-grader, version {shardlab.__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["grade", "--help"]], ids=" ".join)
+def test_exit_statuses_are_documented(arguments: list[str]) -> None:
+    """Each with its meaning, in the help and in the instructor's guide."""
+    said = run(*arguments).output
+    guide = (ROOT / "jupyter_book" / "instructors.md").read_text()
+    for status, meaning in statuses.MEANINGS.items():
+        assert f"{status:>3}  {meaning.replace('`', '')}" in said
+        assert f"| {status} | {meaning} |" in guide
+
+
+def test_who_handed_in_is_counted(course: pathlib.Path) -> None:
+    """By key unless names are asked for; a run for one student counts nobody."""
+    hand_in(course, "ann")
+    ran = run("grade", "90", "--course", course)
+    assert ran.exit_code == statuses.DONE, ran.output
+    keys = roster.Roster(course).enter(NAME, {"bob": "", "cem": ""})
+    assert f"3 enrolled, 1 handed in, missing: {', '.join(sorted(keys.values()))}\n" in ran.output
+    assert "missing: bob, cem\n" in run("grade", "90", "--course", course, "--names").output
+    assert "enrolled" not in run("grade", "90", "--course", course, "--student", "ann").output
+
+
+def test_rows_of_before_are_listed_when_asked(course: pathlib.Path) -> None:
+    """New and ungraded rows are; so are the limits with `--verbose`."""
+    hand_in(course, "ann")
+    hand_in(course, "bob", "")
+    first = run("grade", "90", "--course", course, "--names")
+    hand_in(course, "cem")
+    second = run("grade", "90", "--course", course, "--names")
+    third = run("grade", "90", "--course", course, "--names", "--verbose")
+    assert [ran.exit_code for ran in (first, second, third)] == [statuses.LOOK] * 3
+    listed = [[line.split()[0] for line in ran.output.splitlines() if "graded  " in line] for ran in (first, second, third)]
+    assert listed == [["ann", "bob"], ["bob", "cem"], ["ann", "bob", "cem"]]
+    assert "as before, and not listed without --verbose: 1" in second.output
+    assert "RLIMIT_AS" in third.output and "RLIMIT_AS" not in second.output
+    assert "not a notebook: the file is empty; ask for it once more." in first.output
+
+
+def test_a_chapter_is_found_by_its_number(course: pathlib.Path) -> None:
+    """`4` is `04`, and not `40`; a beginning that is nobody's lists what there is."""
+    names = ["04_four", "10_ten", "40_forty", "41_more"]
+    assert [places.named(asked, names, course) for asked in ("4", "04", "10", "40", "04_f", "41_more")] == [
+        "04_four", "04_four", "10_ten", "40_forty", "04_four", "41_more",
+    ]  # fmt: skip
+    ran = run("grade", "9_tiny", "--course", course)
+    assert (ran.exit_code, ran.stderr) == (
+        statuses.MEND,
+        "[unknown-assignment] '9_tiny' is the beginning of no assignment.\n"
+        f"  where: {course}/shardlab: {NAME}\n"
+        "  mend:  name one of these; to grade one, release it first.\n",
+    )
+
+
+@pytest.mark.parametrize("command", [["grade", "90"], ["report", "90"], ["forget", "ann"]], ids=" ".join)
+def test_a_course_is_looked_for_around(command: list[str], course: pathlib.Path) -> None:
+    """A wrong `--course` names the one that lies above or below, and makes nothing."""
+    for wrong in (course / "release", course.parent):
+        before = sorted(wrong.iterdir())
+        ran = run(*command, "--course", wrong)
+        assert (ran.exit_code, ran.stderr) == (
+            statuses.MEND,
+            "[no-course-directory] there is no nbgrader_config.py.\n"
+            f"  where: {wrong}\n"
+            f"  mend:  name the course, which may be this:\n         --course {course}\n",
+        )
+        assert sorted(wrong.iterdir()) == before
+
+
+def test_nobody_to_grade(course: pathlib.Path) -> None:
+    """A status of its own where nobody has handed in, or one who is enrolled has not; another for who is unknown."""
+    put = f"put each notebook at submitted/STUDENT/{NAME}/{NAME}.ipynb, then run the same command again."
+    nobody = run("grade", "90", "--course", course)
+    assert (nobody.exit_code, nobody.stderr) == (
+        statuses.NOTHING,
+        f"[nothing-to-grade] nobody has handed in {NAME}.\n  where: {course}/submitted\n  mend:  {put}\n",
+    )
+    hand_in(course, "ann")
+    enrolled = run("grade", "90", "--course", course, "--student", "bob")
+    assert (enrolled.exit_code, enrolled.stderr.splitlines()[0]) == (
+        statuses.NOTHING, f"[nothing-to-grade] this student has not handed in {NAME}.",
+    )  # fmt: skip
+    for unknown in ("zed", "../ann", "/ann", "..", ""):
+        ran = run("grade", "90", "--course", course, "--student", unknown)
+        assert (ran.exit_code, ran.stderr.splitlines()[0]) == (
+            statuses.MEND, f"[unknown-student] '{unknown}' is neither a student who handed in {NAME} nor a key.",
+        )  # fmt: skip
+        assert f"shardlab-grader report {NAME} --names" in ran.stderr
+    key = roster.Roster(course).enter(NAME, {"ann": ""})["ann"]
+    assert run("grade", "90", "--course", course, "--student", key).exit_code == statuses.DONE
+
+
+def test_a_text_is_no_notebook_but_can_become_one(course: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason of a handed-in `.md` is a command, which makes of it a notebook that is graded."""
+    released = (course / "release" / NAME / f"{NAME}.ipynb").read_text()
+    text = jupytext.writes(jupytext.reads(released, fmt="ipynb"), fmt="md:myst").replace("TODO", "done")
+    hand_in(course, "ann", text, f"{NAME}.md")
+    ran = run("grade", "90", "--course", course, "--names")
+    assert ran.exit_code == statuses.LOOK
+    command = f"jupytext --to ipynb --output {NAME}.ipynb {NAME}.md"
+    reasons = {row.student: row.reason for row in classroom.rows(course, NAME)}
+    mend = f"ask for the .ipynb, or make it in that folder: {command}."
+    assert reasons == {"ann": f"missing notebook: {NAME}.md is a text; {mend}"}
+    monkeypatch.chdir(course / "submitted" / "ann" / NAME)
+    jupytext.cli.jupytext(command.split()[1:])
+    assert run("grade", "90", "--course", course).exit_code == statuses.DONE
+    (row,) = classroom.rows(course, NAME)
+    assert row.total == 3.5
+
+
+def test_a_fault_of_ours_has_its_own_status(course: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a traceback, and a sentence that says whose it is; a mistake in the command line stays one."""
+    hand_in(course, "ann")
+    assert run("grade", "90", "--course", course, "--dry-run", "--scheduler", "tcp://x").exit_code == statuses.USAGE
+    monkeypatch.setattr(classroom, "grade", lambda *_, **__: 1 / 0)
+    ran = run("grade", "90", "--course", course)
+    assert ran.exit_code == statuses.OURS
+    assert "ZeroDivisionError" in ran.stderr and "[our-fault] a fault of Shardlab's own;" in ran.stderr

@@ -137,6 +137,14 @@ def test_the_ipynb_is_what_colab_and_nbgrader_open(source: edition.NotebookNode)
     assert len(set(ids)) == len(ids)
 
 
+def test_cells_that_count_cannot_be_deleted(source: edition.NotebookNode) -> None:
+    """Answers and checks, and no others."""
+    cells = edition.student(source).cells
+    assert [cell.id for cell in cells if cell.metadata.get("deletable") is False] == [
+        cell.id for cell in cells if "nbgrader" in cell.metadata
+    ]
+
+
 def test_both_files_hold_the_same_notebook(source: edition.NotebookNode) -> None:
     """The `.md` reads back as the cells of the `.ipynb`, and its header names no version."""
     notebook = edition.student(source)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 from shardlab_grader.records.store import Record
-from shardlab_grader.reports.figures import FEW, Figures, Group, Loss, Misconception, State, figures, state
+from shardlab_grader.reports.figures import FEW, Cause, Figures, Group, Guess, Loss, State, figures, state
 
 from shardlab_judge import question as declared
 from shardlab_judge.items.calls import CallsItem
@@ -78,10 +78,25 @@ def test_misconceptions_are_counted_by_submission() -> None:
     known, twice, other = one(0.0, ("forgot-psum",) * 3), one(0.0, ("forgot-psum", "new-one")), one(0.0, ("",))
     exercise = of(made(known), made(twice), made(other), made()).exercises[0]
     assert exercise.misconceptions == (
-        Misconception("forgot-psum", "Nothing adds the terms up.", 2),
-        Misconception("new-one", "As found.", 1),
+        Cause("forgot-psum", "Nothing adds the terms up.", 2),
+        Cause("new-one", "As found.", 1),
     )
     assert exercise.other == 1
+
+
+def test_predictions_are_counted_by_exercise() -> None:
+    """How many were made, how many came true; a wrong one costs nothing, and its cause is counted."""
+    known = declared.Misconception("as-before", "It grew.")
+    question = Question("1.2", "Two", (ValueItem("a", {"P": 1.0}, key=1, predicted=True, misconceptions=(known,)),), 1, 1,
+                        HINTS, "")  # fmt: skip
+    otherwise = Finding("a", "P", "It turned out otherwise.", cause="It grew.", misconception="as-before")
+    part = Part("a", "P", 1.0, 1.0)
+    wrong, right = Verdict("1.2", "passed", (part,), (otherwise,)), Verdict("1.2", "passed", (part,))
+    none = Verdict("1.2", "failed", (Part("a", "P", 0.0, 1.0),), (Finding("a", "P", "a was not given."),))
+    exercise = figures([Record({"1.2": v}, "none") for v in (wrong, wrong, right, none)], [question]).exercises[0]
+    assert exercise.guesses == (Guess("a", 3, 1),)
+    assert exercise.misconceptions == (Cause("as-before", "It grew.", 2),)
+    assert exercise.counts["passed"] == 3 and exercise.other == 1
 
 
 def test_groups_of_equal_programs() -> None:

@@ -33,6 +33,8 @@ SOURCE = pathlib.Path(shardlab.__file__).parents[1]
 STAND_IN = {
     "shardlab/__init__.py": "",
     "shardlab/answers/__init__.py": "",
+    "shardlab/programs/__init__.py": "",
+    "shardlab/programs/reading/__init__.py": "",
     "shardlab/answers/in_the_box.py": "GIVEN = {}",
     "shardlab/answers/record.py": """
 def record(manifest, namespace, predictions):
@@ -85,9 +87,10 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     for name, source in STAND_IN.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(source)
-    needed = ("cases", "costs", "findings", "question", "responses", "verdict", "items/__init__", "items/value")
+    needed = ("cases", "costs", "domain", "findings", "question", "responses", "verdict", "items/__init__", "items/value")
     judge = (f"shardlab_judge/{name}" for name in needed)
-    for name in ("shardlab/errors", "shardlab/placement", *judge):
+    lines = ("shardlab/sources", "shardlab/raised")
+    for name in ("shardlab/errors", "shardlab/placement", *lines, *judge):
         shutil.copy(SOURCE / f"{name}.py", package / f"{name}.py")
     return package
 
@@ -214,6 +217,29 @@ def test_notebook_that_does_not_finish(grade: Grade) -> None:
     assert statuses(graded) == ["passed", "failed", "failed"]
     assert graded.verdicts["1.3"].findings[0].what == "Your notebook did not finish: time limit of 6 s at cell 3."
     assert graded.limits_hit == ("notebook: time limit of 6 s",)
+
+
+ENDINGS = {
+    "leaves": ("import os; os._exit(0)", "exit status 0"),
+    "crashes": ("import ctypes; ctypes.string_at(0)", "SIGSEGV: Segmentation fault"),
+}
+
+
+@pytest.mark.parametrize(("end", "ending"), ENDINGS.values(), ids=ENDINGS)
+def test_what_follows_a_death_counts(grade: Grade, end: str, ending: str) -> None:
+    """The run goes on without the cell that ended it, and says so at this cell."""
+    graded = grade(*NUMBERS[:2], Cell(end), *NUMBERS[2:])
+    assert statuses(graded) == statuses(grade(*NUMBERS))
+    (error,) = (error for error in graded.errors if error.cell == 2)
+    assert error.message == f"this cell ended the run ({ending}); what follows ran without it"
+
+
+def test_deaths_without_end(grade: Grade) -> None:
+    """Four cells that end the run are one more than it goes on without."""
+    deaths = [Cell("import os; os._exit(0)") for _ in range(4)]
+    graded = grade(*NUMBERS[:2], *deaths, *NUMBERS[2:])
+    assert statuses(graded) == ["passed", "failed", "failed"]
+    assert "did not finish: exit status 0 at cell 6" in graded.verdicts["1.3"].findings[0].what
 
 
 def test_cell_that_does_not_end(grade: Grade) -> None:

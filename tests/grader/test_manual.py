@@ -8,6 +8,7 @@ import pytest
 from shardlab_grader.classes import classroom
 from shardlab_grader.nbgrader.course import Course, quiet
 from shardlab_grader.releases.release import Release, release
+from shardlab_grader.reports import report
 
 from shardlab_course.editions import edition
 
@@ -59,3 +60,25 @@ def test_prose_waits_for_a_person(made: Release) -> None:
     assert grade_of(made, "silent") == grade_of(made, "deleted") == (0, False)
     kept = (made.course_dir / "autograded" / "wrote" / NAME / f"{NAME}.ipynb").read_text()
     assert "Because *bytes*." in kept
+
+
+@pytest.mark.sandbox
+def test_points_by_hand_are_in_total_and_maximum(made: Release) -> None:
+    """The class table has a column for them, says who waits, and counts what a person gave."""
+    notebook = made.notebook
+    next(cell for cell in notebook.cells if cell.id == "q90-1-why").source = "Because *bytes*."
+    hand_in(made, "wrote", notebook)
+    assert classroom.points(made) == {"90.1": 2.0, "90.2": 1.5, report.BY_HAND: 3.0}
+    (row,) = classroom.grade(made.course_dir, NAME, "bubblewrap", 2, silent)
+    assert (row.waiting, row.points.get(report.BY_HAND), row.total) == (True, None, 0.0)
+    with quiet(), Course(made.course_dir).gradebook() as gradebook:
+        grade = gradebook.find_grade("q90-1-why", NAME, NAME, "wrote")
+        grade.manual_score, grade.needs_manual_grade = 2.5, False
+        gradebook.db.commit()
+    (row,) = classroom.grade(made.course_dir, NAME, "bubblewrap", 2, silent)
+    assert (row.waiting, row.points[report.BY_HAND], row.total) == (False, 2.5, 2.5)
+    report.write_scores([row], classroom.points(made), made.course_dir / "class.csv")
+    assert (made.course_dir / "class.csv").read_text().splitlines() == [
+        "student,state,90.1,90.2,by hand,total,of,reason",
+        'wrote,graded,0.0,0.0,2.5,2.5,6.5,"90.1, 90.2: not attempted"',
+    ]

@@ -20,6 +20,7 @@ from shardlab_grader.classes import classroom, jobs
 from shardlab_grader.classes.restore import job_cells, owners, restore
 from shardlab_grader.classes.stages import Grading, missing
 from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.records.changes import Change
 from shardlab_grader.records.submissions import handed_in, submissions
 from shardlab_grader.releases.release import Release, release
 
@@ -148,11 +149,11 @@ def test_only_our_outputs_are_left(made: Release, hand_in: Hand) -> None:
 
 
 def test_our_failure_waits_for_a_person(made: Release, hand_in: Hand) -> None:
-    """An ungraded question has 0 points, needs a person, and says why; the student's row is ungraded."""
+    """An ungraded question has no points yet, needs a person, and says why; the student's row is ungraded."""
     hand_in("lost", text_of(made, ("return ...  # TODO", "return 'lost'")))
     row = grade(made)["lost"]
     assert (row.status, row.reason) == ("ungraded", "90.1: The judge <i>died</i>")
-    assert grades(made, "lost")["q90-1"] == (0.0, True)
+    assert grades(made, "lost")["q90-1"] == (None, True)
     assert comments(made, "lost")["q90-1-answer"] == "The judge &lt;i&gt;died&lt;/i&gt;."
 
 
@@ -161,7 +162,7 @@ def test_a_failing_grader_drops_nobody(made: Release, hand_in: Hand, monkeypatch
     hand_in("bob", text_of(made))
     monkeypatch.setattr(jobs, "grade_one", lambda *_: 1 / 0)
     assert Course(made.course_dir).autograde(NAME, "bob") == ""
-    assert grades(made, "bob") == {"q90-1": (0.0, True), "q90-2": (0.0, True)}
+    assert grades(made, "bob") == {"q90-1": (None, True), "q90-2": (None, True)}
     assert "ZeroDivisionError" in (comments(made, "bob")["q90-1-answer"] or "")
 
 
@@ -250,9 +251,10 @@ def command(app: type[AutogradeApp | GenerateAssignmentApp], *arguments: str) ->
 
 UNREADABLE = {
     "text": (b"hello", "not a notebook: Expecting value: line 1 column 1 (char 0)."),
-    "empty": (b"", "not a notebook: Expecting value: line 1 column 1 (char 0)."),
+    "empty": (b"", "not a notebook: the file is empty; ask for it once more."),
     "cut": (b'{"cells": [', "not a notebook: Expecting value: line 1 column 12 (char 11)."),
-    "bytes": (b"\xff\xfe", "not a notebook: Expecting value: line 1 column 1 (char 0)."),
+    "bytes": (b"\xff\xfea\x00", "not a notebook: Expecting value: line 1 column 1 (char 0)."),
+    "a byte order mark": (b"\xff\xfe", "not a notebook: the file is empty; ask for it once more."),
     "a list": (b"[]", None),
     "an object": (b"{}", None),
     "no cells": (b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}', None),
@@ -287,7 +289,8 @@ def test_every_other_way_to_hand_in_nothing(made: Release, hand_in: Hand) -> Non
     assert rows["misnamed"].reason == "90.1, 90.2: not attempted"
     assert rows["two"].reason == f"wrong name: one.ipynb, two.ipynb instead of {NAME}.ipynb."
     assert rows["linked"].reason == f"unreadable: {NAME}.ipynb is not a regular file."
-    assert rows["misdated"].reason.startswith("unreadable: timestamp.txt: ")
+    assert rows["misdated"].reason.startswith("counted as in time; ") and "(timestamp.txt)" in rows["misdated"].reason
+    assert (rows["misdated"].status, rows["misdated"].total) == ("graded", 0.0)
     assert rows["zoe"].total == 3.5
 
 
@@ -379,3 +382,24 @@ def test_a_failing_gradebook_is_told_in_one_place(capfd: pytest.CaptureFixture[s
             gradebook.add_student("ann")
     assert "Rolling back session" in log.getvalue() and "Traceback" in log.getvalue()
     assert capfd.readouterr() == ("", "")
+
+
+def test_changed_scores_are_told(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another answer, and the same answer under another judge: who, which exercise, before and now, and why."""
+    heard: list[Change] = []
+
+    def told() -> list[tuple[str, str, float | None, float | None, str]]:
+        heard.clear()
+        classroom.grade(made.course_dir, NAME, "bubblewrap", 2, silent, changed=heard.append)
+        return [(one.student, one.question, one.before, one.now, one.why) for one in heard]
+
+    hand_in("ann", text_of(made, ("return ...  # TODO", "return 2 * n")))
+    hand_in("bob", text_of(made))
+    assert told() == told() == []
+    hand_in("ann", text_of(made, ("TODO", "done")))
+    before = {student: grades(made, student) for student in ("ann", "bob")}
+    classroom.grade(made.course_dir, NAME, "bubblewrap", 2, silent, changed=heard.append, dry=True)
+    assert [(one.student, one.question, one.now) for one in heard] == [("ann", "90.2", 1.5)]
+    assert {student: grades(made, student) for student in ("ann", "bob")} == before
+    assert told() == [("ann", "90.2", 0.0, 1.5, "another answer")]
+    assert told() == []

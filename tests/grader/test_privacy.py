@@ -277,7 +277,7 @@ def test_a_student_can_be_named_by_key(made: Release, monkeypatch: pytest.Monkey
     printed = run("grade", NAME, "--course", made.course_dir, "--student", key)
     assert "1 submission: 1 graded, 0 ungraded." in printed
     assert "bob" not in printed
-    assert "bob" in run("grade", NAME, "--course", made.course_dir, "--student", key, "--names")
+    assert "bob" in run("grade", NAME, "--course", made.course_dir, "--student", key, "--names", "--verbose")
 
 
 def test_git_adds_nothing_of_a_course(made: Release, tmp_path: pathlib.Path) -> None:

@@ -15,7 +15,7 @@ import sample_questions
 from rich.console import Console
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports import report, report_page
-from shardlab_grader.reports.figures import Exercise, Figures, Group, Loss, Misconception, Pair
+from shardlab_grader.reports.figures import Cause, Exercise, Figures, Group, Guess, Loss, Pair
 from shardlab_grader.reports.live import Board, remaining
 from shardlab_grader.reports.report import Row, row, summary
 
@@ -34,14 +34,15 @@ EXERCISES = (
              (0.0,) * 10 + (2.0,) * 20, (), 6, ()),
     Exercise("4.2", "You compile", 5.5, {"passed": 12, "partly": 9, "failed": 5, "unattempted": 3, "ungraded": 1},
              (0.0,) * 8 + (3.0,) * 9 + (5.5,) * 12,
-             (Misconception("gathers-both", "Both are gathered & paid.", 9), Misconception("=cmd", "<script>", 1)), 0,
-             (Group(9, "passed"), Group(4, "partly"), Group(2, "passed"))),
+             (Cause("gathers-both", "Both are gathered & paid.", 9), Cause("=cmd", "<script>", 1)), 0,
+             (Group(9, "passed"), Group(4, "partly"), Group(2, "passed")), guesses=(Guess("deep", 24, 7),)),
 )  # fmt: skip
 LOSSES = (Loss("4.2", 1.4, 5.5, "H"), Loss("4.1", 0.5, 2.0, "V"))
 FOUND = Figures(30, 7.5, (0.0, 3.0, 7.5), EXERCISES, (2.25, 3.0, 61.0), LOSSES, (Pair(("4.1", "4.2"), 0.71, (0.4, 0.9)),))
 SMALL = dataclasses.replace(FOUND, losses=None, pairs=None)
 EMPTY = Figures(0, 7.5, (), tuple(dataclasses.replace(e, counts=dict.fromkeys(e.counts, 0), points=(), misconceptions=(),
-                                                      other=0, groups=()) for e in EXERCISES), (), None, None)  # fmt: skip
+                                                      other=0, groups=(), guesses=()) for e in EXERCISES),
+                (), None, None)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,14 @@ def test_sentences(found: Figures, said: list[str]) -> None:
     assert report.sentences(found) == said
 
 
+def test_predictions_are_tabled_and_drawn() -> None:
+    """Of each how many were made, and how many came true."""
+    assert [line.split() for line in printed(report.guess_table(FOUND))] == [
+        ["exercise", "prediction", "made", "came", "true"], ["4.2", "deep", "24", "7"]
+    ]  # fmt: skip
+    assert "7 of 24 came true" in report_page.page("A", FOUND) and "came true" not in report_page.page("A", EMPTY)
+
+
 def test_csv_of_the_exercises(tmp_path: pathlib.Path) -> None:
     """Every figure of the table, for a spreadsheet."""
     report.write_csv(FOUND, tmp_path / "a.csv")
@@ -129,6 +138,7 @@ def test_csv_of_the_exercises(tmp_path: pathlib.Path) -> None:
         "exercise": "4.2", "title": "You compile", "submissions": "30", "passed": "12", "partly": "9", "failed": "5",
         "unattempted": "3", "ungraded": "1", "mean": "3.21", "of": "5.5", "misconceptions": "gathers-both: 9; =cmd: 1",
         "other mistakes": "0", "equal programs": "passed 9 + 2; partly 4", "observed": "",
+        "predictions that came true": "deep: 7 of 24",
     }  # fmt: skip
 
 
@@ -289,3 +299,49 @@ def test_observed_questions_are_marked(tmp_path: pathlib.Path) -> None:
     assert "<em>observed</em>" in page and "<em>Observed</em>" in page and "4.2 /5.5 observed" in page
     assert "bserved" not in report_page.page("04", FOUND, rows, points)
     assert "observed in running processes" in header.exercise(sample_questions.LAUNCHED)
+
+
+LONG = "4.1: two-collectives-where-one-is-enough; 4.2, 4.3: stopped in cell 9: ValueError: shapes of the operands differ"
+ROWS = [
+    Row("k2m4n6p8", "graded", {f"4.{n}": 0.5 * n for n in range(1, 8)}, 14.0, LONG),
+    Row("q3r5s7t9", "graded", {f"4.{n}": 2.5 for n in range(1, 8)}, 17.5),
+]
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_reasons_break_between_words(width: int) -> None:
+    """At every width, below the points where there is no room beside them, and no line is longer than the terminal."""
+    console = Console(file=io.StringIO(), width=width)
+    console.print(report.table(ROWS, dict.fromkeys((f"4.{n}" for n in range(1, 8)), 2.5), "submission", width=width))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= width
+    words = " ".join(lines).split()
+    assert all(word in words for word in LONG.split())
+    assert sum(line.startswith("k2m4n6p8") for line in lines) == (2 if width == 80 else 1)
+    assert not any(line.startswith("q3r5s7t9") for line in lines[lines.index("", 1) :]) if width == 80 else "" not in lines
+
+
+MISSING = [f"key{n}" for n in range(20)]
+ENROLMENTS = {
+    "all": ((3, []), "3 enrolled, 3 handed in."),
+    "some": ((117, MISSING[:3]), "120 enrolled, 117 handed in, missing: key0, key1, key2"),
+    "many": (
+        (1, MISSING),
+        f"21 enrolled, 1 handed in, missing: {', '.join(MISSING[:12])} and 8 more (--verbose names them)",
+    ),
+    "many, all asked for": ((1, MISSING, True), f"21 enrolled, 1 handed in, missing: {', '.join(MISSING)}"),
+    "an escape": ((0, ["\x1b[2J"]), "1 enrolled, 0 handed in, missing: \ufffd[2J"),
+}
+
+
+@pytest.mark.parametrize(("case", "said"), ENROLMENTS.values(), ids=ENROLMENTS)
+def test_who_has_not_handed_in(case: tuple[int, list[str]], said: str) -> None:
+    """How many there are and who is missing; of very many the first."""
+    assert report.enrolment(*case) == said
+
+
+def test_waiting_for_a_person_is_said() -> None:
+    """In the last line, beside what is ungraded."""
+    rows = [Row("a", "graded", waiting=True), Row("b", "graded")]
+    said = "2 submissions: 2 graded, 0 ungraded. Waiting for a person in Formgrader, without these points in the total: 1."
+    assert summary(rows) == said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import shutil
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +14,11 @@ from shardlab_grader.border.artifact import Recording, read
 from shardlab_grader.classes.notebook import Cell, Job, Settings, run, run_ours
 from shardlab_grader.sandbox.box import Limits, Outcome, RunScript, cold
 
+import shardlab
+
 pytestmark = pytest.mark.sandbox
 
+SOURCE = pathlib.Path(shardlab.__file__).parent
 ANSWER = '''
 def record(manifest, namespace, predictions):
     """Stands in for the real one, without JAX: values as they are, calls made."""
@@ -47,6 +51,8 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     (answers / "__init__.py").touch()
     (answers / "record.py").write_text(ANSWER)
     (answers / "in_the_box.py").write_text(PREDICTIONS)
+    for name in ("sources", "raised"):
+        shutil.copy(SOURCE / f"{name}.py", package / f"{name}.py")
     return package.parent
 
 
@@ -177,8 +183,47 @@ def test_endless_answer(ran: Run) -> None:
     items = [{"name": "f", "kind": "calls", "calls": [[1]]}, {"name": "a", "kind": "value", "predicted": False}]
     source = "def f(x):\n    while True: pass\na = 1"
     _, recording = ran(source, manifests={"1.1": {"id": "1.1", "variable": None, "items": items}}, cell_seconds=0.5)
-    timeout = {"error": {"type": "CellTimeout", "message": "did not end within 0.5 s"}}
+    line = "line 2 of cell 1, in f\n    while True: pass\n    ^^^^^^^^^^^^^^^^"
+    timeout = {"error": {"type": "CellTimeout", "message": "did not end within 0.5 s", "line": line}}
     assert values(recording) == {"f": timeout, "a": 1}
+
+
+LOOKED_AT = {
+    "message": "def __str__(self): raise KeyError",
+    "no-end": "def __str__(self):\n        while True: pass",
+    "cause": "__cause__ = property(lambda self: 1 / 0)",
+    "context": "__context__ = property(lambda self: exit())",
+}
+
+
+def test_a_cells_error_tells_its_line(ran: Run) -> None:
+    """Cells are called by their place in the notebook, also where others were not run; the innermost line comes first."""
+    raising = "def inner(xs):\n    return [xs[n] for n in range(9)]\ndef outer(): return inner([1])"
+    _, recording = ran("a = 1", GRADE, raising, "a = 2\nouter()", "x = (1\n", "sorted(1)")
+    lines = {error.cell + 1: error.line for error in recording.errors}
+    assert lines == {
+        4: "line 2 of cell 3, in inner\n    return [xs[n] for n in range(9)]\n            ^^^^^\n"
+        "called in line 3 of cell 3, in outer: def outer(): return inner([1])\ncalled in line 2 of cell 4: outer()",
+        5: "",
+        6: "line 1 of cell 6\n    sorted(1)\n    ^^^^^^^^^",
+    }
+
+
+@pytest.mark.parametrize("body", LOOKED_AT.values(), ids=LOOKED_AT)
+def test_errors_that_fight_back(ran: Run, body: str) -> None:
+    """An exception that raises or does not end when it is looked at costs its own words, and the rest goes on."""
+    _, recording = ran(f"class E(Exception):\n    {body}\nraise E", "a = 3", cell_seconds=0.5)
+    assert [error.cell for error in recording.errors] == [0]
+    assert values(recording)["a"] == 3 and recording.ended
+
+
+def test_a_line_of_escapes(ran: Run) -> None:
+    """Whatever stands in the line that raised, and however long it is, a page gets a few short lines of printable text."""
+    _, recording = ran("x = 1; raise ValueError  # \x1b[2J\u202e\t" + "y" * 10**5)
+    (error,) = recording.errors
+    assert (
+        len(error.line) < 300 and all(c.isprintable() or c == "\n" for c in error.line) and "raise ValueError" in error.line
+    )
 
 
 def test_predictions(ran: Run) -> None:
@@ -215,10 +260,15 @@ DEATHS = {
 
 @pytest.mark.parametrize(("source", "ending"), DEATHS.values(), ids=DEATHS)
 def test_death_keeps_what_was_recorded(ran: Run, source: str, ending: str) -> None:
-    """What was recorded before the end stays, and the cell of the end is known."""
-    outcome, recording = ran("a = 1; b = 1", GRADE, source, wall=6.0, printed=2**20, cell_seconds=0.5)
-    assert (outcome.ending, recording.cell, recording.ended) == (ending, 2, False)
-    assert values(recording) == {"a": 1}
+    """What was recorded before the end stays, and the cell of the end is known; while there is time, what follows runs."""
+    outcome, recording = ran("a = 1; b = 1", GRADE, source, "b = 2", wall=6.0, printed=2**20, cell_seconds=0.5)
+    assert values(recording)["a"] == 1
+    if ending.startswith("time limit"):
+        assert (outcome.ending, recording.cell, recording.ended) == (ending, 2, False)
+    else:
+        ((cell, message),) = ((error.cell, error.message) for error in recording.errors)
+        assert (cell, message) == (2, f"this cell ended the run ({ending}); what follows ran without it")
+        assert recording.ended and values(recording)["b"] == 2
 
 
 def test_threads_do_not_hold_the_end(ran: Run) -> None:
@@ -268,4 +318,4 @@ def test_real_answers(tmp_path: pathlib.Path, run_script: RunScript) -> None:
     manifests = {"1.1": {"id": "1.1", "variable": None, "items": [item]}}
     _, recording = left_behind(Job("", tuple(cells), manifests, Settings(tmp_path / "cache")), run_script)
     assert recording.errors == ()
-    assert list(values(recording)["answer"]["programs"][0]) == ["module", "outputs"]
+    assert list(values(recording)["answer"]["programs"][0]) == ["module", "outputs", "lines"]

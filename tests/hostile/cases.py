@@ -28,7 +28,7 @@ def product(mesh, A, B):
 }
 WRONG = {
     "q90-1-answer": "def double(n):\n    return 3 * n",
-    "q90-2-answer": 'sl.predict("90.2", kind="all-gather")',
+    "q90-2-answer": 'sl.predict("90.2", kind="all-sorts")',
     "q90-2-answer-2": 'parts = {"A": 4}',
     "q90-3-answer": "def product(mesh, A, B):\n    return jnp.zeros((A.shape[0], B.shape[1]))",
     "q90-4-answer": 'rows = jax.NamedSharding(\n    jax.make_mesh((8,), ("x",), (jax.sharding.AxisType.Auto,)), P())',

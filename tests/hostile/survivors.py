@@ -51,5 +51,5 @@ CASES = (
         import os, signal, subprocess
         subprocess.Popen(["sleep", "{MARK}"], start_new_session=True)
         os.kill(os.getpid(), signal.SIGSTOP)
-        """, reason="time limit", slow=True),
+        """),
 )  # fmt: skip

@@ -9,8 +9,9 @@ import os
 from collections.abc import Mapping, Sequence
 
 import pytest
+from shardlab_grader import statuses
 
-from . import exhaustion, inside, names, network, notebooks, plausible, programs, reach, startup, survivors
+from . import early, exhaustion, inside, names, network, notebooks, plausible, programs, reach, startup, survivors
 from .cases import POINTS, Case
 from .harness import HONEST, KEY, SECRET, WORK, Course, Row, open_port, reached, sleeping
 from .pages import dangers, policy
@@ -19,10 +20,10 @@ pytestmark = pytest.mark.sandbox
 
 FAMILIES = {
     module.__name__.rpartition(".")[2]: module.CASES
-    for module in (inside, reach, network, survivors, exhaustion, startup, notebooks, plausible, programs, names)
+    for module in (inside, reach, network, survivors, early, exhaustion, startup, notebooks, plausible, programs, names)
 }
 FULL = os.environ.get("SHARDLAB_FULL") == "1"
-ONE = "recorder files loopback daemon memory-in-many sitecustomize utf-16 decoy-collective calls-python markdown".split()
+ONE = "recorder files loopback daemon leaves memory-in-many sitecustomize utf-16 decoy-collective calls-python markdown".split()
 
 
 def one_of_each() -> list[Case]:
@@ -57,7 +58,7 @@ def test_a_hostile_class(family: str, course: Course, monkeypatch: pytest.Monkey
     good = (Row("graded", POINTS, ""), sum(POINTS.values()))
     wrong += [f"{name}: {rows.get(name)}" for name in HONEST if (rows.get(name), scores.get(name)) != good]
     assert not wrong, "\n".join([*wrong, ended.said])
-    assert ended.status == int(any(case.status == "ungraded" for case in cases)), ended.said
+    assert ended.status == (statuses.LOOK if any(case.status == "ungraded" for case in cases) else 0), ended.said
     assert "Traceback" not in ended.said
     assert (ended.left, sleeping(), called) == ([], [], False)
     assert course.fixed() == before

@@ -12,6 +12,7 @@ import random
 import sqlite3
 
 import pytest
+from shardlab_grader import statuses
 
 from .cases import POINTS, Case, answers, damaged, deserved, folder
 from .harness import Course, Ended, Row
@@ -51,7 +52,7 @@ def verdicts(course: Course) -> dict[str, int]:
 
 def check_end(course: Course, ended: Ended, expected: dict[str, list[tuple[object, ...]]]) -> None:
     """Nobody is lost, nobody is there twice, and every file that was written is whole."""
-    assert ended.status == 1, ended.said  # two cannot be graded
+    assert ended.status == statuses.LOOK, ended.said  # two cannot be graded
     wanted = {case.name: {q: case.points.get(q, 0.0) for q in POINTS} for case in STUDENTS}
     assert {name: dict(row.points) for name, row in course.rows().items()} == wanted
     assert books(course) == expected

@@ -12,9 +12,11 @@ import pytest
 from sample_questions import PROGRAM, P, product, question
 
 from shardlab.answers.record import record
+from shardlab.programs.exporting import exported
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.judging import judge
+from shardlab_judge.measuring import measure
 from shardlab_judge.question import Check
 from shardlab_judge.references import References, build, passing
 from shardlab_judge.verdict import Finding, Verdict
@@ -204,19 +206,84 @@ def test_one_of_several_right_outputs_passes(sign: int, status: str) -> None:
     assert judge(asked, answer, References({}, {}), SEED).status == status
 
 
+def in_region(mesh, a, b):
+    return manual(lambda a, b: jax.lax.psum(a @ b, "y"), mesh, a, b, in_specs=(P("x", "y"), P("y", None)), out_specs=P("x"))
+
+
+def in_an_inner_jit(mesh, a, b):
+    return jax.jit(lambda a, b: in_region(mesh, a, b))(a, b)
+
+
+def in_a_loop(mesh, a, b):
+    zeros = jnp.zeros((a.shape[0], b.shape[1]))
+    return jax.lax.fori_loop(0, 1, lambda _, total: total + in_region(mesh, a, b), zeros)
+
+
+def dead_region(mesh, a, b):
+    in_region(mesh, a, b)
+    return a @ b
+
+
+def dead_output(mesh, a, b):
+    def body(a, b):
+        return b, jax.lax.psum(a[0, 0], ("x", "y"))
+
+    b, _ = jax.shard_map(body, mesh=mesh, in_specs=(P("x", "y"), P("y")), out_specs=(P("y"), P()))(a, b)
+    return a @ b
+
+
+def decoy(mesh, a, b):
+    return a @ b + 0 * in_region(mesh, a, b)
+
+
+def gathered_at_the_border(mesh, a, b):
+    return manual(lambda a, b: a @ b, mesh, a, b, in_specs=(P("x"), P()), out_specs=P("x"))
+
+
+def placed_as_it_is(mesh, a, b):
+    return constrained(gathered_at_the_border(mesh, a, b) + 0 * in_region(mesh, a, b), mesh, "x")
+
+
+def gathered_behind(mesh, a, b):
+    return constrained(in_region(mesh, a, b), mesh)
+
+
+def summed_outside(mesh, a, b):
+    specs = {"in_specs": (P("x", "y"), P("y", None)), "out_specs": P("y", "x")}
+    terms = manual(lambda a, b: (a @ b)[None] + 0 * jax.lax.psum(a[0, 0], "y"), mesh, a, b, **specs)
+    return terms.sum(0)
+
+
+def multiplied_outside(mesh, a, b):
+    a = jax.shard_map(lambda a: a, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(a)
+    return (a[:, :, None] * b[None]).sum(1)
+
+
 @pytest.mark.parametrize(
-    ("operations", "moves", "manual"),
+    ("written", "wanted"),
     [
-        ({"sdy.manual_computation": 1}, False, True),
-        ({"sdy.manual_computation": 1, "stablehlo.all_reduce": 1}, True, True),
-        ({"sdy.manual_computation": 1, "stablehlo.dot_general": 1}, True, False),
-        ({"stablehlo.dot_general": 1}, False, False),
+        (in_region, True),
+        (in_an_inner_jit, True),
+        (lambda mesh, a, b: jnp.maximum(in_region(mesh, a, b), 0) * 2, True),
+        (lambda mesh, a, b: a @ b, False),
+        (dead_region, False),
+        (dead_output, False),
+        (decoy, False),
+        (gathered_at_the_border, False),
+        (placed_as_it_is, False),
+        (gathered_behind, True),
+        (summed_outside, False),
+        (multiplied_outside, False),
+        (in_a_loop, True),
     ],
+    ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_manual_programs_write_what_moves(operations: dict[str, int], moves: bool, manual: bool) -> None:
-    """A `shard_map` around a line that sends nothing, while the compiler moves the arrays at its border, is not manual."""
-    collectives = ("an all-reduce",) * moves
-    assert Observed(Case(axes(x=8), ()), operations=tuple(operations.items()), collectives=collectives).manual is manual
+@pytest.mark.parametrize("mesh", [axes(x=2, y=4), axes(x=4, y=2)], ids=str)
+def test_what_moves_is_written_by_hand(written, wanted: bool, mesh) -> None:
+    """Only what outputs are made from counts: products and what moves stand in `jax.shard_map`, and nothing is left."""
+    case = Case(mesh, (Input((8, 12), ("x", "y")), Input((12, 6), ("y",))))
+    (program,) = exported(written, {"name": "answer", "cases": [case.to_json()]})
+    assert measure(base64.b64decode(program["module"]), case).observed.manual is wanted
 
 
 def test_a_second_run_has_other_whole_numbers() -> None:

@@ -20,6 +20,7 @@ SELECT = """async index => { const notebook = jupyterapp.shell.currentWidget.con
                              notebook.deselectAll();
                              notebook.activeCellIndex = index;
                              await notebook.scrollToItem(index, 'center');
+                             await notebook.activeCell.ready;  // its editor is made when it is first seen
                              notebook.mode = 'edit'; notebook.activeCell.editor.focus() }"""
 SOURCE = "index => jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel.source"
 OUTPUT = """index => { const cell = jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel;

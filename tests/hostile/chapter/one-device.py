@@ -9,9 +9,5 @@ def on_one(mesh, A, B, spec):
     return jax.device_put(C, jax.NamedSharding(mesh, spec))
 
 
-def case_4_rows(mesh, A, B):
-    return on_one(mesh, A, B, P("x", None))
-
-
 def case_4_columns(mesh, A, B):
     return on_one(mesh, A, B, P(None, "x"))

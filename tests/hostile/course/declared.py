@@ -36,7 +36,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 DOUBLE = CallsItem(
     "double", {"C": 2}, oracle=lambda n: 2 * n, calls=((1,), (2,)), draw=lambda rng: (rng.randrange(3, 10**6),)
 )
-KIND = ValueItem("kind", {"P": 0.5}, key="all-reduce", predicted=True)
+KIND = ValueItem("kind", {"P": 0.5}, key="all-reduce", words=("all-gather", "all-reduce"), predicted=True)
 PRODUCT = ProgramItem(
     "product", {"V": 2, "S": 1, "H": 1}, oracle=product, draw=drawn,
     cases=(contraction(8, 64, 12, x=2, y=4), contraction(12, 96, 8, x=4, y=2)),

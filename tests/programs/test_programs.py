@@ -1,0 +1,63 @@
+"""Programs in the manner of public ones, on CPU and on slices of three TPUs: collectives, rounds, FLOPs, time to read.
+
+Slow: `make test-programs` runs them.
+"""
+
+import importlib.util
+import time
+
+import jax
+import pytest
+from programs import activations, experts, libraries, reading, rings, weights
+from programs.listing import LISTED, compiled
+
+from shardlab.programs.program import read_program
+from shardlab.programs.reading.arithmetic import Arithmetic
+from shardlab.programs.reading.calls import calls
+from shardlab.programs.reading.hlo import parse
+
+MODULES = (activations, experts, libraries, rings, weights)
+WHERE = [(name, target) for name, listed in LISTED.items() for target in listed.targets]
+pytestmark = pytest.mark.programs
+
+
+@pytest.mark.parametrize("name, target", WHERE, ids=lambda each: each)
+def test_program(name: str, target: str) -> None:
+    """Readers agree with the second one; loops run as often as the source says; FLOPs are XLA's; reading is quick."""
+    if target != "cpu" and importlib.util.find_spec("libtpu") is None:
+        pytest.skip("libtpu is not installed (extra: tpu)")
+    began = time.perf_counter()
+    made = compiled(name, target)
+    took = time.perf_counter() - began
+    text = made.as_text()
+    reading.agree(text)
+    rounds = [loop.rounds for loop in calls(text).loops.values()]
+    assert sorted(rounds, key=str) == sorted(LISTED[name].rounds, key=str)
+    module = parse(text)
+    # XLA adds up in 32 bits.
+    assert Arithmetic(module, loops=True).once(module.entry) == pytest.approx(
+        made.cost_analysis()["flops"], rel=1e-5, abs=64
+    )
+    assert (read_program(made).flops is None) == (None in rounds)
+    assert reading_seconds(made) < max(0.02 * took, 0.01)
+
+
+def reading_seconds(made: jax.stages.Compiled) -> float:
+    """How long `inspect` reads, the quickest of three times; nothing is kept from an earlier reading.
+
+    Of this process's own time: another one on the machine is no slowness of ours.
+    """
+    times = []
+    for _ in range(3):
+        parse.cache_clear()
+        calls.cache_clear()
+        began = time.process_time()
+        read_program(made)
+        times.append(time.process_time() - began)
+    return min(times)
+
+
+def test_enough() -> None:
+    """There are more than twenty, each module has some, and nearly all are compiled for four kinds of devices."""
+    assert len(LISTED) >= 20 and len(WHERE) >= 4 * len(LISTED) - 1
+    assert {listed.build.__module__ for listed in LISTED.values()} == {module.__name__ for module in MODULES}

@@ -1,0 +1,155 @@
+"""The clinic: each case knows the message of its own program and no other; what is old says today what the page says."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+import jax
+import pytest
+
+import shardlab as sl
+from shardlab.clinic import cases, old
+from shardlab.clinic.running import written
+from shardlab_course.chapters import QUESTIONS
+
+BOOK = Path(__file__).parents[1] / "jupyter_book"
+CASES = (*cases.CASES, *old.CASES)
+MEASURED = pytest.mark.skipif(jax.__version__ != "0.10.2", reason="the page says what JAX 0.10.2 says")
+BOUND = "\nnp.testing.assert_allclose(np.asarray(out), {value}, rtol=1e-6)\nprint('equal')"
+UNKNOWN = """\
+ZeroDivisionError: division by zero
+NameError: name 'jnp' is not defined
+NameError: name 'data' is not defined
+KeyError: 'data'
+IndexError: list index out of range
+ModuleNotFoundError: No module named 'jax'
+ModuleNotFoundError: No module named 'jax.experimental.sharding'
+ImportError: cannot import name 'make_mesh' from 'numpy'
+AttributeError: module 'jax' has no attribute 'nothing'
+AttributeError: 'Array' object has no attribute 'shard'
+TypeError: dot_general requires contracting dimensions to have the same shape, got (4,) and (5,).
+TypeError: add got incompatible shapes for broadcasting: (4,), (5,).
+TypeError: Shapes must be 1D sequences of concrete values of integer type, got (JitTracer(~int32[]),).
+TypeError: scan body function carry input and carry output must have equal types, but they differ: float32[] and int32[]
+TypeError: shard_map() got an unexpected keyword argument 'meshes'
+TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'
+ValueError: Number of devices 8 must be >= the product of mesh_shape (16,)
+ValueError: ppermute sources and destinations must be unique, got ((0, 1), (0, 2)).
+ValueError: `visualize_sharding` only works for shapes with 1 and 2 dimensions.
+ValueError: cannot reshape array of size 6 into shape (4, 2)
+ValueError: Invalid shapes for solve: (8, 16, 16), (8, 16).
+TracerBoolConversionError: Attempted boolean conversion of traced array with shape bool[].
+UnexpectedTracerError: Encountered an unexpected tracer. A function transformed by JAX had a side effect
+FloatingPointError: invalid value (nan) encountered in jit(log).
+AssertionError: Not equal to tolerance rtol=1e-05 Mismatched elements: 4 / 4 (100%) Max relative difference: 0.3141
+AssertionError: Mismatched elements: 1 / 8 (12.5%) Max relative difference among violations: 7.
+RuntimeError: Unable to initialize backend 'tpu': UNAVAILABLE: No TPU devices available.
+NamedSharding(mesh=Mesh('data': 4, 'model': 2, axis_types=(Auto, Auto)), spec=P('data',), memory_kind=device)
+WARNING:jax._src.xla_bridge: An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed.
+my program is slow""".splitlines()
+
+
+@functools.cache
+def ran(program: str) -> str:
+    """What a program writes; each runs once."""
+    return written(program)
+
+
+def names(message: str | BaseException) -> list[str]:
+    return [case.name for case in sl.diagnose(message).cases]
+
+
+def spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
+def test_a_case_knows_its_own_message(case: sl.clinic.case.Case) -> None:
+    """Its program, run, writes what it is known by, and what no other case is known by."""
+    assert names(ran(case.program)) == [case.name]
+
+
+@MEASURED
+@pytest.mark.parametrize("row", old.ROWS, ids=lambda row: row.api)
+def test_old_and_new(row: sl.clinic.case.Old) -> None:
+    """The old program writes what its row says; where it still ends, and in the new one, the values are NumPy's."""
+    bound = BOUND.format(value=row.value)
+    said, new = ran(row.old + bound), ran(row.new + bound)
+    assert row.says in spaced(said) and ("Error:" in said or said.endswith("equal\n"))
+    assert new == "equal\n"
+    assert names(row.old) in ([], [row.case]) and names(row.new) == [] and names(row.old + said) == [row.case]
+
+
+@pytest.mark.parametrize("message", UNKNOWN)
+def test_not_known_here(message: str) -> None:
+    """What no case has is not forced on one, and the answer says where to ask."""
+    assert names(message) == []
+    first, ask, page = repr(sl.diagnose(message)).splitlines()
+    assert first == f"not known here: none of {len(CASES)} cases has these words."
+    assert "https://github.com/jax-ml/jax/discussions" in ask and "errors.md" in page
+
+
+def test_there_are_thirty() -> None:
+    """Thirty different messages are not known."""
+    assert len(set(UNKNOWN)) == 30
+
+
+def test_a_message_of_ours() -> None:
+    """Shardlab's own message leads to its entry among the errors."""
+    with pytest.raises(sl.ShardlabError) as raised:
+        sl.hint("99.1")
+    assert repr(sl.diagnose(raised.value)).splitlines() == [
+        "not known here: this message is Shardlab's own, and says itself how to mend it.",
+        "  page:      errors.md#unknown-question",
+    ]
+
+
+def test_an_exception_and_colours() -> None:
+    """The exception itself is as good as its text; colours and line breaks of a terminal do not matter."""
+    with pytest.raises(NameError) as raised:
+        jax.lax.psum(1.0, "rows")
+    assert names(raised.value) == ["unbound-axis"]
+    assert names("\x1b[31mFound an unbound\n   axis\x1b[0m name: rows") == ["unbound-axis"]
+
+
+def test_two_cases_in_one_text() -> None:
+    """A page of old code has more than one; each is shown with its own words."""
+    both = sl.diagnose("f = pmap(g)\nwith mesh:\n    f(x)")
+    assert [case.name for case in both.cases] == ["pmap", "with-mesh"] and both.said == ("pmap(", "with mesh:")
+    assert repr(both).count("  mend:") == 2 and max(map(len, repr(both).splitlines())) <= 100
+
+
+def test_a_replicated_drawing() -> None:
+    """What JAX draws of an array that is whole on every device is known; of one that is cut, or on one device, not."""
+    box = "┌─────────┐\n│         │\n│{}│\n│         │\n└─────────┘"
+    assert names(box.format(" CPU 0,1 ")) == ["silent-replication"]
+    assert names(box.format("  CPU 0  ")) == names("┌───┬───┐\n│TPU 0,1│TPU 2,3│\n└───┴───┘") == []
+
+
+def test_cases_are_whole() -> None:
+    """Names are told apart, exercises exist, and the heading that a case leads to is on its page."""
+    assert len({case.name for case in CASES}) == len(CASES)
+    assert {case.exercise for case in CASES} <= set(QUESTIONS)
+    assert {row.case for row in old.ROWS} == {case.name for case in old.CASES}
+    for case in CASES:
+        name, _, anchor = case.page.partition("#")
+        text = (BOOK / name).read_text()
+        slugs = {
+            re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"(?m)^##+ (.+)$", text)
+        }
+        assert anchor in slugs, case.page
+
+
+@MEASURED
+def test_the_page_says_what_is_measured() -> None:
+    """Each row of the page has the old name, JAX's words, and what to write; and the page has no row that is not run."""
+    text = (BOOK / "old_to_new.md").read_text()
+    assert re.findall(r"(?m)^### (.+)$", text) == []
+    for row in old.ROWS:
+        place = text[text.index(f"**{row.api}**") :].partition("\n**")[0]
+        assert f"| {row.api} | " in text and (row.says.replace("`", "") in text)
+        assert row.old in place and row.new in place
+        assert (row.says or "It says nothing") in spaced(place)
+    assert len(re.findall(r"(?m)^\*\*.+\*\*$", text)) == len(old.ROWS)

@@ -1,0 +1,110 @@
+"""What a release puts on the package index: the five packages, and nothing of tests, chapters or people's work."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[1]
+PACKAGES = {
+    "shardlab": "src",
+    "shardlab_judge": "src",
+    "shardlab_course": "src",
+    "shardlab_grader": "grader",
+    "shardlab_authoring": "grader",
+}
+SUFFIXES = {".css", ".j2", ".json", ".py", ".typed", ".txt"}
+"""Of the files of packages: code, its types, and data that it reads. A notebook or a page is neither."""
+BESIDE = {"CHANGELOG.md", "LICENSE", "LICENSE-TEXT", "PKG-INFO", "README.md", "pyproject.toml", ".gitignore"}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, pathlib.Path]:
+    """The wheel and the sdist, built as `make dist` does."""
+    folder = tmp_path_factory.mktemp("dist")
+    return build(ROOT, folder, "--target", "wheel"), build(ROOT, folder, "--target", "sdist")
+
+
+def build(root: pathlib.Path, folder: pathlib.Path, *options: str) -> pathlib.Path:
+    """The one file that hatchling makes of a tree."""
+    before = set(folder.iterdir())
+    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder), *options]
+    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    (made,) = set(folder.iterdir()) - before
+    return made
+
+
+def contents(wheel: pathlib.Path) -> dict[str, bytes]:
+    """The files of a wheel's packages, by name."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def ours() -> dict[str, bytes]:
+    """The files of our packages, by their names in a wheel."""
+    return {
+        path.relative_to(ROOT / home).as_posix(): path.read_bytes()
+        for package, home in PACKAGES.items()
+        for path in (ROOT / home / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_wheel_is_the_packages(built: tuple[pathlib.Path, pathlib.Path]) -> None:
+    """Every file of the five packages is in it, unchanged, and no other."""
+    assert contents(built[0]) == ours()
+
+
+def test_packages_hold_code_and_its_data_only() -> None:
+    """No notebook, no chapter's text, no gradebook, keys or submissions lie among the packages, whatever their names."""
+    assert {path for path in ours() if pathlib.PurePath(path).suffix not in SUFFIXES} == set()
+    texts = {path for path in ours() if path.endswith(".txt")}
+    assert {path.split("/")[1] for path in texts} == {"listings"}, "text that is no listing of a compiled program"
+
+
+def test_no_solution_and_no_answer_is_in_the_wheel(built: tuple[pathlib.Path, pathlib.Path]) -> None:
+    """Whole files of tests, answers, samples, chapters and notebooks are not in it under another name either."""
+    shipped = set(contents(built[0]).values())
+    for folder in ("tests", "solutions", "notebooks", "grader/samples", "jupyter_book"):
+        files = [path for path in (ROOT / folder).rglob("*") if path.is_file() and path.stat().st_size > 100]
+        assert files, folder
+        assert [path for path in files if "__pycache__" not in path.parts and path.read_bytes() in shipped] == []
+
+
+def test_the_sdist_makes_the_same_wheel(built: tuple[pathlib.Path, pathlib.Path], tmp_path: pathlib.Path) -> None:
+    """The sdist holds what the wheel is made of and a few texts, and the wheel built from it is the same."""
+    wheel, sdist = built
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tree,) = tmp_path.iterdir()
+    assert {path.name for path in tree.iterdir() if path.is_file()} <= BESIDE
+    assert {path.relative_to(tree).as_posix() for home in set(PACKAGES.values()) for path in (tree / home).iterdir()} == {
+        f"{home}/{package}" for package, home in PACKAGES.items()
+    }
+    assert contents(build(tree, tmp_path, "--target", "wheel")) == contents(wheel)
+
+
+def test_the_wheel_works_alone(built: tuple[pathlib.Path, pathlib.Path], tmp_path: pathlib.Path) -> None:
+    """Installed elsewhere, all chapters' questions load from it, and the command answers."""
+    place = tmp_path / "installed"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    subprocess.run([*install, "--target", str(place), str(built[0])], check=True)
+    program = f"""
+import pathlib, sys
+sys.path.insert(0, {str(place)!r})
+import shardlab_course.chapters, shardlab, shardlab_grader, shardlab_authoring, shardlab_judge
+for name in {sorted(PACKAGES)!r}:
+    assert pathlib.Path(sys.modules[name].__file__).is_relative_to({str(place)!r}), name
+print(*sorted(shardlab_course.chapters.QUESTIONS))
+from shardlab_grader.cli import main
+main(["--help"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    asked, said = done.stdout.split("\n", 1)
+    assert {path.stem for path in (ROOT / "tests" / "answers").glob("*.py")} <= set(asked.split())
+    assert "release" in said and "grade" in said

@@ -1,0 +1,238 @@
+"""What people hand in to `inspect`, for the devices here and for a slice: wrappers, stages, keywords, trees."""
+
+import functools
+import importlib.util
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+from jax import P
+
+from shardlab.errors import ShardlabError
+from shardlab.programs.program import Program, inspect
+
+needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
+BOTH = pytest.mark.parametrize("target", [None, pytest.param("v5e:2x4", marks=needs_libtpu)])
+AUTO = jax.sharding.AxisType.Auto
+SUMMED = [("all-reduce", ("y",), 32 * 256 * 4)]
+
+
+def mesh_of(*sizes: int) -> jax.sharding.Mesh:
+    """A mesh over the first devices."""
+    return jax.make_mesh(sizes, ("x", "y")[: len(sizes)], axis_types=(AUTO,) * len(sizes))
+
+
+def array(shape: tuple[int, ...], *entries: Any) -> jax.Array:
+    """Random numbers over two by four devices."""
+    numbers = np.random.default_rng(5).standard_normal(shape, "float32")
+    return jax.device_put(numbers, jax.NamedSharding(mesh_of(2, 4), P(*entries)))
+
+
+def arrays() -> tuple[jax.Array, jax.Array]:
+    """Factors whose product is summed over y."""
+    return array((64, 128), "x", "y"), array((128, 256), "y")
+
+
+def product(a: jax.Array, b: jax.Array, *, scale: float = 1.0, summed: bool = True) -> jax.Array:
+    """A product, or the first factor alone."""
+    return (a @ b) * scale if summed else a * scale
+
+
+class Model:
+    """Methods: jitted over itself as a static argument, and plain."""
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def jitted(self, a: jax.Array, b: jax.Array) -> jax.Array:
+        """The product."""
+        return a @ b
+
+    def plain(self, a: jax.Array, b: jax.Array) -> jax.Array:
+        """The product."""
+        return a @ b
+
+
+class Wrapper:
+    """What has `lower` and nothing else."""
+
+    def lower(self, *args: Any) -> Any:
+        """Of the product."""
+        return jax.jit(product).lower(*args)
+
+
+def found(program: Program) -> list[tuple]:
+    """Kind, axes and bytes of each collective."""
+    return [(c.kind, c.axes, c.payload_bytes) for c in program.collectives]
+
+
+WRAPPED = {
+    "function": product,
+    "jit": jax.jit(product),
+    "partial": functools.partial(product, scale=3.0),
+    "partial of jit": functools.partial(jax.jit(product, static_argnames="summed"), summed=True),
+    "method": Model().plain,
+    "jitted method": Model().jitted,
+    "checkpoint": jax.checkpoint(product),
+    "own lower": Wrapper(),
+    "filter_jit": eqx.filter_jit(product),
+    "nnx.jit": nnx.jit(product),
+}
+KEYWORDS = {
+    "traced": (product, {"scale": 2.0}),
+    "static by name": (jax.jit(product, static_argnames=("summed", "scale")), {"summed": True, "scale": 2.0}),
+    "filter_jit": (eqx.filter_jit(product), {"scale": 2.0, "summed": True}),
+    "nnx.jit": (nnx.jit(product, static_argnames="summed"), {"summed": True}),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("f", WRAPPED.values(), ids=WRAPPED)
+def test_wrapped(f: Any, target: str | None) -> None:
+    """However a function is wrapped, it is the same program."""
+    assert found(inspect(f, *arrays(), target=target)) == SUMMED
+
+
+@BOTH
+@pytest.mark.parametrize("f, keywords", KEYWORDS.values(), ids=KEYWORDS)
+def test_keywords(f: Any, keywords: dict[str, Any], target: str | None) -> None:
+    """Keyword arguments reach the function, static ones as they are; without them it is another program."""
+    assert found(inspect(f, *arrays(), target=target, **keywords)) == SUMMED
+    if "summed" in keywords:
+        assert found(inspect(f, *arrays(), target=target, **{**keywords, "summed": False})) == []
+    a, b = arrays()
+    assert found(inspect(product, target=target, a=a, b=b)) == SUMMED
+
+
+@BOTH
+def test_static_positions(target: str | None) -> None:
+    """What `jax.jit` holds static by position is given as it is called."""
+    power = jax.jit(lambda n, a, b: sum([a @ b] * n), static_argnums=0)
+    assert found(inspect(power, 3, *arrays(), target=target)) == SUMMED
+
+
+@BOTH
+def test_stages(target: str | None) -> None:
+    """Traced, lowered and compiled programs are taken as they are, equinox's and flax's too; for a TPU while they can be."""
+    jitted = jax.jit(product)
+    assert found(inspect(jitted.trace(*arrays()), target=target)) == SUMMED
+    for_tpu = jitted.trace(*arrays()).lower(lowering_platforms=("tpu",))
+    assert found(inspect(for_tpu, target="v5e:2x4")) == SUMMED if target else True
+    lowered = [f.lower(*arrays()) for f in (jitted, eqx.filter_jit(product), nnx.jit(product))]
+    for stage in [*lowered, *(each.compile() for each in lowered)]:
+        if target is None:
+            assert found(inspect(stage)) == SUMMED
+        else:
+            with pytest.raises(ShardlabError, match=r"\[stage-of-another-platform\]"):
+                inspect(stage, target=target)
+    with pytest.raises(ShardlabError, match=r"\[stage-with-arguments\] a Traced has its arguments already"):
+        inspect(jitted.trace(*arrays()), *arrays(), target=target)
+
+
+@BOTH
+def test_donated(target: str | None) -> None:
+    """What is donated takes no place of its own, by position, by name, and through equinox and partial."""
+
+    def step(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return a + 1, a @ b
+
+    a, b = arrays()
+    plain = inspect(step, a, b, target=target).memory
+    by_position, by_name = jax.jit(step, donate_argnums=0), jax.jit(step, donate_argnames="a")
+    programs = [
+        inspect(by_position, a, b, target=target),
+        inspect(by_name, target=target, a=a, b=b),
+        inspect(functools.partial(by_position, a), b, target=target),
+        inspect(eqx.filter_jit(lambda b, a: step(a, b), donate="all-except-first"), b, a, target=target),
+    ]
+    assert plain.alias == 0 and {each.memory.alias for each in programs} == {programs[0].memory.alias}
+    assert programs[0].memory.alias >= 32 * 32 * 4
+
+
+@BOTH
+def test_trees_and_models(target: str | None) -> None:
+    """Trees of arrays, and modules of equinox and flax with what is no array in them."""
+    a, b = arrays()
+    tree = inspect(lambda t: {"out": [t["a"] @ t["b"][0]], "none": None}, {"a": a, "b": (b,)}, target=target)
+    assert found(tree) == SUMMED and len(tree.output_placements) == 1
+    layers = eqx.nn.MLP(128, 128, 256, 1, activation=jax.nn.gelu, key=jax.random.key(0))
+    loss = eqx.filter_grad(lambda model, x: jnp.sum(jax.vmap(model)(x) ** 2))
+    kinds = {(c.kind, c.axes) for c in inspect(eqx.filter_jit(loss), layers, a, target=target).collectives}
+    assert kinds == {("all-reduce", ("y",)), ("all-reduce", ("x",))}
+    linear = nnx.Linear(128, 256, rngs=nnx.Rngs(0))
+    for f in (nnx.jit(lambda model, x: model(x)), lambda model, x: model(x)):
+        assert {c.kind for c in inspect(f, linear, a, target=target).collectives} == {"all-reduce"}
+
+
+@BOTH
+def test_pmap(target: str | None) -> None:
+    """One program over as many devices as there are, over an axis of its own."""
+    mapped = jax.pmap(lambda a: jax.lax.psum(a, "i"), axis_name="i")
+    program = inspect(mapped, np.ones((8, 4), "float32"), target=target)
+    assert found(program) == [("all-reduce", ("i",), 16)] and program.devices == 8
+
+
+@BOTH
+def test_keys(target: str | None) -> None:
+    """Random keys, whose arrays have a dimension that JAX does not show."""
+    split = jax.jit(lambda key: jax.random.split(key, 8), out_shardings=jax.NamedSharding(mesh_of(8), P("x")))
+    (placed,) = inspect(split, jax.random.key(0), target=target).output_placements
+    assert (placed.shape, placed.shard_shape, placed.dtype) == ((8,), (1,), "key<fry>")
+
+
+@BOTH
+def test_abstract_arguments(target: str | None) -> None:
+    """Arguments over a mesh without devices are compiled for the first devices, where there are as many."""
+    mesh = jax.sharding.AbstractMesh((2, 4), ("x", "y"), axis_types=(AUTO,) * 2)
+    shapes = (((64, 128), P("x", "y")), ((128, 256), P("y")))
+    described = [jax.ShapeDtypeStruct(s, "float32", sharding=jax.NamedSharding(mesh, spec)) for s, spec in shapes]
+    assert found(inspect(product, *described, target=target)) == SUMMED
+    large = jax.sharding.AbstractMesh((16, 16), ("x", "y"), axis_types=(AUTO,) * 2)
+    x = jax.ShapeDtypeStruct((64, 128), "float32", sharding=jax.NamedSharding(large, P("x")))
+    with pytest.raises(ShardlabError, match="target-size" if target else r"\[devices-too-few\] the mesh has 256 devices"):
+        inspect(lambda a: a * 2, x, target=target)
+
+
+@needs_libtpu
+def test_ragged_all_to_all() -> None:
+    """XLA for CPU has none, which is an error of ours; for a TPU it compiles."""
+    ragged = functools.partial(jax.lax.ragged_all_to_all, axis_name="y")
+    f = jax.shard_map(ragged, mesh=mesh_of(2, 4), in_specs=(P("y"),) * 6, out_specs=P("y"))
+    sizes = (np.ones((16,), "int32"),) * 4
+    args = (np.ones((64, 4), "float32"), np.zeros((64, 4), "float32"), *sizes)
+    assert [c.kind for c in inspect(f, *args, target="v5e:2x4").collectives] == ["ragged-all-to-all"]
+    with pytest.raises(ShardlabError) as error:
+        inspect(f, *args)
+    assert str(error.value).startswith(
+        "[compiler-lacks-it] XLA for CPU does not implement what this program asks for.\n"
+        "  where: UNIMPLEMENTED: HLO opcode `ragged-all-to-all` is not supported by XLA:CPU"
+    )
+
+
+REFUSED = {
+    "no function": (lambda: inspect(jnp.ones(3)), "nothing-to-compile"),
+    "axes alone": (lambda: inspect(jnp.sin, jnp.ones(3), axes={"x": 8}), "axes-without-target"),
+    "equinox with a description": (
+        lambda: inspect(eqx.filter_jit(jnp.sin), jax.ShapeDtypeStruct((3,), "float32")),
+        "equinox-needs-arrays",
+    ),
+}
+
+
+@pytest.mark.parametrize("call, reference", REFUSED.values(), ids=REFUSED)
+def test_refused(call: Any, reference: str) -> None:
+    """What cannot be compiled as it was handed in says so, and what to hand in."""
+    with pytest.raises(ShardlabError) as error:
+        call()
+    assert error.value.reference == reference and error.value.mend
+
+
+def test_its_own_target() -> None:
+    """A function whose keyword is `target` or `axes` is given it by partial, as the docstring says."""
+
+    def f(x: jax.Array, *, axes: int) -> jax.Array:
+        return x.sum(axes)
+
+    assert inspect(functools.partial(f, axes=1), jnp.ones((4, 6))).output_placements[0].shape == (4,)

@@ -1,0 +1,136 @@
+"""A student's folder: copied once, never overwritten, updated without losing a word."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from shardlab_course.checking import work
+
+GRADED = {"nbgrader": {"grade": True, "grade_id": "q4-1"}}
+ANSWER = {"nbgrader": {"grade": False, "solution": True, "grade_id": "q4-1-answer"}}
+
+
+def notebook(*cells) -> nbformat.NotebookNode:
+    return new_notebook(cells=list(cells))
+
+
+def given(title="# 4. Matmul", stub="x = ...", check='sl.check("4.1", x)', further=()):
+    return notebook(
+        new_markdown_cell(title, id=f"text-{abs(hash(title)) % 97}"),
+        new_code_cell(stub, id="q4-1-answer", metadata=ANSWER),
+        new_code_cell(check, id="q4-1", metadata=GRADED),
+        *further,
+    )
+
+
+@pytest.fixture
+def folders(tmp_path: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
+    notebooks = tmp_path / "notebooks"
+    notebooks.mkdir()
+    nbformat.write(given(), notebooks / "04.ipynb")
+    return notebooks, tmp_path / "work"
+
+
+def sources(path: pathlib.Path) -> list[str]:
+    return [cell.source for cell in nbformat.read(path, as_version=4).cells]
+
+
+def edit(path: pathlib.Path, change) -> None:
+    found = nbformat.read(path, as_version=4)
+    change(found)
+    nbformat.write(found, path)
+
+
+def test_begins_with_copies_and_the_progress_that_was_there(folders) -> None:
+    notebooks, own = folders
+    (notebooks / "shardlab-progress.json").write_text('{"questions": {}, "predictions": {}}')
+    assert work.begin(notebooks, own) == []
+    assert (own / "04.ipynb").read_bytes() == (notebooks / "04.ipynb").read_bytes()
+    assert json.loads((own / "shardlab-progress.json").read_text())["questions"] == {}
+    assert sorted(path.name for path in own.iterdir()) == [".shardlab", "04.ipynb", "shardlab-progress.json"]
+
+
+def test_beginning_again_touches_nothing(folders) -> None:
+    """Whatever the student wrote, and whatever we did: it is offered."""
+    notebooks, own = folders
+    work.begin(notebooks, own)
+    edit(own / "04.ipynb", lambda found: found.cells[1].update(source="x = 3"))
+    before = (own / "04.ipynb").read_bytes()
+    assert work.begin(notebooks, own) == []
+    nbformat.write(given(title="# 4. Four cases"), notebooks / "04.ipynb")
+    assert work.begin(notebooks, own) == ["04.ipynb"]
+    assert (own / "04.ipynb").read_bytes() == before
+
+
+def test_an_update_keeps_what_was_written(folders) -> None:
+    """Answers, own cells where they stood, outputs of what is unchanged; text and checks are the new ones."""
+    notebooks, own = folders
+    work.begin(notebooks, own)
+
+    def wrote(found) -> None:
+        found.cells[1].source = "x = 3"
+        found.cells[1].outputs = [new_output("stream", text="three")]
+        found.cells[2].source = "sl.check('4.1', 7)"
+        found.cells.insert(2, new_code_cell("print(x)", id="mine"))
+        found.cells.insert(0, new_markdown_cell("My notes", id="notes"))
+
+    edit(own / "04.ipynb", wrote)
+    before = sources(own / "04.ipynb")
+    nbformat.write(
+        given(title="# 4. Four cases", stub="x = None", further=[new_markdown_cell("More", id="more")]),
+        notebooks / "04.ipynb",
+    )
+    assert work.update(notebooks, own) == ["04.ipynb"]
+    assert sources(own / "04.ipynb") == ["My notes", "# 4. Four cases", "x = 3", "print(x)", 'sl.check("4.1", x)', "More"]
+    assert nbformat.read(own / "04.ipynb", as_version=4).cells[2].outputs[0].text == "three"
+    assert sources(own / ".shardlab" / "before" / "04.ipynb") == before
+    assert work.update(notebooks, own) == []
+    nbformat.validate(nbformat.read(own / "04.ipynb", as_version=4))
+
+
+def test_an_unanswered_stub_becomes_the_new_one(folders) -> None:
+    notebooks, own = folders
+    work.begin(notebooks, own)
+    nbformat.write(given(stub="def x(n): ..."), notebooks / "04.ipynb")
+    work.update(notebooks, own)
+    assert "def x(n): ..." in sources(own / "04.ipynb")
+
+
+def test_an_edited_text_that_we_changed_too_is_kept_beside_ours(folders) -> None:
+    """Its id is that of the old text."""
+    notebooks, own = folders
+    work.begin(notebooks, own)
+    edit(own / "04.ipynb", lambda found: found.cells[0].update(source="# 4. Matmul, with my remarks"))
+    nbformat.write(given(title="# 4. Four cases"), notebooks / "04.ipynb")
+    work.update(notebooks, own)
+    assert sources(own / "04.ipynb")[:2] == ["# 4. Matmul, with my remarks", "# 4. Four cases"]
+
+
+def test_a_folder_without_a_first_version_loses_nothing(folders) -> None:
+    """As when `work/` was copied by hand."""
+    notebooks, own = folders
+    own.mkdir()
+    nbformat.write(given(stub="x = 3"), own / "04.ipynb")
+    assert work.update(notebooks, own) == ["04.ipynb"]
+    assert "x = 3" in sources(own / "04.ipynb")
+
+
+def test_the_command_says_what_it_did(folders) -> None:
+    notebooks, own = folders
+
+    def said(*options: str) -> str:
+        command = [sys.executable, "-m", "shardlab_course.checking.work", *options, str(notebooks), str(own)]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    assert said() == ""
+    assert said("--update") == "Nothing is newer than what you have.\n"
+    nbformat.write(given(title="# 4. Four cases"), notebooks / "04.ipynb")
+    assert "`make update` takes them over" in said()
+    assert said("--update").startswith("Taken over, with all that you wrote: 04.")
