@@ -1,8 +1,11 @@
 # Every target sets up what it needs, on a fresh Debian as root or on a laptop.
 PYTHON ?= python3
-EXTRAS := cluster,grader,lab,dev
 VENV := .venv
 PY := $(VENV)/bin/python
+# What a student needs, what an instructor needs, and all that the tests need.
+STUDENT := $(VENV)/.lab
+GRADER := $(VENV)/.grader
+EXTRAS := cluster,grader,lab,dev
 INSTALLED := $(VENV)/.installed
 # The TPU compiler comes as a wheel for this system only; elsewhere the tests that need it say that they are skipped.
 TPU := $(if $(filter Linux-x86_64,$(shell uname -sm | tr ' ' -)),$(VENV)/.tpu)
@@ -13,26 +16,37 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: check help lab demo test test-answers test-notebooks test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium
+.PHONY: check update dist help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium test-programs mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# A notebook of notebooks/myst/ keeps its progress with the others: a kernel starts in the folder of its notebook.
-lab: $(INSTALLED) $(LAB_SETTINGS)  ## open JupyterLab on notebooks/
-	@echo "Starting JupyterLab on notebooks/ (Ctrl-C stops it)"
-	@SHARDLAB_PROGRESS="$${SHARDLAB_PROGRESS:-$(CURDIR)/notebooks/shardlab-progress.json}" \
-		$(VENV)/bin/jupyter lab $(ROOT_FLAG) --ServerApp.root_dir=notebooks \
+# Answers go into copies: git sees no change in notebooks/, and a new version of a chapter overwrites nothing.
+WORK ?= work
+
+lab: $(STUDENT) $(LAB_SETTINGS)  ## open JupyterLab on your own copies of the notebooks, in work/
+	@$(PY) -m shardlab_course.checking.work notebooks $(WORK)
+	@echo "Starting JupyterLab on $(WORK)/ (Ctrl-C stops it)"
+	@SHARDLAB_PROGRESS="$${SHARDLAB_PROGRESS:-$(abspath $(WORK))/shardlab-progress.json}" \
+		$(VENV)/bin/jupyter lab $(ROOT_FLAG) --ServerApp.root_dir=$(WORK) \
 		--LabApp.default_url=/lab/tree/00_first_light.ipynb $(LAB_ARGS)
 
-demo: $(INSTALLED) bubblewrap  ## grade a few sample submissions in the sandbox and show the report
+update: $(STUDENT)  ## take new versions of chapters over into work/, keeping all that you wrote there
+	@$(PY) -m shardlab_course.checking.work --update notebooks $(WORK)
+
+demo: $(GRADER) bubblewrap  ## grade a few sample submissions in the sandbox and show the report
 	@$(VENV)/bin/shardlab-grader demo
 
 test: $(INSTALLED) $(TPU) $(BOOK) $(LAB_SETTINGS) bubblewrap chromium  ## run the whole suite, notebooks and sandbox included
-	@echo "Executing the solution notebooks into build/solutions, in two processes"
-	@$(MAKE) --no-print-directory --jobs=2 test-solutions-0 test-solutions-1
-	@echo "Running every cell of notebooks/, and the tests in tests/, in two processes; each is shown when it has ended"
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-answers test-notebooks
+	@echo "Running solutions, notebooks, tests and style in $(words $(SUITES)) parts, three at a time; each is shown when it has ended"
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target $(SUITES)
+
+# In the order in which they start. Three at a time on two cores, since the browsers' part mostly waits; it shows the outputs that
+# the first three keep, in build/solutions and build/notebooks.
+SUITES := test-solutions-0 test-solutions-1 test-notebooks test-browsers test-sandbox test-answers test-helper lint
+BROWSERS := tests/book tests/lab
+SANDBOX := tests/grader tests/hostile tests/doors
+TEST := $(PY) -m pytest --durations=10
 
 test-solutions-0: $(INSTALLED)
 	@$(PY) -m shardlab_authoring.executed --half 0 build/solutions
@@ -40,19 +54,31 @@ test-solutions-0: $(INSTALLED)
 test-solutions-1: $(INSTALLED)
 	@$(PY) -m shardlab_authoring.executed --half 1 build/solutions
 
-# One half: what imports the helper and calls it. The other: what runs notebooks, sandboxes and browsers; it runs the student
-# editions first, whose outputs (kept in build/notebooks) the book then shows.
-NOTEBOOK_TESTS := tests/book tests/lab tests/grader tests/hostile tests/doors
+test-notebooks: $(INSTALLED)
+	@PYTHONPATH=tests $(TEST) -p kept_outputs --nbval-lax --nbval-current-env notebooks
 
-test-answers: $(INSTALLED) $(TPU) lint
-	@$(PY) -m pytest --durations=10 $(addprefix --ignore=,$(NOTEBOOK_TESTS)) tests
+test-browsers: $(BOOK) $(LAB_SETTINGS) chromium test-solutions-0 test-solutions-1 test-notebooks
+	@$(TEST) $(BROWSERS)
 
-test-notebooks: $(INSTALLED) $(BOOK) $(LAB_SETTINGS) bubblewrap chromium
-	@PYTHONPATH=tests $(PY) -m pytest --durations=10 -p kept_outputs --nbval-lax --nbval-current-env notebooks $(NOTEBOOK_TESTS)
+test-sandbox: $(INSTALLED) bubblewrap
+	@$(TEST) $(SANDBOX)
+
+test-answers: $(INSTALLED)
+	@$(TEST) tests/test_answers.py
+
+test-helper: $(INSTALLED) $(TPU) bubblewrap
+	@$(TEST) $(addprefix --ignore=,$(BROWSERS) $(SANDBOX) tests/test_answers.py) tests
 
 book: $(BOOK)  ## render the book into build/book/_build/html, running every chapter
 	@echo "Running the chapters and rendering the book (a minute or two the first time)"
 	@$(PY) jupyter_book/render.py
+
+# By the Python of the environment alone, so that nothing but the builder stands by when a release is made.
+dist: | $(PY)  ## build the wheel and the sdist into dist/
+	@{ $(PY) -m pip --version || $(PY) -m ensurepip; } > /dev/null 2>&1
+	@$(PY) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt hatchling
+	@rm -rf dist
+	@$(PY) -m hatchling build --directory dist
 
 book-serve: book  ## render the book and show it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops it)"
@@ -65,6 +91,9 @@ NEWEST := .venv-newest
 test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty kills (an hour)
 	@echo "Running tests/hostile/ in full: every family through the real command, and 50 kills of a class run"
 	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=15 tests/hostile
+
+test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices (15 minutes)
+	@$(PY) -m pytest --durations=15 -m programs tests/programs
 
 test-newest:  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13)
 	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), and the newest version of every package"
@@ -89,6 +118,9 @@ bench: $(INSTALLED) bubblewrap  ## measure speed as ratios, for the status page 
 
 check: $(INSTALLED) bubblewrap  ## look at one chapter's answers, references, editions and numbers in prose (CHAPTER=4)
 	@$(PY) -m shardlab_authoring.check $(CHAPTER)
+
+mutants: $(INSTALLED)  ## change right answers in one place each: the judge must refuse all that are wrong (an hour; CHAPTER=7)
+	@$(PY) -m shardlab_authoring.mutants $(if $(CHAPTER),--chapters $(CHAPTER))
 
 lint: $(INSTALLED)  ## check style and format with ruff, and types with mypy
 	@$(VENV)/bin/ruff check
@@ -119,7 +151,7 @@ records: $(INSTALLED) $(TPU)  ## compile the pages' TPU programs again for src/s
 
 constraints: $(INSTALLED)  ## pin new dependencies in constraints.txt (UPGRADE=--upgrade renews every pin)
 	@echo "Resolving all extras together, for every Python that pyproject.toml allows"
-	@$(PY) -m pip install --quiet uv
+	@$(VENV)/bin/uv --version >/dev/null 2>&1 || $(PY) -m pip install --quiet '$(UV)'
 	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-annotate --no-header $(UPGRADE) \
 		--output-file constraints.txt pyproject.toml
 
@@ -139,6 +171,22 @@ define debian
 	fi
 endef
 
+# $(call install,EXTRAS) installs the course with these: by uv where it is here or can be had, in a tenth of pip's time, else by
+# pip. uv leaves it to the first import to compile modules, and in the sandbox, where nothing can be written, to every one.
+comma := ,
+UV := uv==0.13.9
+define install
+	echo "Installing shardlab[$(1)] into $(VENV), at the versions in constraints.txt (the log: $(VENV)/install.log)"; \
+	{ $(PY) -m pip --version || $(PY) -m ensurepip; } > $(VENV)/install.log 2>&1; \
+	uv=$$(command -v uv || echo $(VENV)/bin/uv); \
+	$$uv --version >> $(VENV)/install.log 2>&1 || $(PY) -m pip install '$(UV)' >> $(VENV)/install.log 2>&1; \
+	$$uv pip install --python $(PY) --compile-bytecode --constraint constraints.txt --editable '.[$(1)]' >> $(VENV)/install.log 2>&1 || \
+	{ echo "  uv could not; by pip, which takes minutes"; \
+	$(PY) -m pip install --disable-pip-version-check --constraint constraints.txt --editable '.[$(1)]' >> $(VENV)/install.log 2>&1; } || \
+	{ tail -n 20 $(VENV)/install.log; exit 1; }; \
+	touch $@
+endef
+
 $(PY):
 	@command -v $(PYTHON) >/dev/null || { \
 		echo "There is no $(PYTHON) here."; \
@@ -150,21 +198,21 @@ $(PY):
 	@echo "Making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
 
+$(STUDENT): pyproject.toml constraints.txt | $(PY)
+	@$(call install,lab)
+
+$(GRADER): pyproject.toml constraints.txt | $(PY)
+	@$(call install,grader)
+
 $(INSTALLED): pyproject.toml constraints.txt | $(PY)
-	@echo "Installing shardlab[$(EXTRAS)] into $(VENV), at the versions in constraints.txt (a minute or two)"
-	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip
-	@$(PY) -m pip install --disable-pip-version-check --constraint constraints.txt --editable '.[$(EXTRAS)]'
-	@touch $@
+	@$(call install,$(EXTRAS))
+	@touch $(STUDENT) $(GRADER)
 
 $(VENV)/.tpu: $(INSTALLED)
-	@echo "Installing the TPU compiler (libtpu, 0.7 GB on disk) for the tests of TPU programs"
-	@$(PY) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable '.[$(EXTRAS),tpu]'
-	@touch $@
+	@$(call install,$(EXTRAS)$(comma)tpu)
 
 $(BOOK): $(INSTALLED)
-	@echo "Installing shardlab[book] into $(VENV)"
-	@$(PY) -m pip install --disable-pip-version-check --constraint constraints.txt --editable '.[book]'
-	@touch $@
+	@$(call install,book)
 
 chromium:
 	@command -v chromium >/dev/null || { $(call debian,chromium,the tests of the book drive it); }
@@ -172,7 +220,7 @@ chromium:
 bubblewrap:
 	@command -v bwrap >/dev/null || { $(call debian,bubblewrap,submissions run inside it); }
 
-# A double click in notebooks/myst/ opens cells that run, and not an editor; in the other folders .md is a notebook too.
+# A double click on a notebook's MyST text opens cells that run, and not an editor. nbgrader's panel for authors is not shown.
 define LAB_JSON
 {
   "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},
@@ -181,6 +229,7 @@ define LAB_JSON
 endef
 export LAB_JSON
 
-$(LAB_SETTINGS): Makefile | $(INSTALLED)
-	@mkdir -p $(@D)
+$(LAB_SETTINGS): Makefile | $(STUDENT)
+	@mkdir -p $(@D) $(VENV)/etc/jupyter/labconfig
+	@printf '%s\n' '{"disabledExtensions": {"@jupyter/nbgrader:create-assignment": true}}' > $(VENV)/etc/jupyter/labconfig/page_config.json
 	@printf '%s\n' "$$LAB_JSON" > $@
