@@ -81,6 +81,15 @@ def inside_all():
         return sl.einshard(hidden @ W2, "b z -> b@(data model) z", mesh)
 
 
+@wrong("batch-over-model", 5)
+def inside_swapped():
+    """The axes the other way round."""
+
+    def mlp_on(mesh, X, W1, W2):
+        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@model y@data", mesh)
+        return sl.einshard(hidden @ W2, "b z -> b@model z", mesh)
+
+
 @wrong("output-by-columns", 5)
 def inside_columns():
     """The output is left in columns."""

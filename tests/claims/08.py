@@ -133,11 +133,11 @@ def same_collectives(target):
 
 @claim(
     "XLA for v5e turns a *small* reduce-scatter, this one of 4,096 bytes, into an all-reduce",
-    "At half a megabyte it is a reduce-scatter there as well.",
+    "In terms of shape `[512, 256]` it stays a reduce-scatter there as well.",
     targets=(CPU, V5E),
 )
 def small_scatter(target):
-    """4,096 bytes and half a megabyte."""
+    """4,096 bytes, and 128 times as many."""
     scatter = on_each(lambda b: lax.psum_scatter(b[0], "x", tiled=True))
     for rows, width, small in ((64, 16, True), (512, 256, False)):
         terms = jax.ShapeDtypeStruct((8, rows, width), "float32", sharding=NamedSharding(LINE, P("x")))
