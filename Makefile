@@ -10,6 +10,8 @@ INSTALLED := $(VENV)/.installed
 # The TPU compiler comes as a wheel for this system only; elsewhere the tests that need it say that they are skipped.
 TPU := $(if $(filter Linux-x86_64,$(shell uname -sm | tr ' ' -)),$(VENV)/.tpu)
 BOOK := $(VENV)/.installed-book
+# Python for the book's playgrounds, in the browser.
+PYODIDE := $(VENV)/npm/node_modules/pyodide/package.json
 LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.json
 PORT ?= 8000
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -37,7 +39,7 @@ update: $(STUDENT)  ## take new versions of chapters over into work/, keeping al
 demo: $(GRADER) bubblewrap  ## grade a few sample submissions in the sandbox and show the report
 	@$(VENV)/bin/shardlab-grader demo
 
-test: $(INSTALLED) $(TPU) $(BOOK) $(LAB_SETTINGS) bubblewrap chromium  ## run the whole suite, notebooks and sandbox included
+test: $(INSTALLED) $(TPU) $(BOOK) $(PYODIDE) $(LAB_SETTINGS) bubblewrap chromium  ## run the whole suite, notebooks and sandbox included
 	@echo "Running solutions, notebooks, tests and style in $(words $(SUITES)) parts, three at a time; each is shown when it has ended"
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target $(SUITES)
 
@@ -57,7 +59,7 @@ test-solutions-1: $(INSTALLED)
 test-notebooks: $(INSTALLED)
 	@PYTHONPATH=tests $(TEST) -p kept_outputs --nbval-lax --nbval-current-env notebooks
 
-test-browsers: $(BOOK) $(LAB_SETTINGS) chromium test-solutions-0 test-solutions-1 test-notebooks
+test-browsers: $(BOOK) $(PYODIDE) $(LAB_SETTINGS) chromium test-solutions-0 test-solutions-1 test-notebooks
 	@$(TEST) $(BROWSERS)
 
 test-sandbox: $(INSTALLED) bubblewrap
@@ -69,7 +71,7 @@ test-answers: $(INSTALLED)
 test-helper: $(INSTALLED) $(TPU) bubblewrap
 	@$(TEST) $(addprefix --ignore=,$(BROWSERS) $(SANDBOX) tests/test_answers.py) tests
 
-book: $(BOOK)  ## render the book into build/book/_build/html, running every chapter
+book: $(BOOK) $(PYODIDE)  ## render the book into build/book/_build/html, running every chapter
 	@echo "Running the chapters and rendering the book (a minute or two the first time)"
 	@$(PY) jupyter_book/render.py
 
@@ -210,6 +212,10 @@ $(INSTALLED): pyproject.toml constraints.txt | $(PY)
 
 $(VENV)/.tpu: $(INSTALLED)
 	@$(call install,$(EXTRAS)$(comma)tpu)
+
+$(PYODIDE): | $(PY)
+	@command -v npm >/dev/null || { $(call debian,npm,brings Pyodide for the playgrounds of the book); }
+	@npm install --silent --no-audit --no-fund --prefix $(VENV)/npm pyodide@314.0.7 > $(VENV)/npm.log 2>&1 || { cat $(VENV)/npm.log; exit 1; }
 
 $(BOOK): $(INSTALLED)
 	@$(call install,book)

@@ -6,6 +6,7 @@ import functools
 import pathlib
 import re
 
+import forms
 import jupytext
 import nbformat
 from nbformat import NotebookNode
@@ -16,6 +17,7 @@ from shardlab_course.editions import edition, header
 COLAB = "https://colab.research.google.com/github/"
 KAGGLE = "https://www.kaggle.com/kernels/welcome?src="
 EXERCISE = re.compile(r"^## Exercise (?P<question>[\d.]+): (?P<title>.*)$", re.MULTILINE)
+PREDICT = re.compile(r"^sl\.predict\(\"([\d.]+)\"", re.MULTILINE)
 HINTS = ("a nudge", "the idea", "nearly there")
 
 
@@ -28,6 +30,12 @@ def title(root: pathlib.Path, name: str) -> str:
     """The heading of a chapter."""
     found = re.search(r"^# (.+)$", edition.twin(root, name).read_text(), re.MULTILINE)
     return found[1] if found else name
+
+
+def purposes(root: pathlib.Path) -> dict[int, str]:
+    """What one will do in each chapter, as the README says it."""
+    rows = re.findall(r"^\| \[(\d+) (.*?)\]\(.*?\) \| (.*) \|$", (root / "README.md").read_text(), re.MULTILINE)
+    return {int(number): f"{name}: {said[0].upper()}{said[1:].replace('`', '')}." for number, name, said in rows}
 
 
 def pages(root: pathlib.Path, address: str, solutions: bool) -> dict[str, str]:
@@ -70,9 +78,15 @@ def plain(text: str) -> str:
 def _student(root: pathlib.Path, name: str, address: str) -> str:
     notebook = jupytext.reads(edition.twin(root, name).read_text(), fmt=edition.MYST)
     cells = []
+    waiting = forms.forms()
     for cell in notebook.cells:
         cells.append(cell)
-        if cell.cell_type == "code" and (graded := edition.GRADE.match(cell.source)):
+        graded = edition.GRADE.match(cell.source) if cell.cell_type == "code" else None
+        # Before the next cell runs, for that one shows what was to be predicted.
+        asked = graded or (PREDICT.search(cell.source) if cell.cell_type == "code" else None)
+        if asked and (form := waiting.pop(asked[1], "")):
+            cells.append(nbformat.v4.new_markdown_cell(f"```{{raw}} html\n{form}```"))
+        if graded:
             cells.append(nbformat.v4.new_markdown_cell(hints(graded[1])))
     return _text(notebook, cells, header.badges(name, address), doors(name, address), labelled=True)
 

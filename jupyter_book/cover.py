@@ -65,7 +65,8 @@ def svg(ink: str = INK) -> str:
 
 def framed() -> str:
     """The cover as a page takes it: inline, so that its ink is the page's."""
-    return f'```{{raw}} html\n<div class="cover">{svg()}</div>\n```\n'
+    caption = f"<figcaption>{WORDS}</figcaption>"
+    return f'```{{raw}} html\n<figure class="cover">{svg()}{caption}</figure>\n```\n'
 
 
 def mark() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Sequence
 
 import chapters
@@ -18,6 +19,13 @@ def tables(root: pathlib.Path, solutions: bool) -> str:
     names = [name for name in chapters.names(root) if int(name[:2]) in CHAPTERS]
     parts = [_table(root, name, CHAPTERS[int(name[:2])], solutions) for name in names]
     return "\n\n".join(parts) + "\n"
+
+
+def ways(root: pathlib.Path) -> str:
+    """The README's table of ways through the course, whose numbers are tested there."""
+    found = re.search(r"^\| way \|.*?\n\n", (root / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert found, "README.md has no table of ways"
+    return found[0]
 
 
 def _table(root: pathlib.Path, name: str, questions: Sequence[Question], solutions: bool) -> str:

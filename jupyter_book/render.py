@@ -22,11 +22,14 @@ import chapters
 import cover
 import exercises
 import nbformat
+import playgrounds
 import status
 import yaml
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from shardlab_authoring import executed
+
+from shardlab_course.editions import header
 
 ROOT = pathlib.Path(__file__).parent.parent
 HERE = pathlib.Path(__file__).parent
@@ -44,14 +47,20 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
     solutions = config["sphinx"]["config"]["shardlab_solutions"]
     shutil.copytree(HERE, pages, ignore=shutil.ignore_patterns("__pycache__", "*.py", "_*.yml"))
     shutil.copytree(HERE / "_ext", pages / "_ext", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    purposes = chapters.purposes(root)
     for name, text in chapters.pages(root, config["repository"]["url"], solutions).items():
         (pages / name).parent.mkdir(exist_ok=True)
-        (pages / name).write_text(text)
+        (pages / name).write_text(described(text, purposes.get(int(pathlib.Path(name).stem[:2]), "")))
     for path in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
         shutil.copyfile(path, pages / "notebooks" / path.name)
     expand(pages / "exercises.md", "exercises", exercises.tables(root, solutions))
     expand(pages / "intro.md", "cover", cover.framed())
+    expand(pages / "intro.md", "ways", exercises.ways(root))
     expand(pages / "architecture.md", "architecture", architecture.framed())
+    for name in playgrounds.FORMS:
+        expand(pages / "playground.md", f"play-{name}", playgrounds.form(name))
+    if not playgrounds.bring(pages / "_static", root):
+        print("The playgrounds have no Python in this copy of the book: make book brings it, by npm.")
     for name, text in status.parts(HERE).items():
         expand(pages / "status.md", name, text)
     (pages / "_static" / "mark.svg").write_text(cover.mark())
@@ -66,9 +75,17 @@ def configured(config: dict[str, Any], project: Mapping[str, Any], cache: pathli
     address = next(iter(project["urls"].values())).rstrip("/")
     config |= {"author": author, "copyright": "", "repository": {"url": address, "branch": "main"}}
     config["sphinx"]["config"]["release"] = project["version"]
+    if address.startswith(header.GITHUB):  # where GitHub Pages puts the book, unless its owner has another place
+        owner, name = address.removeprefix(header.GITHUB).split("/")
+        config["sphinx"]["config"]["ogp_site_url"] = f"https://{owner}.github.io/{name}/"
     if cache:
         config["execute"]["cache"] = str(cache)
     return config
+
+
+def described(text: str, said: str) -> str:
+    """A page with its description in the front matter, for search engines and for previews of links to it."""
+    return text.replace("---\n", f"---\nog:description: {json.dumps(said)}\n", 1) if said else text
 
 
 def contents(toc: dict[str, Any], solutions: bool) -> dict[str, Any]:

@@ -2,8 +2,11 @@
 
 import os
 import re
+import signal
 
 os.environ["JAX_PLATFORMS"] = "cpu"
+# A shell without job control has what it starts in the background ignore Ctrl-C, and Python leaves it so.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import jax
 import numpy as np

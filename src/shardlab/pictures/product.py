@@ -48,12 +48,12 @@ def show_product(a: Any, b: Any) -> Picture:
     """The picture of what each device makes of its blocks of two matrices, without any communication.
 
     Args:
-        a: a matrix [I, J] with a sharding.
-        b: a matrix [J, K] with a sharding on the same devices.
+        a: a matrix [I, J] with a sharding, or its placement.
+        b: a matrix [J, K] on the same devices.
     Raises:
         ShardlabError: they are no two matrices that can be multiplied.
     """
-    left, right = placement_of(a), placement_of(b)
+    left, right = (x if isinstance(x, Placement) else placement_of(x) for x in (a, b))
     if len(left.shape) != 2 or len(right.shape) != 2 or left.shape[1] != right.shape[0]:
         raise ShardlabError(
             "no-product",

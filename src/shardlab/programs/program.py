@@ -8,8 +8,6 @@ import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
 from shardlab.errors import ShardlabError
 from shardlab.placement import Axes, Placement
 from shardlab.programs.compiler.handed import Handed
@@ -129,7 +127,7 @@ class Program:
 
     def _table(self, width: int = 120) -> Table:
         """What is shown; where it would be wider than `width` lines of Python stand below, and then there are no bars."""
-        rows, lines = tuple(map(_cells, self.collectives)), tuple(self._lines())
+        rows, lines = tuple(map(cells_of, self.collectives)), tuple(self._lines())
         prices = [price((c,)) if c.executions is not None else 0 for c in self.collectives]
         table = Table(COLUMNS, SIDES, rows, lines, bars=shares(prices), after=self._on_a_device())
         if table.width <= width:
@@ -287,6 +285,7 @@ def _donated(compiled: Any) -> list[bool]:
 def _concrete(sharding: Any) -> Any:
     """The sharding over the first devices, where JAX names one over an abstract mesh that it was compiled for."""
     import jax
+    import numpy as np
 
     mesh = getattr(sharding, "mesh", None)
     if not isinstance(mesh, jax.sharding.AbstractMesh):
@@ -335,7 +334,8 @@ def _memory(stats: Any) -> Memory:
     return Memory(*(int(getattr(stats, f"{field}_in_bytes", 0)) for field in fields))
 
 
-def _cells(c: Collective) -> tuple[str, ...]:
+def cells_of(c: Collective) -> tuple[str, ...]:
+    """One row of the table, under `COLUMNS`."""
     times = "?" if c.executions is None else str(c.executions)
     total = or_unknown(total_bytes, (c,))
     axes = ", ".join(c.axes) or "-"

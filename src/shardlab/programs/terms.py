@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from shardlab.placement import Axes, Index, Placement, place, placement_of
 from shardlab.programs.reading.groups import axes_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def placed_of(sharding: Any, shape: Sequence[int], axes: Axes | None) -> tuple[Placement, tuple[str, ...]]:
@@ -32,6 +33,8 @@ def terms_of(sharding: Any, shape: Sequence[int], axes: Axes | None) -> tuple[Pl
         shape: the global shape.
         axes: the mesh whose devices, in mesh order, hold the array; without it neither spec nor axes are named.
     """
+    import numpy as np
+
     # Private, for want of anything public: `devices_indices_map` raises NotImplementedError for unreduced axes (JAX 0.10),
     # and a compiled program's output may have a sharding without a mesh.
     described = sharding._to_xla_hlo_sharding(len(shape))

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from shardlab.errors import ShardlabError
 from shardlab.tables import Table
 
 NAME = "shardlab-progress.json"
@@ -105,14 +106,43 @@ class Progress:
         return self.__rich__().html() + whole
 
 
+def _take(path: pathlib.Path) -> None:
+    """Note what was predicted in a browser, as far as it can be an answer."""
+    from shardlab_course.chapters import QUESTIONS
+    from shardlab_judge.items.value import ValueItem
+
+    try:
+        predicted = json.loads(path.read_text(encoding="utf-8"))["predictions"]
+        items = {(q.id, i.name): i for q in QUESTIONS.values() for i in q.items if isinstance(i, ValueItem) and i.predicted}
+        for question, values in predicted.items():
+            known = {name: items[question, name].read(value) for name, value in values.items()}
+            note_prediction(question, {name: r.value for name, r in known.items() if r.value is not None and not r.faults})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ShardlabError(
+            "no-predictions",
+            f"{path.name} holds no predictions from the book ({type(error).__name__}: {error}).",
+            where=f"sl.progress({path.name!r})",
+            mend='take the file that the book\'s page of exercises gives under "Take them along".',
+        ) from None
+
+
 def _table(rows: Iterable[Row]) -> Table:
     return Table(HEADINGS, ("left",) * len(HEADINGS), tuple(rows))
 
 
-def progress() -> Progress:
-    """Every question with its state, points, tries and hints opened."""
+def progress(taken: str | os.PathLike[str] | None = None) -> Progress:
+    """Every question with its state, points, tries and hints opened.
+
+    Args:
+        taken: a file from the book's page of exercises, with what was predicted in a browser; what was predicted in
+            notebooks before stays.
+    Raises:
+        ShardlabError: there is no such file, or it holds something else.
+    """
     from shardlab_course.chapters import QUESTIONS
 
+    if taken is not None:
+        _take(pathlib.Path(taken))
     noted = read()["questions"]
     rows = []
     for question in QUESTIONS.values():

@@ -1,4 +1,7 @@
-"""Which devices talk to each other in a collective: how HLO writes groups, and the mesh axes they span. No JAX here."""
+"""Which devices talk to each other in a collective: how HLO writes groups, and the mesh axes they span. No JAX, no NumPy.
+
+So that a browser reads programs with this code, too.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,7 @@ import functools
 import itertools
 import math
 import re
-
-import numpy as np
+from collections.abc import Sequence
 
 from shardlab.errors import ShardlabError
 from shardlab.placement import Axes
@@ -33,9 +35,7 @@ def device_groups(text: str, devices: int) -> Groups:
     """
     # XLA's iota form: ids 0, 1, 2, ... in this shape, transposed, then cut into rows, each a group.
     if iota := _IOTA.match(text):
-        ids = np.arange(math.prod(_whole(iota[3]))).reshape(_whole(iota[3]))
-        ids = ids.transpose(_whole(iota[4])) if iota[4] else ids
-        return _rows(ids.reshape(_whole(f"{iota[1]},{iota[2]}")))
+        return _rows(_iota(_whole(iota[3]), _whole(iota[4] or "")), int(iota[2]))
     if mesh := _MESH.match(text):
         return _mesh_groups(mesh[1], mesh[2], mesh[3])
     if text not in ("{}", "") and not text.startswith("{{"):
@@ -73,26 +73,34 @@ def axes_of(groups: Groups, mesh_axes: Axes, *, pairs: bool) -> tuple[str, ...]:
     """
     sizes = tuple(size for _, size in mesh_axes)
     # HLO numbers partitions by their place in the mesh, whatever ids the devices there have.
-    positions = np.arange(math.prod(sizes)).reshape(sizes)
-    if max(max(group) for group in groups) >= positions.size:
+    if max(max(group) for group in groups) >= math.prod(sizes):
         return ()
     if pairs:
-        source, target = (np.stack(np.unravel_index(side, sizes)) for side in zip(*groups))
-        return tuple(name for (name, _), moved in zip(mesh_axes, (source != target).any(axis=1)) if moved)
+        places = list(itertools.product(*map(range, sizes)))
+        moved = {k for a, b in groups for k, (i, j) in enumerate(zip(places[a], places[b])) if i != j}
+        return tuple(name for k, (name, _) in enumerate(mesh_axes) if k in moved)
     wanted = {frozenset(group) for group in groups}
     # An axis of size 1 changes no group, so that nobody can tell whether it was meant.
     long = [i for i, size in enumerate(sizes) if size > 1]
     for chosen in itertools.chain.from_iterable(itertools.combinations(long, n) for n in range(1, len(long) + 1)):
-        if wanted == {frozenset(row) for row in _along(positions, chosen)}:
+        if wanted == {frozenset(row) for row in _along(range(math.prod(sizes)), sizes, chosen)}:
             return tuple(mesh_axes[i][0] for i in chosen)
     return ()
 
 
-def _along(positions: np.ndarray, chosen: tuple[int, ...]) -> Groups:
-    """Positions grouped along the chosen dimensions, the first of them slowest."""
-    others = [i for i in range(positions.ndim) if i not in chosen]
-    width = math.prod(positions.shape[i] for i in chosen)
-    return _rows(positions.transpose(*others, *chosen).reshape(-1, width))
+def _along(ids: Sequence[int], sizes: Sequence[int], chosen: tuple[int, ...]) -> Groups:
+    """Ids that lie in an array of these sizes, grouped along the chosen dimensions, the first of them slowest."""
+    others = [i for i in range(len(sizes)) if i not in chosen]
+    turned = [ids[at] for at in _iota(sizes, (*others, *chosen))]
+    return _rows(turned, math.prod(sizes[i] for i in chosen))
+
+
+def _iota(sizes: Sequence[int], order: Sequence[int] = ()) -> list[int]:
+    """0, 1, 2, ... in an array of these sizes, read with its dimensions in another order."""
+    strides = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    order = order or range(len(sizes))
+    steps = [range(0, sizes[i] * strides[i], strides[i]) if sizes[i] else () for i in order]
+    return list(map(sum, itertools.product(*steps)))
 
 
 def _mesh_groups(mesh: str, order: str, chosen: str) -> Groups:
@@ -106,22 +114,20 @@ def _mesh_groups(mesh: str, order: str, chosen: str) -> Groups:
         parts += [(name, start, stop) for start, stop in itertools.pairwise(sorted(edges))]
     shape = tuple(stop // start for _, start, stop in parts)
     within = [[i for i, (name, start, _) in enumerate(parts) if name == axis and a <= start < b] for axis, a, b in spans]
-    return _along(_order(order, math.prod(shape)).reshape(shape), tuple(itertools.chain(*within)))
+    return _along(_order(order, math.prod(shape)), shape, tuple(itertools.chain(*within)))
 
 
-def _order(text: str, devices: int) -> np.ndarray:
+def _order(text: str, devices: int) -> Sequence[int]:
     """Device ids in mesh order, from `device_ids=([2,4]T(1,0))` or `device_ids=(0,2,1,3)`; ascending without."""
-    ids = np.arange(devices)
     if "device_ids" not in text:
-        return ids
+        return range(devices)
     if iota := re.search(r"\[([\d,]+)\](?:T\(([\d,]+)\))?", text):
-        ids = ids.reshape(_whole(iota[1]))
-        return (ids.transpose(_whole(iota[2])) if iota[2] else ids).ravel()
-    return np.array(_whole(text.partition("(")[2].partition(")")[0]))
+        return _iota(_whole(iota[1]), _whole(iota[2] or ""))
+    return _whole(text.partition("(")[2].partition(")")[0])
 
 
-def _rows(table: np.ndarray) -> Groups:
-    return tuple(tuple(int(n) for n in row) for row in table)
+def _rows(ids: Sequence[int], width: int) -> Groups:
+    return tuple(tuple(ids[start : start + width]) for start in range(0, len(ids), width))
 
 
 def _whole(text: str) -> tuple[int, ...]:

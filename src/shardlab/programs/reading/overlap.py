@@ -11,8 +11,6 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-import numpy as np
-
 from shardlab.programs.reading.calls import calls
 from shardlab.programs.reading.depth import Chains, Depth, Unknown
 from shardlab.programs.reading.hlo import Array, Instruction, Module, parse
@@ -132,6 +130,8 @@ class _Runs(Chains):
 
     def longest_way(self, takes: Mapping[str, float]) -> float:
         """The largest sum of FLOPs and collectives in which each has to wait for the one before; at least all FLOPs."""
+        import numpy as np  # here, since a browser reads programs without it
+
         count = len(self.names)
         waits = np.array([[bits >> k & 1 for k in range(count)] for bits in self.waits], float).reshape(count, count)
         flops = np.array([run or 0 for run in self.flops], float)

@@ -1,0 +1,79 @@
+// Starts Python (Pyodide) when a playground is used for the first time, and shows what the package's own code says.
+// All of it comes from the book's own folder.
+"use strict";
+
+const HOME = new URL(".", document.currentScript.src);
+let python = null;
+
+/** Pyodide with the package and playground.py; loaded once. */
+function started() {
+  python ??= (async () => {
+    const { loadPyodide } = await import(new URL("pyodide/pyodide.mjs", HOME));
+    const runtime = await loadPyodide({ indexURL: new URL("pyodide/", HOME).href });
+    const archive = await (await fetch(new URL("shardlab.zip", HOME))).arrayBuffer();
+    runtime.unpackArchive(archive, "zip", { extractDir: "/package" });
+    runtime.runPython('import sys; sys.path.insert(0, "/package")');
+    return runtime.pyimport("playground");
+  })();
+  return python;
+}
+
+/** What Python is asked: all but how fast to go on asking. */
+function givenIn(form) {
+  return Object.fromEntries([...new FormData(form)].filter(([name]) => name !== "speed"));
+}
+
+/** Show what Python says of a form; while it starts the page says so, and a later input replaces an earlier one. */
+async function show(form) {
+  const place = form.querySelector(".play-said");
+  const turn = (form.turn = (form.turn || 0) + 1);
+  if (!python) place.textContent = "Starting Python in this page (about 13 MB, once) …";
+  try {
+    const module = await started();
+    const said = module.answered.callKwargs(form.dataset.play, givenIn(form));
+    if (turn === form.turn) place.innerHTML = said;
+  } catch (error) {
+    place.textContent = location.protocol === "file:"
+      ? "A playground needs a web server, for browsers load no Python from files: make book-serve."
+      : `Python could not be started: ${error.message}`;
+  }
+  form.dataset.shown = String(turn);
+}
+
+/** The step of a ring: one on, or one each 900 ms until the end. */
+function play(form) {
+  const box = form.elements.step;
+  const on = form.querySelector("[data-do=step]");
+  const run = form.querySelector("[data-do=play]");
+  const forward = () => {
+    const last = Number(form.querySelector("[data-last]")?.dataset.last ?? box.max);
+    box.value = Number(box.value) >= last ? 0 : Number(box.value) + 1;
+    form.querySelector(`output[for="${box.id}"]`).textContent = box.value;
+    show(form);
+  };
+  on.addEventListener("click", forward);
+  run.addEventListener("click", () => {
+    if (form.timer) {
+      clearInterval(form.timer);
+      form.timer = null;
+    } else {
+      form.timer = setInterval(forward, 1800 / Number(form.elements.speed.value));
+    }
+    run.textContent = form.timer ? "Pause" : "Play";
+  });
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  for (const form of document.querySelectorAll("form[data-play]")) {
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      show(form);
+    });
+    form.addEventListener("input", (event) => {
+      const output = form.querySelector(`output[for="${event.target.id}"]`);
+      if (output) output.textContent = Number(event.target.value).toLocaleString("en");
+      if (python && event.target.tagName !== "TEXTAREA") show(form);
+    });
+    if (form.querySelector("[data-do=play]")) play(form);
+  }
+});

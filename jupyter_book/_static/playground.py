@@ -1,0 +1,237 @@
+"""What the playgrounds show: each function takes what is in a form, and gives HTML.
+
+Run by Pyodide in a browser, and by tests. Only modules of Shardlab that need neither JAX nor NumPy are used, so that the
+pictures and the errors are the package's own.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from html import escape
+
+from shardlab.errors import ShardlabError
+from shardlab.expressions import resolution
+from shardlab.pictures import draw
+from shardlab.pictures.charts.timeline import show_schedule
+from shardlab.pictures.product import show_product
+from shardlab.pictures.rings import grid
+from shardlab.pictures.rings.ring import schedule
+from shardlab.placement import Axes, Spec
+from shardlab.placement import place as placed
+from shardlab.programs import alphabeta
+from shardlab.programs.chips import chip
+from shardlab.programs.program import COLUMNS, MEANING, SIDES, cells_of, or_unknown
+from shardlab.programs.reading.arithmetic import added_by_rounds
+from shardlab.programs.reading.collectives import price, read_collectives, total_bytes
+from shardlab.programs.reading.depth import depth
+from shardlab.tables import Table, seconds, shares
+
+MOST = 64
+"""Devices and rows that a picture may have."""
+LONGEST = 4_000_000
+"""Characters of an HLO text that the lens reads."""
+TIMES: dict[str, Callable[..., float]] = {
+    "all-gather": alphabeta.all_gather,
+    "reduce-scatter": alphabeta.reduce_scatter,
+    "all-reduce": alphabeta.all_reduce,
+    "all-to-all": alphabeta.all_to_all,
+}
+
+
+def answered(name: str, **given: str) -> str:
+    """The HTML of one playground; what cannot be shown is an error with its place and what to do."""
+    try:
+        return SHOWN[name](**given)
+    except ShardlabError as error:
+        return _fault(str(error))
+    except (ValueError, SyntaxError, TypeError, OverflowError) as error:
+        return _fault(f"{error}")
+
+
+def place(mesh: str, shape: str, said: str) -> str:
+    """Who holds which slice: a spec as `P("x", None)`, or an expression as `a b -> a@x b`."""
+    axes, sizes = axes_in(mesh), whole(shape, "the shape")
+    if max(sizes, default=0) > MOST or math.prod(n for _, n in axes) > MOST:
+        raise ValueError(f"pictures end at {MOST} devices, and at {MOST} along a dimension")
+    if "->" not in said:
+        return draw.show(placed(sizes, axes, spec_in(said))).html
+    found = resolution.resolve_on(said, sizes, axes) or resolution.resolve(said, sizes, math.prod(n for _, n in axes))
+    where = ", ".join(f"{name}={size}" for name, size in found.axes)
+    spec = f"<p><code>P{_spec(found.spec)}</code> on the mesh <code>{escape(where)}</code></p>"
+    return spec + draw.show(placed(sizes, found.axes, found.spec)).html
+
+
+def ring(kind: str, n: str, both: str, step: str, nbytes: str, on: str) -> str:
+    """The first steps of a collective, with the bytes over the busiest link and the time so far."""
+    made = schedule(kind, int(n), both == "yes")
+    at = min(int(step), made.hops)
+    here, names = range(at + 1), ["start", *(f"step {k}" for k in range(1, at + 1))]
+    picture = grid.draw(made, {k: names[k] for k in here})
+    chunk, used = float(nbytes) / made.fraction, chip(on)
+    loads: list[int] = []
+    for done in made.steps[1 : at + 1]:
+        links: dict[tuple[int, int], int] = {}
+        for hop in done.hops:
+            links[hop.source, hop.target] = links.get((hop.source, hop.target), 0) + 1
+        loads.append(max(links.values(), default=0))
+    took = sum(max(used.hop_latency, load * chunk / used.link_bandwidth) for load in loads)
+    line = (
+        f"Step {at} of {made.hops}. Over the busiest link so far: {sum(loads)} chunks of {chunk:,.0f} bytes, "
+        f"{sum(loads) * chunk:,.0f} bytes; at least {seconds(took)} on {used.name}, one link, one step after the other."
+    )
+    head, foot = f'<p data-last="{made.hops}">{escape(line)}</p>', f"<p>{escape(grid.legend(made))}</p>"
+    return f'{head}<div class="play-wide">{picture}</div>{foot}'
+
+
+def cost(on: str, kind: str, nbytes: str, n: str, both: str) -> str:
+    """Seconds of a collective by the alpha-beta model, and where latency ends."""
+    used, size, devices = chip(on), float(nbytes), int(n)
+    took = TIMES[kind](size, devices, used.link_bandwidth, used.hop_latency, both == "yes")
+    hops = TIMES[kind](0.0, devices, used.link_bandwidth, used.hop_latency, both == "yes")
+    wires = TIMES[kind](size, devices, used.link_bandwidth, 0.0, both == "yes")
+    edge = size * hops / wires if wires else math.inf
+    bound = "hops decide (latency)" if hops >= wires else "bytes decide (bandwidth)"
+    rows = (
+        ("bytes over links", seconds(wires)),
+        ("hops", seconds(hops)),
+        ("the larger of the two", seconds(took)),
+        ("latency ends at", f"{edge:,.0f} bytes" if math.isfinite(edge) else "-"),
+    )
+    ways = "both directions" if both == "yes" else "one direction"
+    words = f"{kind} of {size:,.0f} bytes over {devices} chips of {used.name}, {ways}: {bound}."
+    return (
+        f"<p>{escape(words)}</p>"
+        + Table(("part", "time"), ("left", "right"), rows, bars=shares([wires, hops, took, 0])).html()
+    )
+
+
+def roof(on: str, tokens: str, d: str, f: str, n: str) -> str:
+    """A two-layer MLP in bf16 with its weights cut over n chips: what its compute, its weights and its sum take.
+
+    Source: scaling-book, Part 5 (How to Parallelize a Transformer for Training), tensor parallelism.
+    """
+    used, b, width, hidden, chips = chip(on), int(tokens), int(d), int(f), int(n)
+    compute = 4 * b * width * hidden / chips / used.flops
+    memory = 2 * (2 * width * hidden / chips + 2 * b * width + b * hidden / chips) / used.hbm_bandwidth
+    ring = used.is_ring(chips)
+    sums = alphabeta.all_reduce(2 * b * width, chips, used.link_bandwidth, used.hop_latency, ring) if chips > 1 else 0.0
+    took = {"compute": compute, "memory": memory, "communication": sums}
+    longest = max(took, key=lambda name: took[name])
+    rows = tuple((name, seconds(value)) for name, value in took.items())
+    words = f"{longest[0].upper()}{longest[1:]} takes longest."
+    if sums:  # the sum's bytes stay as they are with more chips, and the products are shared among them
+        words += (
+            f" The sum of bf16[{b:,}, {width:,}] takes as long as the products at about {compute * chips / sums:,.1f}"
+            " chips; beyond that, more of them help less."
+        )
+    return (
+        Table(("bound by", "at least"), ("left", "right"), rows, bars=shares([*took.values()])).html()
+        + f"<p>{escape(words)}</p>"
+    )
+
+
+def product(left: str, right: str) -> str:
+    """What each device can multiply of A[I, J] and B[J, K], and what must move."""
+    axes: Axes = (("x", 2), ("y", 2))
+    a, b = spec_in(left), spec_in(right)
+    picture = show_product(placed((8, 8), axes, a), placed((8, 8), axes, b))
+    inner_a, inner_b = _names(a, 1), _names(b, 0)
+    if set(_names(a, 0)) & set(_names(b, 1)):
+        words = "Rows of A and columns of B are cut over one axis, and C can have it once: gather one of the two first."
+    elif inner_a != inner_b:
+        words = (
+            "The inner dimensions are cut differently, so blocks do not fit: gather the one that is cut, or cut both alike."
+        )
+    elif inner_a:
+        over = ", ".join(inner_a)
+        words = (
+            f"Each device makes a term of a sum over {over}: an all-reduce gives all of it, a reduce-scatter a part to each."
+        )
+    else:
+        words = "The inner dimension is whole on every device: each makes its block of C, and nothing moves."
+    return f"<p>{escape(words)}</p>{picture.html}"
+
+
+def lens(text: str, mesh: str) -> str:
+    """The collectives of a compiled program, from its HLO text, as `sl.inspect` shows them."""
+    if not text.strip():
+        raise ValueError("paste the output of compiled.as_text(), beginning with HloModule")
+    if len(text) > LONGEST:
+        raise ValueError(f"the text has {len(text):,} characters, and this page reads {LONGEST:,}")
+    found = read_collectives(text, axes_in(mesh) if mesh.strip() else None)
+    payload, moved = or_unknown(total_bytes, found), or_unknown(price, found)
+    lines = [f"collectives: {len(found)}, payload {payload} bytes a device, price {moved}"]
+    try:
+        chain = depth(text, {c.name for c in found}) if found else 0
+    except LookupError:  # a text from which lines were cut
+        chain = None
+    lines.append(f"in the longest chain of those that wait for one another: {'unknown' if chain is None else chain}")
+    more = added_by_rounds(text)
+    if more is None:
+        lines.append("a loop's number of rounds depends on data")
+    prices = [price((c,)) if c.executions is not None else 0 for c in found]
+    table = Table(COLUMNS, SIDES, tuple(map(cells_of, found)), (*lines, MEANING), bars=shares(prices))
+    return f'<div class="play-wide">{table.html()}</div>{_scheduled(text)}'
+
+
+def _scheduled(text: str) -> str:
+    picture = show_schedule(text).html
+    wide = f'<div class="play-wide">{picture}</div>'
+    return f"<details><summary>The schedule</summary>{wide}</details>" if "<svg" in picture else ""
+
+
+def axes_in(text: str) -> Axes:
+    """`x=2, y=4` as axes."""
+    parts = [part.partition("=") for part in text.split(",") if part.strip()]
+    if not parts or not all(name.strip().isidentifier() and size.strip().isdigit() and int(size) for name, _, size in parts):
+        raise ValueError(f"the mesh {text.strip()!r} is not names and sizes: write x=2, y=4")
+    if len({name.strip() for name, _, _ in parts}) < len(parts):
+        raise ValueError(f"the mesh {text.strip()!r} names an axis twice")
+    return tuple((name.strip(), int(size)) for name, _, size in parts)
+
+
+def whole(text: str, what: str) -> tuple[int, ...]:
+    """`8, 16` as numbers."""
+    parts = [part.strip() for part in text.strip("()[] ").split(",") if part.strip()]
+    if not all(map(str.isdigit, parts)):
+        raise ValueError(f"{what} {text.strip()!r} is not whole numbers: write 8, 16")
+    return tuple(map(int, parts))
+
+
+def spec_in(text: str) -> Spec:
+    """`P("x", None)`, or the same without `P`, as entries."""
+    inside = text.strip().removeprefix("jax.").removeprefix("PartitionSpec").removeprefix("P").strip()
+    try:
+        read = ast.literal_eval(inside if inside not in ("", "()") else "()")
+    except (ValueError, SyntaxError):
+        raise ValueError(f"{text.strip()!r} is no spec: write P('x', None), or an expression as a b -> a@x b") from None
+    entries = read if isinstance(read, tuple) else (read,)
+    names = [name for entry in entries for name in (entry if isinstance(entry, tuple) else (entry,))]
+    if not all(name is None or isinstance(name, str) for name in names):
+        raise ValueError(f"{text.strip()!r}: an entry is the name of an axis, a tuple of names, or None")
+    return entries
+
+
+def _names(spec: Spec, dimension: int) -> tuple[str, ...]:
+    entry = spec[dimension] if dimension < len(spec) else None
+    return () if entry is None else (entry,) if isinstance(entry, str) else entry
+
+
+def _spec(spec: Spec) -> str:
+    return escape(f"({spec[0]!r})" if len(spec) == 1 else repr(tuple(spec)))
+
+
+def _fault(text: str) -> str:
+    return f'<pre class="play-fault">{escape(text)}</pre>'
+
+
+SHOWN: dict[str, Callable[..., str]] = {
+    "place": place,
+    "ring": ring,
+    "cost": cost,
+    "roof": roof,
+    "product": product,
+    "lens": lens,
+}

@@ -1,0 +1,143 @@
+// Forms that ask for a prediction. The judge has been asked when the book was built (jupyter_book/forms.py): a form has, for
+// every entry, which choices are right, and for every known wrong answer a decision tree over the choices. Nothing is sent.
+"use strict";
+
+const KEPT = "shardlab-predictions";
+
+/** What was predicted in this browser: values by question and name. Without storage nothing is kept, and all else works. */
+function keptPredictions() {
+  try {
+    return JSON.parse(localStorage.getItem(KEPT)) || {};
+  } catch {
+    return {};
+  }
+}
+
+/** The value of an item, from the chosen indices; a text that stands for the whole answer is one alone. */
+function valueOf(item, chosen) {
+  if (typeof chosen[0] === "string") return chosen[0];
+  if (item.entries[0].key === "") return item.entries[0].choices[chosen[0]][1];
+  return Object.fromEntries(item.entries.map((entry, n) => [entry.key, entry.choices[chosen[n]][1]]));
+}
+
+/** Whether a tree is true of the choices: a truth value, or [entry, {choice: tree}, tree of all other choices]. */
+function holds(tree, item, chosen) {
+  while (Array.isArray(tree)) {
+    const [key, others, common] = tree;
+    const at = chosen[item.entries.findIndex((entry) => entry.key === key)];
+    tree = String(at) in others ? others[at] : common;
+  }
+  return tree;
+}
+
+/** What the judge says of the choices: entries that are wrong, of how many, and the number of the first cause or -1. */
+function judged(item, chosen) {
+  const cause = () => item.trees.findIndex((tree) => holds(tree, item, chosen));
+  if (typeof chosen[0] === "string") {
+    const right = item.key === chosen[0];
+    return { wrong: right ? [] : [0], of: 1, cause: right ? -1 : item.alone[chosen[0]] };
+  }
+  if (item.key !== null && item.entries[0].key !== "") return { wrong: [0], of: 1, cause: cause() };
+  const wrong = item.entries.flatMap((entry, n) => (entry.right.includes(chosen[n]) ? [] : [n]));
+  return { wrong, of: item.entries.length, cause: wrong.length ? cause() : -1 };
+}
+
+/** A sentence on one item, as the notebook says it. */
+function sentence(item, chosen, { wrong, of }) {
+  if (!wrong.length) return item.predicted ? "turned out so." : "right.";
+  if (!item.parts || typeof chosen[0] === "string") {
+    return item.predicted ? `turned out otherwise: ${item.shown}.` : "that is not it.";
+  }
+  const names = wrong.map((n) => item.entries[n].key);
+  if (!item.predicted) return `${wrong.length} of ${of} not right: ${names.join(", ")}.`;
+  const really = names.map((key) => `${key}: ${item.shown[key]}`);
+  return `${wrong.length} of ${of} turned out otherwise. It is ${really.join(", ")}.`;
+}
+
+function said(item, chosen) {
+  const verdict = judged(item, chosen);
+  const line = document.createElement("p");
+  const name = document.createElement("code");
+  name.textContent = item.name;
+  const sign = verdict.wrong.length ? "✗ " : "✓ ";
+  line.append(sign, name, " ", sentence(item, chosen, verdict));
+  line.className = verdict.wrong.length ? "predict-wrong" : "predict-right";
+  line.dataset.cause = verdict.cause < 0 ? "" : item.causes[verdict.cause][0];
+  line.dataset.item = item.name;
+  if (verdict.cause >= 0) {
+    const cause = document.createElement("span");
+    cause.className = "predict-cause";
+    cause.textContent = item.causes[verdict.cause][1];
+    line.append(" ", cause);
+  }
+  return line;
+}
+
+/** The chosen indices of an item, or null where something is open; entries that a text alone makes idle are not asked. */
+function choicesIn(form, item) {
+  const boxes = [...form.querySelectorAll("select")].filter((box) => box.dataset.item === item.name);
+  if (boxes[0].value.startsWith("alone:")) return [boxes[0].value.slice("alone:".length)];
+  return boxes.every((box) => box.value) ? boxes.map((box) => Number(box.value)) : null;
+}
+
+function keep(question, name, value) {
+  const kept = keptPredictions();
+  kept[question] = { [name]: value, ...kept[question] }; // the first prediction stays
+  try {
+    localStorage.setItem(KEPT, JSON.stringify(kept));
+  } catch {
+    // A browser without storage: the form still answers.
+  }
+}
+
+function begin(form) {
+  const { question, items } = JSON.parse(form.querySelector("script").textContent);
+  const answer = form.querySelector(".predict-said");
+  form.addEventListener("change", (event) => {
+    const { item } = event.target.dataset;
+    const [first, ...others] = [...form.querySelectorAll("select")].filter((box) => box.dataset.item === item);
+    for (const box of others) box.disabled = first.value.startsWith("alone:");
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const answered = items.map((item) => [item, choicesIn(form, item)]);
+    const open = answered.filter(([, chosen]) => chosen === null).map(([item]) => item.name);
+    answer.replaceChildren();
+    for (const [item, chosen] of answered) {
+      if (chosen === null) continue;
+      answer.append(said(item, chosen));
+      if (item.predicted) keep(question, item.name, valueOf(item, chosen));
+    }
+    if (open.length) answer.append(`Still open: ${open.join(", ")}.`);
+    document.dispatchEvent(new Event("shardlab-predicted"));
+  });
+}
+
+/** A line that says how much was predicted in this browser, and gives it as a file for the notebooks. */
+function tell(place) {
+  const kept = keptPredictions();
+  const count = Object.keys(kept).length;
+  place.replaceChildren();
+  if (!count) {
+    place.textContent = "Nothing has been predicted in this browser yet.";
+    return;
+  }
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([JSON.stringify({ predictions: kept })], { type: "application/json" }));
+  link.download = "shardlab-book.json";
+  link.textContent = "Take them along";
+  const exercises = count === 1 ? "one exercise" : `${count} exercises`;
+  place.append(`Predicted in this browser: ${exercises}. `, link, " (a file; in a notebook: ");
+  const call = document.createElement("code");
+  call.textContent = 'sl.progress("shardlab-book.json")';
+  place.append(call, ").");
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll("form.predict").forEach(begin);
+  const place = document.querySelector("#predicted-here");
+  if (place) {
+    tell(place);
+    document.addEventListener("shardlab-predicted", () => tell(place));
+  }
+});

@@ -1,0 +1,206 @@
+"""The forms of the book: they say what the judge says, by mouse and by keyboard, and what they keep goes into a notebook."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import random
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from shardlab.errors import ShardlabError
+from shardlab_course.chapters import QUESTIONS
+from shardlab_course.checking import progress_file
+from shardlab_judge.items.value import ValueItem, matches
+from shardlab_judge.question import Setting
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "jupyter_book"))
+
+import forms  # noqa: E402
+
+VALUES = {id: items for id, q in QUESTIONS.items() if (items := [item for item in q.items if isinstance(item, ValueItem)])}
+DRAWS = 30
+"""Answers drawn for each item: 72 items, so more than 2,000."""
+
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """All forms on one page from a file, with the book's script and style."""
+    static = ROOT / "jupyter_book" / "_static"
+    path = tmp_path_factory.mktemp("forms") / "forms.html"
+    path.write_text(
+        f'<!doctype html><html lang="en" data-theme="light"><head><title>forms</title><link rel="stylesheet" '
+        f'href="{(static / "course.css").as_uri()}"><script src="{(static / "predict.js").as_uri()}"></script></head>'
+        f'<body><main><p id="predicted-here"></p>{"".join(forms.forms().values())}</main></body></html>'
+    )
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        opened = chromium.new_page()
+        opened.errors = []
+        opened.on("pageerror", lambda error: opened.errors.append(str(error)))
+        opened.goto(path.as_uri())
+        yield opened
+        assert opened.errors == []
+        chromium.close()
+
+
+def drawn(rng: random.Random, facts: dict[str, Any]) -> list[Any]:
+    """Choices for each entry of an item; a few of them the text that stands alone."""
+    if facts["alone"] and rng.random() < 0.3:
+        return [rng.choice(list(facts["alone"]))]
+    right = rng.random()
+    return [
+        rng.choice(entry["right"]) if entry["right"] and rng.random() < right else rng.randrange(len(entry["choices"]))
+        for entry in facts["entries"]
+    ]
+
+
+def value(facts: dict[str, Any], chosen: list[Any]) -> Any:
+    """The answer that these choices are."""
+    if isinstance(chosen[0], str):
+        return chosen[0]
+    values = {e["key"]: e["choices"][at][1] for e, at in zip(facts["entries"], chosen, strict=True)}
+    return values[""] if "" in values else values
+
+
+def told(item: ValueItem, question: str, answer: Any) -> tuple[bool, str]:
+    """What the judge says: whether it is right, and the cause."""
+    points, findings = item.judge({"value": answer}, Setting(question, None, references=None))  # type: ignore[arg-type]
+    assert not [f for f in findings if "cannot be" in f.what or "no answer" in f.what], findings
+    return not findings, next((f.misconception or "" for f in findings), "")
+
+
+def test_every_value_can_be_answered() -> None:
+    """The right answer is among the choices of each entry, and something else is, too."""
+    for id, items in VALUES.items():
+        for item in items:
+            facts = forms.facts(items, item)
+            json.dumps(facts)
+            for entry in facts["entries"]:
+                assert len(entry["choices"]) > 1, (id, item.name, entry["key"])
+                assert entry["right"] or isinstance(item.key, str), (id, item.name, entry["key"])
+
+
+def test_most_causes_can_be_met() -> None:
+    """Of the causes of all values nearly all belong to some choice; the others need a number that is typed."""
+    never = []
+    for id, items in VALUES.items():
+        for item in items:
+            facts = forms.facts(items, item)
+            for (cause, _), tree, number in zip(facts["causes"], facts["trees"], range(99)):
+                if tree is False and number not in facts["alone"].values():
+                    never.append((id, item.name, cause))
+    assert len(never) <= 6, never
+
+
+def test_forms_say_what_the_judge_says(page: Page) -> None:
+    """For drawn answers of every item: right or wrong, and the same cause."""
+    rng = random.Random(20)
+    asked, due = [], []
+    for id, items in VALUES.items():
+        for number, item in enumerate(items):
+            facts = forms.facts(items, item)
+            for _ in range(DRAWS):
+                chosen = drawn(rng, facts)
+                asked.append([id.replace(".", "-"), number, chosen])
+                due.append([*told(item, id, value(facts, chosen)), value(facts, chosen)])
+    got = page.evaluate(
+        """asked => asked.map(([name, number, chosen]) => {
+            const item = JSON.parse(document.querySelector(`#predict-${name} script`).textContent).items[number];
+            const {wrong, cause} = judged(item, chosen);
+            return [wrong.length === 0, cause < 0 ? "" : item.causes[cause][0], valueOf(item, chosen)];
+        })""",
+        asked,
+    )
+    assert len(due) > 2000
+    assert [(a, g, d) for a, g, d in zip(asked, got, due, strict=True) if g != d] == []
+    assert len({cause for _, cause, _ in due}) > 100 and sum(right for right, _, _ in due) > 100
+
+
+def choose(page: Page, question: str, item: ValueItem, wanted: Any) -> None:
+    """Choose an answer in the form as a reader would."""
+    facts = forms.facts(VALUES[question], item)
+    for n, entry in enumerate(facts["entries"]):
+        single = wanted[entry["key"]] if isinstance(wanted, dict) else wanted
+        text = next(text for text, value in entry["choices"] if matches(single, value, 0.0))
+        page.locator(f"#predict-{question.replace('.', '-')}-{item.name}-{n}").select_option(label=text)
+
+
+def test_every_form_answers_by_mouse(page: Page) -> None:
+    """The right answer of each is said to be right; nothing is open."""
+    for id, items in VALUES.items():
+        form = page.locator(f"#predict-{id.replace('.', '-')}")
+        for item in items:
+            if isinstance(item.key, str) and item.domain.entries:
+                form.locator(f"select[data-item='{item.name}']").first.select_option(f"alone:{item.key}")
+            else:
+                choose(page, id, item, item.key)
+        form.get_by_role("button").click()
+        assert form.locator(".predict-right").count() == len(items) and form.locator(".predict-wrong").count() == 0, id
+
+
+def test_a_form_answers_by_keyboard(page: Page) -> None:
+    """Tab to the first box, choose with the arrow, Enter on the button; a wrong answer says its cause."""
+    page.reload()
+    form = page.locator("#predict-4-4")
+    boxes = form.locator("select")
+    boxes.first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    causes = [line.get_attribute("data-cause") for line in form.locator(".predict-wrong").all()]
+    assert causes == ["case-2-always-gathers", "always-reduces"]
+    assert "turned out otherwise: 'all-reduce'." in form.inner_text()
+
+
+def test_what_is_open_is_said(page: Page) -> None:
+    """A form that is filled in half judges that half."""
+    page.reload()
+    form = page.locator("#predict-3-4")
+    form.locator("select[data-item='roll_bytes']").select_option(label="512")
+    form.get_by_role("button").click()
+    assert form.locator(".predict-right").count() == 1 and "Still open: kinds." in form.inner_text()
+
+
+def test_predictions_go_into_a_notebook(page: Page, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first prediction is kept in the browser; its file gives it to `sl.progress`, where what was there stays."""
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    assert "Nothing has been predicted" in page.locator("#predicted-here").inner_text()
+    for times in (1, 2):
+        for number in (5.4, 9.1):
+            form = page.locator(f"#predict-{str(number).replace('.', '-')}")
+            for box in form.locator("select").all():
+                box.select_option(index=times)
+            form.get_by_role("button").click()
+    with page.expect_download() as download:
+        page.get_by_text("Take them along").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    monkeypatch.setenv("SHARDLAB_PROGRESS", str(tmp_path / "progress.json"))
+    progress_file.note_prediction("5.4", {"factor": 2})
+    progress_file.progress(path)
+    first = {"5.4": {"kinds": [], "factor": 2}, "9.1": {"collective": "all-gather", "factor": 1}}
+    assert progress_file.read()["predictions"] == first
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"predictions": {"5.4": 3}}', '{"predictions": {"99.9": {"a": 1}}}', "\0"])
+def test_other_files_are_refused(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """With a sentence that says which file it takes; nothing is noted."""
+    monkeypatch.setenv("SHARDLAB_PROGRESS", str(tmp_path / "progress.json"))
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(ShardlabError, match="Take them along"):
+        progress_file.progress(path)
+    assert progress_file.read()["predictions"] == {}
