@@ -108,7 +108,7 @@ def bring(static: pathlib.Path, root: pathlib.Path) -> bool:
         for path in sorted((root / "src" / "shardlab").rglob("*.py")):
             if not set(LEFT_OUT) & set(path.relative_to(root).parts):
                 archive.write(path, path.relative_to(root / "src"))
-        archive.write(static / "playground.py", "playground.py")
+        archive.write(pathlib.Path(__file__).with_name("playground.py"), "playground.py")
     if not (root / PYODIDE).is_dir():
         return False
     (static / "pyodide").mkdir(exist_ok=True)

@@ -18,7 +18,7 @@ from playwright.sync_api import Locator, Page, sync_playwright
 from shardlab import listings
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "jupyter_book"), str(ROOT / "jupyter_book" / "_static")]
+sys.path.insert(0, str(ROOT / "jupyter_book"))
 
 import playground  # noqa: E402
 import playgrounds  # noqa: E402

@@ -31,6 +31,7 @@ from shardlab_course.chapters import QUESTIONS  # noqa: E402
 def main(mutants: list[dict[str, Any]], further: int) -> None:
     """Judge them all."""
     jax.config.update("jax_num_cpu_devices", 8)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # who started this may have ignored it, and that is inherited
     for question, given in itertools.groupby(mutants, key=lambda mutant: mutant["question"]):
         found = [Mutant(**{**mutant, "items": tuple(mutant["items"])}) for mutant in given]
         reference, *_ = answers.read(answers.FOLDER / f"{question}.py")

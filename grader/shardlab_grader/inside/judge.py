@@ -46,6 +46,7 @@ def main(job: str, output: str) -> None:
     """Judge everything in the job."""
     read = json.loads(pathlib.Path(job).read_text())
     references = References.load(pathlib.Path(read["references"])) if read["references"] else None
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # whoever started the grader may have ignored it, and that is inherited
     with open(output, "a", encoding="utf-8") as file:
 
         def say(line: dict[str, Any]) -> None:
