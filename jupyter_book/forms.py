@@ -145,7 +145,9 @@ def facts(items: Iterable[ValueItem], item: ValueItem) -> dict[str, Any]:
 
 
 def _shown(key: Any) -> Any:
-    return {name: _shown(part) for name, part in key.items()} if isinstance(key, Mapping) else judged._shown(key)
+    if isinstance(key, Mapping):
+        return {name: _shown(part) for name, part in key.items()}
+    return label(sorted(key) if isinstance(key, frozenset) else key)
 
 
 def _entries(item: ValueItem) -> dict[str, Domain]:

@@ -85,7 +85,9 @@ def configured(config: dict[str, Any], project: Mapping[str, Any], cache: pathli
 
 def described(text: str, said: str) -> str:
     """A page with its description in the front matter, for search engines and for previews of links to it."""
-    return text.replace("---\n", f"---\nog:description: {json.dumps(said)}\n", 1) if said else text
+    quoted = json.dumps(said)
+    fields = f"og:description: {quoted}\nmyst: {{html_meta: {{description: {quoted}}}}}\n"
+    return text.replace("---\n", f"---\n{fields}", 1) if said else text
 
 
 def contents(toc: dict[str, Any], solutions: bool) -> dict[str, Any]:

@@ -5,13 +5,13 @@ import re
 import signal
 
 os.environ["JAX_PLATFORMS"] = "cpu"
-# A shell without job control has what it starts in the background ignore Ctrl-C, and Python leaves it so.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import jax
 import numpy as np
 import pytest
 
+# A shell without job control has what it starts in the background ignore Ctrl-C, and Python leaves it so.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 jax.config.update("jax_num_cpu_devices", 8)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")

@@ -1,6 +1,7 @@
 """The rendered book: what its pages are made from, and what they hold when Jupyter Book is done."""
 
 import ast
+import html
 import html.parser
 import platform
 import re
@@ -233,3 +234,16 @@ def test_downloaded_notebook_is_the_students(book: Path) -> None:
     for name in NAMES:
         (path,) = book.glob(f"_downloads/*/{name}.ipynb")
         assert path.read_bytes() == (ROOT / "notebooks" / f"{name}.ipynb").read_bytes()
+
+
+def test_pages_have_a_description_and_a_picture(book: Path) -> None:
+    """For search engines and previews: what the README says of a chapter, and a picture that is there."""
+    for name in ("intro", "playground", *(f"notebooks/{name}" for name in NAMES)):
+        text = (book / f"{name}.html").read_text()
+        tags = [dict(re.findall(r'(\w+)="([^"]*)"', tag)) for tag in re.findall(r"<meta [^>]*>", text)]
+        said = {tag.get("name") or tag.get("property"): tag.get("content", "") for tag in tags}
+        assert said["og:site_name"] == "Shardlab" and len(said["description"]) > 60, name
+        assert (book / said["og:image"].removeprefix(said["og:url"].removesuffix(f"{name}.html"))).is_file(), name
+    purposes = chapters.purposes(ROOT)
+    assert sorted(purposes) == [int(name[:2]) for name in NAMES]
+    assert html.unescape(said["description"]) == html.unescape(said["og:description"]) == purposes[15]

@@ -56,6 +56,7 @@ def page(book: Path) -> Iterator[Page]:
         assert opened.noise == []
         chromium.close()
     server.shutdown()
+    server.server_close()
 
 
 def form(page: Page, name: str) -> Locator:
@@ -77,7 +78,7 @@ MEANT = {
     "ring": "Step 0 of 3.",
     "cost": "bytes decide (bandwidth)",
     "roof": "Compute takes longest.",
-    "product": "a reduce-scatter in parts",
+    "product": "a reduce-scatter a part to each",
     "lens": "collectives: 7, payload 14,680,064 bytes",
 }
 
@@ -160,12 +161,11 @@ def test_the_browser_says_what_python_says(page: Page, name: str) -> None:
     assert len(set(due)) > (0 if name == "lens" else 5)
 
 
-def test_from_a_file_it_says_what_to_do(book: Path) -> None:
+def test_from_a_file_it_says_what_to_do(page: Page, book: Path) -> None:
     """Browsers load no Python from files."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        opened = chromium.new_page()
-        opened.goto((book / "playground.html").as_uri())
-        form(opened, "place").get_by_role("button", name="Show").click()
-        assert "make book-serve" in shown(opened, "place")
-        chromium.close()
+    assert page.context.browser
+    opened = page.context.browser.new_page()
+    opened.goto((book / "playground.html").as_uri())
+    form(opened, "place").get_by_role("button", name="Show").click()
+    assert "make book-serve" in shown(opened, "place")
+    opened.close()
