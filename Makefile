@@ -18,7 +18,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: check update dist help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium test-programs mutants
+.PHONY: check update dist pdf help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium test-programs mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ test-helper: $(INSTALLED) $(TPU) bubblewrap
 book: $(BOOK) $(PYODIDE)  ## render the book into build/book/_build/html, running every chapter
 	@echo "Running the chapters and rendering the book (a minute or two the first time)"
 	@$(PY) jupyter_book/render.py
+
+pdf: book chromium  ## print the book into build/book/shardlab.pdf
+	@$(PY) jupyter_book/pdf.py build/book/shardlab.pdf
 
 # By the Python of the environment alone, so that nothing but the builder stands by when a release is made.
 dist: | $(PY)  ## build the wheel and the sdist into dist/

@@ -5,6 +5,7 @@ import html
 import html.parser
 import platform
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import jax
+import pypdf
 import pytest
 import yaml
 from jupyter_book.config import validate_yaml
@@ -25,6 +27,7 @@ sys.path.insert(0, str(HERE))
 
 import chapters  # noqa: E402
 import cover  # noqa: E402
+import pdf  # noqa: E402
 import render  # noqa: E402
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -247,3 +250,19 @@ def test_pages_have_a_description_and_a_picture(book: Path) -> None:
     purposes = chapters.purposes(ROOT)
     assert sorted(purposes) == [int(name[:2]) for name in NAMES]
     assert html.unescape(said["description"]) == html.unescape(said["og:description"]) == purposes[15]
+
+
+def test_pages_are_printed_into_one_file(book: Path, tmp_path: Path) -> None:
+    """With an outline by page title, and the text of each; the whole book in the order of its contents."""
+    target = tmp_path / "some.pdf"
+    names = ["intro", f"notebooks/{NAMES[2]}"]
+    done = subprocess.run([sys.executable, HERE / "pdf.py", target, *names], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    reader = pypdf.PdfReader(target)
+    titles = [item.title for item in reader.outline if not isinstance(item, list)]
+    assert titles[0].startswith("Shardlab") and titles[1].startswith("2. What communication costs"), titles
+    text = "".join(page.extract_text() for page in reader.pages)
+    assert "Right, and yet" in text and "What communication costs" in text and len(reader.pages) > 5
+    order = [name for _, names in pdf.contents() for name in names]
+    assert order[0] == "intro" and [n for n in order if n.startswith("notebooks/")] == [f"notebooks/{n}" for n in NAMES]
+    assert not [name for name in order if not (book / f"{name}.html").is_file()]

@@ -133,6 +133,18 @@ def test_search_finds(visit: Callable[[str], Page]) -> None:
     assert "notebooks/04_" in found
 
 
+@pytest.mark.parametrize("word", ["reduce-scatter", "mesh axis"])
+def test_search_ranks(visit: Callable[[str], Page], word: str) -> None:
+    """The glossary's entry of a word comes first; chapters come before solutions."""
+    page = visit("search")
+    page.goto(page.url + f"?q={word}")
+    page.get_by_text("Search finished").wait_for()
+    links = page.eval_on_selector_all("ul.search > li > a", "links => links.map(a => a.getAttribute('href'))")
+    assert links[0] == f"glossary.html#term-{word.replace(' ', '-')}"
+    kinds = [href.partition("/")[0] for href in links if href.startswith(("notebooks/", "solutions/"))]
+    assert kinds == sorted(kinds) and {*kinds} == {"notebooks", "solutions"}
+
+
 def test_search_opens_by_keyboard(visit: Callable[[str], Page]) -> None:
     """Ctrl-K opens the search field, and what is typed goes into it."""
     page = visit("intro")
