@@ -18,7 +18,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: check update dist pdf help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium test-programs mutants
+.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium test-programs mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,17 @@ dist: | $(PY)  ## build the wheel and the sdist into dist/
 	@$(PY) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt hatchling
 	@rm -rf dist
 	@$(PY) -m hatchling build --directory dist
+
+release: dist  ## build and try the wheel in an environment of its own, and list what is to be done to publish it
+	@echo "Trying the wheel in build/release"
+	@rm -rf build/release && $(PYTHON) -m venv build/release
+	@build/release/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt dist/*.whl
+	@cd build && release/bin/python -W error -c 'import shardlab as sl; sl.setup(8); print(sl.check("0.1"))' > release/said.txt 2>&1 || { cat release/said.txt; exit 1; }
+	@$(PY) -m shardlab_authoring.address
+
+address: $(INSTALLED)  ## set the repository's address everywhere (URL=https://github.com/OWNER/NAME)
+	@$(PY) -m shardlab_authoring.address '$(URL)'
+	@$(PY) -m shardlab_course.editions.edition
 
 book-serve: book  ## render the book and show it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops it)"

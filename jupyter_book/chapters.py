@@ -18,6 +18,7 @@ COLAB = "https://colab.research.google.com/github/"
 KAGGLE = "https://www.kaggle.com/kernels/welcome?src="
 EXERCISE = re.compile(r"^## Exercise (?P<question>[\d.]+): (?P<title>.*)$", re.MULTILINE)
 PREDICT = re.compile(r"^sl\.predict\(\"([\d.]+)\"", re.MULTILINE)
+TITLE = re.compile(r"^# .+$", re.MULTILINE)
 HINTS = ("a nudge", "the idea", "nearly there")
 
 
@@ -103,7 +104,7 @@ def _solution(root: pathlib.Path, name: str, address: str) -> str:
 def _text(notebook: NotebookNode, cells: list[NotebookNode], badges: str, top: str, *, labelled: bool) -> str:
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = cell.source.replace(badges, top) if badges else cell.source
+            cell.source = cell.source.replace(badges, top) if badges else TITLE.sub(rf"\g<0>\n\n{top}", cell.source, count=1)
             cell.source = EXERCISE.sub(functools.partial(_heading, labelled), cell.source)
     notebook.cells = cells
     return edition.to_md(notebook)

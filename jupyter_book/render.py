@@ -74,10 +74,12 @@ def configured(config: dict[str, Any], project: Mapping[str, Any], cache: pathli
     author = project["authors"][0]["name"]
     address = next(iter(project["urls"].values())).rstrip("/")
     config |= {"author": author, "copyright": "", "repository": {"url": address, "branch": "main"}}
-    config["sphinx"]["config"]["release"] = project["version"]
+    options = config["sphinx"]["config"]
+    options |= {"release": project["version"], "ogp_site_url": f"{address}/"}
+    config["html"] |= dict.fromkeys(("use_repository_button", "use_issues_button"), address != header.UNSET)
     if address.startswith(header.GITHUB):  # where GitHub Pages puts the book, unless its owner has another place
         owner, name = address.removeprefix(header.GITHUB).split("/")
-        config["sphinx"]["config"]["ogp_site_url"] = f"https://{owner}.github.io/{name}/"
+        options["ogp_site_url"] = f"https://{owner}.github.io/{name}/"
     if cache:
         config["execute"]["cache"] = str(cache)
     return config

@@ -34,10 +34,12 @@ LIGHT = {"jax", "matplotlib", "numpy", "rich", "shardlab"} | COMES_WITH_JAX | sy
 # Where an address of a course repository can hide: a clone, an install, a Colab or Binder link, or any owner's shardlab.
 ADDRESS = re.compile(
     r"(?:git\+https://github\.com|colab\.research\.google\.com/github|mybinder\.org/v2/gh)/(?P<linked>[\w.-]+/[\w-]+)"
-    r"|github\.com/(?P<named>[\w.-]+/[\w-]*shardlab[\w-]*|ORG/REPO)",
+    r"|github\.com/(?P<named>[\w.-]+/[\w-]*shardlab[\w-]*|ORG/REPO)"
+    r"|(?P<unset>repository\.invalid/shardlab)",
     re.IGNORECASE,
 )
-OURS = PROJECT["urls"]["Repository"].removeprefix("https://github.com/")
+OURS = PROJECT["urls"]["Repository"].removeprefix("https://github.com/").removeprefix("https://")
+SOME = "owner/some-shardlab"
 HIDDEN = {".ci", ".devcontainer", ".github"}
 MADE = {"build", "dist", "out", "__pycache__"}
 TEXT = {"", ".cff", ".cfg", ".css", ".html", ".ipynb", ".json", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml"}
@@ -62,7 +64,7 @@ def licences() -> dict[str, str]:
 
 def addresses(text: str) -> set[str]:
     """Every owner/repository by which a text calls the course."""
-    return {match["linked"] or match["named"] for match in ADDRESS.finditer(text)}
+    return {match["linked"] or match["named"] or match["unset"] for match in ADDRESS.finditer(text)}
 
 
 def texts() -> Iterator[Path]:
@@ -129,11 +131,12 @@ def test_citation_agrees_with_pyproject() -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        pytest.param(f"pip install git+https://github.com/{OURS}.git@v1", {OURS}, id="install"),
-        pytest.param(f"https://colab.research.google.com/github/{OURS}/blob/main/a.ipynb", {OURS}, id="colab"),
+        pytest.param(f"pip install git+https://github.com/{SOME}.git@v1", {SOME}, id="install"),
+        pytest.param(f"https://colab.research.google.com/github/{SOME}/blob/main/a.ipynb", {SOME}, id="colab"),
         pytest.param("https://mybinder.org/v2/gh/someone/course/main", {"someone/course"}, id="binder of another"),
         pytest.param("git clone https://github.com/fork/shardlab.git", {"fork/shardlab"}, id="clone of another"),
         pytest.param("https://github.com/ORG/REPO", {"ORG/REPO"}, id="placeholder"),
+        pytest.param("git+https://repository.invalid/shardlab@v1", {"repository.invalid/shardlab"}, id="none yet"),
         pytest.param("https://github.com/jax-ml/jax/issues/33353", set(), id="another project"),
     ],
 )

@@ -2,8 +2,9 @@
 
 `make test-doors` runs it; by hand, at the root of the repository: `python tests/doors/hosted.py [--platform colab]
 [--python python3.13] [CHAPTER...]`. Each notebook gets a machine of its own with the packages that platforms.toml lists, and
-Shardlab is not among them. One string is replaced: the repository's address in the first cell, by a wheel made from this
-checkout. So a real service has still to be seen. What was found is written to build/doors/PLATFORM.json.
+Shardlab is not among them. A wheel made from this checkout lies beside the notebook, from which the first cell installs as
+long as the repository has no address; else it takes the address's place there. So a real service has still to be seen. What
+was found is written to build/doors/PLATFORM.json.
 """
 
 from __future__ import annotations
@@ -146,8 +147,9 @@ def notebooks(root: pathlib.Path, wheel: pathlib.Path, chapters: Sequence[int]) 
 def addressed(notebook: NotebookNode, given: header.Syllabus, wheel: pathlib.Path) -> NotebookNode:
     """The notebook, its first cell installing the wheel."""
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    assert first.source.count(f"git+{given.address}") == 1
-    first.source = first.source.replace(f"git+{given.address}", wheel.as_uri())
+    installs = f"git+{given.address}@v{given.version}"
+    assert (first.source.count(installs) == 1) != (given.address == header.UNSET)
+    first.source = first.source.replace(installs, wheel.as_uri())
     return notebook
 
 
@@ -157,7 +159,7 @@ def visit(name: str, notebook: NotebookNode, here: Machine) -> Visit:
     before, start = here.packages(), time.monotonic()
     work = here.folder / "work"
     shutil.rmtree(work, ignore_errors=True)
-    work.mkdir()
+    shutil.copytree(here.folder / "wheel", work)
     restarts, fault = 0, run(notebook, here, work)
     while "[kernel-is-older]" in fault and restarts < 2:
         restarts, fault = restarts + 1, run(notebook, here, work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pathlib
 import re
@@ -17,6 +18,7 @@ from shardlab_course.editions import header
 
 ROOT = pathlib.Path(__file__).parents[2]
 GIVEN = header.syllabus(ROOT)
+ADDRESS = "https://github.com/owner/course"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PLATFORMS = tomllib.loads(pathlib.Path(__file__).with_name("platforms.toml").read_text())
 PINS = re.compile(r"([\w.-]+)==([\w.]+)")
@@ -32,16 +34,23 @@ class Missing:
 
 def pip(line):
     print("asked:", line)
-    sys.meta_path.remove(missing)
+    if NETWORK:
+        sys.meta_path.remove(missing)
 
 missing = Missing()
 sys.meta_path.insert(0, missing)
 libtpu, find_spec = LIBTPU, importlib.util.find_spec
-importlib.util.find_spec = lambda name, *rest: libtpu if name == "libtpu" else find_spec(name, *rest)
+
+def found(name, *rest):
+    if name == PACKAGE and missing in sys.meta_path:
+        return None
+    return libtpu if name == "libtpu" else find_spec(name, *rest)
+
+importlib.util.find_spec = found
 shell = InteractiveShell.instance()
 shell.register_magic_function(pip, "line", "pip")
-assert shell.run_cell(CELL).success
-assert {"jax", PACKAGE} <= {*sys.modules}
+assert shell.run_cell(CELL).success == NETWORK
+assert not NETWORK or {"jax", PACKAGE} <= {*sys.modules}
 """
 
 
@@ -50,14 +59,15 @@ def first_cell(path: pathlib.Path) -> str:
     return next(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
 
 
-def typed(cell: str, package: str, libtpu: bool = False) -> list[str]:
-    """The lines that the cell shows in a new process without the package."""
-    values = {"LIBTPU": True if libtpu else None, "CELL": cell, "PACKAGE": package}
+def typed(cell: str, package: str, libtpu: bool = False, folder: pathlib.Path = ROOT, *, network: bool = True) -> list[str]:
+    """The lines that the cell shows in a new process without the package; without a network it must fail."""
+    values = {"LIBTPU": True if libtpu else None, "CELL": cell, "PACKAGE": package, "NETWORK": network}
     code = re.sub("|".join(values), lambda match: repr(values[match[0]]), MISSING)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**kept, "JAX_PLATFORMS": "cpu"}, capture_output=True, text=True, timeout=120
-    )
+        [sys.executable, "-c", code], env={**kept, "JAX_PLATFORMS": "cpu"}, capture_output=True, text=True, timeout=120,
+        cwd=folder,
+    )  # fmt: skip
     assert not done.returncode, done.stdout + done.stderr
     return done.stdout.splitlines()
 
@@ -65,9 +75,38 @@ def typed(cell: str, package: str, libtpu: bool = False) -> list[str]:
 @pytest.mark.parametrize("libtpu", [False, True], ids=["no-tpu", "tpu"])
 def test_where_the_course_is_missing_it_is_installed(libtpu: bool) -> None:
     """pip gets the address and the pinned JAX, with the TPU's compiler where one is; then the cell goes on, in one line."""
-    asked, found = typed(header.first_cell((), GIVEN), "shardlab", libtpu)
-    assert asked == f'asked: install -q "shardlab{"[tpu]" * libtpu} @ git+{GIVEN.address}" jax=={GIVEN.pins["jax"]}'
+    given = dataclasses.replace(GIVEN, address=ADDRESS)
+    asked, found = typed(header.first_cell((), given), "shardlab", libtpu)
+    assert asked == (
+        f'asked: install -q "shardlab{"[tpu]" * libtpu} @ git+{ADDRESS}@v{GIVEN.version}" jax=={GIVEN.pins["jax"]}'
+    )
     assert found.startswith("Out[0]: Python 3.") and found.endswith(f"JAX {PINNED_JAX}: 8 simulated CPU devices")
+
+
+@pytest.mark.parametrize("libtpu", [False, True], ids=["no-tpu", "tpu"])
+def test_without_an_address_it_is_installed_from_the_wheel(tmp_path: pathlib.Path, libtpu: bool) -> None:
+    """The newest that lies beside the notebook; nothing is asked of an address that somebody else may own."""
+    given = dataclasses.replace(GIVEN, address=header.UNSET)
+    for version in ("0.0.9", GIVEN.version):
+        (tmp_path / f"shardlab-{version}-py3-none-any.whl").touch()
+    cell = header.first_cell((), given)
+    asked, found = typed(cell, "shardlab", libtpu, tmp_path)
+    wheel = f"shardlab-{GIVEN.version}-py3-none-any.whl{'[tpu]' * libtpu}"
+    assert asked == f'asked: install -q "{wheel}" jax=={GIVEN.pins["jax"]}'
+    assert found.endswith("8 simulated CPU devices") and "git+" not in cell and "invalid" not in cell
+
+
+@pytest.mark.parametrize("address", [header.UNSET, ADDRESS], ids=["wheel", "address"])
+def test_what_is_missing_is_said(tmp_path: pathlib.Path, address: str) -> None:
+    """No wheel; and with one, no network: a sentence that says what to do, as the last line."""
+    cell = header.first_cell((), dataclasses.replace(GIVEN, address=address))
+    if address == header.UNSET:
+        assert (
+            "Put the file shardlab-....whl beside this notebook"
+            in typed(cell, "shardlab", False, tmp_path, network=False)[-1]
+        )
+    (tmp_path / "shardlab-1.0-py3-none-any.whl").touch()
+    assert "switch Internet on" in typed(cell, "shardlab", False, tmp_path, network=False)[-1]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -33,7 +33,7 @@ QUESTIONS = (
     Question("90.1", "Double", (DOUBLE,), 1, 2, HINTS, "Because."),
     Question("90.2", "Parts", (KIND, ValueItem("A", {"C": 1}, key=3)), 2, 5, HINTS, "Because.", variable="parts"),
 )
-SYLLABUS = header.Syllabus({question.id: question for question in QUESTIONS}, "https://github.com/shardlab/shardlab")
+SYLLABUS = header.Syllabus({question.id: question for question in QUESTIONS}, "https://github.com/owner/course")
 
 
 @pytest.fixture(scope="session")

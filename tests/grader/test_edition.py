@@ -158,7 +158,7 @@ def test_both_files_hold_the_same_notebook(source: edition.NotebookNode) -> None
 def test_the_first_cell_installs_only_what_is_missing(source: edition.NotebookNode) -> None:
     """The generated first cell is legal IPython and names the repository's address."""
     first = next(cell for cell in source.cells if cell.cell_type == "code").source
-    assert '    %pip install -q "shardlab{tpu} @ git+https://github.com/shardlab/shardlab" jax\n' in first
+    assert f'    %pip install -q "shardlab{{tpu}} @ git+{SYLLABUS.address}@v0" jax\n' in first
     assert first.endswith("sl.setup(8)")
 
 

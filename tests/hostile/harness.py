@@ -63,9 +63,7 @@ class Course:
         self.install()
         for place in ("solutions", "grader"):
             (self.repository / place).mkdir(parents=True)
-        (self.repository / "pyproject.toml").write_text(
-            '[project.urls]\nRepository = "https://github.com/shardlab/shardlab"\n'
-        )
+        (self.repository / "pyproject.toml").write_text('[project.urls]\nRepository = "https://github.com/owner/course"\n')
         shutil.copy(self.chapter, self.repository / "solutions")
         shutil.copy(ROOT / "grader" / "nbgrader_config.py", self.repository / "grader")
         made = self.run("release", self.chapter.stem, "--repository", str(self.repository))

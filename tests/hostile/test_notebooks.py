@@ -35,7 +35,7 @@ def released() -> Notebook:
     assert spec is not None and spec.loader is not None
     declared = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(declared)
-    given = Syllabus({one.id: one for one in declared.QUESTIONS}, "https://github.com/shardlab/shardlab")
+    given = Syllabus({one.id: one for one in declared.QUESTIONS}, "https://github.com/owner/course")
     source = edition.source(HERE / "course" / f"{NAME}.md", given)
     return json.loads(json.dumps(edition.student(source)))
 

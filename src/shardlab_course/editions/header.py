@@ -14,6 +14,8 @@ from shardlab_judge.question import LETTERS, Question
 MARK = re.compile(r"^<!-- (?P<name>badges|first cell|exercise) ?(?P<what>[\w. -]*?) ?-->[ \t]*$", re.MULTILINE)
 PIN = re.compile(r"^([\w.-]+)==([\w.]+)$", re.MULTILINE)
 GITHUB = "https://github.com/"
+UNSET = "https://repository.invalid/shardlab"
+"""Until `make address` sets it: nobody can own this host (RFC 2606), and publish there what a first cell would install."""
 # `%pip` fills in {{tpu}}: a machine that has the TPU's compiler gets the one that fits this JAX, and another gets none.
 FIRST_CELL = """\
 # Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for.
@@ -22,7 +24,24 @@ try:
 except ImportError:
     from importlib.util import find_spec
     tpu = "[tpu]" if find_spec("libtpu") else ""
-    %pip install -q "shardlab{{tpu}} @ git+{address}" {pins}
+    %pip install -q "shardlab{{tpu}} @ git+{address}@v{version}" {pins}
+    assert find_spec("shardlab"), "No network? Kaggle: switch Internet on in the settings."
+    import shardlab as sl
+
+sl.setup(8)"""
+FROM_WHEEL = """\
+# Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for,
+# from the file shardlab-....whl that came with this notebook. Put it beside the notebook.
+try:
+    import shardlab as sl
+except ImportError:
+    from glob import glob
+    from importlib.util import find_spec
+    wheels = sorted(glob("shardlab-*.whl") + glob("/kaggle/input/*/shardlab-*.whl"))
+    assert wheels, "Put the file shardlab-....whl beside this notebook, and run this cell again."
+    wheel = wheels[-1] + ("[tpu]" if find_spec("libtpu") else "")
+    %pip install -q "{{wheel}}" {pins}
+    assert find_spec("shardlab"), "No network? Kaggle: switch Internet on in the settings."
     import shardlab as sl
 
 sl.setup(8)"""
@@ -32,12 +51,13 @@ sl.setup(8)"""
 class Syllabus:
     """What every chapter is generated from besides its own source.
 
-    Questions by id, the repository's address, and packages' pinned versions by name.
+    Questions by id, the repository's address, packages' pinned versions by name, and the course's own version.
     """
 
     questions: Mapping[str, Question]
     address: str
     pins: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    version: str = "0"
 
 
 def syllabus(root: pathlib.Path) -> Syllabus:
@@ -47,7 +67,8 @@ def syllabus(root: pathlib.Path) -> Syllabus:
         ShardlabError: `root` has no `pyproject.toml` with a `[project.urls]` entry.
     """
     path = root / "pyproject.toml"
-    urls = tomllib.loads(path.read_text())["project"].get("urls", {}) if path.exists() else {}
+    project = tomllib.loads(path.read_text())["project"] if path.exists() else {}
+    urls = project.get("urls", {})
     if not urls:
         mend = "run this at the root of the repository, where pyproject.toml names one address under [project.urls]."
         raise ShardlabError("no-course-here", "the address of the course is not known.", where=str(path), mend=mend)
@@ -55,7 +76,7 @@ def syllabus(root: pathlib.Path) -> Syllabus:
 
     constraints = root / "constraints.txt"
     pins = dict(PIN.findall(constraints.read_text())) if constraints.exists() else {}
-    return Syllabus(QUESTIONS, str(next(iter(urls.values()))).rstrip("/"), pins)
+    return Syllabus(QUESTIONS, str(next(iter(urls.values()))).rstrip("/"), pins, project.get("version", "0"))
 
 
 def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:
@@ -75,7 +96,8 @@ def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:
 def first_cell(packages: Sequence[str], given: Syllabus) -> str:
     """The cell that gets the course and 8 devices anywhere, and more `packages` where the chapter's source names them."""
     pins = [f"{name}=={given.pins[name]}" if name in given.pins else name for name in ("jax", *packages)]
-    return FIRST_CELL.format(address=given.address, pins=" ".join(pins))
+    cell = FROM_WHEEL if given.address == UNSET else FIRST_CELL
+    return cell.format(address=given.address, pins=" ".join(pins), version=given.version)
 
 
 def known(question: str, questions: Mapping[str, Question], where: str) -> Question:
@@ -91,12 +113,17 @@ def known(question: str, questions: Mapping[str, Question], where: str) -> Quest
 
 
 def badges(chapter: str, address: str) -> str:
-    """The line that opens the chapter in Colab; empty when the address is not on GitHub."""
+    """The line that opens the chapter in Colab or Kaggle; empty when the address is not on GitHub, which they read from."""
     if not address.startswith(GITHUB):
         return ""
-    image = "https://colab.research.google.com/assets/colab-badge.svg"
-    page = f"https://colab.research.google.com/github/{address.removeprefix(GITHUB)}/blob/main/notebooks/{chapter}.ipynb"
-    return f"[![Open in Colab]({image})]({page})"
+    notebook = f"{address}/blob/main/notebooks/{chapter}.ipynb"
+    colab = f"https://colab.research.google.com/github/{notebook.removeprefix(GITHUB)}"
+    kaggle = f"https://www.kaggle.com/kernels/welcome?src={notebook}"
+    images = (
+        "https://colab.research.google.com/assets/colab-badge.svg",
+        "https://kaggle.com/static/images/open-in-kaggle.svg",
+    )
+    return f"[![Open in Colab]({images[0]})]({colab}) [![Open in Kaggle]({images[1]})]({kaggle})"
 
 
 def exercise(question: Question) -> str:
