@@ -284,8 +284,17 @@ def batch_gathered(o: Observed) -> bool:
 
 def training(mesh: Axes, batch: int, words: int, width: int) -> Case:
     """Tied weights that lie whole, a batch that is cut, and state that is to be cut."""
-    inputs = (Input((batch, words), ROWS), Input((batch, words), ROWS), Input((words, width)), Input((width, width)))
+    weights = Input((words, width), values=unsaturated), Input((width, width), values=unsaturated)
+    inputs = (Input((batch, words), ROWS), Input((batch, words), ROWS), *weights)
     return Case(mesh, inputs, ((), (), ROWS, ROWS, ROWS, ROWS))
+
+
+def unsaturated(rng: np.random.Generator, shape: tuple[int, ...], _: Sequence[np.ndarray]) -> np.ndarray:
+    """Weights of which tanh gets numbers of about one.
+
+    Where tanh is nearly one, float32 has few digits left of its slope, and Adam makes large steps of small gradients.
+    """
+    return rng.standard_normal(shape) / np.sqrt(shape[0])
 
 
 def draw_training(rng: random.Random) -> Case:
