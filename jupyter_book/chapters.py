@@ -18,6 +18,8 @@ COLAB = "https://colab.research.google.com/github/"
 KAGGLE = "https://www.kaggle.com/kernels/welcome?src="
 EXERCISE = re.compile(r"^## Exercise (?P<question>[\d.]+): (?P<title>.*)$", re.MULTILINE)
 PREDICT = re.compile(r"^sl\.predict\(\"([\d.]+)\"", re.MULTILINE)
+KEYS = "Click into the cell below and press Shift and Enter. That runs it, and moves on to the next."
+NO_KEYS = "In the notebook you click into a cell and press Shift and Enter, which runs it. On this page all cells have run."
 TITLE = re.compile(r"^# .+$", re.MULTILINE)
 HINTS = ("a nudge", "the idea", "nearly there")
 
@@ -105,6 +107,7 @@ def _text(notebook: NotebookNode, cells: list[NotebookNode], badges: str, top: s
     for cell in cells:
         if cell.cell_type == "markdown":
             cell.source = cell.source.replace(badges, top) if badges else TITLE.sub(rf"\g<0>\n\n{top}", cell.source, count=1)
+            cell.source = cell.source.replace(KEYS, NO_KEYS)
             cell.source = EXERCISE.sub(functools.partial(_heading, labelled), cell.source)
     notebook.cells = cells
     return edition.to_md(notebook)

@@ -202,6 +202,14 @@ def test_pictures_have_words(read: dict[Path, Page]) -> None:
 
 
 @pytest.mark.notebook
+def test_keys_are_named_where_something_runs(book: Path) -> None:
+    """Pages say what is pressed in a notebook, and that here all has run."""
+    assert chapters.KEYS in (ROOT / "notebooks" / "myst" / f"{NAMES[0]}.md").read_text()
+    for part in ("notebooks", "solutions"):
+        page = (book / part / f"{NAMES[0]}.html").read_text()
+        assert chapters.KEYS not in page and chapters.NO_KEYS in page
+
+
 def test_open_exercises_say_so_quietly(book: Path) -> None:
     """In the chapters every exercise is unattempted, in the solutions every one is passed."""
     for name in NAMES:
