@@ -48,7 +48,7 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
     shutil.copytree(HERE, pages, ignore=shutil.ignore_patterns("__pycache__", "*.py", "_*.yml"))
     shutil.copytree(HERE / "_ext", pages / "_ext", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     purposes = chapters.purposes(root)
-    for name, text in chapters.pages(root, config["repository"]["url"], solutions).items():
+    for name, text in chapters.pages(root, address_in(project), solutions).items():
         (pages / name).parent.mkdir(exist_ok=True)
         (pages / name).write_text(described(text, purposes.get(int(pathlib.Path(name).stem[:2]), "")))
     for path in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
@@ -69,14 +69,21 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
     (pages / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False))
 
 
+def address_in(project: Mapping[str, Any]) -> str:
+    """The repository's address."""
+    return str(next(iter(project["urls"].values()))).rstrip("/")
+
+
 def configured(config: dict[str, Any], project: Mapping[str, Any], cache: pathlib.Path | None) -> dict[str, Any]:
     """`_config.yml` with what `pyproject.toml` says: author, release and the repository's address."""
     author = project["authors"][0]["name"]
-    address = next(iter(project["urls"].values())).rstrip("/")
-    config |= {"author": author, "copyright": "", "repository": {"url": address, "branch": "main"}}
+    address = address_in(project)
+    config |= {"author": author, "copyright": ""}
     options = config["sphinx"]["config"]
     options |= {"release": project["version"], "ogp_site_url": f"{address}/"}
-    config["html"] |= dict.fromkeys(("use_repository_button", "use_issues_button"), address != header.UNSET)
+    if address != header.UNSET:  # the theme takes no address but of the hosts that it knows
+        config["repository"] = {"url": address, "branch": "main"}
+        config["html"] |= {"use_repository_button": True, "use_issues_button": True}
     if address.startswith(header.GITHUB):  # where GitHub Pages puts the book, unless its owner has another place
         owner, name = address.removeprefix(header.GITHUB).split("/")
         options["ogp_site_url"] = f"https://{owner}.github.io/{name}/"

@@ -20,6 +20,7 @@ from jupyter_book.config import validate_yaml
 
 import shardlab
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
+from shardlab_course.editions import header
 
 ROOT = Path(__file__).parents[2]
 HERE = ROOT / "jupyter_book"
@@ -122,13 +123,14 @@ def test_glossary_terms_are_unique_and_end_in_a_stop() -> None:
     assert [term for term, said in entries if not said.rstrip().endswith((".", "notation."))] == []
 
 
-def test_configuration_names_no_address_and_only_known_keys() -> None:
+@pytest.mark.parametrize("address", [header.UNSET, "https://github.com/owner/course"])
+def test_configuration_names_no_address_and_only_known_keys(address: str) -> None:
     """Release, author and address come from pyproject.toml, and no key is misspelt: Jupyter Book would not notice."""
     ours = yaml.safe_load((HERE / "_config.yml").read_text())
-    whole = render.configured(ours, PROJECT, None)
+    whole = render.configured(ours, PROJECT | {"urls": {"Repository": address}}, None)
     validate_yaml(whole, raise_on_errors=True)
-    assert set(whole) == JUPYTER_BOOK_KEYS
-    assert whole["repository"]["url"] == PROJECT["urls"]["Repository"]
+    assert set(whole) == JUPYTER_BOOK_KEYS - ({"repository"} if address == header.UNSET else set())
+    assert whole.get("repository", {}).get("url", header.UNSET) == address
     assert "github.com" not in (HERE / "_config.yml").read_text()
 
 
