@@ -16,8 +16,7 @@ from typing import Any
 
 from shardlab_course.chapters import QUESTIONS
 from shardlab_judge.domain import Domain
-from shardlab_judge.items import value as judged
-from shardlab_judge.items.value import ValueItem
+from shardlab_judge.items.value import ValueItem, is_like, matches
 from shardlab_judge.question import Question
 
 ENOUGH = 4
@@ -156,18 +155,18 @@ def _entries(item: ValueItem) -> dict[str, Domain]:
 
 def _is_right(item: ValueItem, key: str, value: Any) -> bool:
     if isinstance(item.key, Mapping):
-        return judged.matches(item.key[key], value, item.rtol)
-    return not key and judged.matches(item.key, value, item.rtol)
+        return matches(item.key[key], value, item.rtol)
+    return not key and matches(item.key, value, item.rtol)
 
 
 def _first(item: ValueItem, known: list[Any], value: Any) -> int:
-    return next((n for n, m in enumerate(known) if judged._is_like(m.like, value, item.rtol)), -1)
+    return next((n for n, m in enumerate(known) if is_like(m.like, value, item.rtol)), -1)
 
 
 def tree(item: ValueItem, like: Any, choices: Mapping[str, list[Any]], filled: Mapping[str, Any]) -> Any:
     """When a known wrong answer is recognised, by what it looks at."""
     try:
-        return judged._is_like(like, Asked(tuple(choices), filled), item.rtol)
+        return is_like(like, Asked(tuple(choices), filled), item.rtol)
     except Need as need:
         key = str(need.args[0])
     below = [tree(item, like, choices, {**filled, key: value}) for value in choices[key]]
@@ -175,7 +174,7 @@ def tree(item: ValueItem, like: Any, choices: Mapping[str, list[Any]], filled: M
 
 
 def _flat(item: ValueItem, like: Any, values: list[Any]) -> Any:
-    return _branch("", [judged._is_like(like, value, item.rtol) for value in values])
+    return _branch("", [is_like(like, value, item.rtol) for value in values])
 
 
 def _branch(key: str, below: list[Any]) -> Any:

@@ -48,6 +48,8 @@ def answered(name: str, **given: str) -> str:
         return _fault(str(error))
     except (ValueError, SyntaxError, TypeError, OverflowError) as error:
         return _fault(f"{error}")
+    except (LookupError, RecursionError):
+        return _fault("lines are missing in this text, so it cannot be followed: paste all of it")
 
 
 def place(mesh: str, shape: str, said: str) -> str:
@@ -69,7 +71,7 @@ def ring(kind: str, n: str, both: str, step: str, nbytes: str, on: str) -> str:
     at = min(int(step), made.hops)
     here, names = range(at + 1), ["start", *(f"step {k}" for k in range(1, at + 1))]
     picture = grid.draw(made, {k: names[k] for k in here})
-    chunk, used = float(nbytes) / made.fraction, chip(on)
+    chunk, used = amount(nbytes) / made.fraction, chip(on)
     loads: list[int] = []
     for done in made.steps[1 : at + 1]:
         links: dict[tuple[int, int], int] = {}
@@ -87,7 +89,7 @@ def ring(kind: str, n: str, both: str, step: str, nbytes: str, on: str) -> str:
 
 def cost(on: str, kind: str, nbytes: str, n: str, both: str) -> str:
     """Seconds of a collective by the alpha-beta model, and where latency ends."""
-    used, size, devices = chip(on), float(nbytes), int(n)
+    used, size, devices = chip(on), amount(nbytes), int(n)
     took = TIMES[kind](size, devices, used.link_bandwidth, used.hop_latency, both == "yes")
     hops = TIMES[kind](0.0, devices, used.link_bandwidth, used.hop_latency, both == "yes")
     wires = TIMES[kind](size, devices, used.link_bandwidth, 0.0, both == "yes")
@@ -141,9 +143,7 @@ def product(left: str, right: str) -> str:
     if set(_names(a, 0)) & set(_names(b, 1)):
         words = "Rows of A and columns of B are cut over one axis, and C can have it once: gather one of the two first."
     elif inner_a != inner_b:
-        words = (
-            "The inner dimensions are cut differently, so blocks do not fit: gather the one that is cut, or cut both alike."
-        )
+        words = "The inner dimensions are cut differently, so blocks do not fit: gather one, or cut both alike."
     elif inner_a:
         over = ", ".join(inner_a)
         words = (
@@ -190,6 +190,17 @@ def axes_in(text: str) -> Axes:
     if len({name.strip() for name, _, _ in parts}) < len(parts):
         raise ValueError(f"the mesh {text.strip()!r} names an axis twice")
     return tuple((name.strip(), int(size)) for name, _, size in parts)
+
+
+def amount(text: str) -> float:
+    """Bytes, at least one."""
+    try:
+        number = float(text.replace(",", ""))
+    except ValueError:
+        number = 0.0
+    if not 1 <= number < math.inf:
+        raise ValueError(f"{text.strip()!r} is no number of bytes: write 1000000, or 1e6")
+    return number
 
 
 def whole(text: str, what: str) -> tuple[int, ...]:

@@ -27,12 +27,13 @@ function givenIn(form) {
 async function show(form) {
   const place = form.querySelector(".play-said");
   const turn = (form.turn = (form.turn || 0) + 1);
-  if (!python) place.textContent = "Starting Python in this page (about 13 MB, once) …";
+  if (!python) place.textContent = "Starting Python in this page (about 14 MB, once) …";
   try {
     const module = await started();
     const said = module.answered.callKwargs(form.dataset.play, givenIn(form));
     if (turn === form.turn) place.innerHTML = said;
   } catch (error) {
+    python = null; // the next press tries again
     place.textContent = location.protocol === "file:"
       ? "A playground needs a web server, for browsers load no Python from files: make book-serve."
       : `Python could not be started: ${error.message}`;

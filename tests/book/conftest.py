@@ -1,10 +1,13 @@
 """The book, built once for all tests that look at it."""
 
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,3 +18,14 @@ def book() -> Path:
     done = subprocess.run([sys.executable, ROOT / "jupyter_book" / "render.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
     return ROOT / "build" / "book" / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium without a window; its absence is a failure."""
+    chromium = shutil.which("chromium")
+    assert chromium, "there is no chromium: apt-get install chromium (make test does this when run by root)"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import pathlib
 import random
-import shutil
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from shardlab.errors import ShardlabError
 from shardlab_course.chapters import QUESTIONS
@@ -32,7 +31,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceW
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """All forms on one page from a file, with the book's script and style."""
     static = ROOT / "jupyter_book" / "_static"
     path = tmp_path_factory.mktemp("forms") / "forms.html"
@@ -41,15 +40,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         f'href="{(static / "course.css").as_uri()}"><script src="{(static / "predict.js").as_uri()}"></script></head>'
         f'<body><main><p id="predicted-here"></p>{"".join(forms.forms().values())}</main></body></html>'
     )
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        opened = chromium.new_page()
-        opened.errors = []
-        opened.on("pageerror", lambda error: opened.errors.append(str(error)))
-        opened.goto(path.as_uri())
-        yield opened
-        assert opened.errors == []
-        chromium.close()
+    opened = browser.new_page()
+    opened.errors = []
+    opened.on("pageerror", lambda error: opened.errors.append(str(error)))
+    opened.goto(path.as_uri())
+    yield opened
+    assert opened.errors == []
+    opened.close()
 
 
 def drawn(rng: random.Random, facts: dict[str, Any]) -> list[Any]:
@@ -195,7 +192,12 @@ def test_predictions_go_into_a_notebook(page: Page, tmp_path: pathlib.Path, monk
     assert progress_file.read()["predictions"] == first
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"predictions": {"5.4": 3}}', '{"predictions": {"99.9": {"a": 1}}}', "\0"])
+BESIDE = '{"predictions": {"5.4": {"factor": 2}, "99.9": {"a": 1}}}'
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"predictions": {"5.4": 3}}', '{"predictions": {"99.9": {"a": 1}}}', "\0", BESIDE]
+)
 def test_other_files_are_refused(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """With a sentence that says which file it takes; nothing is noted."""
     monkeypatch.setenv("SHARDLAB_PROGRESS", str(tmp_path / "progress.json"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import http.server
 import random
-import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
 from shardlab import listings
 
@@ -39,22 +38,20 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def page(book: Path) -> Iterator[Page]:
+def page(browser: Browser, book: Path) -> Iterator[Page]:
     """The page of playgrounds from a server of this machine; `page.noise` has errors and requests to others."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(book)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     home = f"http://127.0.0.1:{server.server_port}/"
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        opened = chromium.new_context(reduced_motion="reduce").new_page()
-        opened.noise = []
-        opened.on("console", lambda said: said.type == "error" and opened.noise.append(said.text))
-        opened.on("pageerror", lambda error: opened.noise.append(str(error)))
-        opened.on("request", lambda asked: asked.url.startswith((home, "data:", "blob:")) or opened.noise.append(asked.url))
-        opened.goto(f"{home}playground.html")
-        yield opened
-        assert opened.noise == []
-        chromium.close()
+    opened = browser.new_context(reduced_motion="reduce").new_page()
+    opened.noise = []
+    opened.on("console", lambda said: said.type == "error" and opened.noise.append(said.text))
+    opened.on("pageerror", lambda error: opened.noise.append(str(error)))
+    opened.on("request", lambda asked: asked.url.startswith((home, "data:", "blob:")) or opened.noise.append(asked.url))
+    opened.goto(f"{home}playground.html")
+    yield opened
+    assert opened.noise == []
+    opened.context.close()
     server.shutdown()
     server.server_close()
 
@@ -161,11 +158,24 @@ def test_the_browser_says_what_python_says(page: Page, name: str) -> None:
     assert len(set(due)) > (0 if name == "lens" else 5)
 
 
-def test_from_a_file_it_says_what_to_do(page: Page, book: Path) -> None:
+def test_from_a_file_it_says_what_to_do(browser: Browser, book: Path) -> None:
     """Browsers load no Python from files."""
-    assert page.context.browser
-    opened = page.context.browser.new_page()
+    opened = browser.new_page()
     opened.goto((book / "playground.html").as_uri())
     form(opened, "place").get_by_role("button", name="Show").click()
     assert "make book-serve" in shown(opened, "place")
     opened.close()
+
+
+def test_the_page_says_how_much_it_loads(book: Path) -> None:
+    """Pyodide and the package together."""
+    loaded = [book / "_static" / "shardlab.zip", *(book / "_static" / "pyodide" / name for name in playgrounds.FILES)]
+    size = f"about {sum(path.stat().st_size for path in loaded) / 1e6:.0f} MB"
+    assert size in (book / "playground.html").read_text() and size in (book / "_static" / "playground.js").read_text()
+
+
+def test_what_is_no_amount_is_refused() -> None:
+    """Nothing, less than nothing, and more than all."""
+    for text in ("", "abc", "-5", "0", "nan", "inf", "1e400"):
+        said = playground.answered("cost", on="v5e", kind="all-gather", nbytes=text, n="8", both="no")
+        assert "is no number of bytes" in said, text

@@ -114,9 +114,9 @@ def _take(path: pathlib.Path) -> None:
     try:
         predicted = json.loads(path.read_text(encoding="utf-8"))["predictions"]
         items = {(q.id, i.name): i for q in QUESTIONS.values() for i in q.items if isinstance(i, ValueItem) and i.predicted}
-        for question, values in predicted.items():
-            known = {name: items[question, name].read(value) for name, value in values.items()}
-            note_prediction(question, {name: r.value for name, r in known.items() if r.value is not None and not r.faults})
+        read = {
+            id: {name: items[id, name].read(value) for name, value in values.items()} for id, values in predicted.items()
+        }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ShardlabError(
             "no-predictions",
@@ -124,6 +124,8 @@ def _take(path: pathlib.Path) -> None:
             where=f"sl.progress({path.name!r})",
             mend='take the file that the book\'s page of exercises gives under "Take them along".',
         ) from None
+    for id, known in read.items():
+        note_prediction(id, {name: r.value for name, r in known.items() if r.value is not None and not r.faults})
 
 
 def _table(rows: Iterable[Row]) -> Table:

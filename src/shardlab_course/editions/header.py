@@ -16,35 +16,35 @@ PIN = re.compile(r"^([\w.-]+)==([\w.]+)$", re.MULTILINE)
 GITHUB = "https://github.com/"
 UNSET = "https://repository.invalid/shardlab"
 """Until `make address` sets it: nobody can own this host (RFC 2606), and publish there what a first cell would install."""
-# `%pip` fills in {{tpu}}: a machine that has the TPU's compiler gets the one that fits this JAX, and another gets none.
+# `%pip` fills in {tpu} and {wheel}: a machine with the TPU's compiler gets the one that fits this JAX, another gets none.
 FIRST_CELL = """\
-# Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for.
+# Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for@FROM
 try:
     import shardlab as sl
 except ImportError:
-    from importlib.util import find_spec
-    tpu = "[tpu]" if find_spec("libtpu") else ""
-    %pip install -q "shardlab{{tpu}} @ git+{address}@v{version}" {pins}
+@INSTALL @PINS
     assert find_spec("shardlab"), "No network? Kaggle: switch Internet on in the settings."
     import shardlab as sl
 
 sl.setup(8)"""
-FROM_WHEEL = """\
-# Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for,
-# from the file shardlab-....whl that came with this notebook. Put it beside the notebook.
-try:
-    import shardlab as sl
-except ImportError:
+FROM_TAG = (
+    ".",
+    """\
+    from importlib.util import find_spec
+    tpu = "[tpu]" if find_spec("libtpu") else ""
+    %pip install -q "shardlab{tpu} @ git+@ADDRESS@v@VERSION\"""",
+)
+FROM_WHEEL = (
+    """,
+# from the file shardlab-....whl that came with this notebook. Put it beside the notebook.""",
+    """\
     from glob import glob
     from importlib.util import find_spec
     wheels = sorted(glob("shardlab-*.whl") + glob("/kaggle/input/*/shardlab-*.whl"))
     assert wheels, "Put the file shardlab-....whl beside this notebook, and run this cell again."
     wheel = wheels[-1] + ("[tpu]" if find_spec("libtpu") else "")
-    %pip install -q "{{wheel}}" {pins}
-    assert find_spec("shardlab"), "No network? Kaggle: switch Internet on in the settings."
-    import shardlab as sl
-
-sl.setup(8)"""
+    %pip install -q "{wheel}\"""",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,8 +96,9 @@ def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:
 def first_cell(packages: Sequence[str], given: Syllabus) -> str:
     """The cell that gets the course and 8 devices anywhere, and more `packages` where the chapter's source names them."""
     pins = [f"{name}=={given.pins[name]}" if name in given.pins else name for name in ("jax", *packages)]
-    cell = FROM_WHEEL if given.address == UNSET else FIRST_CELL
-    return cell.format(address=given.address, pins=" ".join(pins), version=given.version)
+    said, install = FROM_WHEEL if given.address == UNSET else FROM_TAG
+    cell = FIRST_CELL.replace("@FROM", said).replace("@INSTALL", install).replace("@PINS", " ".join(pins))
+    return cell.replace("@ADDRESS", given.address).replace("@VERSION", given.version)
 
 
 def known(question: str, questions: Mapping[str, Question], where: str) -> Question:

@@ -143,10 +143,11 @@ def _kind(key: Any) -> str:
 
 
 def _value_misconception(item: ValueItem, got: Any) -> Misconception | None:
-    return next((m for m in item.misconceptions if m.like is not None and _is_like(m.like, got, item.rtol)), None)
+    return next((m for m in item.misconceptions if m.like is not None and is_like(m.like, got, item.rtol)), None)
 
 
-def _is_like(like: Any, got: Any, rtol: float) -> bool:
+def is_like(like: Any, got: Any, rtol: float) -> bool:
+    """Whether an answer is a known wrong one: a value, or what a predicate holds of."""
     return _holds(like, got) if callable(like) else matches(like, got, rtol)
 
 
