@@ -120,3 +120,14 @@ def test_the_error_function_is_admitted() -> None:
     counts = dict(admitted.operations)
     assert counts["stablehlo.composite"] == 1
     assert counts["stablehlo.divide"] == 1  # of the decomposition, which is a call like any other
+
+
+@pytest.mark.parametrize("name", "arccos arccosh arcsin arcsinh arctanh cosh sinh round trunc sign".split())
+def test_elementary_functions_are_admitted(name: str) -> None:
+    """Those that JAX exports as composites, and those that are operations."""
+    stablehlo.admit(exported(lambda *args: getattr(jnp, name)(product(*args))), 8)
+
+
+def test_floor_division_and_angles_are_admitted() -> None:
+    """`//` of floats rounds away from zero on its way."""
+    stablehlo.admit(exported(lambda *args: product(*args) // 2 + jnp.arctan2(product(*args), 3.0)), 8)

@@ -78,7 +78,7 @@ def test_right_expression_passes(asked: Question, said: str) -> None:
         pytest.param(ONE, ["r c -> 2 r4 c"], "said: a sharding expression is text, not list.", None, id="list"),
         pytest.param(ONE, "r c ->" + " r2" * 99, "said: the expression has 303 characters.", None, id="too long"),
         pytest.param(NAMED, "r c -> r8 c", "The shards have the right shape, but 6 devices hold another one: "
-                     "[1, 2, 3, 4, 5, 6].", None, id="order of axes"),
+                     "[1, 2, 3, 4, 5, 6].", "blocks-in-other-order", id="order of axes"),
     ],
 )  # fmt: skip
 def test_wrong_expression_fails(asked: Question, said: object, what: str, miss: str | None) -> None:

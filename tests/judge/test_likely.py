@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from shardlab.placement import Spec, place
+from shardlab.programs.reading.collectives import Collective
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.causes import places, prices
+from shardlab_judge.causes.programs import recognised
+from shardlab_judge.causes.returned import likely as likely_returned
+from shardlab_judge.causes.returned import where
+from shardlab_judge.causes.values import likely
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.likely import likely, recognised
 from shardlab_judge.question import Misconception
 
 MESH = axes(x=4, y=2)
@@ -55,7 +61,7 @@ def test_transposed(right: np.ndarray) -> None:
 
 @pytest.mark.parametrize("factor", [2, 4, 8, 0.5, 0.25, 3, -2])
 def test_in_proportion(right: np.ndarray, factor: float) -> None:
-    """By an axis of the mesh, or all of them; three is no axis, and a sign is no size."""
+    """By an axis of the mesh, or all of them; three is no axis, and a sign is no size: these are a factor and no more."""
     expected = {
         2: "times-too-large",
         4: "times-too-large",
@@ -63,7 +69,7 @@ def test_in_proportion(right: np.ndarray, factor: float) -> None:
         0.5: "times-too-small",
         0.25: "times-too-small",
     }
-    assert named(seen(factor * right), right) == expected.get(factor)
+    assert named(seen(factor * right), right) == expected.get(factor, "constant-factor")
 
 
 def test_one_value_apart_is_no_proportion(right: np.ndarray) -> None:
@@ -77,7 +83,7 @@ def test_blocks_elsewhere(right: np.ndarray) -> None:
     """Rolled by a block, or in the other order; not by half a block."""
     assert named(seen(np.roll(right, 2, 0), ("x",)), right) == "blocks-on-other-devices"
     assert named(seen(np.concatenate(np.split(right, 4)[::-1]), ("x",)), right) == "blocks-on-other-devices"
-    assert named(seen(np.roll(right, 1, 0), ("x",)), right) is None
+    assert named(seen(np.roll(right, 1, 0), ("x",)), right) == "other-order"
 
 
 def test_first_device_only(right: np.ndarray, rng: np.random.Generator) -> None:
@@ -88,15 +94,94 @@ def test_first_device_only(right: np.ndarray, rng: np.random.Generator) -> None:
     assert found.id == "right-on-the-first-only" and "axis_index('x')" in found.cause
 
 
-def test_nothing_is_told_of_what_nothing_explains(right: np.ndarray) -> None:
-    """Other values, no values, other shapes, another number of outputs, and two outputs with two explanations."""
-    assert named(seen(right + 1), right) is None and named(seen(0 * right), right) is None
-    assert named(seen(np.full_like(right, np.nan)), right) is None
-    assert (
-        named(seen(right[0]), right) is None
-        and named(seen(right[None]), right) is None
-        and named(seen(right[:, :0]), right[:, :0]) is None
-    )
+def test_terms_not_added(right: np.ndarray, rng: np.random.Generator) -> None:
+    """Terms along y, or along both axes, whose sum is right on every device; a sum that is not, is something else."""
+    observed = seen(right, ("x",))
+    term = {n: rng.standard_normal((2, 12)) for n in range(4)}
+
+    def shares(last: float) -> Observed:
+        blocks = [(d, i, term[d // 2] if d % 2 else last * block - term[d // 2]) for d, i, block in observed.shards[0]]
+        return dataclasses.replace(observed, shards=(tuple(blocks),))
+
+    found = likely(shares(1.0), (right,))
+    assert found.id == "terms-not-added" and "over y" in found.cause
+    assert likely(shares(1.5), (right,)) is None
+
+
+def test_other_order(right: np.ndarray, rng: np.random.Generator) -> None:
+    """Each column once, and where the first that is not in its place lies; a column twice is no order."""
+    order = [0, 1, 5, 2, 3, 4, 6, 7, 11, 8, 9, 10]
+    found = likely(seen(right[:, order]), (right,))
+    assert found.id == "other-order" and "dimension 1" in found.cause and "belongs at 2 lies at 3." in found.cause
+    assert named(seen(right[:, [0, 0, *order[2:]]]), right) is None
+
+
+def test_another_shape(right: np.ndarray) -> None:
+    """A part of it, and a dimension of length 1 more or less; another part of nothing."""
+    found = likely(seen(right[4:6]), (right,))
+    assert found.id == "one-part-only" and "one of 4 parts" in found.cause and "number 2 along dimension 0" in found.cause
+    assert named(seen(right[None]), right) == named(seen(right[0]), right[:1]) == "dimension-of-length-1"
+    assert named(seen(right[1:3]), right) is None and named(seen(right.reshape(12, 8)), right) is None
+
+
+@pytest.mark.parametrize("spec", [(), ("x",), (None, "y")])
+def test_of_one_kind(right: np.ndarray, spec: Spec, rng: np.random.Generator) -> None:
+    """A constant added; nothing but nan or 0 where values are wrong; wrong at the edges of blocks; some devices right."""
+    assert named(seen(right + 0.75, spec), right) == "constant-added"
+    lost = right.copy()
+    lost[2:4] = np.nan
+    assert named(seen(lost, spec), right) == "not-finite"
+    lost[2:4] = 0
+    assert named(seen(lost, spec), right) == "left-at-zero"
+    lost[2:4] = rng.standard_normal((2, 12))
+    assert named(seen(lost, spec), right) == ("right-on-some" if spec == ("x",) else None)
+
+
+def test_at_block_edges(rng: np.random.Generator) -> None:
+    """The first and last rows of blocks of four, and a row in between."""
+    right = rng.standard_normal((16, 3))
+    wrong = right.copy()
+    wrong[[0, 4, 8, 12]] += rng.standard_normal((4, 3))
+    found = likely(seen(wrong, ("x",)), (right,))
+    assert found.id == "wrong-at-block-edges" and "the first position" in found.cause
+    wrong[[3, 7]] += 1
+    assert "the first and last position" in likely(seen(wrong, ("x",)), (right,)).cause
+    wrong[5] += 1
+    assert named(seen(wrong, ("x",)), right) is None
+
+
+def test_by_line(right: np.ndarray, rng: np.random.Generator) -> None:
+    """Each row by a factor, or by a difference, of its own; not a few rows, and not a column of noise."""
+    rows = rng.standard_normal((8, 1))
+    found = likely(seen(right * rows, ("x",)), (right,))
+    assert found.id == "factor-by-line" and "dimension 1" in found.cause
+    assert named(seen(right + rows, ("x", "y")), right) == "difference-by-line"
+    few = np.where(np.arange(8)[:, None] < 3, rows, 1)
+    assert named(seen(right * few), right) is None
+    assert named(seen(right * rng.standard_normal(right.shape)), right) is None
+
+
+def test_an_argument(right: np.ndarray) -> None:
+    """Whatever the right output is."""
+    observed = dataclasses.replace(seen(right), inputs=(np.zeros(3), right))
+    found = likely(observed, (right[:4] * 2,))
+    assert found.id == "argument-returned" and "number 2" in found.cause
+
+
+def test_too_few_digits(right: np.ndarray, rng: np.random.Generator) -> None:
+    """Only where the compiled program has a half-precision type, and the arguments none."""
+    near = seen(right * (1 + 0.004 * rng.random(right.shape)))
+    assert likely(near, (right,)) is None
+    narrow = dataclasses.replace(near, hlo="%c = bf16[8,12]{1,0} convert(%p)\n%d = dot(bf16[8,12] %c)")
+    assert likely(dataclasses.replace(narrow, hlo="ROOT %c = bf16[8,12]{1,0} convert(%p)"), (right,)).id == "too-few-digits"
+    given = dataclasses.replace(narrow, inputs=(np.zeros(2, np.float16),))
+    assert likely(given, (right,)) is None
+
+
+def test_nothing_is_told_of_what_nothing_explains(right: np.ndarray, rng: np.random.Generator) -> None:
+    """Other values, no values, another number of outputs, and two outputs with two explanations."""
+    assert named(seen(rng.standard_normal(right.shape)), right) is None
+    assert named(seen(right[:, :0]), right[:, :0]) is None
     assert likely(seen(2 * right), (right, right)) is None
     both = dataclasses.replace(seen(2 * right), shards=seen(2 * right).shards + seen(4 * right).shards)
     assert likely(both, (right, right)) is None
@@ -116,3 +201,127 @@ def test_what_the_question_knows_comes_first() -> None:
     assert recognised(item, observed, "V").id == "known"
     other = dataclasses.replace(seen(-2 * given * np.arange(3)[:, None]), inputs=(-given,))
     assert recognised(item, other, "V").id == "times-too-large" and recognised(item, other, "H") is None
+
+
+def moved(kind: str, size: int) -> Collective:
+    """A collective over x with so many bytes in and out."""
+    return Collective(kind, (size // 4,), "f32", size, size, ("x",), 4)
+
+
+@pytest.mark.parametrize(
+    ("sent", "budget", "id", "words"),
+    [
+        ([("all-gather", 96), ("all-reduce", 32)], 96, "needless-collective", "its all-reduce over x of 32 B"),
+        ([("all-gather", 96), ("all-to-all", 40), ("all-to-all", 40)], 96, "needless-collective", "2 times its all-to-all"),
+        ([("all-to-all", 40)] * 3, 80, "sent-again", "With 2 all-to-all over x of 40 B, and not 3"),
+        ([("all-gather", 384)], 96, "bytes-times-axis", "4 times the bytes"),
+        ([("all-gather", 100)], 96, None, ""),
+        ([("all-gather", 90)], 96, None, ""),
+        ([("all-to-all", 50)] * 3, 80, None, ""),
+    ],
+)
+def test_prices(sent: list[tuple[str, int]], budget: int, id: str | None, words: str) -> None:
+    """What accounts for all that is too much, to the byte."""
+    observed = dataclasses.replace(seen(np.zeros((2, 2))), collectives=tuple(moved(*one) for one in sent))
+    found = prices.likely(observed, budget)
+    assert (found and found.id) == id
+    assert not found or words in found.cause
+
+
+def test_half_of_an_all_reduce() -> None:
+    """An all-reduce counts twice what a reduce-scatter of the same array moves."""
+    reduced = dataclasses.replace(seen(np.zeros((2, 2))), collectives=(moved("all-reduce", 64), moved("all-gather", 12)))
+    assert prices.likely(reduced, 12 + 64).id == "all-reduce-for-a-part"
+    assert prices.likely(reduced, 12 + 63) is None
+
+
+def test_sent_in_float32() -> None:
+    """Of bfloat16 arguments twice the bytes are one explanation; of float32 ones there is none."""
+    wide = dataclasses.replace(seen(np.zeros((2, 2))), collectives=(moved("all-gather", 192),))
+    assert prices.likely(wide, 96).id == "bytes-times-axis"
+    half = dataclasses.replace(wide, inputs=(jnp.zeros(2, jnp.bfloat16).__array__(),))
+    assert prices.likely(half, 96).id == "sent-wide"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "id"),
+    [
+        (("x",), (), "cut-nowhere"),
+        (("x",), (None, "x"), "other-dimension-cut"),
+        (("x", "y"), ("x",), "cut-too-little"),
+        (("x",), ("x", "y"), "cut-too-much"),
+        ((("x", "y"),), (("y", "x"),), "blocks-in-other-order"),
+        (("x", "y"), ("y", "x"), "other-dimension-cut"),
+        (("x",), (None, "y"), None),
+    ],
+)
+def test_places(wanted: Spec, got: Spec, id: str | None) -> None:
+    """How an array that lies elsewhere is cut instead."""
+    found = places.likely(place((16, 8), MESH, wanted), place((16, 8), MESH, got))
+    assert (found and found.id) == id and (id is None or id in places.IDS)
+    assert places.likely(place((16, 8), MESH, got), place((16, 8), MESH, got)) is None
+    assert places.likely(place((8, 8), MESH, wanted), place((16, 8), MESH, got)) is None
+
+
+def test_places_on_other_devices() -> None:
+    """A mesh of too few devices, or of too many."""
+    whole = place((16, 8), MESH, ("x",))
+    few = dataclasses.replace(whole, shards=tuple(s for s in whole.shards if s[0] not in (2, 5)))
+    left, added = places.likely(whole, few), places.likely(few, whole)
+    assert (left.id, added.id) == ("devices-left-out", "devices-too-many") and {left.id, added.id} <= places.IDS
+    assert "none on device 2, 5" in left.cause and "some on device 2, 5" in added.cause
+
+
+@pytest.mark.parametrize(
+    ("rights", "returned", "id"),
+    [
+        ([3, 8, 10], [4, 9, 11], "off-by-a-constant"),
+        ([3, 8, 10.0], [6, 16, 20], "constant-factor"),
+        ([3, 8, 10], [-3, -8, -10], "constant-factor"),
+        ([3, 8, 12], [8, 3, 2], "upside-down"),
+        ([3, 8, 12], [0, 0, 0], "always-zero"),
+        ([[1, 2], [3, 5]], [[2, 1], [5, 3]], "other-order"),
+        ([[[0, 2], [4, 8]]], [[[4, 8], [0, 2]]], "other-order"),
+        ([True, True], [False, False], "too-strict"),
+        ([False, False], [True, True], "too-lax"),
+        ([False, True], [True, False], None),
+        ([3, 8, 10], [4, 9, 12], None),
+        ([3], [4], None),
+        ([3, 8], [None, None], "returns-none"),
+        (["a", "b"], ["b", "a"], None),
+        ([[0, 4], [8, 9]], [[0, 5], [8, 11]], "second-of-pairs"),
+        ([[0, 4], [8, 9]], [[1, 4], [6, 9]], "first-of-pairs"),
+        ([[0, 4], [8, 9]], [[1, 5], [6, 9]], None),
+        ([[0, 4], [8, 9]], [[0], [8]], "other-count"),
+        ([3, 8, 20], [9, 16, 80], "whole-multiple"),
+        ([9, 16, 80], [3, 8, 20], "whole-part"),
+        ([3, 8, 20], [7, 7, 7], "always-the-same"),
+        ([3, 8, 20], [1.5, 9, 22], "no-whole-numbers"),
+        ([3, 8, 20], [2, -9, 22], "below-zero"),
+        ([3e-6, 8e-6], [4e9, 1e10], "orders-of-magnitude"),
+        (["a", "b"], ["c", "c"], "one-word-too-often"),
+        (["a", "a"], ["b", "c"], "one-word-missed"),
+        ([{"a": 1, "b": 2}, {"a": 3, "b": 4}], [{"a": 2, "b": 2}, {"a": 6, "b": 4}], "constant-factor"),
+        ([{"a": 1, "b": 2, "c": 1}, {"a": 3, "b": 4, "c": 1}], [{"a": 7, "b": 3, "c": 1}, {"a": 5, "b": 9, "c": 1}],
+         "some-entries"),
+        ([{"a": 1, "b": 2}], [{"a": 3, "b": 4}], None),
+        ([3, 8], [float("nan"), 9], None),
+        ([3, 8], [True, 9], None),
+        ([[1, 2], 5], [[1], 6], None),
+        ([10**400, 3], [10**400 + 1, 4], None),
+    ],
+)  # fmt: skip
+def test_returned(rights: list, returned: list, id: str | None) -> None:
+    """What all wrong answers of a plain function have in common."""
+    found = likely_returned(rights, returned)
+    assert (found and found.id) == id
+
+
+def test_returned_where() -> None:
+    """A flag or a word that is there in all wrong calls and in no right one; three of each at the least."""
+    calls = [(n, n % 3 == 0, "up" if n < 4 else None) for n in range(12)]
+    found = where(calls, [0, 3, 6, 9], ["n", "both", "way"])
+    assert found.id == "wrong-where" and "both=True" in found.cause
+    assert "way='up'" in where(calls, [0, 1, 2, 3], ["n", "both", "way"]).cause
+    assert "way=None" in where(calls, [*range(4, 12)], ["n", "both", "way"]).cause
+    assert where(calls, [0, 3, 6], ["n", "both", "way"]) is None and where(calls[:4], [0, 3], ["n", "both", "way"]) is None

@@ -106,13 +106,13 @@ def cut(mesh, a, b):
     return jax.lax.with_sharding_constraint(jax.numpy.asarray(a @ b), jax.NamedSharding(mesh, P("y")))
 
 
-@pytest.mark.parametrize(("function", "known"), [(put, "device-put-inside"), (cut, None)], ids=["put", "not put"])
-def test_device_put_is_dropped_and_said_to_be(function, known: str | None, references: References) -> None:
+@pytest.mark.parametrize(("function", "known"), [(put, "device-put-inside"), (cut, "cut-too-much")], ids=["put", "not put"])
+def test_device_put_is_dropped_and_said_to_be(function, known: str, references: References) -> None:
     """The cause of an output that lies elsewhere, where the program holds no trace of it; the points are the same."""
     answer = record(PROGRAM.manifest(SEED), {"product": function}, {})
     verdict = judge(PROGRAM, answer, references, SEED)
     (finding,) = [f for f in verdict.findings if f.letter == "S"]
-    assert (finding.misconception, "with_sharding_constraint" in finding.cause) == (known, known is not None)
+    assert (finding.misconception, "with_sharding_constraint" in finding.cause) == (known, known == "device-put-inside")
     programs = [{**one, "puts": True} for one in answer["items"]["product"]["programs"]]
     claimed = judge(PROGRAM, {"items": {"product": {"programs": programs}}}, references, SEED)
     assert claimed.parts == verdict.parts

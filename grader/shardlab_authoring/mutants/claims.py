@@ -19,10 +19,10 @@ import numpy as np
 from shardlab_authoring.mutants.answers import source_of
 from shardlab_authoring.mutants.judging import SEED, Judge, Tried, drawn, program, recorded
 from shardlab_judge.cases import Observed
+from shardlab_judge.causes.known import find_misconception
+from shardlab_judge.causes.programs import recognised
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem, oracle_outputs
-from shardlab_judge.likely import recognised
-from shardlab_judge.misconceptions import find_misconception
 from shardlab_judge.question import Item, Misconception
 from shardlab_judge.verdict import Finding
 
@@ -65,7 +65,8 @@ def doubts(judge: Judge, item: Item, tried: Tried, text: str, found: list[Findin
     seen = tuple(_seen(judge, item, tried)) if isinstance(item, ProgramItem) else ()
     evidence = Evidence(item, source_of(text, {item.name, judge.question.variable or item.name}), error, seen)
     false = [f"{item.name}, {known.id}: {why}" for known in told if (why := untrue(known, evidence))]
-    general = [id for id in named if seen and id not in {known.id for known in told} and not _shown(id, evidence)]
+    values = {id for id, f in named.items() if f.letter == "V"} - {known.id for known in told}
+    general = [id for id in values if seen and not _shown(id, evidence)]
     again = [known.id for known in told if error or _again(judge, known, named[known.id].letter, evidence, tried)]
     return false, [f"{item.name}, {id}" for id in (*general, *(k.id for k in told if k.id not in again))]
 
@@ -113,7 +114,8 @@ def _values_right(e: Evidence) -> bool:
 
 
 def _gathers(e: Evidence) -> bool:
-    return not e.kinds.isdisjoint({"all-gather", "all-reduce", "all-to-all", "collective-broadcast"})
+    # Of a formula nothing is seen to be gathered.
+    return not e.seen or not e.kinds.isdisjoint({"all-gather", "all-reduce", "all-to-all", "collective-broadcast"})
 
 
 def _silent(e: Evidence) -> bool:

@@ -58,25 +58,41 @@ def cases(case: Case) -> Iterator[Case]:
             yield dataclasses.replace(case, inputs=tuple(_resized(i, size, new) for i in case.inputs))
 
 
-MOST = 100
-"""Times a number: a count of devices that is as large as an array's bytes keeps a right answer walking for ever, too."""
+MOST, LEAST = 100, 1e-3
+"""Times a number: a count of devices that is as large as an array's bytes keeps a right answer walking for ever, too, and
+a link of two bytes a year is no link."""
 
 
 def calls(given: list[tuple[Any, ...]], most: int = 40) -> Iterator[tuple[Any, ...]]:
-    """Arguments with one number changed: by one, to another of them, to a multiple of one: exact fits, and ties."""
+    """Arguments with one number changed: by one, to another of them, to a multiple of one: exact fits, and ties.
+
+    What one of the numbers divides in all that is given, it divides afterwards.
+    """
     rng = random.Random(0)
+    divided = _divided(given)
     for arguments in rng.sample(given, min(most, len(given))):
         numbers = list(_numbers(arguments))
         others = [n for _, n in numbers]
         for path, value in rng.sample(numbers, min(6, len(numbers))):
             near = [value + 1, value - 1, value * 2, rng.choice(others), rng.choice(others) * rng.randint(1, 4)]
             for new in near:
-                if 0 < new <= MOST * value and type(new) is type(value) and new != value:
-                    yield _with(arguments, path, new)
+                if LEAST * value <= new <= MOST * value and new > 0 and type(new) is type(value) and new != value:
+                    changed = _with(arguments, path, new)
+                    if divided <= _divided([changed]):
+                        yield changed
 
 
 def _resized(given: Input, size: int, new: int) -> Input:
     return dataclasses.replace(given, shape=tuple(new if s == size else s for s in given.shape))
+
+
+def _divided(given: list[tuple[Any, ...]]) -> set[tuple[Any, Any]]:
+    """Pairs of places whose first number is, in all of these, a multiple of the second, which is never 1."""
+    each = [{path: n for path, n in _numbers(arguments) if isinstance(n, int)} for arguments in given]
+    return {
+        (a, b) for a in each[0] for b in each[0]
+        if a != b and all(a in one and b in one and one[b] > 1 and one[a] % one[b] == 0 for one in each)
+    }  # fmt: skip
 
 
 def _numbers(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:

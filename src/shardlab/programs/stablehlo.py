@@ -37,12 +37,12 @@ TENSOR_BYTES = 64 * 2**20
 # process by SIGSEGV or SIGABRT. No infeed, outfeed, send, recv and rng, which reach for the host.
 STABLEHLO = frozenset(
     """
-    abs add all_gather all_reduce all_to_all and bitcast_convert broadcast_in_dim case cbrt ceil clamp
+    abs add all_gather all_reduce all_to_all and atan2 bitcast_convert broadcast_in_dim case cbrt ceil clamp
     collective_broadcast collective_permute compare complex composite concatenate constant convert convolution cosine
-    divide dot_general dynamic_slice dynamic_update_slice exponential exponential_minus_one fft floor gather
-    if imag iota is_finite log log_plus_one logistic maximum minimum multiply negate not optimization_barrier or
+    count_leading_zeros divide dot_general dynamic_slice dynamic_update_slice exponential exponential_minus_one fft
+    floor gather if imag iota is_finite log log_plus_one logistic maximum minimum multiply negate not optimization_barrier or
     pad partition_id popcnt power real reduce reduce_precision reduce_scatter reduce_window remainder reshape
-    return reverse round_nearest_even rsqrt scatter select select_and_scatter shift_left
+    return reverse round_nearest_afz round_nearest_even rsqrt scatter select select_and_scatter shift_left
     shift_right_arithmetic shift_right_logical sign sine slice sort sqrt subtract tan tanh transpose while xor
     """.split()
 )
@@ -60,7 +60,7 @@ ATTRIBUTES = frozenset(
 )
 DONORS = frozenset({"jax.buffer_donor", "tf.aliasing_output"})
 """What JAX writes at an argument of main that is donated."""
-COMPOSITES = frozenset({"chlo.erf", "chlo.top_k"})
+COMPOSITES = frozenset({"chlo.top_k", *(f"chlo.{name}" for name in "acos acosh asin asinh atanh cosh erf sinh".split())})
 CALLERS = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 """What names a function, and the attribute with the name."""
 DTYPES = {

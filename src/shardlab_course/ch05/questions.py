@@ -196,9 +196,9 @@ NETWORK = Question(
                 "both weights, and each device has a slice of the hidden layer; its product with W2 is a partial sum "
                 "of the output, added by one all-reduce of f32[8,64]: 2048 bytes of payload, 4096 by our price. Cut "
                 "x instead, and the sum comes one layer too early, at f32[8,256]: four times as much. If only W1 is "
-                "cut, XLA, for CPU and for TPU, lets each device take its rows of a whole W2, and compiles the same "
-                "all-reduce; what differs is the memory, which is why it is checked. With both axes the all-reduce "
-                "covers the rows of one data shard only: on data=2, model=4 half of the bytes.",
+                "cut, XLA, for CPU and for TPU, lets each device take its rows of a whole W2 at the sizes here, and "
+                "compiles the same all-reduce; what differs is the memory, which is why it is checked. With both axes the "
+                "all-reduce covers the rows of one data shard only: on data=2, model=4 half of the bytes.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (BOTH_WAYS, MINI, RULES, DEGREE, LIMITS, NETWORK)

@@ -340,12 +340,12 @@ BY_COLUMN = (
     TRAVEL, PROMISE,
     Misconception(
         "local-index-as-global",
-        "The values are right. A column found in a block is counted from the block's start: add axis_index times the "
+        "What is largest is right. A column found in a block is counted from the block's start: add axis_index times the "
         "block's width.", 2, when=by.local_columns),
     Misconception(
         "column-among-candidates",
-        "The values are right. top_k of the gathered candidates says which candidate it was, 0 to 2n - 1; fetch that one's "
-        "own column.", 2, when=by.places_of_candidates),
+        "What is largest is right. top_k of the gathered candidates says which candidate it was, 0 to 2n - 1; fetch that "
+        "one's own column.", 2, when=by.places_of_candidates),
     Misconception(
         "place-by-place",
         "pmax compares all best with each other, and all second best. The best two of the row may be on one device.", 1,

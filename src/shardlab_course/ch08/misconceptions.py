@@ -90,7 +90,7 @@ SUMMING = (
         2, when=lambda o: of.miscounted(o, -1)),
 )  # fmt: skip
 ENDS = Misconception(
-    "sum-ends-next-door", "The sums are right, and each lies one device beside its own: begin one chunk earlier, or later.",
+    "sum-ends-next-door", "Each sum is whole, and lies one device beside its own: begin one chunk earlier, or later.",
     2, when=lambda o: of.shifted(o, of.summed(o.inputs[0])))  # fmt: skip
 ROTATION = Misconception(
     "full-rotation-ring",
@@ -240,7 +240,8 @@ COMPOSE = (
     LEFT, SUM_ITSELF, SUMS,
     Misconception(
         "promise-not-proved",
-        "A gathered block counts as varying unless you say to='invarying'.", 2, error="can't be statically inferred"),
+        "out_specs promises equal copies, and what comes back counts as varying: a block does, and so does what all_gather "
+        "returns unless you say to='invarying'.", 2, error="can't be statically inferred"),
     Misconception(
         "gathers-all-terms",
         "Every device collects all terms and adds them itself: n times the bytes, and n times the work.",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from shardlab_judge import responses
+from shardlab_judge.causes.returned import likely
+from shardlab_judge.causes.returned import where as where_wrong
 from shardlab_judge.findings import explained, raised, shown
 from shardlab_judge.items.value import matches
 from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
@@ -72,7 +75,11 @@ class CallsItem(Item):
             return {}, [raised(self, error, f"{self.name} raised in {count}", where)]
         right, got = shown(rights[first]), shown(returned[first]["value"])
         finding = Finding(self.name, self.first, f"{self.name} is wrong in {count}", right, got, where)
-        return {}, [explained(finding, _calls_misconception(self, calls, returned))]
+        known = _calls_misconception(self, calls, returned)
+        if known is None and all("value" in returned[n] for n in wrong):
+            known = likely([rights[n] for n in wrong], [returned[n]["value"] for n in wrong])
+            known = known or where_wrong(calls, wrong, [*inspect.signature(self.oracle).parameters])
+        return {}, [explained(finding, known)]
 
 
 def admit_calls(asked: Mapping[str, Any], raw: Any) -> Response:

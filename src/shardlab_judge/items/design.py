@@ -17,10 +17,10 @@ from typing import Any
 from shardlab.placement import Spec, place
 from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
+from shardlab_judge.causes.known import find_misconception
 from shardlab_judge.costs import Cost, distance, flops_text, front, share
 from shardlab_judge.findings import describe, explained
 from shardlab_judge.items.program import ProgramItem, admit_program, judge_program
-from shardlab_judge.misconceptions import find_misconception
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.verdict import Finding
 

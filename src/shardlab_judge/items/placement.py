@@ -8,6 +8,7 @@ from typing import Any
 
 from shardlab.placement import Placement
 from shardlab_judge import responses
+from shardlab_judge.causes import places
 from shardlab_judge.findings import explained
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.verdict import Finding
@@ -40,6 +41,7 @@ def judge_placement(item: Item, target: Placement, got: Placement) -> Judged:
     if got.same_as(target):
         return {item.first: 1.0}, []
     known = next((m for m in item.misconceptions if isinstance(m.like, Placement) and got.same_as(m.like)), None)
+    known = known or places.likely(target, got)
     # Without mesh and spec: these would be the answer.
     shown = dataclasses.replace(target, axes=None, spec=None)
     finding = Finding(

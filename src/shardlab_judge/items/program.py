@@ -19,11 +19,12 @@ import numpy as np
 from shardlab.placement import place
 from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
+from shardlab_judge.causes import places
+from shardlab_judge.causes.known import is_barred
+from shardlab_judge.causes.programs import recognised
 from shardlab_judge.costs import Cost, flops_text, more
 from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, located, moves, raised, spec_text
 from shardlab_judge.inputs import hidden_inputs, wide
-from shardlab_judge.likely import recognised
-from shardlab_judge.misconceptions import is_barred
 from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
 from shardlab_judge.verdict import Finding
 
@@ -150,7 +151,7 @@ def judge_programs(
         worthless = worthless or "module" not in response or any(f.letter == "V" for f in found)
         for finding in found:
             # What the student's process says of itself chooses a sentence, and never points.
-            put = finding.letter == "S" and not finding.misconception and "puts" in response
+            put = finding.letter == "S" and finding.misconception in {None, *places.IDS} and "puts" in response
             finding = explained(finding, PUT_INSIDE if put else None)
             findings.setdefault(finding.letter, located(finding, response.get("lines", {})))
         if worthless:
@@ -172,7 +173,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
         found = next(_differences(letter, item, observed, cost), None)
         if found is not None:
             found = dataclasses.replace(found, where=case.title, moves=moves(observed) if letter == "H" else ())
-            findings.append(explained(found, recognised(item, observed, letter)))
+            findings.append(explained(found, recognised(item, observed, letter, cost)))
     return findings
 
 

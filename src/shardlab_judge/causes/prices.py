@@ -1,0 +1,62 @@
+"""Causes of too many bytes that any program may have: which of its collectives account for all that is too much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shardlab.programs.reading.collectives import price
+from shardlab_judge.cases import Observed
+from shardlab_judge.question import Misconception
+
+HALF = ("bfloat16", "float16")
+
+
+def likely(observed: Observed, budget: int) -> Misconception | None:
+    """What alone brings the price down to the budget, if something does; a sentence of arithmetic, and no guess."""
+    over = observed.price - budget
+    return next(_each(observed, over, budget), None) if over > 0 else None
+
+
+def _each(observed: Observed, over: int, budget: int) -> Iterator[Misconception]:
+    whole = [c for c in observed.collectives if c.kind == "all-reduce" and price([c]) == 2 * over]
+    if whole:
+        yield Misconception(
+            "all-reduce-for-a-part",
+            f"What is too much is half of its {_named(whole[0])}. An all-reduce brings the whole sum to every device; where "
+            "each keeps a part, a reduce-scatter moves half as much.",
+        )
+    for group in _alike(observed.collectives):
+        enough = next((n for n in range(1, len(group)) if price(group[n:]) == over), 0)
+        if enough:
+            what = f"With {enough} {_named(group[0])}, and not {len(group)}, it would cost what it has to."
+            yield Misconception("sent-again", what)
+        if price(group) == over:
+            many = f"{len(group)} times " if len(group) > 1 else ""
+            what = f"All that is too much is {many}its {_named(group[0])}: without, it would cost what it has to."
+            yield Misconception("needless-collective", what)
+    half = next((i.dtype.name for i in observed.inputs if i.dtype.name in HALF), "")
+    if half and observed.price == 2 * budget:
+        yield Misconception(
+            "sent-wide", f"It sends twice as many bytes as it has to: its arguments are {half}, widened first."
+        )
+    times = {size: name for name, size in observed.case.axes if size > 1}
+    if budget and (name := times.get(observed.price // budget)) and observed.price % budget == 0:
+        yield Misconception(
+            "bytes-times-axis",
+            f"It moves {observed.price // budget} times the bytes that it needs to, and as many devices lie along {name}: "
+            "so it is when whole arrays are sent where blocks would do, or everything is sent again in each step.",
+        )
+
+
+def _alike(collectives: Sequence[Any]) -> list[list[Any]]:
+    """Collectives of one kind, over the same axes, with as many bytes."""
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for c in collectives:
+        groups.setdefault((c.kind, c.axes, c.payload_bytes, c.executions), []).append(c)
+    return [*groups.values()]
+
+
+def _named(c: Any) -> str:
+    over = f" over {' and '.join(c.axes)}" if c.axes else ""
+    return f"{c.kind}{over} of {c.payload_bytes:,} B"

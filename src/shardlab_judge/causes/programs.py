@@ -1,0 +1,56 @@
+"""The cause of a program's wrong values, placement or price: the question's own first, then one that any may have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shardlab.placement import place
+from shardlab_judge.cases import Observed
+from shardlab_judge.causes import places, prices, values
+from shardlab_judge.causes.known import find_misconception
+from shardlab_judge.costs import Cost
+from shardlab_judge.inputs import wide
+from shardlab_judge.question import Item, Misconception
+
+
+def recognised(item: Item, observed: Observed, letter: str, cost: Cost | None = None) -> Misconception | None:
+    """The wrong answer that an item knows; otherwise what is wrong with this letter shows of itself.
+
+    Args:
+        cost: of the reference in this case.
+    """
+    if (known := find_misconception(item, observed, letter)) is not None:
+        return known
+    match letter:
+        case "V":
+            return _of_values(item, observed)
+        case "S":
+            return _of_places(observed)
+        case "H" if cost is not None and all(c.executions is not None for c in observed.collectives):
+            return prices.likely(observed, cost.price) if observed.price > cost.price + getattr(item, "slack", 0) else None
+    return None
+
+
+def _of_values(item: Item, observed: Observed) -> Misconception | None:
+    oracle = getattr(item, "oracle", None)
+    if oracle is None:
+        return None
+    rights = oracle(*map(wide, observed.inputs))
+    with np.errstate(all="ignore"):
+        return values.likely(observed, tuple(map(np.asarray, rights if isinstance(rights, tuple) else (rights,))))
+
+
+def _of_places(observed: Observed) -> Misconception | None:
+    """Of the first output that lies elsewhere."""
+    for got, spec, over in zip(
+        observed.placements, observed.case.outputs, observed.terms or ((),) * len(observed.placements)
+    ):
+        if spec is None or over:
+            continue
+        try:
+            target = place(got.shape, observed.case.axes, spec)
+        except ValueError:
+            return None
+        if not got.same_as(target):
+            return places.likely(target, got)
+    return None

@@ -1,0 +1,333 @@
+"""Causes that any program may have: how its wrong values relate to the right ones, where that is plain on every device.
+
+What is said is what was seen: each relation is computed from all blocks, and none of its sentences goes beyond it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from shardlab_judge.cases import Observed
+from shardlab_judge.question import Misconception
+
+Blocks = list[tuple[int, tuple[slice, ...], np.ndarray]]
+Relation = Callable[[Observed, Blocks, np.ndarray], Misconception | None]
+
+
+def likely(observed: Observed, rights: tuple[np.ndarray, ...]) -> Misconception | None:
+    """What explains every wrong output; nothing if there is none, or if each needs another explanation."""
+    outputs = [(list(shards), right) for shards, right in zip(observed.values, rights)]
+    wrong = [(shards, right) for shards, right in outputs if not _is(shards, right)]
+    if len(observed.shards) != len(rights) or not wrong:
+        return None
+    for relation in RELATIONS:
+        found = [relation(observed, blocks, right) for blocks, right in wrong]
+        if found[0] is not None and all(one == found[0] for one in found):
+            return found[0]
+    return None
+
+
+def _transposed(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    if right.ndim != 2 or not _is(blocks, right.T):
+        return None
+    return Misconception("output-transposed", "The output is transposed: rows are where columns should be.")
+
+
+def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Copies of the right output, or terms of it, one after another along a dimension."""
+    whole = _whole(blocks)
+    for dimension, (long, short) in enumerate(zip(whole.shape, right.shape) if whole.ndim == right.ndim else ()):
+        over = _axes_of(observed, long / short) if short and long > short else ""
+        if not over or _but(whole.shape, dimension) != _but(right.shape, dimension):
+            continue
+        pieces = np.split(whole, long // short, axis=dimension)
+        if all(_close(piece, right) for piece in pieces):
+            return Misconception(
+                "copies-side-by-side",
+                f"The output is {long // short} times the right one, set side by side along dimension {dimension}, as it is "
+                f"when out_specs names an axis along which all devices hold the same ({over}).",
+            )
+        if _close(np.sum(pieces, axis=0), right):
+            return Misconception(
+                "terms-side-by-side",
+                f"Terms lie side by side along dimension {dimension}, {long // short} of them, and nobody added them up "
+                f"({over}).",
+            )
+    return None
+
+
+def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Every value as many times too large, or too small, as there are devices along an axis."""
+    if not _fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
+        return None
+    block, wanted = blocks[0][2], right[blocks[0][1]]
+    largest = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else ()
+    ratio = float(np.real(block[largest] / wanted[largest])) if wanted.size and wanted[largest] else 0.0
+    for factor, words in ((ratio, ("large", "added up")), (1 / ratio if ratio else 0.0, ("small", "averaged"))):
+        if (over := _axes_of(observed, factor)) and _is(blocks, ratio * right):
+            return Misconception(
+                f"times-too-{words[0]}",
+                f"Every value is {factor:.3g} times too {words[0]}, and as many devices lie along {over}: so it is when "
+                f"something is {words[1]} over them once too often.",
+            )
+    return None
+
+
+def _elsewhere(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Each device has what another one should have."""
+    if not _fits(blocks, right) or len({str(index) for _, index, _ in blocks}) < 2:
+        return None
+    owners = [[other for other, index, _ in blocks if _close(block, right[index])] for _, _, block in blocks]
+    if not all(owners):
+        return None
+    device, (owner, *_) = next((d, o) for (d, _, _), o in zip(blocks, owners) if d not in o)
+    return Misconception(
+        "blocks-on-other-devices",
+        f"Every block is right, and some lie on other devices than they should: device {device} has what device {owner} "
+        "should have. Look at which device counts as which: axis_index, the direction of a permutation, the order of axes.",
+    )
+
+
+def _first_only(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Right on the devices with coordinate 0 along an axis, and there alone."""
+    if not _fits(blocks, right):
+        return None
+    good = {device for device, index, block in blocks if _close(block, right[index])}
+    names, sizes = zip(*observed.case.axes)
+    for place, name in enumerate(names):
+        first = {d for d, _, _ in blocks if int(np.unravel_index(d, sizes)[place]) == 0}
+        if good == first and sizes[place] > 1:
+            return Misconception(
+                "right-on-the-first-only",
+                f"Only devices that are the first along {name} are right. What the others do differently has to come from "
+                f"axis_index('{name}'), or from the data that they hold.",
+            )
+    return None
+
+
+def _unadded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Each device has a term, and along some axes they add up to what each should have."""
+    if not _fits(blocks, right):
+        return None
+    names, sizes = zip(*observed.case.axes)
+    for some in _runs([axis for axis in observed.case.axes if axis[1] > 1]):
+        over = {name for name, _ in some}
+        sums: dict[tuple[Any, ...], Any] = {}
+        for device, index, block in blocks:
+            at = tuple(c for name, c in zip(names, np.unravel_index(device, sizes)) if name not in over)
+            sums[(at, str(index))] = (index, sums.get((at, str(index)), (index, 0))[1] + block)
+        whole = len(blocks) == len(sums) * math.prod(size for _, size in some)
+        if whole and all(_close(total, right[index]) for index, total in sums.values()):
+            words = " and ".join(over)
+            return Misconception(
+                "terms-not-added",
+                f"Every device has a term of its own: added up over {words} they are right, and nobody added them up.",
+            )
+    return None
+
+
+def _another_shape(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """A part of the right output, or all of it with a dimension of length 1 more or less."""
+    whole = _whole(blocks)
+    if whole.shape == right.shape:
+        return None
+    if whole.size == right.size and [n for n in whole.shape if n > 1] == [n for n in right.shape if n > 1]:
+        if whole.ndim != right.ndim and _close(whole.reshape(right.shape), right):
+            more = "more" if whole.ndim > right.ndim else "less"
+            return Misconception("dimension-of-length-1", f"The values are right, with a dimension of length 1 {more}.")
+        return None
+    for dimension, (short, long) in enumerate(zip(whole.shape, right.shape) if whole.ndim == right.ndim else ()):
+        if 0 < short < long and long % short == 0 and _but(whole.shape, dimension) == _but(right.shape, dimension):
+            pieces = np.split(right, long // short, axis=dimension)
+            part = next((n for n, piece in enumerate(pieces) if _close(whole, piece)), None)
+            if part is not None:
+                return Misconception(
+                    "one-part-only",
+                    f"This is one of {long // short} parts of the right output, number {part} along dimension {dimension}. "
+                    "The others are on no device, or out_specs does not say that there are others.",
+                )
+    return None
+
+
+def _other_order(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """The right slices along a dimension, each once, at other places."""
+    whole = _whole(blocks)
+    if not _is(blocks, whole) or whole.shape != right.shape:
+        return None
+    for dimension, length in enumerate(right.shape):
+        mine, wanted = (np.moveaxis(a, dimension, 0).reshape(length, -1) for a in (whole, right))
+        if length < 2 or not np.isfinite(mine).all() or not mine.size:
+            continue
+        by, to = (np.lexsort(np.round(a, 3).T[::-1]) for a in (mine, wanted))
+        if _close(mine[by], wanted[to]):
+            place = int(np.argmax(by[np.argsort(to)] != np.arange(length)))
+            return Misconception(
+                "other-order",
+                f"Everything is there, and along dimension {dimension} in another order: what belongs at {place} "
+                f"lies at {int(by[np.argsort(to)][place])}.",
+            )
+    return None
+
+
+def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Every value by one factor, or by one difference, from the right one."""
+    if not _fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
+        return None
+    block, wanted = blocks[0][2], right[blocks[0][1]]
+    largest = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else ()
+    if not wanted.size or not np.isfinite(block).all() or np.iscomplexobj(block) or wanted[largest] == 0:
+        return None
+    ratio, apart = float(block[largest] / wanted[largest]), float(block[largest]) - float(wanted[largest])
+    if ratio and _is(blocks, ratio * right):
+        words = "has the other sign" if abs(ratio + 1) < 1e-3 else f"is {ratio:.4g} times the right one"
+        return Misconception("constant-factor", f"Every value {words}: a factor is missing, or is one too many.")
+    if right.size > 1 and _is(blocks, right + apart):
+        return Misconception("constant-added", f"Every value is the right one plus {apart:.4g}: a constant is left or lost.")
+    return None
+
+
+def _rounded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Right to the digits of a half-precision type that the program uses, and that no input has."""
+    narrow = next((name for name in ("bf16", "f16") if f" {name}[" in observed.hlo or f"({name}[" in observed.hlo), "")
+    given = any(x.dtype.itemsize < 4 and x.dtype.kind not in "iub" for x in observed.inputs)
+    if not narrow or given or not _fits(blocks, right):
+        return None
+    near = all(np.allclose(block, right[index], rtol=0.03, atol=0.03 * np.abs(right).max()) for _, index, block in blocks)
+    what = f"Values are right to two or three digits: the program computes in {narrow}, and its arguments are wider."
+    return Misconception("too-few-digits", what) if near else None
+
+
+def _by_slice(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """One factor, or one difference, for all values along a dimension, and another for each such line of values."""
+    whole = _whole(blocks)
+    if not _is(blocks, whole) or whole.shape != right.shape or right.ndim < 2 or not np.isfinite(whole).all():
+        return None
+    for dimension, length in enumerate(right.shape):
+        if length < 3 or not whole.any() or np.allclose(whole, whole.take([0], dimension)):
+            continue
+        largest = np.expand_dims(np.argmax(np.abs(right), dimension), dimension)
+        mine, wanted = (np.take_along_axis(a, largest, dimension) for a in (whole, right))
+        for what, by in (("factor", mine / wanted), ("difference", mine - wanted)):
+            fitted = right * by if what == "factor" else right + by
+            lines = np.abs(mine - wanted) > 1e-3 * np.abs(wanted)
+            varied = not np.allclose(by, by.flat[0], rtol=1e-3)
+            if varied and 2 * lines.sum() > lines.size and np.allclose(whole, fitted, rtol=1e-3, atol=1e-5):
+                return Misconception(
+                    f"{what}-by-line",
+                    f"Along dimension {dimension} all values are wrong by one {what}, another for each line of values: what "
+                    "is computed once for a line, as a sum, a mean or a maximum is, is wrong.",
+                )
+    return None
+
+
+def _an_argument(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """What it was given, unchanged."""
+    whole = _whole(blocks)
+    given = (n for n, x in enumerate(observed.inputs) if x.shape == whole.shape and _close(whole, np.asarray(x)))
+    number = next(given, None) if whole.size > 1 and _is(blocks, whole) else None
+    if number is None:
+        return None
+    return Misconception("argument-returned", f"What comes out is argument number {number + 1} after the mesh, unchanged.")
+
+
+def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """All wrong values are not finite, or all are 0."""
+    if not _fits(blocks, right):
+        return None
+    wrong = np.concatenate([block[~np.isclose(block, right[index], 1e-4, 1e-5)] for _, index, block in blocks])
+    if wrong.size and not np.isfinite(wrong).any():
+        return Misconception(
+            "not-finite",
+            "All values that are wrong are not finite: somewhere 0 is divided by 0, or infinities are subtracted. Look at "
+            "what a device does that has nothing to add up or to compare.",
+        )
+    if wrong.size and not wrong.any():
+        return Misconception("left-at-zero", "All values that are wrong are 0: nothing was written there, or added.")
+    return None
+
+
+def _at_edges(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Wrong at the first or the last position of every device's block alone."""
+    if not _fits(blocks, right):
+        return None
+    wrong = [~np.isclose(block, right[index], 1e-4, 1e-5) for _, index, block in blocks]
+    for dimension, length in enumerate(blocks[0][2].shape):
+        at = {int(n) for mask in wrong for n in np.nonzero(mask)[dimension]}
+        if length > 2 and len({str(index[dimension]) for _, index, _ in blocks}) > 1 and at and at <= {0, length - 1}:
+            ends = " and ".join({0: "first", length - 1: "last"}[n] for n in sorted(at))
+            return Misconception(
+                "wrong-at-block-edges",
+                f"Values are wrong only at the {ends} position of blocks along dimension {dimension}, "
+                "where a device needs what its neighbour has.",
+            )
+    return None
+
+
+def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Which devices are right depends on one coordinate alone."""
+    if not _fits(blocks, right):
+        return None
+    names, sizes = zip(*observed.case.axes)
+    good = {device for device, index, block in blocks if _close(block, right[index])}
+    for place, name in enumerate(names):
+        lines = {int(np.unravel_index(d, sizes)[place]) for d in good}
+        if 0 < len(lines) < sizes[place] and len(good) == len(lines) * math.prod(sizes) // sizes[place]:
+            told = ", ".join(map(str, sorted(lines)))
+            return Misconception(
+                "right-on-some",
+                f"Right are the devices with coordinate {told} along {name}, and no others: look at what "
+                f"axis_index('{name}') is there, or at what they hold.",
+            )
+    return None
+
+
+RELATIONS: tuple[Relation, ...] = (
+    _side_by_side, _an_argument, _another_shape, _transposed, _elsewhere, _first_only, _in_proportion, _unadded,
+    _other_order, _by_a_constant, _rounded, _of_one_kind, _by_slice, _at_edges, _some_devices,
+)  # fmt: skip
+"""Tried in this order: what says most of the program comes first."""
+
+
+def _axes_of(observed: Observed, factor: float) -> str:
+    """The mesh axes, in words, with so many devices along them together; empty if there are none."""
+    axes = [axis for axis in observed.case.axes if axis[1] > 1]
+    for some in _runs(axes):
+        if abs(math.prod(size for _, size in some) - factor) < 1e-3 * factor:
+            return " and ".join(name for name, _ in some)
+    return ""
+
+
+def _runs(axes: list[tuple[str, int]]) -> Iterator[list[tuple[str, int]]]:
+    """One axis, then several."""
+    yield from ([axis] for axis in axes)
+    yield from (axes[i:j] for i in range(len(axes)) for j in range(i + 2, len(axes) + 1))
+
+
+def _whole(blocks: Blocks) -> np.ndarray:
+    """The global output that the blocks make."""
+    shape = tuple(max(index[d].stop for _, index, _ in blocks) for d in range(blocks[0][2].ndim))
+    whole = np.zeros(shape, blocks[0][2].dtype)
+    for _, index, block in blocks:
+        whole[index] = block
+    return whole
+
+
+def _fits(blocks: Blocks, right: np.ndarray) -> bool:
+    return blocks[0][2].ndim == right.ndim and _whole(blocks).shape == right.shape
+
+
+def _is(blocks: Blocks, right: np.ndarray) -> bool:
+    """Whether every device holds its part of this array."""
+    return _fits(blocks, right) and all(_close(block, right[index]) for _, index, block in blocks)
+
+
+def _close(block: np.ndarray, right: np.ndarray) -> bool:
+    return bool(np.allclose(block, right, rtol=1e-4, atol=1e-5))
+
+
+def _but(shape: tuple[int, ...], dimension: int) -> tuple[int, ...]:
+    return shape[:dimension] + shape[dimension + 1 :]
