@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from shardlab.programs.why.answer import Why as Why
     from shardlab.programs.why.answer import why as why
     from shardlab.records import recorded as recorded
+    from shardlab.testing.facts import facts as facts
     from shardlab_course.checking.exercise import check as check
     from shardlab_course.checking.exercise import explain as explain
     from shardlab_course.checking.exercise import hint as hint
@@ -74,6 +75,7 @@ _NAMES = {
     "programs.reading.collectives": "Collective",
     "programs.why.answer": "Why why",
     "records": "recorded",
+    "testing.facts": "facts",
 }
 # The only names that look up to the course. Where a class is graded it is not there, and `in_the_box` answers for it.
 _COURSE = {

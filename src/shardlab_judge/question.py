@@ -28,6 +28,7 @@ LETTERS: Mapping[Letter, str] = {
     "C": "formula",
     "P": "prediction",
     "D": "distance to the front",
+    "G": "programs told apart",
 }
 
 

@@ -6,6 +6,7 @@ import functools
 
 from shardlab_course.ch04 import oracles as of
 from shardlab_course.shared import products
+from shardlab_course.shared.guarded import counts, lets_through, one_size
 from shardlab_judge.question import Misconception
 
 PROMISE = Misconception(
@@ -176,4 +177,18 @@ SCATTERED = (
         "scatter-not-tiled",
         "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
         2, error="must match shard count"),
+)  # fmt: skip
+
+GUARD = (
+    lets_through("values-alone", "It looks at values, and right values can cost five times the bytes, or lie in pieces.",
+                 "gathered", "unsummed", hint=1),
+    lets_through("bytes-alone", "It looks at what is sent, and a program that adds nothing up sends nothing: see `error`.",
+                 "unsummed", "gathered", hint=1),
+    lets_through("place-forgotten", "It lets a program through whose output is left in pieces: `shard` is not `shape`.",
+                 "left-cut", "gathered", "unsummed"),
+    one_size("summed"),
+    counts("summed", "halves", "in-two-steps", "in-a-loop"),
+    lets_through("rounds-forgotten",
+                 "A collective in a loop stands once in the list and runs `times` times; `price` counts them all.",
+                 "each-round", "gathered", "unsummed"),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Callable
 
 from shardlab.placement import Axes, Spec
@@ -12,9 +13,12 @@ from shardlab_course.shared import products
 from shardlab_course.shared.kinds import KINDS
 from shardlab_judge.cases import axes
 from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Misconception, Question
+
+HERE = pathlib.Path(__file__).parent
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
 ROWS: Spec = ("x", None)
@@ -219,4 +223,23 @@ STRATEGIES = Question(
                 "over y takes 1280 and repeats work. All are right, and the last is too expensive.",
 )  # fmt: skip
 
-QUESTIONS: tuple[Question, ...] = (CLASSIFY, FOUR, TOWARDS, CHEAPER, SCATTER, STRATEGIES)
+GUARD = Question(
+    "4.7", "A guard for a product", difficulty=3, minutes=25, optional=True,
+    items=(GuardItem("product_holds", {"G": 2}, kept=HERE / "guarded.json", misconceptions=wrong.GUARD),),
+    hints=(
+        "Three things can go wrong: the values, where the output lies, and what was sent. Which facts tell of each?",
+        "What may be sent follows from the output: an all-reduce counts twice its bytes, and a number of float32 has four. "
+        "`price` is already added up over all collectives and their rounds.",
+        "out = facts['outputs'][0]; return facts['error'] < 1e-5 and out['shard'] == out['shape'] and facts['price'] is not "
+        "None and facts['price'] <= 2 * 4 * math.prod(out['shape']).",
+    ),
+    explanation="Each fact alone can be had by a wrong program: right values for five times the bytes, few bytes for "
+                "values that nobody added up, or both with the output left in pieces. Together they say what the "
+                "product promises. What they leave open is as important: two all-reduces of half the output, a loop of "
+                "four small ones, or a reduce-scatter and an all-gather cost the same, and XLA for CPU and for v5e "
+                "choose differently. A guard that counts collectives breaks with the next version of a compiler, and "
+                "nobody trusts it after that. What may be sent is computed from shapes, so that the guard holds on "
+                "meshes that it has never seen.",
+)  # fmt: skip
+
+QUESTIONS: tuple[Question, ...] = (CLASSIFY, FOUR, TOWARDS, CHEAPER, SCATTER, STRATEGIES, GUARD)

@@ -6,6 +6,7 @@ from functools import partial
 
 from shardlab_course.ch09 import budget, dropout, layers
 from shardlab_course.ch09 import oracles as of
+from shardlab_course.shared.guarded import counts, lets_through, one_size
 from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
@@ -290,4 +291,17 @@ BEST = (
     Misconception(
         "powers-of-two-only", "Not every size is a power of two: 6 devices may be 2 by 3.", 1,
         like=partial(budget.best_mesh, powers=True)),
+)  # fmt: skip
+
+GUARD = (
+    lets_through("values-alone", "It looks at values, and gathered weights have the same values for many times the bytes.",
+                 "weights-gathered", "last-unsummed", hint=1),
+    lets_through("bytes-alone", "It looks at what is sent, and a layer that adds nothing up sends nothing: see `error`.",
+                 "last-unsummed", "weights-gathered", hint=1),
+    lets_through("place-forgotten", "It lets a program through whose output is left in pieces: `shard` is not `shape`.",
+                 "left-cut", "weights-gathered", "last-unsummed"),
+    one_size("unrolled"),
+    counts("unrolled", "rows-apart", "scanned"),
+    lets_through("dtype-forgotten", "It allows four bytes for each number where the activations have two: read `dtype`.",
+                 "doubled", "weights-gathered", "last-unsummed"),
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+
 from shardlab_course.ch09 import budget, dropout, layers
 from shardlab_course.ch09 import misconceptions as wrong
 from shardlab_course.ch09 import oracles as of
@@ -9,10 +11,13 @@ from shardlab_course.ch09.oracles import COLUMNS, FOUR, LINE, MESHES, TALL, TOKE
 from shardlab_course.shared.kinds import OR_NONE
 from shardlab_judge.cases import axes
 from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.items.layout import LayoutItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Check, Question
+
+HERE = pathlib.Path(__file__).parent
 
 ROUNDING = "float32 sums of up to 256 terms in another order"
 ALL = {"S": 0.5, "H": 0.5, "M": 0.5, "F": 0.5}
@@ -209,4 +214,24 @@ BOTH = Question(
                 "ready.",
 )  # fmt: skip
 
-QUESTIONS: tuple[Question, ...] = (CUTS, BY_HAND, BIAS, SEQUENCE, DROPOUT, GROUPED, BOTH)
+GUARD = Question(
+    "9.8", "A guard for a stack of layers", difficulty=3, minutes=25, optional=True,
+    items=(GuardItem("stack_holds", {"G": 2}, kept=HERE / "guarded.json", misconceptions=wrong.GUARD),),
+    hints=(
+        "For each layer one sum of the activations is due. How many bytes has it, and where do you read the number of "
+        "layers and the dtype?",
+        "The weights have the layers as their first dimension. A sum is an all-reduce of the activations' shape, in their "
+        "dtype: twice its bytes.",
+        "x, first, _ = facts['inputs']; allowed = 2 * first['shape'][0] * math.prod(x['shape']) * size, with size 2 for "
+        "bfloat16 and 4 for float32. Then values, and an output that is whole.",
+    ),
+    explanation="The promise of tensor parallelism is one all-reduce of the activations a layer, and weights that stay "
+                "where they are. In bytes it is twice the layers times T D times the size of a number, which catches "
+                "gathered weights, gathered hidden activations, and a second average that changes no value. The dtype "
+                "belongs to it: who allows four bytes where the activations have two lets every sum be sent twice. XLA "
+                "for CPU widens bfloat16 sums to float32 by itself, XLA for v5e does not, so a guard for chips is asked "
+                "about what was compiled for them. A scan is one collective in the text and as many in the run as there "
+                "are layers; `price` counts rounds, and so must you.",
+)  # fmt: skip
+
+QUESTIONS: tuple[Question, ...] = (CUTS, BY_HAND, BIAS, SEQUENCE, DROPOUT, GROUPED, BOTH, GUARD)

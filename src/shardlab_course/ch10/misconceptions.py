@@ -11,6 +11,7 @@ import numpy as np
 from shardlab_course.ch10 import clipping
 from shardlab_course.ch10 import oracles as of
 from shardlab_course.shared import agreement
+from shardlab_course.shared.guarded import counts, lets_through, one_size
 from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
@@ -363,3 +364,18 @@ NOISY = (
 def _is_noisy(o: Any) -> bool:
     key, x = o.inputs
     return agreement.agrees(o, (of.noisy(key, x.astype(np.float64)),))
+
+
+GUARD = (
+    lets_through("values-alone", "It looks at values, and a mean taken twice has the same values for twice the bytes.",
+                 "averaged-again", "own-rows", hint=1),
+    lets_through("bytes-alone", "It looks at what is sent; gradients that nobody averaged cost nothing: look at `error`.",
+                 "own-rows", "averaged-again", hint=1),
+    lets_through("place-forgotten", "It lets a gradient through that is left in pieces: compare `shard` with `shape`.",
+                 "left-cut", "averaged-again", "own-rows"),
+    one_size("averaged"),
+    counts("averaged", "row-by-row", "in-one"),
+    lets_through("rounds-forgotten",
+                 "A collective in a loop stands once in the list and runs `times` times; `price` counts them all.",
+                 "each-microbatch", "averaged-again", "own-rows"),
+)  # fmt: skip

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import pathlib
+
 from shardlab_course.ch10 import clipping
 from shardlab_course.ch10 import misconceptions as wrong
 from shardlab_course.ch10 import oracles as of
 from shardlab_course.ch10.oracles import LINE, MODEL_LINE, PLANE, TALL
+from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question
+
+HERE = pathlib.Path(__file__).parent
 
 SUMS = "float32 sums over the batch, in another order"
 
@@ -203,6 +208,25 @@ RANDOM = Question(
                 "everywhere and slicing is right too, and costs each device all of the arithmetic.",
 )  # fmt: skip
 
+GUARD = Question(
+    "10.9", "A guard for gradients", difficulty=3, minutes=25, optional=True,
+    items=(GuardItem("gradients_hold", {"G": 2}, kept=HERE / "guarded.json", misconceptions=wrong.GUARD),),
+    hints=(
+        "Gradients have the shapes of the weights. What is due for them, and how often, however many microbatches there "
+        "are?",
+        "One all-reduce of all gradients: twice the bytes of the weights, which are the first two inputs. Both outputs must "
+        "be whole on every device.",
+        "allowed = 2 * 4 * sum(math.prod(w['shape']) for w in facts['inputs'][:2]); error < 1e-4; all(out['shard'] == "
+        "out['shape'] for out in facts['outputs']); and price at most allowed.",
+    ),
+    explanation="A gradient that nobody added up is the gradient of other data on each device; training goes on, and "
+                "the copies of the weights drift apart. One that was added and not averaged is too large by the number "
+                "of devices. Both show in the values alone. What values cannot show is a mean that was taken twice, one "
+                "for each microbatch, all gradients gathered, or a whole batch that was brought to every device: right, "
+                "and two to forty times the bytes here. One all-reduce of the weights' bytes is what data parallelism "
+                "owes, in as many pieces as a compiler likes.",
+)  # fmt: skip
+
 QUESTIONS: tuple[Question, ...] = (
-    AUTOMATIC, MANUAL, UNCHECKED, ACCUMULATION, BATCH_NORM, CLIPPING, NETWORK, RANDOM,
+    AUTOMATIC, MANUAL, UNCHECKED, ACCUMULATION, BATCH_NORM, CLIPPING, NETWORK, RANDOM, GUARD,
 )  # fmt: skip

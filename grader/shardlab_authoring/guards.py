@@ -1,0 +1,68 @@
+"""The facts of the programs that guards are asked about, measured and written beside their chapter.
+
+Run as `python -m shardlab_authoring.guards [CHAPTER...]` at the root of the repository, after one of them has changed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pathlib
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shardlab.errors import ShardlabError
+from shardlab_course.shared.guarded import Guarded, Program, Situation
+
+
+def measured(guarded: Guarded, *, targets: bool = True) -> Iterator[dict[str, Any]]:
+    """Each program in each situation, as it is kept.
+
+    Args:
+        targets: compile for TPUs too, which needs libtpu.
+    Raises:
+        ShardlabError: what is said of a program is not so.
+    """
+    for situation in guarded.situations:
+        mesh, arrays = situation.made()
+        right = guarded.right(*arrays)
+        for program in guarded.programs:
+            if program.name not in situation.without and (targets or situation.target is None):
+                yield _kept(guarded, situation, program, _facts(program, mesh, arrays, right, situation.target))
+
+
+def _facts(program: Program, mesh: Any, arrays: Sequence[Any], right: Any, target: str | None) -> dict[str, Any]:
+    from shardlab.testing.facts import facts
+
+    return facts(lambda *given: program.f(mesh, *given), *arrays, right=right, target=target)
+
+
+def _kept(guarded: Guarded, situation: Situation, program: Program, found: dict[str, Any]) -> dict[str, Any]:
+    if guarded.fair(found) != program.good:
+        where = f"{program.name}, {dict(situation.axes)}, {situation.target}: {json.dumps(found)}"
+        what = f"a program that should be {'right' if program.good else 'wrong'} is not."
+        raise ShardlabError("guarded-unfair", what, where=where, mend="mend the program, its label or the rule.")
+    public = program.public and situation is guarded.situations[0]
+    return {"name": program.name, "good": program.good, "why": program.why, "public": public, "facts": found}
+
+
+def main(chapters: Sequence[int]) -> None:
+    """Write the files and say so."""
+    import jax
+
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_num_cpu_devices", 8)
+    from shardlab_course.chapters import CHAPTERS
+    from shardlab_judge.items.guard import GuardItem
+
+    for chapter in chapters or CHAPTERS:
+        for item in (item for question in CHAPTERS[chapter] for item in question.items if isinstance(item, GuardItem)):
+            guarded = importlib.import_module(f"shardlab_course.ch{chapter:02}.guarded").GUARDED
+            found = list(measured(guarded))
+            item.kept.write_text("[\n" + ",\n".join(json.dumps(one) for one in found) + "\n]\n")
+            print(f"wrote {len(found)} programs into {item.kept.relative_to(pathlib.Path.cwd())}")
+
+
+if __name__ == "__main__":
+    main([int(chapter) for chapter in sys.argv[1:]])

@@ -1,0 +1,208 @@
+"""Chapter 10, the programs of 10.9: gradients of a loss over a batch that is cut over `data`, each owed one sum over its devices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from shardlab.placement import Axes
+from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped
+from shardlab_judge.cases import axes
+
+
+def fair(facts: Mapping[str, Any]) -> bool:
+    """Right gradients, whole on every device, for one all-reduce of their bytes."""
+    weights = facts["inputs"][:2]
+    sent = 2 * 4 * sum(math.prod(w["shape"]) for w in weights)
+    whole = all(out["shard"] == out["shape"] for out in facts["outputs"])
+    shapes = [out["shape"] for out in facts["outputs"]] == [w["shape"] for w in weights]
+    return facts["error"] < 1e-4 and whole and shapes and facts["price"] is not None and facts["price"] <= sent
+
+
+def right(W: Any, b: Any, x: Any, y: Any) -> Any:
+    """The gradients of the mean squared error, in double precision."""
+    W, b, x, y = (np.asarray(a, np.float64) for a in (W, b, x, y))
+    apart = 2 * (x @ W + b - y) / y.size
+    return x.T @ apart, apart.sum(0)
+
+
+def _loss(W: Any, b: Any, x: Any, y: Any) -> Any:
+    return ((x @ W + b[None] - y) ** 2).mean()
+
+
+def _body(mesh: Any, body: Any, *, check: bool = True, out: Any = None) -> Any:
+    import jax
+
+    rows = jax.P("data")
+    return mapped(mesh, body, (jax.P(), jax.P(), rows, rows), (jax.P(), jax.P()) if out is None else out, check=check)
+
+
+def _own(W: Any, b: Any, x: Any, y: Any) -> Any:
+    """The gradients of a device's own rows, which nobody has added up."""
+    import jax
+
+    varying = (jax.lax.pcast(w, "data", to="varying") for w in (W, b))
+    return jax.grad(_loss, (0, 1))(*varying, x, y)
+
+
+def compiled(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    dW, db = jax.grad(_loss, (0, 1))(W, b, x, y)
+    return constrained(mesh, dW), constrained(mesh, db)
+
+
+def averaged(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    return _body(mesh, lambda *given: jax.tree.map(lambda g: jax.lax.pmean(g, "data"), _own(*given)))(W, b, x, y)
+
+
+def of_the_mean(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    body = lambda W, b, x, y: jax.grad(lambda W, b: jax.lax.pmean(_loss(W, b, x, y), "data"), (0, 1))(W, b)  # noqa: E731
+    return _body(mesh, body)(W, b, x, y)
+
+
+def in_one(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        dW, db = _own(W, b, x, y)
+        both = jax.lax.pmean(jnp.concatenate([dW.ravel(), db]), "data")
+        return both[: dW.size].reshape(dW.shape), both[dW.size :]
+
+    return _body(mesh, body)(W, b, x, y)
+
+
+def row_by_row(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        dW, db = _own(W, b, x, y)
+        rows = dW.reshape(4, -1, dW.shape[1])
+        summed = jax.lax.map(lambda some: jax.lax.pmean(some, "data"), rows)
+        return summed.reshape(dW.shape), jax.lax.pmean(db, "data")
+
+    return _body(mesh, body)(W, b, x, y)
+
+
+def once_at_the_end(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        parts = x.reshape(2, -1, x.shape[1]), y.reshape(2, -1, y.shape[1])
+        each = [_own(W, b, *(p[n] for p in parts)) for n in range(2)]
+        return jax.tree.map(lambda *g: jax.lax.pmean(sum(g) / 2, "data"), *each)
+
+    return _body(mesh, body)(W, b, x, y)
+
+
+def each_microbatch(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        parts = x.reshape(2, -1, x.shape[1]), y.reshape(2, -1, y.shape[1])
+
+        def step(total: Any, part: Any) -> Any:
+            new = jax.tree.map(lambda g: jax.lax.pmean(g, "data") / 2, _own(W, b, *part))
+            return jax.tree.map(jax.numpy.add, total, new), None
+
+        return jax.lax.scan(step, jax.tree.map(jax.numpy.zeros_like, (W, b)), parts)[0]
+
+    return _body(mesh, body)(W, b, x, y)
+
+
+def own_rows(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    return _body(mesh, _own, check=False)(W, b, x, y)
+
+
+def summed(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    return _body(mesh, lambda *given: jax.tree.map(lambda g: jax.lax.psum(g, "data"), _own(*given)))(W, b, x, y)
+
+
+def bias_forgotten(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        dW, db = _own(W, b, x, y)
+        return jax.lax.pmean(dW, "data"), db
+
+    return _body(mesh, body, check=False)(W, b, x, y)
+
+
+def averaged_again(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        once = [jax.lax.pmean(g, "data") for g in _own(W, b, x, y)]
+        return tuple(jax.lax.pmean(jax.lax.pcast(g * 1, "data", to="varying"), "data") for g in once)
+
+    return _body(mesh, body)(W, b, x, y)
+
+
+def all_gradients(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        return jax.tree.map(lambda g: jax.lax.all_gather(g, "data", to="invarying").mean(0), _own(W, b, x, y))
+
+    return _body(mesh, body)(W, b, x, y)
+
+
+def whole_batch(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    return jax.grad(_loss, (0, 1))(W, b, constrained(mesh, x), constrained(mesh, y))
+
+
+def left_cut(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        dW, db = _own(W, b, x, y)
+        part = jax.lax.psum_scatter(dW, "data", scatter_dimension=0, tiled=True) / jax.lax.axis_size("data")
+        return part, jax.lax.pmean(db, "data")
+
+    return _body(mesh, body, out=(jax.P("data"), jax.P()))(W, b, x, y)
+
+
+def _at(mesh: Axes, rows: int, inner: int, outer: int, target: str | None = None, *without: str) -> Situation:
+    weights = (((inner, outer), (), "float32"), ((outer,), (), "float32"))
+    batch = (((rows, inner), ("data", None), "float32"), ((rows, outer), ("data", None), "float32"))
+    return Situation(mesh, weights + batch, target, without)
+
+
+GUARDED = Guarded(
+    programs=(
+        Program("compiled", True, "jax.grad on whole arrays, left to the compiler", compiled, public=True),
+        Program("averaged", True, "each device's own gradients, and pmean of both", averaged, public=True),
+        Program("of-the-mean", True, "the gradient of the mean over the devices", of_the_mean),
+        Program("in-one", True, "both gradients in one array, and one pmean", in_one),
+        Program("row-by-row", True, "a pmean for each quarter of the rows, in a loop", row_by_row),
+        Program("once-at-the-end", True, "two microbatches, and one pmean of their mean", once_at_the_end),
+        Program("each-microbatch", False, "two microbatches, each with a pmean of its own", each_microbatch),
+        Program("own-rows", False, "each device keeps the gradients of its own rows", own_rows, public=True),
+        Program("summed", False, "psum in the place of pmean", summed, public=True),
+        Program("bias-forgotten", False, "the bias's gradient is of a device's own rows", bias_forgotten),
+        Program("averaged-again", False, "means are averaged again, which changes no value", averaged_again, public=True),
+        Program("all-gradients", False, "every device gathers all gradients and averages them itself", all_gradients),
+        Program("whole-batch", False, "the whole batch is brought to every device", whole_batch),
+        Program("left-cut", False, "the weight's gradient is left cut over data", left_cut),
+    ),
+    situations=(
+        _at(axes(data=4, model=2), 256, 16, 12),
+        _at(axes(data=2, model=4), 192, 24, 20, None, "all-gradients"),  # of two devices as dear as the mean
+        _at(axes(data=8), 512, 8, 16),
+        _at(axes(data=8), 4096, 64, 128, "v5e:2x4"),
+    ),
+    right=right,
+    fair=fair,
+)  # fmt: skip

@@ -1,0 +1,138 @@
+"""Guards: what they are asked, how they are judged, and that what is said of the programs is so."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from shardlab_authoring import guards
+
+import shardlab as sl
+from shardlab.answers.record import record
+from shardlab.errors import ShardlabError
+from shardlab_course.chapters import QUESTIONS
+from shardlab_judge.items.guard import GuardItem
+from shardlab_judge.judging import judge
+from shardlab_judge.references import References
+from shardlab_judge.verdict import Verdict
+
+ITEMS = {q.id: item for q in QUESTIONS.values() for item in q.items if isinstance(item, GuardItem)}
+SEED = 7
+
+
+def guarded(id: str) -> Any:
+    """The programs, as they are written."""
+    return importlib.import_module(f"shardlab_course.ch{int(id.split('.')[0]):02}.guarded").GUARDED
+
+
+def verdict_on(id: str, guard: Any, seed: int | None = SEED) -> Verdict:
+    """What a guard earns."""
+    question = QUESTIONS[id]
+    return judge(question, record(question.manifest(seed), {ITEMS[id].name: guard}, {}), References({}, {}), seed)
+
+
+@pytest.mark.parametrize("id", ITEMS)
+def test_what_is_kept_is_measured_again(id: str) -> None:
+    """On XLA for CPU each program has these facts, and each label follows from the rule."""
+    found = [*guards.measured(guarded(id), targets=False)]
+    kept = [dataclasses.asdict(one) for one in ITEMS[id].programs if one.facts["made_with"]["target"] is None]
+    assert found == kept, f"run `python -m shardlab_authoring.guards {id.split('.')[0]}`"
+
+
+@pytest.mark.parametrize("id", ITEMS)
+def test_chips_are_asked_about(id: str) -> None:
+    """Right and wrong programs, as XLA for v5e compiles them; and a few of them are compiled again."""
+    kept = {one.name: one for one in ITEMS[id].programs if one.facts["made_with"]["target"] == "v5e:2x4"}
+    assert {one.good for one in kept.values()} == {True, False} and len(kept) >= 12
+    asked = guarded(id)
+    few = dataclasses.replace(asked, programs=asked.programs[:1] + asked.programs[-1:], situations=asked.situations[-1:])
+    assert [one["facts"] for one in guards.measured(few)] == [kept[program.name].facts for program in few.programs]
+
+
+@pytest.mark.parametrize("id", ITEMS)
+def test_both_sorts_are_asked_about_everywhere(id: str) -> None:
+    """In public and hidden, several of each; one name is one sort."""
+    item = ITEMS[id]
+    for some in (item.asked(id, None), [one for one in item.programs if not one.public]):
+        assert min(sum(one.good for one in some), sum(not one.good for one in some)) >= 2
+    assert len({(one.name, one.good) for one in item.programs}) == len({one.name for one in item.programs})
+
+
+def test_nothing_of_the_labels_leaves() -> None:
+    """The manifest holds facts, in an order that follows from the seed, and neither names nor labels."""
+    item = ITEMS["4.7"]
+    manifest = json.dumps(item.manifest("4.7", SEED))
+    assert not any(word in manifest for word in ('"good"', '"why"', *(one.name for one in item.programs if "-" in one.name)))
+    orders = [[one.name for one in item.asked("4.7", seed)] for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2] and sorted(orders[0]) == sorted(orders[2])
+    assert len(item.asked("4.7", None)) < len(orders[0])
+
+
+@pytest.mark.parametrize("id", ITEMS)
+def test_points(id: str) -> None:
+    """All for the rule; none for a guard that always says the same; less for each program that is taken for another."""
+    fair = guarded(id).fair
+    assert (verdict_on(id, fair).status, verdict_on(id, fair).points) == ("passed", 2)
+    assert verdict_on(id, fair, None).status == "passed"
+    assert verdict_on(id, lambda facts: True).points == verdict_on(id, lambda facts: False).points == 0
+    asked = ITEMS[id].asked(id, SEED)
+    missed = next(one for one in asked if not one.good and not one.public)
+    found = verdict_on(id, lambda facts: fair(facts) or facts == missed.facts)
+    assert found.points == pytest.approx(2 * (1 - 1 / sum(not one.good for one in asked)), abs=0.005)
+    (finding,) = found.findings
+    assert "lets through 1 of" in finding.what and missed.why in finding.where
+    alone = [one for one in asked if one.good and [one.facts for one in asked].count(one.facts) == 1]
+    refused = next(one for one in alone if not one.public)
+    found = verdict_on(id, lambda facts: fair(facts) and facts != refused.facts)
+    assert found.points == pytest.approx(2 * (1 - 1 / sum(one.good for one in asked)), abs=0.005)
+    assert "refuses 1 of" in found.findings[0].what and refused.why in found.findings[0].where
+
+
+def test_other_answers() -> None:
+    """What is no True or False, what raises, and nothing yet."""
+    (finding,) = verdict_on("4.7", lambda facts: facts["price"]).findings
+    assert "where True or False is asked for" in finding.what
+    (finding,) = verdict_on("4.7", lambda facts: facts["bites"] > 3).findings
+    assert "raised an exception" in finding.what and "bites" in finding.got
+    assert verdict_on("4.7", lambda facts: np.bool_(True)).points == 0
+    assert verdict_on("4.7", lambda facts: ...).status == "unattempted"
+
+
+def test_an_unfair_label_is_refused() -> None:
+    """Nobody's programs are measured that are not what they are said to be."""
+    asked = guarded("4.7")
+    wrong = dataclasses.replace(asked.programs[0], good=False)
+    with pytest.raises(ShardlabError, match="a program that should be wrong is not"):
+        list(guards.measured(dataclasses.replace(asked, programs=(wrong,)), targets=False))
+
+
+def test_facts(rng: np.random.Generator) -> None:
+    """What goes in and out, on a mesh of two axes; how far values are off; and what is moved."""
+    mesh = jax.make_mesh((4, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+    a = rng.standard_normal((8, 12)).astype(np.float32)
+    x = jax.device_put(a, jax.NamedSharding(mesh, jax.P("x", ("y",))))
+    found = sl.facts(lambda x: (x.sum(1), jnp.float32(2) * x), x, right=(a.sum(1), 2 * a))
+    assert json.loads(json.dumps(found)) == found
+    assert found["mesh"] == {"x": 4, "y": 2} and found["inputs"] == [
+        {"shape": [8, 12], "dtype": "float32", "spec": ["x", "y"]}
+    ]
+    assert [o["shape"] for o in found["outputs"]] == [[8], [8, 12]] and found["outputs"][1]["shard"] == [2, 6]
+    assert found["error"] < 1e-6 and found["price"] == sl.inspect(lambda x: (x.sum(1), 2 * x), x).price > 0
+    assert found["instructions"] > 3 and found["flops"] > 0 and found["made_with"]["target"] is None
+    assert sl.facts(lambda x: x, x)["error"] is None
+    assert sl.facts(lambda x: x + 1, x, right=a)["error"] == pytest.approx(1 / np.abs(a).max(), rel=1e-3)
+    for wrong in (lambda x: x * jnp.nan, lambda x: x[:4], lambda x: (x, x)):
+        assert sl.facts(wrong, x, right=a)["error"] == 1e9
+
+
+def test_facts_of_plain_arrays() -> None:
+    """On one device there is no mesh, and nothing is cut."""
+    found = sl.facts(lambda x: 2 * x, jnp.arange(6.0).reshape(2, 3), right=2 * np.arange(6.0).reshape(2, 3))
+    assert (found["mesh"], found["error"], found["price"]) == ({}, 0, 0)
+    assert found["inputs"][0]["spec"] == [None, None] and found["outputs"][0]["shard"] == [2, 3]
