@@ -1,4 +1,4 @@
-"""Chapter 4, the programs of 4.7: products whose contracted dimension is cut, and the sum that each device should have whole."""
+"""Chapter 4, the programs of 4.7: products over a cut dimension, whose sum each device should have whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 10, the programs of 10.9: gradients of a loss over a batch that is cut over `data`, each owed one sum over its devices."""
+"""Chapter 10, the programs of 10.9: gradients over a batch that is cut over `data`, each owed one sum over its devices."""
 
 from __future__ import annotations
 
