@@ -28,7 +28,9 @@ WHOLE: Spec = ()
 
 Situations = tuple[tuple[Axes, tuple[int, int, int]], ...]
 PLANES: Situations = ((WIDE, (8, 12, 6)), (TALL, (6, 10, 16)))
-SIDES: Situations = ((TALL, (8, 12, 24)), (LINE, (32, 24, 16)), (TALL, (16, 8, 24)))
+SIDES: Situations = (
+    (TALL, (8, 12, 24)), (LINE, (32, 24, 16)), (TALL, (16, 8, 24)), (TALL, (72, 40, 64)), (TALL, (48, 56, 56)),
+)  # fmt: skip
 """One operand much smaller, and one a little."""
 DEPTHS: Situations = (
     (WIDE, (8, 64, 12)), (WIDE, (12, 16, 48)), (WIDE, (8, 40, 16)),

@@ -183,7 +183,16 @@ def training(mesh: Axes, samples: int, sizes: tuple[int, int, int], placed: tupl
     inner, hidden, outer = sizes
     shapes = ((inner, hidden), (hidden,), (hidden, outer), (outer,))
     data = Input((samples, inner), ROWS), Input((samples, outer), ROWS)
-    return Case(mesh, (*data, *(Input(shape) for shape in shapes)), placed)
+    return Case(mesh, (*data, *(Input(shape, values=modest) for shape in shapes)), placed)
+
+
+def modest(rng: np.random.Generator, shape: tuple[int, ...], _: Sequence[np.ndarray]) -> np.ndarray:
+    """Weights with which units stay about as large as what they are made of.
+
+    With plain normal numbers steps of rate 0.1 jump about: in one of 400 draws float32 was 42 tolerances off; with these it
+    is within a hundredth of one in all.
+    """
+    return rng.standard_normal(shape) / np.sqrt(shape[0])
 
 
 def draw_training(rng: random.Random) -> Case:

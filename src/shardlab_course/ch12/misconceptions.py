@@ -118,7 +118,7 @@ SCATTER = (
         when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o)),
     NOTHING_BESIDE, EARLY, IDLE,
     Misconception(
-        "sum-ends-next-door", "The sums are right, and each lies one device beside its own: begin one chunk earlier, or "
+        "sum-ends-next-door", "Each sum is whole, and lies one device beside its own: begin one chunk earlier, or "
                               "later.",
         2, when=lambda o: of.next_door(o, of.product(*o.inputs))),
     Misconception(
@@ -218,7 +218,7 @@ MLP = (
         "arrival-order", "Tokens lie in the order in which they came, and the second half takes them for those of the "
         "chunk's number: after i hops device d holds the tokens of d + i.", 2, when=of.in_arrival_order),
     Misconception(
-        "sum-ends-next-door", "The sums are right, and each lies on another device than its tokens: begin one chunk "
+        "sum-ends-next-door", "Each sum is whole, and lies on another device than its tokens: begin one chunk "
         "earlier, or later.", 2, when=lambda o: of.next_door(o, of.mlp(*o.inputs))),
     Misconception(
         "tokens-mixed", "Terms of different tokens meet in one sum: the way that sums travel, and the order in which they "

@@ -91,7 +91,7 @@ POISSON = Question(
                     misconceptions=wrong.POISSON, rtol=1e-3, atol=1e-3,
                     tolerance="float32 transforms there and back; the longest wave is divided by a small square",
                     slack=8, slack_reason="the density's mean, one number, may be taken off before or after",
-                    cases=(of.field(LINE, 16, 40), of.field(WIDE, 12, 20)), draw=of.draw_field),
+                    cases=(of.field(LINE, 16, 40), of.field(WIDE, 12, 20), of.field(LINE, 24, 48)), draw=of.draw_field),
     ),
     hints=(
         "In the middle a device holds all rows of some columns. Which columns, and which wavenumbers are theirs?",
