@@ -210,3 +210,13 @@ def degrees():
     for n in range(2, 64):
         assert (times(n)[1] < times(n)[0]) == (n - 1 < 2 * 16384 * chip.link_bandwidth / chip.flops)
     assert sum(times(1)) / sum(times(4)) < 3
+
+
+@claim("XLA for CPU adds bfloat16 up in float32, XLA for v5e does not", targets=(CPU, V5E))
+def sums_of_bfloat16(target):
+    """The dtype of what is sent, and the bytes."""
+    shapes = (((T, D), WHOLE), ((D, F), COLUMNS), ((F, D), ROWS))
+    found = sl.inspect(mlp, *(given(shape, spec, "bfloat16") for shape, spec in shapes), target=target)
+    assert found.kinds == {"all-reduce"}
+    sent = {None: ("f32", 4), V5E: ("bf16", 2)}[target]
+    assert ({c.dtype for c in found.collectives}, found.price) == ({sent[0]}, 2 * sent[1] * T * D)
