@@ -107,6 +107,8 @@ class GuardItem(Item):
 
 
 def _told(one: Guarded) -> str:
-    """What the program does, where, and for whom it was compiled."""
-    mesh = ", ".join(f"{name}={size}" for name, size in one.facts["mesh"].items())
-    return f"{one.why}; mesh ({mesh}), {one.facts['made_with']['compiler'].split(',')[0]}"
+    """What the program does, what a guard could have seen of it, where, and for whom it was compiled."""
+    facts = one.facts
+    mesh = ", ".join(f"{name}={size}" for name, size in facts["mesh"].items())
+    seen = f"error {facts['error']:.2g}, price {facts['price']}"
+    return f"{one.why} ({seen}); mesh ({mesh}), {facts['made_with']['compiler'].split(',')[0]}"
