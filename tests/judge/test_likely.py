@@ -325,3 +325,20 @@ def test_returned_where() -> None:
     assert "way='up'" in where(calls, [0, 1, 2, 3], ["n", "both", "way"]).cause
     assert "way=None" in where(calls, [*range(4, 12)], ["n", "both", "way"]).cause
     assert where(calls, [0, 3, 6], ["n", "both", "way"]) is None and where(calls[:4], [0, 3], ["n", "both", "way"]) is None
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int32, np.complex64, np.float16])
+def test_other_dtypes_raise_nothing(dtype: type, rng: np.random.Generator) -> None:
+    """Truth values, whole and complex numbers, and one beside another."""
+    right = (3 * rng.standard_normal((8, 12))).astype(dtype)
+    for wrong in (right[::-1], right * 0, right.T, 3 * rng.standard_normal((8, 12)), (right + 1j).astype(np.complex64)):
+        for spec in ((), ("x",)):
+            likely(seen(np.asarray(wrong), spec if wrong.shape == (8, 12) else ()), (right,))
+            likely(seen(right, spec), (np.asarray(wrong),))
+
+
+@pytest.mark.parametrize("returned", [[1e299, 1e-299], [{}, []], [[], []], ["", None], [{"a": 1}, {"a": []}], [True, 2]])
+@pytest.mark.parametrize("rights", [[1e-299, 1e299], [[], {}], [{"a": 1}, {"a": 2}], [True, False], ["a", "b"]])
+def test_whatever_was_returned_raises_nothing(rights: list, returned: list) -> None:
+    """Values of other kinds than were asked for, the largest numbers, and nothing."""
+    likely_returned(rights, returned)

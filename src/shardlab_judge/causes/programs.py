@@ -36,8 +36,7 @@ def _of_values(item: Item, observed: Observed) -> Misconception | None:
     if oracle is None:
         return None
     rights = oracle(*map(wide, observed.inputs))
-    with np.errstate(all="ignore"):
-        return values.likely(observed, tuple(map(np.asarray, rights if isinstance(rights, tuple) else (rights,))))
+    return values.likely(observed, tuple(map(np.asarray, rights if isinstance(rights, tuple) else (rights,))))
 
 
 def _of_places(observed: Observed) -> Misconception | None:

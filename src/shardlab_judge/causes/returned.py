@@ -18,6 +18,13 @@ def likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | No
         rights: what was to be returned in the calls that went wrong.
         returned: what was returned instead.
     """
+    try:
+        return _likely(rights, returned)
+    except (TypeError, ValueError, ArithmeticError):  # whatever a student's function may have returned
+        return None
+
+
+def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | None:
     pairs = list(zip(rights, returned, strict=True))
     if all(got is None for got in returned):
         return Misconception("returns-none", "It returns None: `return` is missing, or stands where it is not reached.")

@@ -6,6 +6,7 @@ What is said is what was seen: each relation is computed from all blocks, and no
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,10 +26,18 @@ def likely(observed: Observed, rights: tuple[np.ndarray, ...]) -> Misconception 
     if len(observed.shards) != len(rights) or not wrong:
         return None
     for relation in RELATIONS:
-        found = [relation(observed, blocks, right) for blocks, right in wrong]
+        found = [_related(relation, observed, blocks, right) for blocks, right in wrong]
         if found[0] is not None and all(one == found[0] for one in found):
             return found[0]
     return None
+
+
+def _related(relation: Relation, observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            return relation(observed, blocks, right)
+    except (TypeError, ValueError, ArithmeticError):  # truth values have no difference, and complex ones no order
+        return None
 
 
 def _transposed(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
