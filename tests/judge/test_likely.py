@@ -72,6 +72,11 @@ def test_in_proportion(right: np.ndarray, factor: float) -> None:
     assert named(seen(factor * right), right) == expected.get(factor, "constant-factor")
 
 
+def test_of_a_single_number_nothing_is_a_constant() -> None:
+    """Any number is some factor times any other."""
+    assert named(seen(np.array([1.9971])), np.array([2.0])) is None
+
+
 def test_one_value_apart_is_no_proportion(right: np.ndarray) -> None:
     """Twice too large everywhere but in one place."""
     wrong = 2 * right
@@ -230,9 +235,14 @@ def test_prices(sent: list[tuple[str, int]], budget: int, id: str | None, words:
 
 def test_half_of_an_all_reduce() -> None:
     """An all-reduce counts twice what a reduce-scatter of the same array moves."""
-    reduced = dataclasses.replace(seen(np.zeros((2, 2))), collectives=(moved("all-reduce", 64), moved("all-gather", 12)))
+    reduced = dataclasses.replace(
+        seen(np.zeros((4, 2)), ("x",)), collectives=(moved("all-reduce", 64), moved("all-gather", 12))
+    )
     assert prices.likely(reduced, 12 + 64).id == "all-reduce-for-a-part"
     assert prices.likely(reduced, 12 + 63) is None
+    whole = dataclasses.replace(reduced, placements=seen(np.zeros((4, 2))).placements)
+    larger = dataclasses.replace(reduced, collectives=(moved("all-reduce", 64), moved("all-gather", 120)))
+    assert prices.likely(whole, 12 + 64) is None and prices.likely(larger, 120 + 64) is None
 
 
 def test_sent_in_float32() -> None:

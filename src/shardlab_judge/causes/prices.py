@@ -19,8 +19,10 @@ def likely(observed: Observed, budget: int) -> Misconception | None:
 
 
 def _each(observed: Observed, over: int, budget: int) -> Iterator[Misconception]:
+    largest = max((c.payload_bytes for c in observed.collectives), default=0)
     whole = [c for c in observed.collectives if c.kind == "all-reduce" and price([c]) == 2 * over]
-    if whole:
+    in_parts = any(p.shard_shape != p.shape for p in observed.placements)
+    if whole and whole[0].payload_bytes == largest and in_parts:
         yield Misconception(
             "all-reduce-for-a-part",
             f"What is too much is half of its {_named(whole[0])}. An all-reduce brings the whole sum to every device; where "

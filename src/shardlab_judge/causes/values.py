@@ -188,13 +188,13 @@ def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
         return None
     block, wanted = blocks[0][2], right[blocks[0][1]]
     largest = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else ()
-    if not wanted.size or not np.isfinite(block).all() or np.iscomplexobj(block) or wanted[largest] == 0:
+    if right.size < 2 or not wanted.size or not np.isfinite(block).all() or np.iscomplexobj(block) or wanted[largest] == 0:
         return None
     ratio, apart = float(block[largest] / wanted[largest]), float(block[largest]) - float(wanted[largest])
     if ratio and _is(blocks, ratio * right):
         words = "has the other sign" if abs(ratio + 1) < 1e-3 else f"is {ratio:.4g} times the right one"
         return Misconception("constant-factor", f"Every value {words}: a factor is missing, or is one too many.")
-    if right.size > 1 and _is(blocks, right + apart):
+    if _is(blocks, right + apart):
         return Misconception("constant-added", f"Every value is the right one plus {apart:.4g}: a constant is left or lost.")
     return None
 
@@ -251,11 +251,13 @@ def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
     if wrong.size and not np.isfinite(wrong).any():
         return Misconception(
             "not-finite",
-            "All values that are wrong are not finite: somewhere 0 is divided by 0, or infinities are subtracted. Look at "
-            "what a device does that has nothing to add up or to compare.",
+            "All values that are wrong are not finite, as 0 / 0 is, or a difference of infinities, or a root or logarithm "
+            "of what is negative. Look at what a device does that has nothing to add up or to compare.",
         )
     if wrong.size and not wrong.any():
-        return Misconception("left-at-zero", "All values that are wrong are 0: nothing was written there, or added.")
+        return Misconception(
+            "left-at-zero", "All values that are wrong are 0, as where nothing is written, or all is masked."
+        )
     return None
 
 
@@ -296,7 +298,7 @@ def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
 
 RELATIONS: tuple[Relation, ...] = (
     _side_by_side, _an_argument, _another_shape, _transposed, _elsewhere, _first_only, _in_proportion, _unadded,
-    _other_order, _by_a_constant, _rounded, _of_one_kind, _by_slice, _at_edges, _some_devices,
+    _other_order, _rounded, _by_a_constant, _of_one_kind, _by_slice, _at_edges, _some_devices,
 )  # fmt: skip
 """Tried in this order: what says most of the program comes first."""
 
