@@ -59,14 +59,17 @@ def mutants(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return "Not run for this copy of the book: `make mutants`."
     chapters = found["chapters"]
-    total = {name: sum(counts[name] for counts in chapters.values()) for name in next(iter(chapters.values()))}
+    names = [name for name, count in next(iter(chapters.values())).items() if name != "date"]
+    total = {name: sum(counts[name] for counts in chapters.values()) for name in names} | {"date": ""}
     rows = [_ends(f"chapter {chapter}", counts) for chapter, counts in chapters.items()]
     about = (
-        f"{_versions(found['versions'])}, on {found['date']}. Refused for values or costs: {total['values or costs']}, "
+        f"{_versions(found['versions'])}. Refused for values or costs: {total['values or costs']}, "
         f"{total['of them with a cause']} of them with a cause. Refused for an exception: {total['raised']}, "
         f"{total['of them with the line']} of them with the line that raised it."
     )
-    return "\n".join([about, "", _row("chapter", *ENDS), "|:--" + "|--:" * len(ENDS) + "|", *rows, _ends("all", total)])
+    return "\n".join(
+        [about, "", _row("chapter", *ENDS, "run on"), "|:--" + "|--:" * len(ENDS) + "|:--|", *rows, _ends("all", total)]
+    )
 
 
 def bench(entries: Sequence[Mapping[str, Any]] | None) -> str:
@@ -84,8 +87,8 @@ def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def _ends(name: str, counts: Mapping[str, int]) -> str:
-    return _row(name, *(f"{counts[end]}" for end in ENDS))
+def _ends(name: str, counts: Mapping[str, Any]) -> str:
+    return _row(name, *(f"{counts[end]}" for end in ENDS), counts["date"])
 
 
 def _seen(door: Mapping[str, Any]) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import json
 import pathlib
+import re
 import sys
 
 import jax
@@ -302,6 +304,16 @@ def test_the_last_line() -> None:
     assert (counted["values or costs"], counted["of them with a cause"]) == (3, 1)
     assert (counted["raised"], counted["of them with the line"], counted["false causes"]) == (1, 1, 1)
     assert [bool(table.told(o)) for o in ends] == [False, False, False, True, True]
+
+
+def test_figures_of_other_chapters_stay(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run over some chapters renews theirs."""
+    monkeypatch.setattr(table, "FIGURES", tmp_path / "mutants.json")
+    table.keep({10: [Outcome("1", "10.1", "reference", "spec", CAUSE)], 2: [Outcome("2", "2.1", "reference", "spec", BARE)]})
+    table.keep({2: [Outcome(str(n), "2.1", "reference", "spec", BARE) for n in range(3)]})
+    kept = json.loads(table.FIGURES.read_text())["chapters"]
+    assert [(chapter, counts["judged"]) for chapter, counts in kept.items()] == [("2", 3), ("10", 1)]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", counts["date"]) for counts in kept.values())
 
 
 def test_the_sample_is_of_every_chapter() -> None:

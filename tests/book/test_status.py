@@ -131,18 +131,18 @@ def test_mutants_are_counted_by_chapter() -> None:
     """How they ended in each chapter and in all; how many of the refused were told why, or where."""
     one = {
         "judged": 9, "refused with a cause": 4, "refused without": 3, "equivalent": 1, "survived": 1, "false causes": 0,
-        "values or costs": 5, "of them with a cause": 3, "raised": 2, "of them with the line": 1,
+        "values or costs": 5, "of them with a cause": 3, "raised": 2, "of them with the line": 1, "date": "2027-01-02",
     }  # fmt: skip
-    found = {"date": "2027-01-02", "versions": {"jax": "0.12"}, "chapters": {"4": one, "7": one}}
+    found = {"versions": {"jax": "0.12"}, "chapters": {"4": one, "7": one | {"date": "2027-01-03"}}}
     about, _, *rows = status.mutants(found).splitlines()
     assert about == (
-        "JAX 0.12, on 2027-01-02. Refused for values or costs: 10, 6 of them with a cause. Refused for an exception: 4, 2 "
-        "of them with the line that raised it."
+        "JAX 0.12. Refused for values or costs: 10, 6 of them with a cause. Refused for an exception: 4, 2 of them with the "
+        "line that raised it."
     )
     assert [cells(row) for row in rows[2:]] == [
-        ["chapter 4", "9", "4", "3", "1", "1", "0"],
-        ["chapter 7", "9", "4", "3", "1", "1", "0"],
-        ["all", "18", "8", "6", "2", "2", "0"],
+        ["chapter 4", "9", "4", "3", "1", "1", "0", "2027-01-02"],
+        ["chapter 7", "9", "4", "3", "1", "1", "0", "2027-01-03"],
+        ["all", "18", "8", "6", "2", "2", "0", ""],
     ]
 
 

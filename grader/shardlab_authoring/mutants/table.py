@@ -53,8 +53,10 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def keep(found: Mapping[int, Sequence[Outcome]]) -> None:
-    """Write the figures that the status page shows."""
+    """Write the figures that the status page shows; those of other chapters stay, with their date."""
     versions = {name: version for name, version in dependence.versions().items() if name == "jax"}
-    chapters = {str(chapter): figures(outcomes) for chapter, outcomes in found.items()}
-    kept = {"date": datetime.date.today().isoformat(), "versions": versions, "chapters": chapters}
-    FIGURES.write_text(json.dumps(kept, indent=1) + "\n")
+    before = json.loads(FIGURES.read_text())["chapters"] if FIGURES.exists() else {}
+    date = datetime.date.today().isoformat()
+    now = {str(chapter): {**figures(outcomes), "date": date} for chapter, outcomes in found.items()}
+    chapters = {chapter: (before | now)[chapter] for chapter in sorted(before | now, key=int)}
+    FIGURES.write_text(json.dumps({"versions": versions, "chapters": chapters}, indent=1) + "\n")
