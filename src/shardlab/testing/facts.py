@@ -19,18 +19,14 @@ WRONG = 1e9
 def facts(f: Callable[..., Any], *args: Any, right: Any = None, target: str | None = None) -> dict[str, Any]:
     """What a program is given, gives, moves and holds, as plain JSON.
 
-    | key | holds |
-    |:--|:--|
-    | `mesh` | mesh axes and their sizes, `{"x": 4, "y": 2}` |
-    | `inputs` | of each array `shape`, `dtype` and `spec`, with an entry for each dimension |
-    | `outputs` | of each array `shape`, `dtype`, and `shard`, the shape of what one device has of it |
-    | `error` | the largest difference from `right`, over the largest value of it; null without `right` |
-    | `price` | bytes that one device moves, as `Program.price`; null where rounds of a loop are not known |
-    | `collectives` | of each sort `kind`, `axes`, `dtype`, `shape`, `bytes`, `times` (or null) and `count` |
-    | `flops` | of one device, all rounds of loops; null where nobody knows |
-    | `memory` | bytes on a device: `argument`, `output`, `temp`, `alias`, `peak` |
-    | `instructions` | how many instructions the compiled program has |
-    | `made_with`, `schema` | versions, compiler and target, as in a lock file |
+    `mesh` has the mesh axes and their sizes; `inputs` of each array `shape`, `dtype` and `spec`, with an entry for each
+    dimension; `outputs` of each array `shape`, `dtype`, and `shard`, the shape of what one device has of it. `error` is the
+    largest difference from `right`, over the largest value of it, and null without `right`. `price` is what one device
+    moves in bytes, as `Program.price`, and null where the rounds of a loop are not known; `collectives` lists of each sort
+    `kind`, `axes`, `dtype`, `shape`, `bytes` of the output, `times` that each runs (or null) and `count`. `flops` are those
+    of one device, all rounds of loops, and null where nobody knows; `memory` has the bytes on a device: `argument`,
+    `output`, `temp`, `alias`, `peak`. `instructions` counts those of the compiled program. `made_with` and `schema` are as
+    in a lock file.
 
     Args:
         f: a function of arrays.
