@@ -191,7 +191,7 @@ def test_what_only_wide_values_tell_survives() -> None:
     right, wrong = "def f(mesh, a): return (a * a).sum()", "def f(mesh, a): return abs(a).sum()"
     assert judged(question(item), right, wrong).end == EQUIVALENT, "what a question says of its values is no accident"
     plainly = dataclasses.replace(case, inputs=case.inputs[:1])
-    assert judged(question(dataclasses.replace(item, cases=(plainly,))), right, wrong).end == CAUSE
+    assert judged(question(dataclasses.replace(item, cases=(plainly,))), right, wrong).end == BARE
 
 
 def test_one_that_never_ends_is_stopped() -> None:

@@ -46,7 +46,7 @@ def test_near_matches_instead_of_all() -> None:
     """Of the chapter that was meant; of an unknown chapter, the chapters that there are."""
     with pytest.raises(sl.ShardlabError) as raised:
         sl.hint("4.22")
-    assert "chapter 4 has 4.1 to 4.6" in raised.value.where and "the nearest is '4.2'" in raised.value.mend
+    assert "chapter 4 has 4.1 to 4.7" in raised.value.where and "the nearest is '4.2'" in raised.value.mend
     with pytest.raises(sl.ShardlabError, match="chapters are 0 to 15"):
         sl.hint("99.1")
 

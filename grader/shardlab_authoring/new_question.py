@@ -116,7 +116,7 @@ def _chapter(root: pathlib.Path, id: str) -> pathlib.Path:
     match = ID.fullmatch(id)
     sources = {int(path.stem[:2]): path for path in edition.chapters(root)}
     if not match or int(match[1]) not in sources:
-        mend = f"name a chapter and the next number in it, as in 4.7; chapters: {', '.join(map(str, sources))}."
+        mend = f"name a chapter and the next number in it, as in 4.8; chapters: {', '.join(map(str, sources))}."
         raise ShardlabError("unknown-question", f"there is no chapter for a question {id!r}.", where="ID=" + id, mend=mend)
     if _answers(root, id).exists():
         where = f"tests/answers/{id}.py"

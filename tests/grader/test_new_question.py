@@ -16,7 +16,7 @@ from shardlab.errors import ShardlabError
 from shardlab_course.chapters import CHAPTERS
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
-ID = "4.7"
+ID = "4.8"
 CHAPTER = "solutions/04_four_matmul_cases.md"
 DECLARED = "src/shardlab_course/ch04/questions.py"
 FENCED = re.compile(r"^(?P<fence>`{3,4})(?:python|text)\n(?P<text>.*?)^(?P=fence)\n", re.MULTILINE | re.DOTALL)
@@ -45,7 +45,7 @@ def run(copy: pathlib.Path, *command: str) -> str:
 def works(copy: pathlib.Path) -> str:
     """The chapter is generated, and every answer of the new question gets its verdict; what pytest said last."""
     run(copy, "-m", "shardlab_course.editions.edition")
-    assert 'sl.check("4.7", ' in (copy / "notebooks" / "myst" / "04_four_matmul_cases.md").read_text()
+    assert 'sl.check("4.8", ' in (copy / "notebooks" / "myst" / "04_four_matmul_cases.md").read_text()
     told = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_answers.py", "-k", ID)
     return told.splitlines()[-1]
 
@@ -67,9 +67,9 @@ def test_the_guide_leads_to_an_exercise(copy: pathlib.Path) -> None:
     assert f"make new-question ID={ID}" in guide
     new_question.write(copy, ID)
     blocks = [match["text"] for match in FENCED.finditer(guide)]
-    declaration = next(text for text in blocks if text.startswith("QUESTION_4_7"))
+    declaration = next(text for text in blocks if text.startswith("QUESTION_4_8"))
     exercise = next(text for text in blocks if text.startswith(f"<!-- exercise {ID}"))
-    replace(copy / DECLARED, new_question.DECLARATION.format(name="QUESTION_4_7", id=ID), declaration)
+    replace(copy / DECLARED, new_question.DECLARATION.format(name="QUESTION_4_8", id=ID), declaration)
     replace(copy / CHAPTER, new_question.EXERCISE.format(id=ID).lstrip(), exercise)
     answers = next(text for text in blocks if "from variants import" in text)
     replace(copy / "tests" / "answers" / f"{ID}.py", new_question.ANSWERS, answers)

@@ -1,3 +1,3 @@
-# points: 24
+# points: 26
 # Everything right, as in the solution.
 # %% * = solution

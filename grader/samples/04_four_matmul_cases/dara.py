@@ -1,4 +1,4 @@
-# points: 22
+# points: 24
 # reason: compiler-emits-reduce-scatter
 # Believes the textbook: case 2 always gathers, the compiler scatters; sums all of C and slices.
 # %% * = solution

@@ -1,4 +1,4 @@
-# points: 20
+# points: 22
 # reason: diagonal-blocks
 # Case 4 by local products: only the diagonal blocks of C.
 # %% * = solution

@@ -1,4 +1,4 @@
-# points: 20
+# points: 22
 # reason: classify raised
 # Two exceptions: classify puts lists into a dict as keys, and the cell of 4.5 raises before it
 # defines anything.

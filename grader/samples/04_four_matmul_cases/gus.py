@@ -1,4 +1,4 @@
-# points: 22
+# points: 24
 # reason: did not end within 60 s
 # The cell of 4.1 never ends; everything else is right and counts.
 # %% * = solution

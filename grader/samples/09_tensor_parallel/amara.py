@@ -1,4 +1,4 @@
-# points: 26
+# points: 28
 # Everything right, and some of it in her own way: an n-th of the bias on each device, keys by split.
 # %% * = solution
 # %% q9-3-answer-2

@@ -1,4 +1,4 @@
-# points: 23
+# points: 25
 # reason: saves-communication
 # Right values, too many bytes: all-reduce and slice in 9.2 and 9.4, and believes that 9.4 saves
 # communication. Leaves W2 whole in 9.1.

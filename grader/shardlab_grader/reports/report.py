@@ -248,7 +248,7 @@ def _said(verdict: Verdict, errors: Sequence[str]) -> str:
         return verdict.reason.rstrip(".") or verdict.status
     named = next((finding.misconception for finding in verdict.findings if finding.misconception), None)
     stopped = f" (stopped in {errors[0]})" if errors else ""
-    return named or verdict.findings[0].what.rstrip(".") + stopped
+    return (named or verdict.findings[0].what.rstrip(".")) + stopped
 
 
 def _totals(found: Figures) -> list[str]:

@@ -18,7 +18,7 @@ from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Misconception, Question
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(of.__file__).parent
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
 ROWS: Spec = ("x", None)

@@ -17,7 +17,7 @@ from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Check, Question
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(of.__file__).parent
 
 ROUNDING = "float32 sums of up to 256 terms in another order"
 ALL = {"S": 0.5, "H": 0.5, "M": 0.5, "F": 0.5}

@@ -13,7 +13,7 @@ from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(of.__file__).parent
 
 SUMS = "float32 sums over the batch, in another order"
 
