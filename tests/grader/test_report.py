@@ -51,14 +51,16 @@ EMPTY = Figures(0, 7.5, (), tuple(dataclasses.replace(e, counts=dict.fromkeys(e.
         pytest.param(IDLE, [], "graded", "4.2: not attempted", id="untouched"),
         pytest.param(IDLE, ["cell 9: CellTimeout: did not end within 60 s"], "graded",
                      "4.2: stopped in cell 9: CellTimeout: did not end within 60 s", id="endless loop"),
-        pytest.param(KNOWN, ["cell 9: ValueError: x"], "graded", "4.2: partial-sums", id="a known mistake says it all"),
+        pytest.param(KNOWN, ["cell 9: ValueError: x"], "graded", 
+                     "4.2: partial-sums (stopped in cell 9: ValueError: x)", id="a known mistake, and what stopped"),
+        pytest.param(KNOWN, [], "graded", "4.2: partial-sums", id="a known mistake"),
         pytest.param(WRONG, ["cell 9: ValueError: x"], "graded",
                      "4.2: It is wrong (stopped in cell 9: ValueError: x)", id="raised"),
         pytest.param(OURS, [], "ungraded", "4.2: The judge did not start", id="our fault"),
     ],
 )  # fmt: skip
 def test_reason(verdict: Verdict, errors: list[str], status: str, reason: str) -> None:
-    """The reason is the known mistake, or where the cell stopped, or the first finding; passed questions need none."""
+    """The reason is the known mistake or the first finding, and where a cell stopped; passed questions need none."""
     made = row("ann", Record({"4.1": PASSED, "4.2": verdict}, "bubblewrap", {"4.2": errors}), 2.0)
     assert (made.status, made.reason) == (status, reason)
 

@@ -240,7 +240,7 @@ def number(points: float | None) -> str:
 
 
 def _said(verdict: Verdict, errors: Sequence[str]) -> str:
-    """A few words: the name of the known mistake, or else what its cell raised, or else the first finding."""
+    """A few words: the name of the known mistake or else the first finding, and what its cell raised."""
     errors = [error.partition("\n")[0] for error in errors]
     if verdict.status == "unattempted":
         return f"stopped in {errors[0]}" if errors else "not attempted"
