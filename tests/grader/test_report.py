@@ -51,7 +51,7 @@ EMPTY = Figures(0, 7.5, (), tuple(dataclasses.replace(e, counts=dict.fromkeys(e.
         pytest.param(IDLE, [], "graded", "4.2: not attempted", id="untouched"),
         pytest.param(IDLE, ["cell 9: CellTimeout: did not end within 60 s"], "graded",
                      "4.2: stopped in cell 9: CellTimeout: did not end within 60 s", id="endless loop"),
-        pytest.param(KNOWN, ["cell 9: ValueError: x"], "graded", 
+        pytest.param(KNOWN, ["cell 9: ValueError: x"], "graded",
                      "4.2: partial-sums (stopped in cell 9: ValueError: x)", id="a known mistake, and what stopped"),
         pytest.param(KNOWN, [], "graded", "4.2: partial-sums", id="a known mistake"),
         pytest.param(WRONG, ["cell 9: ValueError: x"], "graded",
