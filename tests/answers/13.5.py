@@ -309,7 +309,7 @@ def third_dot():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@right
+@wrong("left-to-the-compiler", 3)
 def under_jit():
     def cg(mesh, A, b):
         def step(_, state):

@@ -141,3 +141,27 @@ def plain_gradients(target):
 def waves_of_a_block():
     """fftfreq of a width knows no device, and reaches to the shortest wave."""
     assert np.abs(np.fft.fftfreq(2)).max() == np.abs(np.fft.fftfreq(16)).max() == 0.5
+
+
+@claim(
+    "On x=2, y=4 it cuts the direction over y as well, permutes its pieces, and all-reduces each half of the product",
+    "On x=2, y=4 XLA for CPU cuts the product over y as well, and then moves more than one gather of p",
+)
+def products_on_two_rows():
+    """A product in a loop under plain jit, on three meshes: its price in one round against one gather's."""
+
+    def rounds(A, p):
+        return jax.lax.fori_loop(0, 6, lambda _, p: A @ p, p)
+
+    def found(*shape):
+        mesh = jax.make_mesh(shape, ("x", "y")[: len(shape)], (AxisType.Auto,) * len(shape))
+        rows = jax.NamedSharding(mesh, P("x"))
+        return sl.inspect(rounds, *(jax.device_put(a, rows) for a in (np.asarray(MATRIX), np.asarray(SIDE))))
+
+    gather = 6 * SIDE.nbytes
+    assert [(r.kinds, r.price) for r in (found(8), found(4, 2))] == [({"all-gather"}, gather)] * 2
+    two_rows = found(2, 4)
+    assert two_rows.kinds == {"collective-permute", "all-reduce"}
+    assert two_rows.price > gather
+    sums = [c for c in two_rows.collectives if c.kind == "all-reduce"]
+    assert {c.payload_bytes for c in sums} == {SIDE.nbytes // 2}

@@ -272,6 +272,11 @@ SOLVER = (
         "other-rounds", "This is the approximation after another number of rounds than six.", 1,
         when=lambda o: of.rounds(o) not in (0, of.STEPS)),
     Misconception(
+        "left-to-the-compiler",
+        "The sums here are XLA's to place. On x=2, y=4 XLA for CPU cuts the product over y as well, and then moves more than "
+        "one gather of p. In shard_map you say what moves.", 2,
+        when=_if_right(of.conjugate_gradients, lambda o: not o.manual)),
+    Misconception(
         "residual-made-anew",
         "Two vectors travel in every round; one is enough, for the product with p. The residual b - Ax needs no product of "
         "its own: it is r - alpha A p. A dot product needs a sum of numbers, and no vector.", 2,

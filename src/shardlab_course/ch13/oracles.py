@@ -384,7 +384,7 @@ def draw_field(rng: random.Random) -> Case:
 
 def draw_system(rng: random.Random) -> Case:
     """A mesh and a size."""
-    return system(rng.choice((LINE, WIDE)), 8 * rng.randint(5, 8))
+    return system(rng.choice((LINE, WIDE, TALL)), 8 * rng.randint(5, 8))
 
 
 def draw_matrix(rng: random.Random) -> Case:
