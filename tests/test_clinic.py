@@ -142,6 +142,14 @@ def test_cases_are_whole() -> None:
         assert anchor in slugs, case.page
 
 
+@pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
+def test_asked_in_words(case: sl.clinic.case.Case) -> None:
+    """Whoever has no message and says how it is gets this case, and this alone; a thread is named where it is met."""
+    assert case.asked and all(names(f"Why is that? {asked.upper()}, again") == [case.name] for asked in case.asked)
+    assert re.fullmatch(r"[\w.-]+/[\w.-]+/(issues|pull)/\d+", case.thread)
+    assert f"thread:    https://github.com/{case.thread}" in repr(sl.diagnose(case.asked[0]))
+
+
 @MEASURED
 def test_the_page_says_what_is_measured() -> None:
     """Each row of the page has the old name, JAX's words, and what to write; and the page has no row that is not run."""

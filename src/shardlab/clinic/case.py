@@ -31,6 +31,8 @@ class Case:
         exercise: the one that trains it, as `"7.3"`.
         page: the book's page, and the heading's anchor.
         program: goes on after `PRELUDE`, and writes the message on eight CPU devices.
+        thread: path on GitHub of a thread by people who met it; empty for what is old.
+        asked: how people put it who have no message; a text that says so is known by it.
     """
 
     name: str
@@ -41,10 +43,13 @@ class Case:
     exercise: str
     page: str
     program: str
+    thread: str = ""
+    asked: tuple[str, ...] = ()
 
     def said(self, text: str) -> str:
         """The words of `text`, in single spaces, by which the case is known; empty if they are not there."""
-        found = (re.search(pattern, text) for pattern in self.patterns)
+        asked = (rf"(?i)\b{re.escape(words)}\b" for words in self.asked)
+        found = (re.search(pattern, text) for pattern in (*self.patterns, *asked))
         return next((match[0] for match in found if match), "")
 
 

@@ -14,6 +14,11 @@ CASES = (
         " they were asked for.",
         exercise="3.3",
         page="practices.md#full-rematerialization",
+        thread="jax-ml/jax/issues/18591",
+        asked=(
+            "involuntary full rematerialization",
+            "which line is resharded",
+        ),
         program="""\
 over = jax.make_mesh((2, 4), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
 
@@ -40,6 +45,12 @@ turn(np.ones((16, 16, 16), np.float32))
         " even at the start.",
         exercise="1.2",
         page="practices.md#everything-is-on-every-device",
+        thread="jax-ml/jax/issues/19893",
+        asked=(
+            "my weights are replicated",
+            "sharded initialisation",
+            "every device holds everything",
+        ),
         program="""\
 def init(key):
     return jax.random.normal(key, (1024, 512))
@@ -62,6 +73,11 @@ print(weights.sharding)
         " block: x[0] * 0.",
         exercise="8.1",
         page="practices.md#the-carry-of-a-loop-varies",
+        thread="jax-ml/jax/issues/31080",
+        asked=(
+            "scan in shard_map",
+            "varying manual axes do not match",
+        ),
         program="""\
 def total(block):
     return jax.lax.scan(lambda sum, row: (sum + row, None), jnp.zeros(4), block)[0][None]
@@ -78,6 +94,11 @@ jax.shard_map(total, mesh=mesh, in_specs=P("data"), out_specs=P("data"))(x)
         mend="Add the parts up (jax.lax.psum or pmean over that axis), or name the axis in out_specs. Leave check_vma on.",
         exercise="7.3",
         page="practices.md#the-sum-was-forgotten",
+        thread="AI-Hypercomputer/accelerator-microbenchmarks/pull/25",
+        asked=(
+            "can't be statically inferred",
+            "is check_vma=False safe",
+        ),
         program="""\
 jax.shard_map(jnp.sum, mesh=mesh, in_specs=P("data"), out_specs=P())(x)
 """,
@@ -94,6 +115,12 @@ jax.shard_map(jnp.sum, mesh=mesh, in_specs=P("data"), out_specs=P())(x)
         " gradient of a replicated weight: it is summed already.",
         exercise="10.2",
         page="practices.md#the-gradient-is-eight-times-too-large",
+        thread="jax-ml/jax/issues/3970",
+        asked=(
+            "gradient too large",
+            "gradients wrong by a factor",
+            "psum in the loss",
+        ),
         program="""\
 def loss(w, rows):
     return jax.lax.psum(jnp.mean((rows @ w) ** 2), "data")
@@ -114,6 +141,11 @@ np.testing.assert_allclose(jax.grad(mapped)(w, x), right, rtol=1e-5)
         " JAX does not always say it; sl.inspect does.",
         exercise="11.6",
         page="practices.md#a-donation-that-does-nothing",
+        thread="jax-ml/jax/issues/9675",
+        asked=(
+            "donation does nothing",
+            "donate_argnums has no effect",
+        ),
         program="""\
 step = jax.jit(lambda w: 2 * w, donate_argnums=0, out_shardings=NamedSharding(mesh, P("model")))
 step(jax.device_put(x, NamedSharding(mesh, P("data"))))
@@ -127,6 +159,11 @@ step(jax.device_put(x, NamedSharding(mesh, P("data"))))
         mend="Go on with what the call returned (w = step(w)), or do not donate what is needed again.",
         exercise="11.6",
         page="practices.md#a-donation-that-does-nothing",
+        thread="jax-ml/jax/issues/9237",
+        asked=(
+            "array has been deleted",
+            "buffer was donated",
+        ),
         program="""\
 step = jax.jit(lambda w: w - 1, donate_argnums=0)
 w = jax.device_put(x, NamedSharding(mesh, P("data")))
@@ -145,6 +182,12 @@ print(w + 1)
         mend="Pad the array to a multiple, take another axis, or leave that dimension whole.",
         exercise="1.4",
         page="practices.md#a-dimension-that-does-not-divide",
+        thread="jax-ml/jax/issues/26946",
+        asked=(
+            "not divisible",
+            "uneven sharding",
+            "padding to the number of devices",
+        ),
         program="""\
 jax.device_put(x[:6], NamedSharding(mesh, P("data")))
 """,
@@ -158,6 +201,11 @@ jax.device_put(x[:6], NamedSharding(mesh, P("data")))
         " multihost_utils.process_allgather(x, tiled=True).",
         exercise="14.1",
         page="practices.md#nothing-to-gather-and-a-dimension-more",
+        thread="jax-ml/jax/issues/22218",
+        asked=(
+            "cannot fetch or print an array of several hosts",
+            "non-addressable devices",
+        ),
         program="""\
 import shardlab as sl
 
@@ -182,6 +230,11 @@ print(sl.launch(read, processes=2, devices=2).processes[0].error["message"])
         " outside of jit.",
         exercise="6.2",
         page="practices.md#two-meshes-meet-under-set_mesh",
+        thread="jax-ml/jax/issues/31793",
+        asked=(
+            "set_mesh changed and arrays did not",
+            "device mismatch under set_mesh",
+        ),
         program="""\
 line = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Explicit,))
 with jax.set_mesh(typed):
@@ -197,6 +250,8 @@ with jax.set_mesh(typed):
         " everywhere.",
         exercise="1.3",
         page="practices.md#two-shardings-that-are-the-same-and-not-equal",
+        thread="Physical-Intelligence/openpi/issues/261",
+        asked=("incompatible devices for jitted computation",),
         program="""\
 jax.device_put(x, jax.devices()[0]) + jax.device_put(x, NamedSharding(mesh, P("data")))
 """,
@@ -212,6 +267,8 @@ jax.device_put(x, jax.devices()[0]) + jax.device_put(x, NamedSharding(mesh, P("d
         mend="Write a name that mesh.axis_names has, at the place of the dimension.",
         exercise="1.4",
         page="practices.md#an-axis-that-the-mesh-does-not-have",
+        thread="sgl-project/sglang-jax/issues/1370",
+        asked=("resource axis is not found in mesh",),
         program="""\
 jax.device_put(x, NamedSharding(mesh, P("batch")))
 """,
@@ -225,6 +282,8 @@ jax.device_put(x, NamedSharding(mesh, P("batch")))
         " array: XLA communicates.",
         exercise="7.1",
         page="practices.md#a-collective-without-its-shard_map",
+        thread="google/jaxopt/issues/436",
+        asked=("unbound axis name",),
         program="""\
 jax.jit(lambda x: jax.lax.psum(x, "data"))(x)
 """,
@@ -240,6 +299,11 @@ jax.jit(lambda x: jax.lax.psum(x, "data"))(x)
         mend='Say it: jnp.einsum(..., out_sharding=P("data", None)), or .at[...].get(out_sharding=...) for indexing.',
         exercise="6.2",
         page="practices.md#the-type-does-not-say-where-the-output-lies",
+        thread="jax-ml/jax/issues/31800",
+        asked=(
+            "contracting dimensions are sharded",
+            "out_sharding is asked for",
+        ),
         program="""\
 a = jax.device_put(np.ones((8, 8)), NamedSharding(typed, P(None, "data")))
 b = jax.device_put(np.ones((8, 8)), NamedSharding(typed, P("data", None)))
@@ -257,6 +321,11 @@ a @ b
         mend="jax.reshard one operand so that the axis is free, or cut the second dimension over another axis.",
         exercise="6.2",
         page="practices.md#the-type-does-not-say-where-the-output-lies",
+        thread="NVIDIA/TransformerEngine/pull/3272",
+        asked=(
+            "one mesh axis on two dimensions",
+            "duplicate axis in a spec",
+        ),
         program="""\
 a = jax.device_put(np.ones((8, 8)), NamedSharding(typed, P("data", None)))
 b = jax.device_put(np.ones((8, 8)), NamedSharding(typed, P(None, "data")))
@@ -271,6 +340,11 @@ a + b
         mend="jax.reshard the argument first, or leave in_specs out.",
         exercise="6.2",
         page="practices.md#an-input-lies-elsewhere-than-in_specs-says",
+        thread="sgl-project/sglang-jax/pull/1286",
+        asked=(
+            "in_specs do not match",
+            "worked before JAX 0.9",
+        ),
         program="""\
 rows = jax.device_put(x, NamedSharding(typed, P()))
 jax.shard_map(jnp.sin, mesh=typed, in_specs=P("data"), out_specs=P("data"))(rows)
@@ -287,6 +361,11 @@ jax.shard_map(jnp.sin, mesh=typed, in_specs=P("data"), out_specs=P("data"))(rows
         mend="Go under `with jax.set_mesh(mesh):`, or give NamedSharding(mesh, spec).",
         exercise="6.6",
         page="practices.md#a-spec-without-a-mesh",
+        thread="sgl-project/sglang-jax/issues/253",
+        asked=(
+            "requires a mesh in context",
+            "mesh context is required",
+        ),
         program="""\
 jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P("data")))(x)
 """,
@@ -299,6 +378,11 @@ jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P("data")))(x)
         mend="Restart the kernel, and run sl.setup(8) before anything else uses JAX.",
         exercise="0.1",
         page="practices.md#the-devices-are-asked-for-too-late",
+        thread="jax-ml/jax/issues/6887",
+        asked=(
+            "only one device",
+            "xla_force_host_platform_device_count has no effect",
+        ),
         program="""\
 jax.config.update("jax_num_cpu_devices", 4)
 """,
@@ -316,6 +400,12 @@ jax.config.update("jax_num_cpu_devices", 4)
         " afterwards.",
         exercise="14.2",
         page="practices.md#it-hangs",
+        thread="jax-ml/jax/issues/38503",
+        asked=(
+            "it hangs",
+            "deadlock in a collective",
+            "stuck at a barrier",
+        ),
         program="""\
 def half(block):
     first = jax.lax.axis_index("data") < 2
@@ -336,8 +426,61 @@ jax.jit(f)(x).block_until_ready()
         " sl.inspect(f, *args).memory.",
         exercise="11.1",
         page="practices.md#how-much-memory-does-it-take",
+        thread="jax-ml/jax/issues/14075",
+        asked=(
+            "OOM",
+            "out of memory",
+            "more memory than calculated",
+        ),
         program="""\
 jnp.ones((2**23, 2**20)).block_until_ready()
+""",
+    ),
+    Case(
+        name="unasked-collective",
+        title="The compiled program has a collective that nobody wrote",
+        patterns=(
+            r"(all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute)(-start)?\([^)]*\),"
+            r" (channel_id|replica_groups|source_target_pairs)=",
+        ),
+        cause="The operands' shardings do not fit the operation, or each other; the partitioner moves what is missing.",
+        mend="sl.why(f, *args) names the line of your program that each collective serves, the two shardings that met"
+        " there, and a constraint that makes it cheaper.",
+        exercise="3.4",
+        page="practices.md#an-all-gather-where-i-did-not-ask-for-one",
+        thread="jax-ml/jax/issues/20381",
+        asked=("all-gather where I did not ask for one", "which line communicates"),
+        program="""\
+def likeness(a, b):
+    return jnp.tanh(a) @ b.T
+
+rows = jax.device_put(x, NamedSharding(mesh, P("data")))
+print(jax.jit(likeness).lower(rows, rows).compile().as_text())
+""",
+    ),
+    Case(
+        name="opaque-kernel",
+        title="A kernel is called on arrays that are sharded",
+        patterns=(r"kernels cannot be automatically partitioned", r"Custom emitter for CustomSPMDPartitioning not found"),
+        cause="XLA sees a call, and not what is computed in it, so it cannot say which part each device needs.",
+        mend="Call it in jax.shard_map, on blocks, with the collectives that it needs around it. Other opaque calls, LAPACK's"
+        " among them, are not refused: their operands may be gathered.",
+        exercise="13.6",
+        page="practices.md#a-kernel-gets-whole-arrays",
+        thread="marin-community/haliax/issues/72",
+        asked=("pallas kernel is not sharded", "kernel gathers its inputs", "custom call gathers"),
+        program="""\
+from jax.experimental import pallas as pl
+
+def twice(block, out):
+    out[...] = 2 * block[...]
+
+@jax.jit
+def kernel(x):
+    return pl.pallas_call(twice, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+rows = jax.device_put(np.ones((32, 1024), np.float32), NamedSharding(mesh, P("data")))
+kernel.trace(rows).lower(lowering_platforms=("tpu",))
 """,
     ),
 )

@@ -54,6 +54,7 @@ def diagnose(message: str | BaseException) -> Diagnosis:
                      over the whole array: XLA communicates.
           exercise:  7.1
           page:      practices.md#a-collective-without-its-shard_map
+          thread:    https://github.com/google/jaxopt/issues/436
     """
     text = f"{type(message).__name__}: {message}" if isinstance(message, BaseException) else str(message)
     text = " ".join(_COLOURS.sub("", text).split())
@@ -65,7 +66,8 @@ def diagnose(message: str | BaseException) -> Diagnosis:
 def _lines(case: Case, said: str) -> list[str]:
     lines = [f"{case.name}: {case.title}"]
     told = {"said": textwrap.shorten(said, 2 * WIDTH, placeholder=" ..."), "cause": case.cause, "mend": case.mend}
-    for label, text in {**told, "exercise": case.exercise, "page": case.page}.items():
+    thread = {"thread": f"https://github.com/{case.thread}"} if case.thread else {}
+    for label, text in {**told, "exercise": case.exercise, "page": case.page, **thread}.items():
         lines += textwrap.wrap(
             text, WIDTH, initial_indent=f"  {label + ':':11}", subsequent_indent=" " * 13, break_on_hyphens=False
         )
