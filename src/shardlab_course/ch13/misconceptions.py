@@ -351,3 +351,37 @@ STACK = (
         1, like=of.damped_everywhere),
     Misconception("undamped", "The 16 on the diagonal is missing.", 1, like=of.undamped),
 )  # fmt: skip
+SUBSTITUTION = (
+    Misconception(
+        "gathers-the-matrix",
+        "The whole factor comes to every device. Its rows stay where they are: what moves is one block of a vector a round.",
+        1, when=_if_right(of.substituted, of.gathers)),
+    Misconception(
+        "turns-the-factor",
+        "The factor was turned around between the devices. Device i has L_is as it is, and makes its term of the sum, "
+        "L_is transposed times x_i, at home.", 2,
+        when=_if_right(of.substituted, lambda o: of.largest(o, "all-to-all") >= share(o.case) // 2)),
+    Misconception(
+        "left-to-the-compiler",
+        "Slices of what is cut lie on some devices and not on others, so XLA moves pieces about in each round. In shard_map "
+        "you say what moves.", 2, when=_if_right(of.substituted, lambda o: not o.manual)),
+    Misconception(
+        "whole-vector-each-round",
+        "A whole vector comes in each round, and all but one block of it was there before or is not yet known.",
+        2, when=_if_right(of.substituted, of.whole_vectors)),
+    Misconception(
+        "half-way", "This is y, the solution of L y = b. The way up is missing: L transposed times x is y.", 1,
+        like=of.solved_down),
+    Misconception(
+        "half-way", "This solves L transposed times x = b, the way up alone. First comes L y = b.", 1, like=of.solved_up),
+    Misconception(
+        "down-twice", "Both systems were solved with L. The second one has its transpose, and goes from the bottom up.", 1,
+        like=of.down_twice),
+    Misconception(
+        "diagonal-blocks-only", "Each device solved with its own diagonal block, as if nothing stood beside it.", 1,
+        local=of.own_blocks),
+    Misconception(
+        "own-term-summed",
+        "On the way up the sum is over the devices below s. Device s added a term of its own, from its block of y.", 3,
+        when=of.own_term_summed),
+)  # fmt: skip

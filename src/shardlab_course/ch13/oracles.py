@@ -233,6 +233,48 @@ def own_factor(at: Mapping[str, int], block: np.ndarray) -> np.ndarray:
     return found
 
 
+def substituted(factor: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The solution of the system whose matrix is the factor times its transpose."""
+    return solved_up(factor, solved_down(factor, b))
+
+
+def solved_down(factor: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The solution for the factor alone."""
+    return np.asarray(np.linalg.solve(factor, b))
+
+
+def solved_up(factor: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The solution for its transpose alone."""
+    return np.asarray(np.linalg.solve(factor.T, b))
+
+
+def down_twice(factor: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The solution where the second system has the factor once more."""
+    return solved_down(factor, solved_down(factor, b))
+
+
+def own_blocks(at: Mapping[str, int], factor: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """What a device finds with its own diagonal block alone."""
+    mine = slice(at["x"] * len(b), (at["x"] + 1) * len(b))
+    return substituted(factor[:, mine], b)
+
+
+def own_term_summed(o: Observed) -> bool:
+    """Whether on the way up a device's own block of y was summed with the others' terms."""
+    factor, b = _wide(o)
+    x, k = solved_down(factor, b), len(b) // dict(o.case.axes)["x"]
+    for start in reversed(range(0, len(b), k)):
+        columns = slice(start, start + k)
+        x[columns] = solved_up(factor[columns, columns], x[columns] - factor[:, columns].T @ x)
+    return _is(o, x)
+
+
+def whole_vectors(o: Observed) -> bool:
+    """Whether a whole vector arrives in each round of one way at least."""
+    rounds = (c.executions or 0 for c in o.collectives if c.payload_bytes >= o.inputs[1].nbytes)
+    return sum(rounds) >= dict(o.case.axes)["x"]
+
+
 def systems(matrices: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The solution of every system, after its matrix got `DAMPING` on the diagonal."""
     return np.stack([np.linalg.solve(m + DAMPING * np.eye(len(m)), v) for m, v in zip(matrices, b)])
@@ -347,6 +389,16 @@ def definite(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[
     return np.asarray(root @ root.T / len(root) + np.eye(len(root)))
 
 
+def triangular(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """The lower factor of such a matrix."""
+    return np.asarray(np.linalg.cholesky(definite(rng, shape, before)))
+
+
+def factored(mesh: Axes, n: int) -> Case:
+    """A case with a lower factor in blocks of rows, and a right-hand side like it."""
+    return Case(mesh, (Input((n, n), ROWS, values=triangular), Input((n,), ROWS)), (ROWS,), lapack=True)
+
+
 def system(mesh: Axes, n: int) -> Case:
     """A case with a positive definite matrix in blocks of rows, and a right-hand side like it."""
     return Case(mesh, (Input((n, n), ROWS, values=definite), Input((n,), ROWS)), (ROWS,))
@@ -390,6 +442,11 @@ def draw_system(rng: random.Random) -> Case:
 def draw_matrix(rng: random.Random) -> Case:
     """A mesh and a size."""
     return matrix(rng.choice((LINE, WIDE)), 8 * rng.randint(3, 5))
+
+
+def draw_factored(rng: random.Random) -> Case:
+    """A mesh and a size."""
+    return factored(rng.choice((LINE, WIDE)), 8 * rng.randint(3, 6))
 
 
 def draw_stack(rng: random.Random) -> Case:

@@ -164,4 +164,28 @@ FACTOR = Question(
                 "cyclically, for that reason, and over two mesh axes, which saves bytes as well.",
 )  # fmt: skip
 
-QUESTIONS: tuple[Question, ...] = (BATCH, SLAB, PENCIL, POISSON, SOLVER, FACTOR)
+SUBSTITUTION = Question(
+    "13.7", "Down and up again", difficulty=4, minutes=50, optional=True,
+    items=(
+        ProgramItem("substitute", {"V": 1, "S": 0.5, "H": 1, "M": 0.5}, oracle=of.substituted,
+                    misconceptions=wrong.SUBSTITUTION, checks=(Check("M", too_wide),), rtol=1e-4, atol=1e-4,
+                    tolerance="float32 substitution with a well-conditioned factor",
+                    cases=(of.factored(LINE, 32), of.factored(WIDE, 24)), draw=of.draw_factored),
+    ),
+    hints=(
+        "Take the two sums of the page. On which devices do the terms of each lie?",
+        "Down: device s solves, its block goes to all, devices below take off their term. Up: devices below make terms, "
+        "their sum goes to device s, which solves.",
+        "Down: y = psum(y if me == s else 0), below b -= column @ y. Up: x - psum(column.T @ x if me > s else 0), "
+        "solved if me == s. column = L[:, s k:][:, :k].",
+    ),
+    explanation="One factor, cut one way, is used in both directions, and what moves is as much: a block of a vector "
+                "a round, n numbers on the way down and n on the way up, where the factor has n². Down, a row's sum is at "
+                "home and its operands are not, so they are sent out. Up, the operands are at home and the sum is not, so "
+                "terms are sent in. It is the same pair as in tensor parallelism: rows and columns of one matrix are "
+                "transposes of each other, and so are a broadcast and a sum. What is not parallel here is the order: each "
+                "round waits for the one before, and while device s solves, the others wait. With many right-hand sides at "
+                "once the rounds stay as many, and each of them has more to do.",
+)  # fmt: skip
+
+QUESTIONS: tuple[Question, ...] = (BATCH, SLAB, PENCIL, POISSON, SOLVER, FACTOR, SUBSTITUTION)
