@@ -224,3 +224,26 @@ def turned_at_the_end(target):
     for inside in (lambda x: x, lambda x: jax.device_put(x, end)):
         f = jax.jit(lambda x, inside=inside: jax.nn.softmax(inside(x), axis=0), out_shardings=end)
         assert kinds(f, x, target=target) == {"all-reduce": 2, "all-to-all": 1}
+
+
+@claim(
+    "is cut over `x` again, so XLA, for CPU and for TPU, sends parts of them on to the others",
+    "`a.reshape(4, -1, ...)[:, :n]` takes the first rows of each block, and moves nothing",
+    targets=(CPU, V5E),
+)
+def slices(target):
+    """What the page's slices move, and that those inside of blocks move nothing."""
+    rows = put(ARRAY, P("x", None), MESH)
+    silent = (lambda a: a[:, 0], lambda a: a[::2], lambda a: a.reshape(4, -1, 128)[:, :8])
+    assert [kinds(f, rows, target=target) for f in silent] == [kinds(lambda a: a + 1, rows, target=target)] * 3
+    for f in (lambda a: a[:8], lambda a: a[::-1]):
+        found = sl.inspect(f, rows, target=target)
+        assert found.kinds == {"collective-permute"} and found.output_placements[0].spec[0] == "x"
+    assert sl.inspect(lambda a: a[5], rows, target=target).kinds == {"all-reduce"}
+
+
+@claim("without `jit`, `a[::2]` and `a[:8]` leave an array that is *whole on every device*")
+def slices_outside_of_jit():
+    """The sharding of what comes out."""
+    rows = put(ARRAY, P("x", None), MESH)
+    assert rows[::2].sharding.is_fully_replicated and rows[:8].sharding.is_fully_replicated

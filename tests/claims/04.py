@@ -180,3 +180,16 @@ def two_axes(target):
     """Blocks of A by rows of B."""
     (found,) = sl.inspect(matmul, *page(P("x", "y"), P("y", None)), target=target).collectives
     assert (found.kind, found.axes, found.payload_bytes) == ("all-reduce", ("y",), 2 * 16 * 4)
+
+
+@claim(
+    "XLA for CPU gathers it, which is less here than the sum",
+    "With $B$ whole the two devices with the same rows of $A$ do the same product",
+)
+def blocks_and_others():
+    """One all-gather over y, at a lower price than the sum of block times row; and twice the FLOPs with B whole."""
+    block = P("x", "y")
+    row, column, whole = (sl.inspect(matmul, *page(block, spec)) for spec in (P("y", None), P(None, "y"), P()))
+    for found in (column, whole):
+        assert [(c.kind, c.axes) for c in found.collectives] == [("all-gather", ("y",))] and found.price < row.price
+    assert whole.flops == 2 * column.flops and row.kinds == {"all-reduce"}
