@@ -27,7 +27,7 @@ ROOMS = {
 """The box of a room; the packages of the laboratory, and two of the course, have boxes of their own."""
 FIRST = {
     "ground": "errors placement plain raised recording sources tables",
-    "commands": "__main__ command devices launch listings records",
+    "commands": "__main__ command devices launch listings records timing",
 }
 """Modules of the laboratory's first level."""
 OWN = ("checking", "editions")

@@ -88,7 +88,7 @@ ACCELERATORS = {
 
 
 @pytest.mark.parametrize(("count", "platform", "kind", "started", "arrays", "said"), ACCELERATORS.values(), ids=ACCELERATORS)
-def test_accelerators_are_used_only_when_there_are_enough(
+def testaccelerators_are_used_only_when_there_are_enough(
     monkeypatch: pytest.MonkeyPatch, count: int, platform: str, kind: str, started: bool, arrays: int, said: str
 ) -> None:
     """One chip gives way to eight simulated devices; eight chips stay, and multiply as exactly as their type."""
@@ -167,16 +167,16 @@ def test_a_build_of_the_same_release_is_the_same(version: str, monkeypatch: pyte
         pytest.param({"/dev/nvidia[0-9]*": 1}, False, 1, id="one-gpu"),
     ],
 )
-def test_accelerators_are_counted_without_a_start(nodes: dict[str, int], libtpu: bool, count: int, monkeypatch) -> None:
+def testaccelerators_are_counted_without_a_start(nodes: dict[str, int], libtpu: bool, count: int, monkeypatch) -> None:
     """By the files that the system makes for them; without libtpu, a file of that name is something else."""
     monkeypatch.setattr(devices.glob, "glob", lambda pattern: [pattern] * nodes.get(pattern, 0))
     monkeypatch.setattr(devices.importlib.util, "find_spec", lambda name: object() if libtpu else None)
-    assert devices._accelerators() == count
+    assert devices.accelerators() == count
 
 
 def test_too_few_chips_are_not_started() -> None:
     """JAX is told so before it looks for them: `tpu` would fail here, where there is none; and who asked, what is idle."""
-    code = "from shardlab import devices\ndevices._accelerators = lambda: {}\nprint(sl.setup(8), jax.default_backend())"
+    code = "from shardlab import devices\ndevices.accelerators = lambda: {}\nprint(sl.setup(8), jax.default_backend())"
     said = {n: run(code.format(n), JAX_PLATFORMS="tpu,cpu").partition(": ")[2] for n in (1, 4)}
     idle = "8 simulated CPU devices ({} here and idle; to compute on real devices, restart and run sl.setup({})) cpu"
     assert said == {1: idle.format("1 accelerator is", 1), 4: idle.format("4 accelerators are", 4)}
@@ -192,6 +192,6 @@ def test_a_check_in_a_restarted_kernel_gets_its_devices() -> None:
 
 def test_a_backend_that_does_not_start_is_said() -> None:
     """Eight chips whose library does not fit, or that another program holds: simulated devices, and what JAX says of it."""
-    code = "from shardlab import devices\ndevices._accelerators = lambda: 8\nprint(sl.setup(8))"
+    code = "from shardlab import devices\ndevices.accelerators = lambda: 8\nprint(sl.setup(8))"
     assert re.search(r": 8 simulated CPU devices \(Unable to initialize backend 'tpu'.*\)$", run(code, JAX_PLATFORMS="tpu"))
     assert run(code).endswith(": 8 simulated CPU devices (JAX does not start the 8 accelerators that are here)")

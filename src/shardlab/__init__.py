@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from shardlab.programs.why.answer import why as why
     from shardlab.records import recorded as recorded
     from shardlab.testing.facts import facts as facts
+    from shardlab.timing import OnChip as OnChip
+    from shardlab.timing import on_chip as on_chip
     from shardlab_course.checking.exercise import check as check
     from shardlab_course.checking.exercise import explain as explain
     from shardlab_course.checking.exercise import hint as hint
@@ -76,6 +78,7 @@ _NAMES = {
     "programs.why.answer": "Why why",
     "records": "recorded",
     "testing.facts": "facts",
+    "timing": "OnChip on_chip",
 }
 # The only names that look up to the course. Where a class is graded it is not there, and `in_the_box` answers for it.
 _COURSE = {

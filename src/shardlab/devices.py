@@ -55,8 +55,8 @@ def setup(n: int = 8) -> Devices:
     _check_versions(n)
     import jax
 
-    started, accelerators = not _set_cpu_devices(n), _accelerators()
-    if not started and 0 < accelerators < n:
+    started, idle = not _set_cpu_devices(n), accelerators()
+    if not started and 0 < idle < n:
         jax.config.update("jax_platforms", "cpu")  # too few to be used: they are not even started
     found, unused = _found()
     if len(found) < n:
@@ -65,11 +65,11 @@ def setup(n: int = 8) -> Devices:
             raise _too_late(n, len(found), found[0].platform)
         found = _simulated(n)
     simulated = found[0].platform == "cpu"
-    if simulated and accelerators >= n and not started:
-        unused = unused or f"JAX does not start the {accelerators} accelerators that are here"
-    elif simulated and accelerators and not unused:
-        here = f"{accelerators} accelerators are" if accelerators > 1 else "1 accelerator is"
-        unused = f"{here} here and idle; to compute on real devices, restart and run sl.setup({accelerators})"
+    if simulated and idle >= n and not started:
+        unused = unused or f"JAX does not start the {idle} accelerators that are here"
+    elif simulated and idle and not unused:
+        here = f"{idle} accelerators are" if idle > 1 else "1 accelerator is"
+        unused = f"{here} here and idle; to compute on real devices, restart and run sl.setup({idle})"
     precision = jax.config.jax_default_matmul_precision  # type: ignore[attr-defined]
     if found[0].platform == "tpu" and precision is None:
         jax.config.update("jax_default_matmul_precision", "float32")
@@ -96,7 +96,7 @@ def _found() -> tuple[list[jax.Device], str]:
         return [], str(error).splitlines()[0].partition(" (set JAX_PLATFORMS")[0]
 
 
-def _accelerators() -> int:
+def accelerators() -> int:
     """TPU chips or NVIDIA GPUs of this machine, counted by their files, without starting them."""
     # Not by `jax.devices()`: once a backend has started, the number of CPU devices is fixed. Chips are /dev/vfio/* under
     # VFIO, else /dev/accel*; without libtpu JAX cannot use them.

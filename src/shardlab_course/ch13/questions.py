@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from shardlab_course.ch13 import cases
 from shardlab_course.ch13 import misconceptions as wrong
 from shardlab_course.ch13 import oracles as of
+from shardlab_course.ch13.cases import LINE, TALL, WIDE
 from shardlab_course.ch13.checks import too_wide
-from shardlab_course.ch13.oracles import LINE, TALL, WIDE
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Check, Question
@@ -19,7 +20,8 @@ BATCH = Question(
                   key={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}),
         ProgramItem("batch_fft", {"V": 1, "H": 1}, oracle=of.transformed(1),
                     misconceptions=wrong.BATCH, rtol=1e-4, atol=1e-3,
-                    tolerance=TRANSFORM, cases=(of.signals(LINE, 16, 12), of.signals(WIDE, 24, 10)), draw=of.draw_signals),
+                    tolerance=TRANSFORM, cases=(cases.signals(LINE, 16, 12), cases.signals(WIDE, 24, 10)),
+                    draw=cases.draw_signals),
     ),
     hints=(
         "Which rows does a row's transform need? And who may not use that?",
@@ -40,8 +42,8 @@ SLAB = Question(
     "13.2", "A plane in slabs", difficulty=3, minutes=40,
     items=(
         ProgramItem("slab_fft", {"V": 1, "S": 1, "H": 1}, oracle=of.transformed(0, 1), misconceptions=wrong.SLAB, rtol=1e-4,
-                    atol=1e-3, tolerance=TRANSFORM, cases=(of.plane(LINE, 16, 24), of.plane(WIDE, 20, 12)),
-                    draw=of.draw_plane),
+                    atol=1e-3, tolerance=TRANSFORM, cases=(cases.plane(LINE, 16, 24), cases.plane(WIDE, 20, 12)),
+                    draw=cases.draw_plane),
     ),
     hints=(
         "Which of the two dimensions is whole on a device at the beginning? Which has to be at the end?",
@@ -67,7 +69,7 @@ PENCIL = Question(
         ProgramItem("pencil_fft", {"V": 1, "S": 1, "H": 1.5}, oracle=of.transformed(0, 1, 2),
                     misconceptions=wrong.PENCIL, rtol=1e-4,
                     atol=2e-3, tolerance=TRANSFORM,
-                    cases=(of.cube(WIDE, 8, 12, 4), of.cube(TALL, 4, 8, 12)), draw=of.draw_cube),
+                    cases=(cases.cube(WIDE, 8, 12, 4), cases.cube(TALL, 4, 8, 12)), draw=cases.draw_cube),
     ),
     hints=(
         "P('x', 'y'): which dimension is whole? Which mesh axis cuts the next one, and who has the rest of it?",
@@ -91,7 +93,7 @@ POISSON = Question(
                     misconceptions=wrong.POISSON, rtol=1e-3, atol=1e-3,
                     tolerance="float32 transforms there and back; the longest wave is divided by a small square",
                     slack=8, slack_reason="the density's mean, one number, may be taken off before or after",
-                    cases=(of.field(LINE, 16, 40), of.field(WIDE, 12, 20), of.field(LINE, 24, 48)), draw=of.draw_field),
+                    cases=(cases.field(LINE, 16, 40), cases.field(WIDE, 12, 20), cases.field(LINE, 24, 48)), draw=cases.draw_field),
     ),
     hints=(
         "In the middle a device holds all rows of some columns. Which columns, and which wavenumbers are theirs?",
@@ -118,7 +120,7 @@ SOLVER = Question(
                     misconceptions=wrong.SOLVER, rtol=1e-4,
                     atol=1e-5, tolerance="six rounds of float32 dot products, each in another order",
                     slack=264, slack_reason="one gather and one sum may come before the loop, for b or for a first product",
-                    cases=(of.system(LINE, 64), of.system(WIDE, 40), of.system(TALL, 48)), draw=of.draw_system),
+                    cases=(cases.system(LINE, 64), cases.system(WIDE, 40), cases.system(TALL, 48)), draw=cases.draw_system),
     ),
     hints=(
         "Write down each line of a round. Which of them needs numbers that other devices have, and how many?",
@@ -142,10 +144,10 @@ FACTOR = Question(
         ProgramItem("cholesky", {"V": 1, "S": 0.5, "H": 1, "M": 1.5}, oracle=of.lower, misconceptions=wrong.FACTOR,
                     checks=(Check("M", too_wide),), rtol=1e-4, atol=1e-4,
                     tolerance="float32 elimination of a well-conditioned matrix",
-                    cases=(of.matrix(LINE, 32), of.matrix(WIDE, 24)), draw=of.draw_matrix),
+                    cases=(cases.matrix(LINE, 32), cases.matrix(WIDE, 24)), draw=cases.draw_matrix),
         ProgramItem("solve_stack", {"V": 0.5, "H": 0.5}, oracle=of.systems, manual=True, misconceptions=wrong.STACK,
                     rtol=1e-4, atol=1e-4, tolerance="float32 elimination of well-conditioned systems",
-                    cases=(of.stack(LINE, 16, 5), of.stack(WIDE, 12, 6)), draw=of.draw_stack),
+                    cases=(cases.stack(LINE, 16, 5), cases.stack(WIDE, 12, 6)), draw=cases.draw_stack),
     ),
     hints=(
         "Round s makes the s-th column of blocks of the factor. What of the matrix does it need, and which device has it?",
@@ -170,7 +172,7 @@ SUBSTITUTION = Question(
         ProgramItem("substitute", {"V": 1, "S": 0.5, "H": 1, "M": 0.5}, oracle=of.substituted,
                     misconceptions=wrong.SUBSTITUTION, checks=(Check("M", too_wide),), rtol=1e-4, atol=1e-4,
                     tolerance="float32 substitution with a well-conditioned factor",
-                    cases=(of.factored(LINE, 32), of.factored(WIDE, 24)), draw=of.draw_factored),
+                    cases=(cases.factored(LINE, 32), cases.factored(WIDE, 24)), draw=cases.draw_factored),
     ),
     hints=(
         "Take the two sums of the page. On which devices do the terms of each lie?",
