@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from jax import P, lax
 from jax.sharding import AxisType, NamedSharding
-from shardlab_course.ch13.cases import definite
 
 import shardlab as sl
 from shardlab.answers.record import record
+from shardlab_course.ch13.cases import definite
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.items.program import ProgramItem

@@ -463,8 +463,8 @@ print(jax.jit(likeness).lower(rows, rows).compile().as_text())
         title="A kernel is called on arrays that are sharded",
         patterns=(r"kernels cannot be automatically partitioned", r"Custom emitter for CustomSPMDPartitioning not found"),
         cause="XLA sees a call, and not what is computed in it, so it cannot say which part each device needs.",
-        mend="Call it in jax.shard_map, on blocks, with the collectives that it needs around it. Other opaque calls, LAPACK's"
-        " among them, are not refused: their operands may be gathered.",
+        mend="Call it in jax.shard_map, on blocks, with the collectives that it needs around it. Other opaque calls,"
+        " LAPACK's among them, are not refused: their operands may be gathered.",
         exercise="13.6",
         page="practices.md#a-kernel-gets-whole-arrays",
         thread="marin-community/haliax/issues/72",

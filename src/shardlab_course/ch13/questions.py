@@ -93,7 +93,8 @@ POISSON = Question(
                     misconceptions=wrong.POISSON, rtol=1e-3, atol=1e-3,
                     tolerance="float32 transforms there and back; the longest wave is divided by a small square",
                     slack=8, slack_reason="the density's mean, one number, may be taken off before or after",
-                    cases=(cases.field(LINE, 16, 40), cases.field(WIDE, 12, 20), cases.field(LINE, 24, 48)), draw=cases.draw_field),
+                    cases=(cases.field(LINE, 16, 40), cases.field(WIDE, 12, 20), cases.field(LINE, 24, 48)),
+                    draw=cases.draw_field),
     ),
     hints=(
         "In the middle a device holds all rows of some columns. Which columns, and which wavenumbers are theirs?",
@@ -133,9 +134,9 @@ SOLVER = Question(
                 "moves: that is why iterative methods scale, as long as a round's n numbers are cheap beside its n²/p "
                 "products. All this stands in a loop's body once, and runs in every round; a ledger that forgets the trip "
                 "count is wrong by that factor. Left to it, XLA for CPU does as well as you on eight devices in a "
-                "line and on x=4, y=2. On x=2, y=4 it cuts the direction over y as well, permutes its pieces, and all-reduces "
-                "each half of the product: more bytes than one gather. With a stopping test the number of rounds depends on values, and "
-                "bytes can only be given per round.",
+                "line and on x=4, y=2. On x=2, y=4 it cuts the direction over y as well, permutes its pieces, and "
+                "all-reduces each half of the product: more bytes than one gather. With a stopping test the number of "
+                "rounds depends on values, and bytes can only be given per round.",
 )  # fmt: skip
 
 FACTOR = Question(
