@@ -11,6 +11,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from shardlab.clinic import cases, old
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.editions import edition, header
 
@@ -68,6 +69,13 @@ def hints(question: str) -> str:
     )
 
 
+def met(question: str) -> str:
+    """Links to what this exercise trains for: mistakes in other people's programs, and code from before; empty if none."""
+    found = [case for case in (*cases.CASES, *old.CASES) if case.exercise == question]
+    links = (f"[{plain(case.title)}](../{case.page})" for case in found)
+    return f":::{{div}} met\nElsewhere you meet this as: {'; '.join(links)}.\n:::" if found else ""
+
+
 def label(question: str) -> str:
     """The name by which pages refer to an exercise."""
     return f"exercise-{question.replace('.', '-')}"
@@ -90,7 +98,7 @@ def _student(root: pathlib.Path, name: str, address: str) -> str:
         if asked and (form := waiting.pop(asked[1], "")):
             cells.append(nbformat.v4.new_markdown_cell(f"```{{raw}} html\n{form}```"))
         if graded:
-            cells.append(nbformat.v4.new_markdown_cell(hints(graded[1])))
+            cells.append(nbformat.v4.new_markdown_cell(f"{hints(graded[1])}\n\n{met(graded[1])}"))
     return _text(notebook, cells, header.badges(name, address), doors(name, address), labelled=True)
 
 

@@ -142,6 +142,11 @@ def test_cases_are_whole() -> None:
         assert anchor in slugs, case.page
 
 
+def test_our_errors_lead_there() -> None:
+    """Entries of our own errors lead to JAX's words for the same."""
+    assert len(re.findall(r"\]\((practices|old_to_new)\.md", (BOOK / "errors.md").read_text())) >= 10
+
+
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
 def test_asked_in_words(case: sl.clinic.case.Case) -> None:
     """Whoever has no message and says how it is gets this case, and this alone; a thread is named where it is met."""

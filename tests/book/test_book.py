@@ -19,6 +19,7 @@ import yaml
 from jupyter_book.config import validate_yaml
 
 import shardlab
+from shardlab.clinic import cases, old
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_course.editions import header
 
@@ -276,3 +277,10 @@ def test_pages_are_printed_into_one_file(book: Path, tmp_path: Path) -> None:
     order = [name for _, names in pdf.contents() for name in names]
     assert order[0] == "intro" and [n for n in order if n.startswith("notebooks/")] == [f"notebooks/{n}" for n in NAMES]
     assert not [name for name in order if not (book / f"{name}.html").is_file()]
+
+
+def test_exercises_lead_to_the_clinic() -> None:
+    """A chapter's page says of an exercise where its reader meets the same elsewhere."""
+    for case in (*cases.CASES, *old.CASES):
+        assert f"[{chapters.plain(case.title)}](../{case.page})" in chapters.met(case.exercise)
+    assert chapters.met("0.2") == ""

@@ -121,6 +121,18 @@ def test_search_finds(visit: Callable[[str], Page]) -> None:
     assert "notebooks/04_" in found
 
 
+@pytest.mark.parametrize(
+    "asked", ["OOM", "hangs", "all-gather where I did not ask", "nan on one device", "unbound axis", "pmap"]
+)
+def test_search_knows_what_people_say(visit: Callable[[str], Page], asked: str) -> None:
+    """Who searches in the words of a trouble finds the practices, or what is old."""
+    page = visit("search")
+    page.goto(page.url + f"?q={asked}")
+    page.get_by_text("Search finished").wait_for()
+    links = page.eval_on_selector_all("ul.search > li > a", "links => links.map(a => a.getAttribute('href'))")
+    assert [href for href in links if href.startswith(("practices.html", "old_to_new.html"))]
+
+
 @pytest.mark.parametrize("word", ["reduce-scatter", "mesh axis"])
 def test_search_ranks(visit: Callable[[str], Page], word: str) -> None:
     """The glossary's entry of a word comes first; chapters come before solutions."""

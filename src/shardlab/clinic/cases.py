@@ -483,4 +483,26 @@ rows = jax.device_put(np.ones((32, 1024), np.float32), NamedSharding(mesh, P("da
 kernel.trace(rows).lower(lowering_platforms=("tpu",))
 """,
     ),
+    Case(
+        name="nan-on-one-device",
+        title="A value is not a number on some devices, and after a sum on all",
+        patterns=(r"\(nan\) encountered in sharded computation",),
+        cause="A block is divided by what it counted in itself, and one block has nothing to count; or a softmax or a"
+        " maximum sees a block that is masked as a whole.",
+        mend="Sum first and divide afterwards: psum the sum and the count, then one division. For a maximum, subtract the"
+        " pmax of all blocks.",
+        exercise="7.5",
+        page="practices.md#nan-on-one-device",
+        thread="allenai/OLMo-core/pull/452",
+        asked=("nan on one device", "nan after psum", "loss is nan only when sharded"),
+        program="""\
+jax.config.update("jax_debug_nans", True)
+
+def mean(rows, valid):
+    own = (rows * valid[:, None]).sum(0) / valid.sum()
+    return jax.lax.pmean(own, "data")
+
+jax.shard_map(mean, mesh=mesh, in_specs=P("data"), out_specs=P())(x, np.arange(8) < 5)
+""",
+    ),
 )
