@@ -101,7 +101,8 @@ book-serve: book  ## render the book and show it on this machine (PORT=8000)
 	@$(PY) -m http.server --bind 127.0.0.1 --directory build/book/_build/html $(PORT)
 
 # The newest JAX, and the newest Python that is installed: no pins, an environment of its own.
-NEWEST_PYTHON ?= $(firstword $(shell command -v python3.14 python3.13 python3.12 python3.11 python3))
+# The first that runs: a version manager's stand-in for a version that is not chosen is found, and fails.
+NEWEST_PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3; do $$p -c "" 2>/dev/null && echo $$p && break; done)
 NEWEST := .venv-newest
 
 test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty kills (an hour)
