@@ -35,7 +35,8 @@ def test_every_named_miss_has_an_answer() -> None:
     named = {
         (question.id, miss.id) for question in QUESTIONS.values() for item in question.items for miss in item.misconceptions
     }
-    assert named == {(s.question, s.misconception) for s in SAMPLES if s.misconception not in (None, "-")}
+    due = {(s.question, miss) for s in SAMPLES for miss in (s.misconception, s.due.elsewhere)}
+    assert named == {(question, miss) for question, miss in due if miss not in (None, "-")}
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda q: q.id)

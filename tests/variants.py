@@ -19,6 +19,7 @@ import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import jax
 from reach import predicts
 
 FOLDER = pathlib.Path(__file__).parent / "answers"
@@ -30,13 +31,14 @@ class Due:
     """The verdict that a variant must get: passed, or failed with a misconception (`-`: none in particular) and its points.
 
     A prediction that was wrong passes, and is `told` its misconception. One that is launched `alone` hangs, and observed
-    answers launched together with it would wait for its end.
+    answers launched together with it would wait for its end. `elsewhere` is what is due with another version of JAX.
     """
 
     misconception: str | None = None
     points: float | None = None
     alone: bool = False
     passes: bool = False
+    elsewhere: str | None = None
 
     def __call__(self, variant: Callable[[], None]) -> Callable[[], None]:
         """The variant as it is: what it is due is read from the file."""
@@ -54,6 +56,16 @@ def wrong(misconception: str, points: float | None = None, *, alone: bool = Fals
 def told(misconception: str) -> Due:
     """What a prediction is due that turned out otherwise: all points, and its cause."""
     return Due(misconception, passes=True)
+
+
+def changed(version: str, before: Due, after: Due) -> Due:
+    """What is due where XLA compiles a program otherwise since this version of JAX: as it was measured on both."""
+    here, other = (after, before) if jax.__version_info__ >= tuple(map(int, version.split("."))) else (before, after)
+    return dataclasses.replace(here, elsewhere=other.misconception)
+
+
+WORDS = {"right": right, "wrong": wrong, "told": told, "changed": changed}
+"""What a variant's decorator is made of."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -124,9 +136,8 @@ def _due(statement: ast.stmt) -> Due | None:
     """What a variant's decorator says; a decorator that the reference uses says nothing."""
     for decorator in getattr(statement, "decorator_list", ()):
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if isinstance(called, ast.Name) and called.id in ("right", "wrong", "told"):
-            words = {"right": right, "wrong": wrong, "told": told}
-            return eval(compile(ast.Expression(decorator), "<variant>", "eval"), words)
+        if isinstance(called, ast.Name) and called.id in WORDS:
+            return eval(compile(ast.Expression(decorator), "<variant>", "eval"), WORDS)
     return None
 
 

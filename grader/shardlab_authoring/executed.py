@@ -59,7 +59,7 @@ class Page(NotebookClient):
 
     async def _said(self, expression: str) -> str:
         # A silent request with nothing to run leaves the page's history and its counts of cells alone.
-        asked = {"text": f"str(({expression}))"}
+        asked = {"text": f"str(({expression}\n))"}
         assert self.kc is not None
         message = await ensure_async(self.kc.execute("", silent=True, user_expressions=asked))
         reply = await self.async_wait_for_reply(message)

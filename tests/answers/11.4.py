@@ -3,7 +3,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 from jax import P
-from variants import right, told, wrong
+from variants import changed, right, told, wrong
 
 import shardlab as sl
 
@@ -336,7 +336,7 @@ def no_barrier():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("products-made-again", 2.5)
+@changed("0.12", wrong("products-made-again", 2.5), wrong("products-made-again", 2))
 def no_policy():
     def lean(mesh, X, Y, *weights):
         @jax.checkpoint
@@ -380,7 +380,7 @@ def nothing_changes():
     sl.predict("11.4", gathers=4)
 
 
-@wrong("products-made-again", 2.5)
+@changed("0.12", wrong("products-made-again", 2.5), wrong("products-made-again", 2))
 def nothing_saveable():
     def lean(mesh, X, Y, *weights):
         @partial(jax.checkpoint, policy=jax.checkpoint_policies.nothing_saveable)

@@ -1,6 +1,6 @@
 import jax
 import jax.numpy as jnp
-from variants import right, told, wrong
+from variants import changed, right, told, wrong
 
 import shardlab as sl
 
@@ -51,7 +51,7 @@ def columns_under_jit():
         return jnp.fft.fft(x, axis=0)
 
 
-@wrong("trusts-the-compiler", 3)
+@changed("0.12", wrong("trusts-the-compiler", 3), right)
 def constrains_the_output():
     from jax.sharding import NamedSharding
 
@@ -85,7 +85,7 @@ def products_gathered():
     sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 65536})
 
 
-@wrong("trusts-the-compiler", 3)
+@changed("0.12", wrong("trusts-the-compiler", 3), right)
 def trusts_jit():
     def batch_fft(mesh, x):
         return jnp.fft.fft(x)

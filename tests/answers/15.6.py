@@ -1,6 +1,6 @@
 import jax
 import jax.numpy as jnp
-from variants import right, wrong
+from variants import changed, right, wrong
 
 P = jax.P
 both = ("x", "y")
@@ -113,7 +113,7 @@ def fsdp():
     design = {"layout": layout, "step": step}
 
 
-@wrong("hidden-units-travel", 2)
+@changed("0.12", wrong("hidden-units-travel", 2), wrong("hidden-units-travel", 3))
 def given_away():
     layout = {"X": P(both, None), "Y": P(both, None), "W1": P(both, None), "W2": P(both, None)}
 

@@ -1,6 +1,6 @@
 import jax
 import jax.numpy as jnp
-from variants import right, wrong
+from variants import changed, right, wrong
 
 P = jax.P
 
@@ -18,7 +18,7 @@ def added(mesh, A, B):
 
 
 def merged(mesh, H):
-    return jnp.reshape(H, (-1, H.shape[2]), out_sharding=P("y", None))
+    return jax.reshard(H, P("y", None, None)).reshape(-1, H.shape[2])
 
 
 def picked(mesh, T, ids):
@@ -119,10 +119,10 @@ def merged_gathers():
         return jax.reshard(jax.reshard(H, P()).reshape(-1, H.shape[2]), P("y", None))
 
 
-@right
-def merged_in_two_steps():
+@changed("0.12", right, wrong("gathers-to-merge", 7))
+def merged_by_out_sharding():
     def merged(mesh, H):
-        return jax.reshard(H, P("y", None, None)).reshape(-1, H.shape[2])
+        return jnp.reshape(H, (-1, H.shape[2]), out_sharding=P("y", None))
 
 
 @wrong("order-changed", 6)

@@ -41,6 +41,10 @@ SPECTRUM = Question(
 )  # fmt: skip
 
 
+LEFT_TO_XLA = 1 if jax.__version_info__ < (0, 12) else 2
+"""Points of a plain transform: XLA for CPU gathered a batch until JAX 0.12 (jaxlib 0.12.0.1 does not)."""
+
+
 def rows(mesh, x):
     return jax.shard_map(jnp.fft.fft, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
 
@@ -59,7 +63,7 @@ def by_parts(mesh, x):
 
 @pytest.mark.parametrize(
     ("function", "points", "miss"),
-    [(rows, 2, None), (by_parts, 2, None), (lambda mesh, x: jnp.fft.fft(x), 1, None), (backwards, 0, "conjugate"),
+    [(rows, 2, None), (by_parts, 2, None), (lambda mesh, x: jnp.fft.fft(x), LEFT_TO_XLA, None), (backwards, 0, "conjugate"),
      (columns, 0, "columns")],
     ids=["local", "by parts", "gathered", "backwards", "columns"],
 )  # fmt: skip

@@ -104,16 +104,17 @@ REPAIR = Question(
         "Read each message for its question. Two of them even name the argument that wants the answer.",
         "contraction and merged take out_sharding; picked takes it in .at[ids].get; for clash and added, jax.reshard one "
         "operand so that no axis is used twice.",
-        "clash: make B whole, with P(). added: give B the sharding of A. merged: jnp.reshape takes out_sharding and "
-        "XLA finds the all-to-all.",
+        "clash: make B whole, with P(). added: give B the sharding of A. merged: first let y cut b instead of s, with "
+        "jax.reshard; then the two dimensions merge.",
     ),
     explanation="An error of the type system is a question about communication that JAX will not answer for you. "
                 "contraction: where shall the sum lie? Cut into rows only the device's own rows are added. clash: "
                 "which operand gives up its axis? The one that the output can spare; asked by out_sharding alone, "
                 "XLA found the way too, with a permute more. added: from columns to rows each device needs one part "
-                "of its neighbours' blocks, an all-to-all, where a gather brings everything. merged: the same. "
-                "picked: every device finds the rows that it holds, zeros elsewhere, and few numbers are added, "
-                "where the table may be large. In Auto mode all five run at once, and you learn the answers from the "
+                "of its neighbours' blocks, an all-to-all, where a gather brings everything. merged: the same, before "
+                "the reshape. (jnp.reshape takes out_sharding, too: with JAX 0.10 XLA for CPU finds the all-to-all, with "
+                "0.12 it gathers.) picked: every device finds the rows that it holds, zeros elsewhere, and few numbers are "
+                "added, where the table may be large. In Auto mode all five run at once, and you learn the answers from the "
                 "compiled program.",
 )  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Numbers in prose: `{{ expression }}` in a chapter's text, and `solutions/numbers/NN.json`, which has what each says.
 
-The expressions are evaluated where the solutions run (`executed.py`); everything else reads the file.
+The expressions are evaluated where the solutions run (`executed.py`); everything else reads the file. One that ends in a
+comment, `# JAX 0.10`, stands in a sentence about that version, and is compared on it alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from nbformat import NotebookNode
 from shardlab.errors import ShardlabError
 
 PLACEHOLDER = re.compile(r"\{\{ (.+?) \}\}")
+VERSION = re.compile(r"# JAX (\d+\.\d+)$")
 OPENING = "{{ "
 FOLDER = "numbers"
 
@@ -35,7 +37,7 @@ def expressions(text: str, where: str) -> list[str]:
     found = PLACEHOLDER.findall(text)
     for expression in found:
         try:
-            ast.parse(f"({expression})", mode="eval")
+            ast.parse(f"({expression}\n)", mode="eval")
         except SyntaxError as error:
             what = f"the placeholder is not Python: {error.msg}."
             raise ShardlabError(
@@ -45,6 +47,12 @@ def expressions(text: str, where: str) -> list[str]:
                 mend="write one expression that needs no import.",
             ) from None
     return found
+
+
+def said_of(expression: str) -> str:
+    """The version of JAX, as `0.10`, that the sentence around an expression is about; empty if it is about all."""
+    found = VERSION.search(expression)
+    return found[1] if found else ""
 
 
 def replaced(text: str, say: Callable[[str], str]) -> str:
