@@ -18,7 +18,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints clean bubblewrap chromium test-programs mutants
+.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints constraints-newest clean bubblewrap chromium test-programs mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,7 +100,7 @@ book-serve: book  ## render the book and show it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops it)"
 	@$(PY) -m http.server --bind 127.0.0.1 --directory build/book/_build/html $(PORT)
 
-# The newest JAX, and the newest Python that is installed: no pins, an environment of its own.
+# The other lane: the newest JAX, on the newest Python that is installed, with pins and an environment of its own.
 # The first that runs: a version manager's stand-in for a version that is not chosen is found, and fails.
 NEWEST_PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3; do $$p -c "" 2>/dev/null && echo $$p && break; done)
 NEWEST := .venv-newest
@@ -113,9 +113,9 @@ test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public one
 	@$(PY) -m pytest --durations=15 -m programs tests/programs
 
 test-newest:  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13)
-	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), and the newest version of every package"
+	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), at the versions in constraints-newest.txt"
 	@$(NEWEST_PYTHON) -m venv $(NEWEST)
-	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade --upgrade-strategy eager --editable '.[grader,lab,dev]'
+	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-newest.txt --editable '.[grader,lab,dev]'
 	@$(NEWEST)/bin/python -m shardlab_authoring.newest
 
 # On copies of hosted platforms (tests/doors/platforms.toml); DOOR=kaggle, CHAPTERS="0 4" for some of them.
@@ -171,6 +171,12 @@ constraints: $(INSTALLED)  ## pin new dependencies in constraints.txt (UPGRADE=-
 	@$(VENV)/bin/uv --version >/dev/null 2>&1 || $(PY) -m pip install --quiet '$(UV)'
 	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-annotate --no-header $(UPGRADE) \
 		--output-file constraints.txt pyproject.toml
+
+constraints-newest: | $(PY)  ## pin the newest version of everything, JAX included, for make test-newest
+	@$(VENV)/bin/uv --version >/dev/null 2>&1 || $(PY) -m pip install --quiet '$(UV)'
+	@$(VENV)/bin/uv pip compile --no-config --quiet --universal --python-version 3.12 --all-extras --no-annotate --no-header --upgrade \
+		--output-file $@.txt pyproject.toml
+	@grep '^jax==' $@.txt
 
 clean:  ## remove caches and outputs (.venv stays)
 	rm -rf build dist out .pytest_cache .ruff_cache .hypothesis

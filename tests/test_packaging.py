@@ -14,6 +14,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 from rattler import MatchSpec
 from rattler.exceptions import InvalidMatchSpecError
 
@@ -159,6 +160,19 @@ def test_constraints_hold_only_names_and_versions() -> None:
     assert all([clause.operator for clause in pin.specifier] == ["=="] for pin in PINS.values())
     assert PINS["jax"].specifier == PINS["jaxlib"].specifier == SpecifierSet("==0.10.2")
     assert len(PINS) == len(CONSTRAINTS)
+
+
+def test_the_newest_lane_has_pins_too() -> None:
+    """constraints-newest.txt pins the newest versions in the same form, JAX among them, inside the ranges."""
+    lines = (ROOT / "constraints-newest.txt").read_text().splitlines()
+    newest = {canonicalize_name((pin := Requirement(line)).name): pin for line in lines}
+    assert all(pin.url is None and [c.operator for c in pin.specifier] == ["=="] for pin in newest.values())
+    (jax,), (old,) = newest["jax"].specifier, PINS["jax"].specifier
+    assert Version(jax.version) > Version(old.version) and newest["jaxlib"].specifier == newest["jax"].specifier
+    asked = [requirement for lines in [PROJECT["dependencies"], *EXTRAS.values()] for requirement in wanted(lines)]
+    for requirement in asked:
+        (clause,) = newest[canonicalize_name(requirement.name)].specifier
+        assert clause.version in requirement.specifier, requirement
 
 
 def test_each_dependency_has_its_reason_and_licence() -> None:
