@@ -98,11 +98,19 @@ class Handed:
         described = any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves((args, self.kwargs)))
         if described and type(f).__module__.startswith("equinox"):
             raise _described_to_equinox()
-        if isinstance(f, type(jax.jit(len))):
+        if isinstance(f, _jitted()):
             return _whole(f.trace(*args, **self.kwargs).lower(lowering_platforms=platforms))
         # What wraps a jitted function (equinox, flax, pmap) has a `lower` that takes no platform.
         with replaced(jax.stages.Traced, "lower", lambda lower: functools.partial(lower, lowering_platforms=platforms)):
             return _whole(_inner(f.lower(*args, **self.kwargs), (jax.stages.Lowered,)))
+
+
+@functools.cache
+def _jitted() -> type[Any]:
+    """The type of what `jax.jit` returns, which has no public name; to make one takes 3 % of a small program's compilation."""
+    import jax
+
+    return type(jax.jit(len))
 
 
 def device_count(lowered: Any) -> int:
