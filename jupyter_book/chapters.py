@@ -11,8 +11,8 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from shardlab.clinic import cases, old
 from shardlab_course.chapters import QUESTIONS
+from shardlab_course.clinic import cases, old
 from shardlab_course.editions import edition, header
 
 COLAB = "https://colab.research.google.com/github/"

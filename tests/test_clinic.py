@@ -10,9 +10,10 @@ import jax
 import pytest
 
 import shardlab as sl
-from shardlab.clinic import cases, old
-from shardlab.clinic.running import written
 from shardlab_course.chapters import QUESTIONS
+from shardlab_course.clinic import cases, old
+from shardlab_course.clinic.case import Case, Old
+from shardlab_course.clinic.running import written
 
 BOOK = Path(__file__).parents[1] / "jupyter_book"
 CASES = (*cases.CASES, *old.CASES)
@@ -66,14 +67,14 @@ def spaced(text: str) -> str:
 
 
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
-def test_a_case_knows_its_own_message(case: sl.clinic.case.Case) -> None:
+def test_a_case_knows_its_own_message(case: Case) -> None:
     """Its program, run, writes what it is known by, and what no other case is known by."""
     assert names(ran(case.program)) == [case.name]
 
 
 @MEASURED
 @pytest.mark.parametrize("row", old.ROWS, ids=lambda row: row.api)
-def test_old_and_new(row: sl.clinic.case.Old) -> None:
+def test_old_and_new(row: Old) -> None:
     """The old program writes what its row says; where it still ends, and in the new one, the values are NumPy's."""
     bound = BOUND.format(value=row.value)
     said, new = ran(row.old + bound), ran(row.new + bound)
@@ -148,7 +149,7 @@ def test_our_errors_lead_there() -> None:
 
 
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
-def test_asked_in_words(case: sl.clinic.case.Case) -> None:
+def test_asked_in_words(case: Case) -> None:
     """Whoever has no message and says how it is gets this case, and this alone; a thread is named where it is met."""
     assert case.asked and all(names(f"Why is that? {asked.upper()}, again") == [case.name] for asked in case.asked)
     assert re.fullmatch(r"[\w.-]+/[\w.-]+/(issues|pull)/\d+", case.thread)

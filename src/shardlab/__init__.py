@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shardlab import pictures as pictures
-    from shardlab.clinic.diagnosis import Diagnosis as Diagnosis
-    from shardlab.clinic.diagnosis import diagnose as diagnose
     from shardlab.devices import setup as setup
     from shardlab.errors import ShardingError as ShardingError
     from shardlab.errors import ShardlabError as ShardlabError
@@ -53,11 +51,12 @@ if TYPE_CHECKING:
     from shardlab_course.checking.fronts import show_front as show_front
     from shardlab_course.checking.predictions import predict as predict
     from shardlab_course.checking.progress_file import progress as progress
+    from shardlab_course.clinic.diagnosis import Diagnosis as Diagnosis
+    from shardlab_course.clinic.diagnosis import diagnose as diagnose
 
 __version__ = "0.1.0"
 
 _NAMES = {
-    "clinic.diagnosis": "Diagnosis diagnose",
     "devices": "setup",
     "errors": "ShardingError ShardlabError",
     "expressions.inverse": "expression",
@@ -82,13 +81,14 @@ _NAMES = {
 }
 # The only names that look up to the course. Where a class is graded it is not there, and `in_the_box` answers for it.
 _COURSE = {
-    "exercise": "check explain hint target",
-    "fronts": "show_front",
-    "predictions": "predict",
-    "progress_file": "progress",
+    "checking.exercise": "check explain hint target",
+    "checking.fronts": "show_front",
+    "checking.predictions": "predict",
+    "checking.progress_file": "progress",
+    "clinic.diagnosis": "Diagnosis diagnose",
 }
 _HOMES = {name: f"shardlab.{module}" for module, names in _NAMES.items() for name in names.split()}
-_CHECKING = {name: f"shardlab_course.checking.{module}" for module, names in _COURSE.items() for name in names.split()}
+_CHECKING = {name: f"shardlab_course.{module}" for module, names in _COURSE.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

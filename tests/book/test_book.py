@@ -19,8 +19,8 @@ import yaml
 from jupyter_book.config import validate_yaml
 
 import shardlab
-from shardlab.clinic import cases, old
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
+from shardlab_course.clinic import cases, old
 from shardlab_course.editions import header
 
 ROOT = Path(__file__).parents[2]

@@ -107,7 +107,7 @@ class Handed:
 
 @functools.cache
 def _jitted() -> type[Any]:
-    """The type of what `jax.jit` returns, which has no public name; to make one takes 3 % of a small program's compilation."""
+    """The type of what `jax.jit` returns, which has no public name; making one is 3 % of a small compilation."""
     import jax
 
     return type(jax.jit(len))

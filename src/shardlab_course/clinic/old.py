@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlab.clinic.case import Case, Old
+from shardlab_course.clinic.case import Case, Old
 
 _SPLIT = 'NamedSharding(mesh, P("data"))'
 

@@ -6,8 +6,8 @@ import dataclasses
 import re
 import textwrap
 
-from shardlab.clinic import cases, old
-from shardlab.clinic.case import Case
+from shardlab_course.clinic import cases, old
+from shardlab_course.clinic.case import Case
 
 ASK = "https://github.com/jax-ml/jax/discussions"
 WIDTH = 100

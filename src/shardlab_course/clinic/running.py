@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from shardlab.clinic.case import PRELUDE
+from shardlab_course.clinic.case import PRELUDE
 
 _LIMITS = {"warn_stuck": 2, "terminate": 6}
 """Seconds after which XLA for CPU says that a collective waits, and ends a process that hangs."""
