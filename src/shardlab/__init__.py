@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from shardlab.testing.facts import facts as facts
     from shardlab.timing import OnChip as OnChip
     from shardlab.timing import on_chip as on_chip
+    from shardlab_course.checking.examples import example as example
     from shardlab_course.checking.exercise import check as check
     from shardlab_course.checking.exercise import explain as explain
     from shardlab_course.checking.exercise import hint as hint
@@ -81,6 +82,7 @@ _NAMES = {
 }
 # The only names that look up to the course. Where a class is graded it is not there, and `in_the_box` answers for it.
 _COURSE = {
+    "checking.examples": "example",
     "checking.exercise": "check explain hint target",
     "checking.fronts": "show_front",
     "checking.predictions": "predict",

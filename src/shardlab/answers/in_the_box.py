@@ -42,6 +42,11 @@ def hint(question: str, number: int | None = None, /) -> Said:
     return Said(f"{question}: hints are for you, not for the grader.")
 
 
+def example(question: str, /) -> Said:
+    """Examples are with the course."""
+    return Said(f"{question}: examples are for you, not for the grader.")
+
+
 def explain(question: str, /) -> Said:
     """Explanations are with the course."""
     return Said(f"{question}: explanations are for you, not for the grader.")

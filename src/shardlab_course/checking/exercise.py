@@ -15,7 +15,7 @@ from shardlab.answers.record import record
 from shardlab.devices import set_up_anew
 from shardlab.errors import ShardlabError
 from shardlab.placement import Placement
-from shardlab_course.checking import progress_file
+from shardlab_course.checking import examples, progress_file
 from shardlab_course.checking.predictions import predicted
 
 DEVICES = 8
@@ -61,14 +61,15 @@ def check(question: str, /, *answers: Any, **named: Any) -> Any:
 
     asked = find(question)
     namespace = _named(asked, answers, named)
-    _need_devices()
+    need_devices()
     answer = record(asked.manifest(), namespace, predicted(question))
     verdict = _judge(question, answer)
     # nbgrader sets it for the kernel in which it validates, and there counts cells by whether they raise.
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.status != "passed":
         raise NotPassed(text(verdict, asked))
     _keep(question, verdict)
-    return Feedback(asked, _of_these(verdict, [*namespace], asked.variables) if named else verdict)
+    said = _of_these(verdict, [*namespace], asked.variables) if named else verdict
+    return Feedback(asked, said, examples.pointer(question, examples.causes(said)))
 
 
 def _of_these(verdict: Any, given: Sequence[str], asked: Sequence[str]) -> Any:
@@ -155,7 +156,8 @@ def _named(asked: Any, answers: tuple[Any, ...], named: dict[str, Any]) -> dict[
     return {**dict(zip(names, answers)), **named}
 
 
-def _need_devices() -> None:
+def need_devices() -> None:
+    """Raise a ShardlabError unless the eight devices are there, or can be."""
     set_up_anew(DEVICES)
     count = jax.device_count()
     if count < DEVICES:
@@ -183,4 +185,6 @@ def _keep(question: str, verdict: Any) -> None:
     before = progress_file.of(question)
     best = max(verdict.points, before.get("points", 0))
     status = "passed" if "passed" in (verdict.status, before.get("status")) else verdict.status
+    if verdict.status == "failed":
+        examples.noted(question, examples.causes(verdict))
     progress_file.note(question, status=status, points=best, of=verdict.of, tries=before.get("tries", 0) + 1)

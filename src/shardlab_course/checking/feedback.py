@@ -26,6 +26,7 @@ class Feedback:
 
     question: Question
     verdict: Verdict
+    again: str = ""
 
     @property
     def passed(self) -> bool:
@@ -33,14 +34,14 @@ class Feedback:
         return self.verdict.status == "passed"
 
     def __repr__(self) -> str:
-        return text(self.verdict, self.question)
+        return text(self.verdict, self.question, self.again)
 
     def _repr_html_(self) -> str:
-        return html(self.verdict, self.question)
+        return html(self.verdict, self.question, again=self.again)
 
 
-def text(verdict: Verdict, question: Question) -> str:
-    """The verdict as plain text, at most `SHOWN` findings."""
+def text(verdict: Verdict, question: Question, again: str = "") -> str:
+    """The verdict as plain text, at most `SHOWN` findings; `again` is said of a cause that was named before."""
     lines = [headline(verdict, question)]
     if verdict.reason:
         lines.append(f"  {verdict.reason}")
@@ -48,23 +49,24 @@ def text(verdict: Verdict, question: Question) -> str:
         lines += ["", *_told(finding)]
         if finding.pictures:
             lines += ["", *("    " + line for line in draw.pair(*finding.pictures).text.splitlines())]
-    lines += [f"  {line}" for line in _closing(verdict, question, hints=True)]
+    lines += [f"  {line}" for line in _closing(verdict, question, hints=True, again=again)]
     return "\n".join(lines)
 
 
-def html(verdict: Verdict, question: Question, *, hints: bool = True) -> str:
+def html(verdict: Verdict, question: Question, *, hints: bool = True, again: str = "") -> str:
     """The verdict as a self-contained HTML fragment that follows the page's light or dark colours.
 
     Args:
         verdict: the judge's words.
         question: what was asked.
         hints: whether to name the call that opens a hint (in a notebook), or not (on a feedback page).
+        again: a line about a cause that was named before.
     """
     blocks = [f"<p style='margin:.2em 0'><strong>{_rich(headline(verdict, question))}</strong></p>"]
     if verdict.reason:
         blocks.append(f"<p style='margin:.2em 0'>{_rich(verdict.reason)}</p>")
     blocks += [_finding_html(finding) for finding in verdict.findings[:SHOWN]]
-    blocks += [f"<p style='margin:.4em 0'>{_rich(line)}</p>" for line in _closing(verdict, question, hints)]
+    blocks += [f"<p style='margin:.4em 0'>{_rich(line)}</p>" for line in _closing(verdict, question, hints, again)]
     style = f"border-left:4px solid {EDGES[verdict.status]};padding:.4em .9em;margin:.3em 0;max-width:60em"
     return f"<div role='status' style='{style}'>{''.join(blocks)}</div>"
 
@@ -108,9 +110,10 @@ def _value(value: str) -> str:
     return f"<pre style='margin:0;overflow-x:auto'>{markup.escape(value)}</pre>" if "\n" in value else _rich(value)
 
 
-def _closing(verdict: Verdict, question: Question, hints: bool) -> list[str]:
+def _closing(verdict: Verdict, question: Question, hints: bool, again: str) -> list[str]:
     rest = len(verdict.findings) - SHOWN
     lines = [f"... and {rest} more like these."] if rest > 0 else []
+    lines += [again] * bool(again)
     lines += [OBSERVED] * (question.observed and verdict.status in ("passed", "failed"))
     if hints and verdict.status == "failed" and verdict.findings:
         lines.append(f'Stuck? `sl.hint("{question.id}", {verdict.findings[0].hint})`')
