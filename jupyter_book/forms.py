@@ -16,7 +16,7 @@ from typing import Any
 
 from shardlab_course.chapters import QUESTIONS
 from shardlab_judge.domain import Domain
-from shardlab_judge.items.value import ValueItem, is_like, matches
+from shardlab_judge.items.value import ValueItem, Why, is_like, matches
 from shardlab_judge.question import Question
 
 ENOUGH = 4
@@ -137,7 +137,7 @@ def facts(items: Iterable[ValueItem], item: ValueItem) -> dict[str, Any]:
         "entries": entries,
         "alone": alone,
         "key": item.key if isinstance(item.key, str) else None,
-        "shown": _shown(item.key),
+        "shown": item.right if isinstance(item, Why) else _shown(item.key),
         "causes": [[m.id, m.cause] for m in known],
         "trees": trees,
     }

@@ -10,6 +10,7 @@ import numpy as np
 from shardlab_course.ch13 import oracles as of
 from shardlab_course.ch13.checks import share
 from shardlab_judge.cases import Observed
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 
@@ -346,3 +347,19 @@ STACK = (
         1, like=of.damped_everywhere),
     Misconception("undamped", "The 16 on the diagonal is missing.", 1, like=of.undamped),
 )  # fmt: skip
+
+MECHANISM = why(
+    "What decides whether XLA for CPU moves the batch?",
+    a=Believed(
+        "Whether rows mix: where each is transformed for itself, nothing moves.",
+        "mathematics-decides",
+        "Rows mix in none of the four, and the ledger shows what moved: a compiler has rules for "
+        "operations, and does not know what you know.",
+    ),
+    b="Whether it knows how to cut the operation: what it cannot cut, it makes whole and computes on every device.",
+    c=Believed(
+        "Whether it is told that rows are independent, by `vmap` or by a type.",
+        "saying-it-helps",
+        "The ledger shows the same bytes with and without `vmap`: the operation is the same, and so is the rule for it.",
+    ),
+)
