@@ -389,13 +389,12 @@ MECHANISM = why(
     "What sets the two apart, or makes them alike?",
     a="How many readers a block has, and how far it goes until the last of them has it.",
     b=Believed(
-        "Who sends to whom: everyone to everyone, in both.",
-        "everyone-alike",
+        "Who sends to whom: everyone to everyone, in both.", "everyone-alike",
         "The printed factors are below 1: a block of an all-to-all has one reader, a shard of an all-gather has all.",
     ),
     c=Believed(
         "How large the messages are: a block is 1/n of a shard, and goes straight to its reader.",
         "straight-to-its-reader",
-        "More than 1/n is printed: on a ring a block passes over every link up to its reader, as the film shows.",
+        "Of larger rings more than 1/n is printed: a block passes over every link up to its reader, as the film shows.",
     ),
-)
+)  # fmt: skip
