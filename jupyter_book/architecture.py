@@ -142,7 +142,8 @@ def svg() -> str:
     parts = [*lines, *(_box(group, *places[group.name]) for group in groups)]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" font-family="inherit" '
-        f'aria-label="{html.escape(words(drawn))}" style="max-width:{WIDTH}px;width:100%;min-width:{LEGIBLE}px">{"".join(parts)}</svg>'
+        f'aria-label="{html.escape(words(drawn))}" style="max-width:{WIDTH}px;width:100%;min-width:{LEGIBLE}px">'
+        f"{''.join(parts)}</svg>"
     )
 
 
@@ -169,7 +170,7 @@ def _places(groups: list[Group], rows: Mapping[str, int]) -> dict[str, Place]:
 
 
 def way(a: Place, b: Place, places: Collection[Place]) -> list[tuple[float, float]]:
-    """Where a line turns: below the one box, above and below each row between, in the gap next to its aim, above the other."""
+    """Where a line turns: below the one box, above and below each row between, in a gap near its aim, above the other."""
     (x, y, _), (u, v, _) = a, b
     turns = [(x, y + BOX)]
     for top in sorted({top for _, top, _ in places if y < top < v}):
