@@ -39,6 +39,7 @@ from shardlab_course.editions import header
 ROOT = pathlib.Path(__file__).parent.parent
 HERE = pathlib.Path(__file__).parent
 SOLUTIONS = "solutions/*"
+FRESH = "fresh"
 COMMON = "common.txt"
 """What of the last book shows on all of its pages, as a digest; there is none when it was not built to its end."""
 PAIR = ("notebooks", "solutions")
@@ -203,21 +204,27 @@ def note(cache: pathlib.Path) -> None:
 def build(folder: pathlib.Path) -> int:
     """Build the book in `folder`, of what was rendered before only what has changed; the exit status of Jupyter Book."""
     folder = folder.resolve()
-    cache, pages, noted = folder / "cache", folder / "pages", folder / COMMON
+    cache, fresh = folder / "cache", folder / FRESH
     forgotten = renew(cache)
-    shutil.rmtree(folder / "fresh", ignore_errors=True)
-    collect(folder / "fresh", cache=cache)
-    now, before = common(folder / "fresh"), noted.read_text() if noted.exists() else ""
-    noted.unlink(missing_ok=True)
+    reuse(cache)
+    shutil.rmtree(fresh, ignore_errors=True)
+    collect(fresh, cache=cache)
+    status = update(folder, forgotten)
+    note(cache)
+    return status
+
+
+def update(folder: pathlib.Path, forgotten: set[str]) -> int:
+    """Render what in `folder/fresh` is not as in `folder/pages`, or all; the exit status of Jupyter Book."""
+    fresh, pages, noted = folder / FRESH, folder / "pages", folder / COMMON
+    now, before = common(fresh), noted.read_text() if noted.exists() else ""
+    noted.unlink(missing_ok=True)  # until all is well, for warnings are told of pages that are read alone
     if now != before:
         for name in ("_build", "pages"):
             shutil.rmtree(folder / name, ignore_errors=True)
-    differing = bring(folder / "fresh", pages, forgotten)
-    reuse(cache)
-    print(expectation(pages, differing), flush=True)
+    print(expectation(pages, bring(fresh, pages, forgotten)), flush=True)
     began = time.monotonic()
     status = jupyter_book(folder)
-    note(cache)
     if not status:
         noted.write_text(now)
     print(f"That took {time.monotonic() - began:.0f} s.")

@@ -6,7 +6,6 @@ The theme draws its few icons by a script of a megabyte and a half; here they st
 from __future__ import annotations
 
 import functools
-import html
 import pathlib
 import re
 
@@ -15,6 +14,7 @@ from sphinx.application import Sphinx
 FONTAWESOME = "_static/scripts/fontawesome.js"
 SCRIPT = re.compile(r"[ \t]*<script[^>]*\bsrc=\"[^\"]*?(?P<file>[\w.-]+\.js)[^\"]*\"[^>]*></script>\n?")
 ICON = re.compile(r"<(?P<tag>i|span) class=\"(?P<classes>[^\"]*\bfa-solid\b[^\"]*)\"(?P<rest>[^>]*)>\s*</(?P=tag)>")
+TITLE = r" title=\"([^\"]*)\""
 SIZES = {"fa-solid", "fa-lg", "fa-fw"}
 WANTED = {
     "fontawesome.js": r"(?!)",
@@ -48,10 +48,11 @@ def light(text: str, drawing: str) -> str:
 def _svg(classes: str, rest: str, drawing: str) -> str:
     (name,) = (word.removeprefix("fa-") for word in classes.split() if word.startswith("fa-") and word not in SIZES)
     width, height, outline = _outline(name, drawing)
-    title = re.search(r"title=\"([^\"]*)\"", rest)
-    said = f"<title>{html.escape(title[1])}</title>" if title else ""
+    title = re.search(TITLE, rest)
+    said = f"<title>{title[1]}</title>" if title else ""
     return (
-        f'<svg class="svg-inline--fa {classes}" aria-hidden="true" viewBox="0 0 {width} {height}">{said}'
+        f'<svg class="svg-inline--fa {classes}"{re.sub(TITLE, "", rest)} aria-hidden="true" '
+        f'viewBox="0 0 {width} {height}">{said}'
         f'<path fill="currentColor" d="{outline}"/></svg>'
     )
 
