@@ -66,9 +66,9 @@ def imports(ours: Mapping[str, pathlib.Path]) -> dict[str, set[str]]:
 
 
 def _named(path: pathlib.Path) -> Iterator[str]:
-    tree = ast.parse(path.read_text())
-    skipped = {id(n) for node in ast.walk(tree) if _for_types(node) for n in ast.walk(node)}
-    for node in ast.walk(tree):
+    all_nodes = list(ast.walk(ast.parse(path.read_text())))
+    skipped = {id(n) for node in all_nodes if _for_types(node) for n in ast.walk(node)}
+    for node in all_nodes:
         if isinstance(node, ast.ImportFrom) and node.module and id(node) not in skipped:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)

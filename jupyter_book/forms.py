@@ -7,6 +7,7 @@ entries that it looks at. `_static/predict.js` walks these trees, so a form tell
 
 from __future__ import annotations
 
+import functools
 import html
 import itertools
 import json
@@ -313,6 +314,7 @@ def _fieldset(name: str, item: ValueItem, known: Mapping[str, Any]) -> str:
     return f'<fieldset>{legend}<div class="predict-rows">{"".join(rows)}</div></fieldset>\n'
 
 
-def forms() -> dict[str, str]:
+@functools.cache
+def forms() -> Mapping[str, str]:
     """The forms of all questions that have one."""
     return {id: text for id, question in QUESTIONS.items() if (text := form(question))}
