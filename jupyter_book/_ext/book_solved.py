@@ -56,7 +56,9 @@ def _replace(output: nodes.container, solved: nodes.container | None) -> None:
     blocks = [block for block in output.children if isinstance(block, nodes.literal_block)]
     for block in blocks:
         left = OPEN.sub("", block.astext())
-        block.children = [nodes.Text(left)] if left.count("\n") > 1 else []  # not the head of a table alone
+        block.clear()
+        if left.count("\n") > 1:  # not the head of a table alone
+            block += nodes.Text(left)
     kept = [block for block in blocks if block.children]
     if kept:
         output.children = kept

@@ -44,6 +44,7 @@ def test_open_outputs(opened: str, solved: str | None, shown: str | None) -> Non
     parent = output.parent
     book_solved._replace(output, None if solved is None else cell(solved))
     assert (parent.astext() if shown else parent.children) == (shown or [])
+    assert all(text.parent is not None for text in parent.findall(nodes.Text))
 
 
 def test_a_demonstration_stays() -> None:
