@@ -43,7 +43,8 @@ FRESH = "fresh"
 COMMON = "common.txt"
 """What of the last book shows on all of its pages, as a digest; there is none when it was not built to its end."""
 PAIR = ("notebooks", "solutions")
-OF_ALL = ("status.md", "errors.md")
+OF_ALL = ("status.md", "errors.md", "glossary.md", "api.md")
+"""Rendered with any other page: they tell of all, or are in the search index by their entries, which Sphinx keeps of no page."""
 SEEN = re.compile(r"^(?:#+ .*|\(.+\)=)$", re.MULTILINE)
 """The lines of a page that others show or lead to."""
 EXECUTED = ("build/solutions", "build/notebooks")  # where `make test` leaves the chapters that it has run
@@ -185,7 +186,7 @@ def bring(fresh: pathlib.Path, pages: pathlib.Path, forgotten: set[str]) -> list
         old.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(new, old)
         differing += [name] if name.suffix == ".md" else []
-    # A chapter shows what its solutions do; the status page tells of all runs, the page of errors where each is printed.
+    # A chapter shows what its solutions do.
     pairs = {pathlib.Path(part, name.name) for name in differing if len(name.parts) > 1 for part in PAIR}
     shown = {*differing, *pairs, *(pathlib.Path(name) for name in OF_ALL if differing)}
     again = sorted(name.as_posix() for name in shown if (pages / name).exists())

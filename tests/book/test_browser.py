@@ -116,8 +116,9 @@ def test_mode_can_be_chosen(visit: Callable[[str], Page]) -> None:
 def test_first_page_is_light(visit: Callable[[str], Page]) -> None:
     """Without pictures it is below 300 kB as a server sends it, and it asks for no script of formulas, icons or search."""
     page = visit("intro")
-    fetched = page.evaluate("performance.getEntriesByType('resource').map(entry => entry.name)")
-    paths = {Path(unquote(urlsplit(address).path)) for address in [page.url, *fetched]}
+    paths: set[Path] = set()
+    page.on("request", lambda request: paths.add(Path(unquote(urlsplit(request.url).path))))
+    page.reload(wait_until="networkidle")
     sent = {path.name: len(path.read_bytes() if path.suffix == ".woff2" else gzip.compress(path.read_bytes()))
             for path in paths if path.suffix not in (".png", ".svg")}  # fmt: skip
     assert sum(sent.values()) < 300_000, sent
