@@ -44,7 +44,7 @@ COMMON = "common.txt"
 """What of the last book shows on all of its pages, as a digest; there is none when it was not built to its end."""
 PAIR = ("notebooks", "solutions")
 OF_ALL = ("status.md", "errors.md", "glossary.md", "api.md")
-"""Rendered with any other page: they tell of all, or are in the search index by their entries, which Sphinx keeps of no page."""
+"""Rendered with any other page: they tell of all, or have entries in the search index, which Sphinx forgets otherwise."""
 SEEN = re.compile(r"^(?:#+ .*|\(.+\)=)$", re.MULTILINE)
 """The lines of a page that others show or lead to."""
 EXECUTED = ("build/solutions", "build/notebooks")  # where `make test` leaves the chapters that it has run
@@ -164,7 +164,7 @@ def common(pages: pathlib.Path) -> str:
         text = path.read_bytes()
         if path.suffix == ".md" and path.stem != "glossary":
             text = "\n".join(SEEN.findall(text.decode())).encode()
-        if path.suffix != ".ipynb":
+        if path.suffix not in (".ipynb", ".json"):  # for downloads, and figures that the status page shows in its text
             parts.append(f"{path.relative_to(pages)} {hashlib.sha256(text).hexdigest()}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

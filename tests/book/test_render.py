@@ -93,6 +93,7 @@ def test_what_is_gone_is_gone(tmp_path: Path) -> None:
         ("_static/course.css", "p {}\n", True),
         ("_ext/book_terms.py", "pass\n", True),
         ("notebooks/00_a.ipynb", "{}", False),
+        ("bench.json", "[]", False),
     ],
 )
 def test_what_shows_on_all_pages(tmp_path: Path, name: str, text: str, all_pages: bool) -> None:
