@@ -71,8 +71,7 @@ test-answers: $(INSTALLED)
 test-helper: $(INSTALLED) $(TPU) bubblewrap
 	@$(TEST) $(addprefix --ignore=,$(BROWSERS) $(SANDBOX) tests/test_answers.py) tests
 
-book: $(BOOK) $(PYODIDE)  ## render the book into build/book/_build/html, running every chapter
-	@echo "Running the chapters and rendering the book (a minute or two the first time)"
+book: $(BOOK) $(PYODIDE)  ## render the book into build/book/_build/html, running what has changed
 	@$(PY) jupyter_book/render.py
 
 pdf: book chromium  ## print the book into build/book/shardlab.pdf
@@ -124,13 +123,14 @@ DOOR ?= colab
 test-doors: $(INSTALLED)  ## run all notebooks as on Colab (DOOR=kaggle, DOOR_PYTHON=python3.12 for others)
 	@$(PY) tests/doors/hosted.py --platform $(DOOR) $(if $(DOOR_PYTHON),--python "$(DOOR_PYTHON)") $(CHAPTERS)
 
-bench: $(INSTALLED) bubblewrap  ## measure speed as ratios, for the status page (20 quiet minutes; less with SMALL=1)
+bench: $(INSTALLED) bubblewrap book chromium  ## measure speed as ratios, for the status page (20 quiet minutes; less with SMALL=1)
 	@mkdir -p build
 	@$(PY) bench/einshard.py --write build/bench.json $(if $(SMALL),--repeats 40)
 	@$(PY) bench/laboratory.py --write build/bench.json $(if $(SMALL),--repeats 12)
 	@$(PY) bench/checking.py --write build/bench.json $(if $(SMALL),--repeats 7)
 	@PYTHONPATH=. $(PY) bench/grading.py $(if $(SMALL),--small)
 	@PYTHONPATH=. $(PY) bench/growth.py $(if $(SMALL),--small)
+	@$(PY) bench/landing.py build/book/_build/html --write build/bench.json
 	@cp build/bench.json jupyter_book/bench.json
 
 check: $(INSTALLED) bubblewrap  ## look at one chapter's answers, references, editions and numbers in prose (CHAPTER=4)

@@ -11,7 +11,7 @@ import dataclasses
 import html
 import pathlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 ROOT = pathlib.Path(__file__).parent.parent
 PACKAGES = {
@@ -33,6 +33,12 @@ FIRST = {
 OWN = ("checking", "editions")
 WIDTH, ROW, BOX = 960, 118, 52
 CHARACTER = 7.4
+LEGIBLE = 720
+"""On a narrower window the drawing scrolls in its own box."""
+ASIDE = 14
+"""How far from the last box of a row a line goes down beside it."""
+Place = tuple[float, float, float]
+"""Middle, top and width of a box."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,9 +66,9 @@ def imports(ours: Mapping[str, pathlib.Path]) -> dict[str, set[str]]:
 
 
 def _named(path: pathlib.Path) -> Iterator[str]:
-    tree = ast.parse(path.read_text())
-    skipped = {id(n) for node in ast.walk(tree) if _for_types(node) for n in ast.walk(node)}
-    for node in ast.walk(tree):
+    all_nodes = list(ast.walk(ast.parse(path.read_text())))
+    skipped = {id(n) for node in all_nodes if _for_types(node) for n in ast.walk(node)}
+    for node in all_nodes:
         if isinstance(node, ast.ImportFrom) and node.module and id(node) not in skipped:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
@@ -132,17 +138,18 @@ def svg() -> str:
     groups = [_group(name, ours, boxes) for name in rows]
     places = _places(groups, rows)
     height = (max(rows.values()) + 1) * ROW
-    lines = [_line(places[a], places[b], drawn[a, b]) for a, b in sorted(direct(drawn, rows))]
+    lines = [_line(way(places[a], places[b], places.values()), drawn[a, b]) for a, b in sorted(direct(drawn, rows))]
     parts = [*lines, *(_box(group, *places[group.name]) for group in groups)]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" font-family="inherit" '
-        f'aria-label="{html.escape(words(drawn))}" style="max-width:{WIDTH}px;width:100%">{"".join(parts)}</svg>'
+        f'aria-label="{html.escape(words(drawn))}" style="max-width:{WIDTH}px;width:100%;min-width:{LEGIBLE}px">'
+        f"{''.join(parts)}</svg>"
     )
 
 
 def framed() -> str:
     """The drawing as a block of a page."""
-    return f"```{{raw}} html\n<figure>{svg()}</figure>\n```\n"
+    return f'```{{raw}} html\n<figure tabindex="0" style="overflow-x:auto">{svg()}</figure>\n```\n'
 
 
 def _group(name: str, ours: Mapping[str, pathlib.Path], boxes: Mapping[str, str]) -> Group:
@@ -150,23 +157,38 @@ def _group(name: str, ours: Mapping[str, pathlib.Path], boxes: Mapping[str, str]
     return Group(name, len(inside), sum(len(path.read_text().splitlines()) for path in inside))
 
 
-def _places(groups: list[Group], rows: Mapping[str, int]) -> dict[str, tuple[float, float, float]]:
+def _places(groups: list[Group], rows: Mapping[str, int]) -> dict[str, Place]:
     """Middle, top and width of each box."""
     top = max(rows.values())
-    places: dict[str, tuple[float, float, float]] = {}
+    places: dict[str, Place] = {}
     for row in range(top + 1):
         inside = sorted((group for group in groups if rows[group.name] == row), key=lambda group: group.name)
         for number, group in enumerate(inside):
-            width = max(len(group.name), 22) * CHARACTER + 26
+            width = max(len(group.name), 20) * CHARACTER + 26
             places[group.name] = (WIDTH * (number + 0.5) / len(inside), (top - row) * ROW + 8, width)
     return places
 
 
-def _line(a: tuple[float, float, float], b: tuple[float, float, float], count: int) -> str:
+def way(a: Place, b: Place, places: Collection[Place]) -> list[tuple[float, float]]:
+    """Where a line turns: below the one box, above and below each row between, in a gap near its aim, above the other."""
     (x, y, _), (u, v, _) = a, b
-    y, v = (y + BOX, v) if y < v else (y + BOX / 2, v + BOX / 2)
-    bend = (v - y) / 2
-    path = f"M{x:.0f},{y:.0f} C{x:.0f},{y + bend:.0f} {u:.0f},{v - bend:.0f} {u:.0f},{v:.0f}"
+    turns = [(x, y + BOX)]
+    for top in sorted({top for _, top, _ in places if y < top < v}):
+        sides = [(middle - width / 2, middle + width / 2) for middle, at, width in sorted(places) if at == top]
+        ends = [(sides[0][0] - ASIDE,) * 2, *sides, (sides[-1][1] + ASIDE,) * 2]
+        gaps = [(left[1] + right[0]) / 2 for left, right in zip(ends, ends[1:])]
+        aim = x + (u - x) * (top - y) / (v - y)
+        gap = min(gaps, key=lambda at: abs(at - aim))
+        turns += [(gap, top), (gap, top + BOX)]
+    return [*turns, (u, v)]
+
+
+def _line(turns: Sequence[tuple[float, float]], count: int) -> str:
+    """Bent between the rows, straight down beside their boxes."""
+    path = "M{:.0f},{:.0f}".format(*turns[0])
+    for (x, y), (u, v) in zip(turns, turns[1:]):
+        bend = (v - y) / 2
+        path += f" C{x:.0f},{y + bend:.0f} {u:.0f},{v - bend:.0f} {u:.0f},{v:.0f}"
     width = 0.8 + count**0.5 / 2
     return f'<path d="{path}" fill="none" stroke="currentColor" stroke-opacity=".35" stroke-width="{width:.1f}"/>'
 

@@ -89,7 +89,7 @@ def plain(text: str) -> str:
 def _student(root: pathlib.Path, name: str, address: str) -> str:
     notebook = jupytext.reads(edition.twin(root, name).read_text(), fmt=edition.MYST)
     cells = []
-    waiting = forms.forms()
+    waiting = dict(forms.forms())
     for cell in notebook.cells:
         cells.append(cell)
         graded = edition.GRADE.match(cell.source) if cell.cell_type == "code" else None

@@ -7,6 +7,7 @@ entries that it looks at. `_static/predict.js` walks these trees, so a form tell
 
 from __future__ import annotations
 
+import functools
 import html
 import itertools
 import json
@@ -16,7 +17,7 @@ from typing import Any
 
 from shardlab_course.chapters import QUESTIONS
 from shardlab_judge.domain import Domain
-from shardlab_judge.items.value import ValueItem, is_like, matches
+from shardlab_judge.items.value import ValueItem, Why, is_like, matches
 from shardlab_judge.question import Question
 
 ENOUGH = 4
@@ -137,7 +138,7 @@ def facts(items: Iterable[ValueItem], item: ValueItem) -> dict[str, Any]:
         "entries": entries,
         "alone": alone,
         "key": item.key if isinstance(item.key, str) else None,
-        "shown": _shown(item.key),
+        "shown": item.right if isinstance(item, Why) else _shown(item.key),
         "causes": [[m.id, m.cause] for m in known],
         "trees": trees,
     }
@@ -313,6 +314,7 @@ def _fieldset(name: str, item: ValueItem, known: Mapping[str, Any]) -> str:
     return f'<fieldset>{legend}<div class="predict-rows">{"".join(rows)}</div></fieldset>\n'
 
 
-def forms() -> dict[str, str]:
+@functools.cache
+def forms() -> Mapping[str, str]:
     """The forms of all questions that have one."""
     return {id: text for id, question in QUESTIONS.items() if (text := form(question))}

@@ -2,19 +2,24 @@
 
 Run as `python jupyter_book/render.py [FOLDER]`; the folder is `build/book` unless given, and the page to open first is
 `FOLDER/_build/html/index.html`. What a chapter prints is kept in `FOLDER/cache` until a module that it uses, JAX or Python
-changes; what the tests have run is not run again.
+changes; what the tests have run is not run again. Pages that are as they were stay as they are rendered, unless something
+has changed that shows on all of them.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib.metadata
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import architecture
@@ -34,7 +39,14 @@ from shardlab_course.editions import header
 ROOT = pathlib.Path(__file__).parent.parent
 HERE = pathlib.Path(__file__).parent
 SOLUTIONS = "solutions/*"
-MADE = ("_build", "pages")
+FRESH = "fresh"
+COMMON = "common.txt"
+"""What of the last book shows on all of its pages, as a digest; there is none when it was not built to its end."""
+PAIR = ("notebooks", "solutions")
+OF_ALL = ("status.md", "errors.md", "glossary.md", "api.md")
+"""Rendered with any other page: they tell of all, or have entries in the search index, which Sphinx forgets otherwise."""
+SEEN = re.compile(r"^(?:#+ .*|\(.+\)=)$", re.MULTILINE)
+"""The lines of a page that others show or lead to."""
 EXECUTED = ("build/solutions", "build/notebooks")  # where `make test` leaves the chapters that it has run
 NOTED = "fingerprints.json"
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
@@ -130,15 +142,58 @@ def reuse(cache: pathlib.Path, root: pathlib.Path = ROOT) -> list[str]:
     return used
 
 
-def renew(cache: pathlib.Path) -> None:
-    """Forget the outputs of pages that depend on something which has changed since they were noted."""
+def renew(cache: pathlib.Path) -> set[str]:
+    """Forget the outputs of pages that depend on something which has changed since they were noted; their names."""
     noted = cache / NOTED
     before = json.loads(noted.read_text()) if noted.exists() else {}
     kept = get_cache(cache)
+    forgotten = set()
     for record in kept.list_cache_records():
         stem = pathlib.Path(record.uri).stem
         if before.get(stem) != executed.fingerprint(stem):
             kept.remove_cache(record.pk)
+            forgotten.add(stem)
+    return forgotten
+
+
+def common(pages: pathlib.Path) -> str:
+    """A digest of what shows on more pages than its own: headings, labels, words explained, style, and what renders them."""
+    installed = sorted(f"{found.name} {found.version}" for found in importlib.metadata.distributions())
+    parts = [sys.version, *installed]
+    for path in sorted(path for path in pages.rglob("*") if path.is_file()):
+        text = path.read_bytes()
+        if path.suffix == ".md" and path.stem != "glossary":
+            text = "\n".join(SEEN.findall(text.decode())).encode()
+        if path.suffix not in (".ipynb", ".json"):  # for downloads, and figures that the status page shows in its text
+            parts.append(f"{path.relative_to(pages)} {hashlib.sha256(text).hexdigest()}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def bring(fresh: pathlib.Path, pages: pathlib.Path, forgotten: set[str]) -> list[str]:
+    """Move what differs from `fresh` to `pages`, where all else keeps its time; the names of the pages to be rendered.
+
+    Args:
+        forgotten: names of pages that have to run again, though their text may be the same.
+    """
+    found = {path.relative_to(fresh) for path in fresh.rglob("*") if path.is_file()}
+    for path in [path for path in pages.rglob("*") if path.is_file() and path.relative_to(pages) not in found]:
+        path.unlink()
+    differing = []
+    for name in sorted(found):
+        old, new = pages / name, fresh / name
+        if old.exists() and old.read_bytes() == new.read_bytes() and name.stem not in forgotten:
+            continue
+        old.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(new, old)
+        differing += [name] if name.suffix == ".md" else []
+    # A chapter shows what its solutions do.
+    pairs = {pathlib.Path(part, name.name) for name in differing if len(name.parts) > 1 for part in PAIR}
+    shown = {*differing, *pairs, *(pathlib.Path(name) for name in OF_ALL if differing)}
+    again = sorted(name.as_posix() for name in shown if (pages / name).exists())
+    for name in again:
+        (pages / name).touch()
+    shutil.rmtree(fresh)
+    return again
 
 
 def note(cache: pathlib.Path) -> None:
@@ -148,20 +203,49 @@ def note(cache: pathlib.Path) -> None:
 
 
 def build(folder: pathlib.Path) -> int:
-    """Build the book in `folder` from nothing but the kept outputs; the exit status of Jupyter Book."""
+    """Build the book in `folder`, of what was rendered before only what has changed; the exit status of Jupyter Book."""
     folder = folder.resolve()
-    for name in MADE:
-        shutil.rmtree(folder / name, ignore_errors=True)
-    cache = folder / "cache"
-    renew(cache)
-    collect(folder / "pages", cache=cache)
+    cache, fresh = folder / "cache", folder / FRESH
+    forgotten = renew(cache)
     reuse(cache)
+    shutil.rmtree(fresh, ignore_errors=True)
+    collect(fresh, cache=cache)
+    status = update(folder, forgotten)
+    note(cache)
+    return status
+
+
+def update(folder: pathlib.Path, forgotten: set[str]) -> int:
+    """Render what in `folder/fresh` is not as in `folder/pages`, or all; the exit status of Jupyter Book."""
+    fresh, pages, noted = folder / FRESH, folder / "pages", folder / COMMON
+    now, before = common(fresh), noted.read_text() if noted.exists() else ""
+    noted.unlink(missing_ok=True)  # until all is well, for warnings are told of pages that are read alone
+    if now != before:
+        for name in ("_build", "pages"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+    print(expectation(pages, bring(fresh, pages, forgotten)), flush=True)
+    began = time.monotonic()
+    status = jupyter_book(folder)
+    if not status:
+        noted.write_text(now)
+    print(f"That took {time.monotonic() - began:.0f} s.")
+    return status
+
+
+def expectation(pages: pathlib.Path, differing: Collection[str]) -> str:
+    """What is going to be done, in two sentences."""
+    running = [name for name in differing if "{code-cell}" in (pages / name).read_text()]
+    whole = sum(1 for _ in pages.rglob("*.md"))
+    said = f"Rendering {len(differing)} of {whole} pages, {len(running)} of them with code."
+    return f"{said} Code whose outputs are not kept runs first, up to half a minute a page."
+
+
+def jupyter_book(folder: pathlib.Path) -> int:
+    """Render the pages in `folder`; the exit status."""
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", ".", "--path-output", str(folder), "-W", "-n", "--keep-going"]
     # A python3 kernel of the user's own must not run the chapters, and outputs must not depend on the machine.
     environment = os.environ | {"JUPYTER_PREFER_ENV_PATH": "1", "JAX_PLATFORMS": "cpu"}
-    status = subprocess.run(command, cwd=folder / "pages", env=environment).returncode
-    note(cache)
-    return status
+    return subprocess.run(command, cwd=folder / "pages", env=environment).returncode
 
 
 def main(arguments: list[str]) -> int:

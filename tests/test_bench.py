@@ -14,7 +14,7 @@ from variants import of
 ROOT = pathlib.Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("name", ["checking", "einshard", "grading", "growth", "laboratory"])
+@pytest.mark.parametrize("name", ["checking", "einshard", "grading", "growth", "laboratory", "landing"])
 def test_a_benchmark_starts(name: str) -> None:
     """Its imports are there, and it says what it measures."""
     command = [sys.executable, str(ROOT / "bench" / f"{name}.py"), "--help"]

@@ -7,7 +7,7 @@ from variants import changed, right, told, wrong
 
 import shardlab as sl
 
-sl.predict("11.4", gathers=8)
+sl.predict("11.4", gathers=8, why="a")
 
 
 def lean(mesh, X, Y, *weights):
@@ -377,7 +377,7 @@ def not_gathered():
 
 @told("nothing-written-twice")
 def nothing_changes():
-    sl.predict("11.4", gathers=4)
+    sl.predict("11.4", gathers=4, why="a")
 
 
 @changed("0.12", wrong("products-made-again", 2.5), wrong("products-made-again", 2))
@@ -508,7 +508,7 @@ def plain():
 
 @told("first-layer-spared")
 def seven():
-    sl.predict("11.4", gathers=7)
+    sl.predict("11.4", gathers=7, why="a")
 
 
 @wrong("whole-loss", 2.5)
@@ -528,3 +528,13 @@ def whole_loss():
 
         cut = P("data", None)
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
+
+
+@told("weights-are-kept")
+def weights_are_kept():
+    sl.predict("11.4", gathers=8, why="b")
+
+
+@told("only-what-is-needed")
+def only_what_is_needed():
+    sl.predict("11.4", gathers=8, why="c")

@@ -11,7 +11,7 @@ def ring(n, by):
     return [(d, (d + by) % n) for d in range(n)]
 
 
-predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 1})
+predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 1}, why="b")
 
 
 def looped(mesh, X, W):
@@ -37,7 +37,7 @@ def looped(mesh, X, W):
 
 @told("loops-are-unrolled")
 def always_seven():
-    predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 7, "bytes": 1})
+    predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 7, "bytes": 1}, why="b")
 
 
 @wrong("no-loop-left", 2.25)
@@ -144,7 +144,7 @@ def condition():
 
 @told("eight-hops")
 def eight():
-    predictions = sl.predict("12.3", lines={"unrolled": 8, "loop": 1, "bytes": 1})
+    predictions = sl.predict("12.3", lines={"unrolled": 8, "loop": 1, "bytes": 1}, why="b")
 
 
 @right
@@ -284,12 +284,12 @@ def no_modulo():
 
 @told("loop-count-1")
 def once():
-    predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 1 / 7})
+    predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 1 / 7}, why="b")
 
 
 @told("python-loops-stay")
 def one_line():
-    predictions = sl.predict("12.3", lines={"unrolled": 1, "loop": 1, "bytes": 1})
+    predictions = sl.predict("12.3", lines={"unrolled": 1, "loop": 1, "bytes": 1}, why="b")
 
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -487,7 +487,7 @@ def scan():
 
 @told("other-bytes")
 def seven_times():
-    predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 7})
+    predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 7}, why="b")
 
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -736,3 +736,13 @@ def sums_in_the_loop():
 
         columns = P(None, "x")
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@told("a-line-a-hop")
+def a_line_a_hop():
+    sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 1}, why="a")
+
+
+@told("xla-writes-out")
+def xla_writes_out():
+    sl.predict("12.3", lines={"unrolled": 7, "loop": 1, "bytes": 1}, why="c")

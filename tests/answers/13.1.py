@@ -4,7 +4,7 @@ from variants import changed, right, told, wrong
 
 import shardlab as sl
 
-sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0})
+sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}, why="b")
 
 
 def batch_fft(mesh, x):
@@ -37,7 +37,7 @@ def as_a_product():
 def bytes_of_the_block():
     from jax import P
 
-    sl.predict("13.1", moved={"fft": 8192, "vmap": 8192, "explicit": 8192, "product": 0})
+    sl.predict("13.1", moved={"fft": 8192, "vmap": 8192, "explicit": 8192, "product": 0}, why="b")
 
     def batch_fft(mesh, x):
         spec = P(mesh.axis_names)
@@ -62,7 +62,7 @@ def constrains_the_output():
 
 @told("trusts-the-compiler")
 def fft_only_predicted_free():
-    sl.predict("13.1", moved={"fft": 0, "vmap": 0, "explicit": 65536, "product": 0})
+    sl.predict("13.1", moved={"fft": 0, "vmap": 0, "explicit": 65536, "product": 0}, why="b")
 
 
 @wrong("inverse-transform", 2)
@@ -82,7 +82,7 @@ def one_axis_only():
 
 @told("products-are-cut")
 def products_gathered():
-    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 65536})
+    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 65536}, why="b")
 
 
 @changed("0.12", wrong("trusts-the-compiler", 3), right)
@@ -93,7 +93,7 @@ def trusts_jit():
 
 @told("types-are-not-traffic")
 def types_are_not_traffic():
-    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 0, "product": 0})
+    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 0, "product": 0}, why="b")
 
 
 @right
@@ -104,3 +104,13 @@ def vmap_inside():
             return jax.vmap(jnp.fft.fft)(block)
 
         return rows(x)
+
+
+@told("mathematics-decides")
+def mathematics_decides():
+    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}, why="a")
+
+
+@told("saying-it-helps")
+def saying_it_helps():
+    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}, why="c")

@@ -14,6 +14,7 @@ sl.predict(
         "g": "differ",
         "h": "hangs",
     },
+    why="a",
 )
 
 
@@ -31,6 +32,7 @@ def capitals():
             "g": "differ",
             "h": "hangs",
         },
+        why="a",
     )
 
 
@@ -48,6 +50,7 @@ def copies():
             "g": "error",
             "h": "hangs",
         },
+        why="a",
     )
 
 
@@ -65,6 +68,7 @@ def error_not_hang():
             "g": "differ",
             "h": "hangs",
         },
+        why="a",
     )
 
 
@@ -82,6 +86,7 @@ def loop():
             "g": "differ",
             "h": "differ",
         },
+        why="a",
     )
 
 
@@ -99,6 +104,7 @@ def one_process():
             "g": "differ",
             "h": "hangs",
         },
+        why="a",
     )
 
 
@@ -116,6 +122,7 @@ def printing():
             "g": "differ",
             "h": "hangs",
         },
+        why="a",
     )
 
 
@@ -133,6 +140,7 @@ def believed():
             "g": "differ",
             "h": "hangs",
         },
+        why="a",
     )
 
 
@@ -150,6 +158,7 @@ def total():
             "g": "differ",
             "h": "hangs",
         },
+        why="a",
     )
 
 
@@ -167,4 +176,23 @@ def values():
             "g": "differ",
             "h": "hangs",
         },
+        why="a",
+    )
+
+
+@told("every-use-waits")
+def every_use_waits():
+    sl.predict(
+        "14.2",
+        fates={"a": "fine", "b": "error", "c": "hangs", "d": "fine", "e": "fine", "f": "error", "g": "differ", "h": "hangs"},
+        why="b",
+    )
+
+
+@told("reading-waits")
+def reading_waits():
+    sl.predict(
+        "14.2",
+        fates={"a": "fine", "b": "error", "c": "hangs", "d": "fine", "e": "fine", "f": "error", "g": "differ", "h": "hangs"},
+        why="c",
     )

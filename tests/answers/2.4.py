@@ -1,10 +1,10 @@
 """Distances added up."""
 
-from variants import right, wrong
+from variants import right, told, wrong
 
 import shardlab as sl
 
-sl.predict("2.4", one_way=0.5, both_ways=0.25)
+sl.predict("2.4", one_way=0.5, both_ways=0.25, why="a")
 
 
 def all_to_all_link_bytes(V, n, bidirectional):
@@ -22,7 +22,7 @@ def all_to_all_factor(n, bidirectional):
 @wrong("asked-the-other-way", 2.5)
 def asked_the_other_way():
     """The gather divided by the all-to-all."""
-    sl.predict("2.4", one_way=2, both_ways=4)
+    sl.predict("2.4", one_way=2, both_ways=4, why="a")
 
     def all_to_all_factor(n, bidirectional):
         return 4 * n / (n + n % 2) if bidirectional else 2
@@ -41,7 +41,7 @@ def directions_added():
 @wrong("distance-forgotten", 1)
 def distance_forgotten():
     """Bytes that a device sends, not bytes over a link."""
-    sl.predict("2.4", one_way=0.0625, both_ways=0.0625)
+    sl.predict("2.4", one_way=0.0625, both_ways=0.0625, why="a")
 
     def all_to_all_link_bytes(V, n, bidirectional):
         return (n - 1) * V / n**2
@@ -61,7 +61,7 @@ def distance_forgotten_both():
 @wrong("fraction-of-the-array", 2.5)
 def fraction_of_the_array():
     """A fraction of V."""
-    sl.predict("2.4", one_way=0.5, both_ways=0.125)
+    sl.predict("2.4", one_way=0.5, both_ways=0.125, why="a")
 
     def all_to_all_factor(n, bidirectional):
         hops = n // 2 if bidirectional else n - 1
@@ -107,7 +107,7 @@ def one_way_only():
 @wrong("quarter-everywhere", 2.5)
 def quarter_everywhere():
     """A quarter, one way and both ways."""
-    sl.predict("2.4", one_way=0.25, both_ways=0.25)
+    sl.predict("2.4", one_way=0.25, both_ways=0.25, why="a")
 
     def all_to_all_factor(n, bidirectional):
         return 0.25
@@ -124,7 +124,7 @@ def quarter_for_odd_rings():
 @wrong("same-as-gather", 1)
 def same_as_gather():
     """Everyone talks to everyone, so it is thought to cost the same."""
-    sl.predict("2.4", one_way=1, both_ways=1)
+    sl.predict("2.4", one_way=1, both_ways=1, why="a")
 
     def all_to_all_link_bytes(V, n, bidirectional):
         hops = n // 2 if bidirectional else n - 1
@@ -146,7 +146,7 @@ def second_direction_halves():
 @wrong("second-direction-halves-both", 2.5)
 def second_direction_halves_both():
     """The second direction is thought to help both alike."""
-    sl.predict("2.4", one_way=0.5, both_ways=0.5)
+    sl.predict("2.4", one_way=0.5, both_ways=0.5, why="a")
 
     def all_to_all_factor(n, bidirectional):
         return 0.5
@@ -196,3 +196,13 @@ def walked():
     def all_to_all_factor(n, bidirectional):
         hops = n // 2 if bidirectional else n - 1
         return all_to_all_link_bytes(1.0, n, bidirectional) / (hops / n)
+
+
+@told("everyone-alike")
+def everyone_alike():
+    sl.predict("2.4", one_way=0.5, both_ways=0.25, why="b")
+
+
+@told("straight-to-its-reader")
+def straight_to_its_reader():
+    sl.predict("2.4", one_way=0.5, both_ways=0.25, why="c")

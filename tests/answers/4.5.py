@@ -5,7 +5,7 @@ import shardlab as sl
 
 P = jax.P
 
-sl.predict("4.5", kinds=["all-reduce"])
+sl.predict("4.5", kinds=["all-reduce"], why="b")
 
 
 def case_3_scattered(mesh, A, B):
@@ -28,7 +28,7 @@ def all_to_all_and_sum():
 
 @told("compiler-emits-reduce-scatter")
 def believes_the_textbook():
-    sl.predict("4.5", kinds=["reduce-scatter"])
+    sl.predict("4.5", kinds=["reduce-scatter"], why="b")
 
 
 @wrong("scattered-the-other-way", 2)
@@ -42,7 +42,7 @@ def columns():
 
 @told("slice-is-no-collective")
 def counts_the_slice():
-    sl.predict("4.5", kinds=["all-reduce", "slice"])
+    sl.predict("4.5", kinds=["all-reduce", "slice"], why="b")
 
 
 @wrong("gathers-operands", 1.5)
@@ -96,4 +96,14 @@ def sum_then_slice():
 @told("compiler-emits-reduce-scatter")
 def both_halves():
     """Two collectives, and no slice among them."""
-    sl.predict("4.5", kinds=["reduce_scatter", "all_gather"])
+    sl.predict("4.5", kinds=["reduce_scatter", "all_gather"], why="b")
+
+
+@told("cheapest-is-taken")
+def cheapest_is_taken():
+    sl.predict("4.5", kinds=["all-reduce"], why="a")
+
+
+@told("cpu-lacks-it")
+def cpu_lacks_it():
+    sl.predict("4.5", kinds=["all-reduce"], why="c")

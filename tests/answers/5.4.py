@@ -4,7 +4,7 @@ from variants import right, told, wrong
 
 import shardlab as sl
 
-sl.predict("5.4", kinds=["all-reduce"], factor=2)
+sl.predict("5.4", kinds=["all-reduce"], factor=2, why="c")
 layout = {
     "X": "b x -> b@data x",
     "W1": "x y -> x y@model",
@@ -33,13 +33,13 @@ def first_whole():
 @told("payload-halved")
 def half():
     """Half of the price."""
-    sl.predict("5.4", kinds=["all-reduce"], factor=0.5)
+    sl.predict("5.4", kinds=["all-reduce"], factor=0.5, why="c")
 
 
 @told("degree-adds-a-collective")
 def kinds():
     """A collective more."""
-    sl.predict("5.4", kinds=["all-reduce", "all-gather"], factor=2)
+    sl.predict("5.4", kinds=["all-reduce", "all-gather"], factor=2, why="c")
 
 
 @wrong("batch-not-cut", 1)
@@ -63,7 +63,7 @@ def numbers():
 @right
 def other_names():
     """Other names of dimensions."""
-    sl.predict("5.4", kinds=["all-reduce"], factor=2.0)
+    sl.predict("5.4", kinds=["all-reduce"], factor=2.0, why="c")
     layout["X"] = "rows ... -> rows@data ..."
 
 
@@ -76,7 +76,7 @@ def rows():
 @told("payload-unchanged")
 def same():
     """The same price."""
-    sl.predict("5.4", kinds=["all-reduce"], factor=1)
+    sl.predict("5.4", kinds=["all-reduce"], factor=1, why="c")
 
 
 @wrong("second-weight-whole", 2)
@@ -115,3 +115,13 @@ def weights_whole():
 def x_columns():
     """X is cut twice."""
     layout["X"] = "b x -> b@data x@model"
+
+
+@told("terms-are-bytes")
+def terms_are_bytes():
+    sl.predict("5.4", kinds=["all-reduce"], factor=2, why="a")
+
+
+@told("weights-are-sent")
+def weights_are_sent():
+    sl.predict("5.4", kinds=["all-reduce"], factor=2, why="b")

@@ -4,7 +4,7 @@ from variants import right, told, wrong
 import shardlab as sl
 
 P = jax.P
-sl.predict("6.7", copies=4)
+sl.predict("6.7", copies=4, why="a")
 
 
 def fully_sharded(mesh, x):
@@ -19,7 +19,7 @@ def array_first():
 
 @told("before-not-after")
 def as_before():
-    sl.predict("6.7", copies=2)
+    sl.predict("6.7", copies=2, why="a")
 
 
 @right
@@ -30,7 +30,7 @@ def asked_at_once():
 
 @told("published-claim")
 def claim_believed():
-    sl.predict("6.7", copies=1)
+    sl.predict("6.7", copies=1, why="a")
 
 
 @wrong("constraint-is-an-assert", 0.5)
@@ -47,7 +47,7 @@ def constrained_by_sharding():
 
 @told("parts-not-copies")
 def eight():
-    sl.predict("6.7", copies=8)
+    sl.predict("6.7", copies=8, why="a")
 
 
 @wrong("rows-added-up-each", 0.5)
@@ -93,3 +93,13 @@ def whole():
 def x_slower():
     def fully_sharded(mesh, x):
         return jax.reshard(x.sum(axis=0), P(("x", "y")))
+
+
+@told("rest-is-spread")
+def rest_is_spread():
+    sl.predict("6.7", copies=4, why="b")
+
+
+@told("axis-keeps-its-cut")
+def axis_keeps_its_cut():
+    sl.predict("6.7", copies=4, why="c")

@@ -5,7 +5,7 @@ import shardlab as sl
 
 P = jax.P
 
-sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=1)
+sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=1, why="b")
 
 
 def honest(mesh, x):
@@ -17,12 +17,12 @@ def honest(mesh, x):
 
 @told("gathered-for-you")
 def all_gathered():
-    sl.predict("7.3", checked="ValueError", unchecked=list(range(16)), true_on=1)
+    sl.predict("7.3", checked="ValueError", unchecked=list(range(16)), true_on=1, why="b")
 
 
 @told("believes-the-sharding")
 def believes():
-    sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=8)
+    sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=8, why="b")
 
 
 @right
@@ -60,17 +60,17 @@ def identity_unchecked():
 
 @told("last-shard-shown")
 def last():
-    sl.predict("7.3", checked="ValueError", unchecked=[14.0, 15.0], true_on=1)
+    sl.predict("7.3", checked="ValueError", unchecked=[14.0, 15.0], true_on=1, why="b")
 
 
 @told("lie-not-noticed")
 def not_noticed():
-    sl.predict("7.3", checked=[0.0, 1.0], unchecked=[0.0, 1.0], true_on=1)
+    sl.predict("7.3", checked=[0.0, 1.0], unchecked=[0.0, 1.0], true_on=1, why="b")
 
 
 @right
 def numbers_as_whole():
-    sl.predict("7.3", checked="ValueError", unchecked=[0, 1], true_on=1)
+    sl.predict("7.3", checked="ValueError", unchecked=[0, 1], true_on=1, why="b")
 
 
 @wrong("sums-padded-blocks", 2.5)
@@ -98,7 +98,7 @@ def repeated():
 
 @told("out-specs-sums")
 def summed():
-    sl.predict("7.3", checked="ValueError", unchecked=[56.0, 64.0], true_on=1)
+    sl.predict("7.3", checked="ValueError", unchecked=[56.0, 64.0], true_on=1, why="b")
 
 
 @right
@@ -117,3 +117,13 @@ def varying():
             return jax.lax.all_gather(block, "x", tiled=True)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(x)
+
+
+@told("out-specs-act")
+def out_specs_act():
+    sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=1, why="a")
+
+
+@told("first-is-copied")
+def first_is_copied():
+    sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=1, why="c")

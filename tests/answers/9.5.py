@@ -8,7 +8,7 @@ P = jax.P
 KEEP = 0.75
 
 
-predictions = sl.predict("9.5", patterns=1)
+predictions = sl.predict("9.5", patterns=1, why="c")
 
 
 def drop_hidden(mesh, seed, H):
@@ -41,7 +41,7 @@ def all_axes_folded():
 
 @wrong("not-scaled")
 def divided_by_one_minus():
-    sl.predict("9.5", patterns=1)
+    sl.predict("9.5", patterns=1, why="c")
 
     def drop_hidden(mesh, seed, H):
         def body(seed, h):
@@ -63,7 +63,7 @@ def drops_three_quarters():
 
 @told("devices-draw-for-themselves")
 def eight_patterns():
-    predictions = sl.predict("9.5", patterns=8)
+    predictions = sl.predict("9.5", patterns=8, why="c")
 
 
 @wrong("seed-not-used", 2.5)
@@ -103,7 +103,7 @@ def key_from_outside():
 
 @right
 def keys_as_input():
-    sl.predict("9.5", patterns=1)
+    sl.predict("9.5", patterns=1, why="c")
 
     def drop_hidden(mesh, seed, H):
         keys = jax.random.split(jax.random.key(seed), mesh.shape["model"])
@@ -268,3 +268,13 @@ def a_key_for_each_row():
             return h * kept / KEEP
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@told("own-state")
+def own_state():
+    sl.predict("9.5", patterns=1, why="a")
+
+
+@told("key-is-cut")
+def key_is_cut():
+    sl.predict("9.5", patterns=1, why="b")

@@ -32,6 +32,9 @@ import cover  # noqa: E402
 import pdf  # noqa: E402
 import render  # noqa: E402
 
+sys.path.insert(0, str(HERE / "_ext"))
+import book_solved  # noqa: E402
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NAMES = [path.stem for path in sorted((ROOT / "notebooks" / "myst").glob("[0-9]*.md"))]
 RUNNING = [path.stem for path in HERE.glob("*.md") if path.read_text().startswith("---\njupytext:")]
@@ -214,11 +217,12 @@ def test_keys_are_named_where_something_runs(book: Path) -> None:
 
 
 def test_open_exercises_say_so_quietly(book: Path) -> None:
-    """In the chapters every exercise is unattempted, in the solutions every one is passed."""
+    """In the chapters no cell says that an answer is open: a check shows what it says in the solutions, and says so."""
     for name in NAMES:
         asked = [question for question in QUESTIONS if question.split(".")[0] == str(int(name[:2]))]
         opened, solved = ((book / part / f"{name}.html").read_text() for part in ("notebooks", "solutions"))
-        assert [q for q in asked if f"· {q} " not in opened] == []
+        assert [word for word in ("Not attempted yet", "not written yet</", "is still open:") if word in opened] == []
+        assert [q for q in asked if f"✓ {q} " not in opened] == [] and book_solved.SAID in opened
         assert [q for q in asked if f"✓ {q} " not in solved] == []
         assert "Traceback" not in opened + solved
 

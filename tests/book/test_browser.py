@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -107,7 +109,21 @@ def test_mode_can_be_chosen(visit: Callable[[str], Page]) -> None:
     for _ in range(3):
         page.locator("button.theme-switch-button:visible").first.click()
         seen.add(page.evaluate("document.documentElement.dataset.theme"))
+        assert page.locator("button.theme-switch-button svg:visible").count() == 1
     assert seen == {"light", "dark"}
+
+
+def test_first_page_is_light(visit: Callable[[str], Page]) -> None:
+    """Without pictures it is below 300 kB as a server sends it, and it asks for no script of formulas, icons or search."""
+    page = visit("intro")
+    paths: set[Path] = set()
+    page.on("request", lambda request: paths.add(Path(unquote(urlsplit(request.url).path))))
+    page.reload(wait_until="networkidle")
+    sent = {path.name: len(path.read_bytes() if path.suffix == ".woff2" else gzip.compress(path.read_bytes()))
+            for path in paths if path.suffix not in (".png", ".svg")}  # fmt: skip
+    assert sum(sent.values()) < 300_000, sent
+    assert {"intro.html", "course.css", "bootstrap.js"} <= set(sent)
+    assert not {"fontawesome.js", "tex-chtml.js", "searchindex.js", "playground.js"} & set(sent)
 
 
 def test_search_finds(visit: Callable[[str], Page]) -> None:

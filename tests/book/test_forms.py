@@ -167,7 +167,7 @@ def test_what_is_open_is_said(page: Page) -> None:
     form = page.locator("#predict-3-4")
     form.locator("select[data-item='roll_bytes']").select_option(label="512")
     form.get_by_role("button").click()
-    assert form.locator(".predict-right").count() == 1 and "Still open: kinds." in form.inner_text()
+    assert form.locator(".predict-right").count() == 1 and "Still open: kinds, why." in form.inner_text()
 
 
 def test_predictions_go_into_a_notebook(page: Page, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_predictions_go_into_a_notebook(page: Page, tmp_path: pathlib.Path, monk
     monkeypatch.setenv("SHARDLAB_PROGRESS", str(tmp_path / "progress.json"))
     progress_file.note_prediction("5.4", {"factor": 2})
     progress_file.progress(path)
-    first = {"5.4": {"kinds": [], "factor": 2}, "9.1": {"collective": "all-gather", "factor": 1}}
+    first = {"5.4": {"kinds": [], "factor": 2, "why": "a"}, "9.1": {"collective": "all-gather", "factor": 1}}
     assert progress_file.read()["predictions"] == first
 
 

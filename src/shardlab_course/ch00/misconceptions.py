@@ -8,6 +8,7 @@ from typing import Any
 from shardlab.placement import place
 from shardlab_course.ch00 import oracles as of
 from shardlab_judge.cases import Observed
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 OUTCOMES = (
@@ -178,3 +179,18 @@ CLOCKS = (
         "only-one-way-to-wait", "NumPy needs the numbers, so it waits until they are there, as block_until_ready does (e).",
         3, like=takes("e", "dispatch", "compiling")),
 )  # fmt: skip
+
+MECHANISM = why(
+    "What decides that time?",
+    a=Believed(
+        "How many devices share the work: eight do eight times as much in a second.",
+        "devices-are-hardware",
+        "All eight sit in one process, on the cores of one machine: the cell below the check counts them.",
+    ),
+    b=Believed(
+        "What it takes to hand out the pieces and to put them together again.",
+        "overhead-decides",
+        "Not a byte was sent, and the clock shows much the same with and without the cut: cutting costs little.",
+    ),
+    c="How many FLOPs there are in all, and on how many cores of the machine they run.",
+)

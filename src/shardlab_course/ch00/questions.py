@@ -41,8 +41,9 @@ SHARE = Question(
     items=(
         ValueItem("share", {"P": 1}, predicted=True, rtol=1e-3, misconceptions=wrong.SHARE,
                   key={"A": 1 / 8, "B": 1, "C": 1 / 8, "flops": 1 / 8}),
-        ValueItem("time", {"P": 1}, predicted=True, key="same", words=("8x faster", "same", "8x slower"),
+        ValueItem("time", {"P": 0.75}, predicted=True, key="same", words=("8x faster", "same", "8x slower"),
                   misconceptions=wrong.TIME),
+        wrong.MECHANISM,
     ),
     hints=(
         "Look at the picture of A. How many of its rows does device 0 hold? For how many rows of C is that enough?",

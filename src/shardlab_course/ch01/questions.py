@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shardlab.placement import place
+from shardlab_course.ch01 import misconceptions as wrong
 from shardlab_course.ch01 import oracles as oracle
 from shardlab_course.ch01.pictures import PICTURES
 from shardlab_judge.cases import axes
@@ -111,12 +112,13 @@ ORDER = Question(
                 like=[4, 6]),
             Misconception("stop-included", STOP, 1, like=[8, 9]),
         )),
-        ValueItem("moved", {"P": 0.5}, key=6, predicted=True, misconceptions=(
+        ValueItem("moved", {"P": 0.25}, key=6, predicted=True, misconceptions=(
             Misconception("order-does-not-matter", SAME, 2, like=0),
             Misconception(
                 "nobody-stays", "Where both coordinates are zero, or both at their end, the order makes no difference.", 3,
                 like=lambda count: count in (7, 8)),
         )),
+        wrong.MECHANISM,
         PlacementItem("alternating", {"S": 1.5}, target=place((16, 4), HOSTS, (("chip", "host"),)), misconceptions=(
             Misconception(
                 "order-does-not-matter", "With 'host' first the hosts are the slow axis: host 0 gets the first eight rows, "

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shardlab_course.ch02 import oracles as of
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 Formula = Callable[..., Any]
@@ -382,4 +383,18 @@ LAYER = (
     Misconception(
         "time-grows-with-n", "A hop carries the n-th part of the array, and not all of it.", 2,
         like=layer("communication", lambda g, chip: _moved(g, {**chip, "link": chip["link"] / g["n"]}))),
+)  # fmt: skip
+
+MECHANISM = why(
+    "What sets the two apart, or makes them alike?",
+    a="How many readers a block has, and how far it goes until the last of them has it.",
+    b=Believed(
+        "Who sends to whom: everyone to everyone, in both.", "everyone-alike",
+        "The printed factors are below 1: a block of an all-to-all has one reader, a shard of an all-gather has all.",
+    ),
+    c=Believed(
+        "How large the messages are: a block is 1/n of a shard, and goes straight to its reader.",
+        "straight-to-its-reader",
+        "Of larger rings more than 1/n is printed: a block passes over every link up to its reader, as the film shows.",
+    ),
 )  # fmt: skip

@@ -106,7 +106,8 @@ EXCHANGE = Question(
     "2.4", "Everyone talks to everyone", difficulty=4, minutes=40,
     items=(
         ValueItem("one_way", {"P": 0.5}, key=0.5, predicted=True, rtol=1e-3, misconceptions=wrong.ONE_WAY),
-        ValueItem("both_ways", {"P": 0.5}, key=0.25, predicted=True, rtol=1e-3, misconceptions=wrong.BOTH_WAYS),
+        ValueItem("both_ways", {"P": 0.25}, key=0.25, predicted=True, rtol=1e-3, misconceptions=wrong.BOTH_WAYS),
+        wrong.MECHANISM,
         CallsItem("all_to_all_link_bytes", {"C": 1.5}, oracle=of.all_to_all_link_bytes, calls=EXCHANGE_CALLS,
                   draw=of.draw_exchange, rtol=1e-6, misconceptions=wrong.EXCHANGE),
         CallsItem("all_to_all_factor", {"C": 1}, oracle=of.all_to_all_factor, draw=of.draw_ring, rtol=1e-6,

@@ -11,6 +11,7 @@ from shardlab.placement import Spec
 from shardlab_course.ch03 import oracles as of
 from shardlab_course.shared import products
 from shardlab_judge.cases import Observed
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 
@@ -330,3 +331,18 @@ SHARES = (
         when=lambda o: products.same(o, of.softmax_rows(o.inputs[0]))
         and o.placements[0].shard_shape[0] < o.placements[0].shape[0]),
 )  # fmt: skip
+
+MECHANISM = why(
+    "What decides how much `cumsum` moves, along the dimension that is cut?",
+    a=Believed(
+        "The problem: a row needs all rows above it, so nothing less will do.",
+        "the-problem-asks",
+        "Less will do: `running_total` gives the same rows and gathers one row of each device. The ledger has both prices.",
+    ),
+    b=Believed(
+        "Where the output lies: it stays cut, so each device makes its own rows from its own.",
+        "output-decides",
+        "Its output does stay cut, and was made from all rows: where an array lies does not say how it came there.",
+    ),
+    c="What XLA for CPU can do with cut rows; where it knows no way, it makes them whole first.",
+)

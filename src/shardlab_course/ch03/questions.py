@@ -114,12 +114,13 @@ CONSTRAINT = Question(
 MOVES = Question(
     "3.4", "Is it free?", difficulty=3, minutes=50,
     items=(
-        ValueItem("kinds", {"P": 1.5}, predicted=True, members=KINDS, misconceptions=wrong.KINDS, key={
+        ValueItem("kinds", {"P": 1.25}, predicted=True, members=KINDS, misconceptions=wrong.KINDS, key={
             "transpose": frozenset(), "roll": frozenset({"collective-permute"}), "cumsum": frozenset({"all-gather"}),
             "cumsum_columns": frozenset(), "softmax": frozenset({"all-reduce"}),
             "ravel_transposed": frozenset({"all-gather"}),
         }),
         ValueItem("roll_bytes", {"P": 0.5}, predicted=True, key=512, misconceptions=wrong.ROLLED),
+        wrong.MECHANISM,
         ProgramItem("running_total", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.running_total, misconceptions=wrong.TOTALS,
                     cases=(of.rows_case(LINE, 64, 24), of.rows_case(WIDE, 24, 40)), draw=of.drawing_rows(("x", None)),
                     atol=1e-4, tolerance="float32 sums of up to 64 rows, in another order"),

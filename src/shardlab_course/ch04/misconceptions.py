@@ -7,6 +7,7 @@ import functools
 from shardlab_course.ch04 import oracles as of
 from shardlab_course.shared import products
 from shardlab_course.shared.guarded import counts, lets_through, one_size
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 PROMISE = Misconception(
@@ -192,3 +193,19 @@ GUARD = (
                  "A collective in a loop stands once in the list and runs `times` times; `price` counts them all.",
                  "each-round", "gathered", "unsummed"),
 )  # fmt: skip
+
+MECHANISM = why(
+    "What decides that?",
+    a=Believed(
+        "The request: of all programs with such an output XLA for CPU takes the cheapest.",
+        "cheapest-is-taken",
+        "The same compiler makes that output at half the price if you write the collective: it did not "
+        "look for the cheapest.",
+    ),
+    b="The product: it is finished as without the request, and what comes out is then brought into the wanted form.",
+    c=Believed(
+        "The machine: a collective that CPUs lack is made of others.",
+        "cpu-lacks-it",
+        "They lack none of those in the tables: of your `psum_scatter` the same compiler makes a reduce-scatter.",
+    ),
+)

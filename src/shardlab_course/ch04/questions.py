@@ -178,8 +178,9 @@ CHEAPER = Question(
 SCATTER = Question(
     "4.5", "Who asked for all of C?", difficulty=3, minutes=25,
     items=(
-        ValueItem("kinds", {"P": 0.5}, predicted=True, key=frozenset({"all-reduce"}), members=(*KINDS, "slice"),
+        ValueItem("kinds", {"P": 0.25}, predicted=True, key=frozenset({"all-reduce"}), members=(*KINDS, "slice"),
                   misconceptions=wrong.KINDS),
+        wrong.MECHANISM,
         program("case_3_scattered", COLUMNS, ROWS, ROWS, ((WIDE, (16, 24, 12)), (LINE, (24, 64, 16))), wrong.SCATTERED,
                 lambda i, j, k: j >= max(i, k), h=1),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shardlab.placement import Placement, Spec, place
 from shardlab_course.ch05 import oracles as of
 from shardlab_judge.cases import axes
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 MATRIX, CUBE, DATA_MODEL = (16, 24), (8, 4, 16), axes(data=4, model=2)
@@ -279,3 +280,18 @@ INSIDE = (
         "hidden-layer-moves", "The hidden layer is moved, and it is the wide one. Cut y in both weights: then only the "
         "output is summed.", 2, when=of.hidden_moves),
 )  # fmt: skip
+
+MECHANISM = why(
+    "What sets the factor?",
+    a=Believed(
+        "How many devices add: a sum of more terms moves more.",
+        "terms-are-bytes",
+        "A sum is as large as one of its terms, however many there are. What grew are the terms themselves: more rows.",
+    ),
+    b=Believed(
+        "How much of the weights a device has: half of them, so it sends half.",
+        "weights-are-sent",
+        "The ledger shows more bytes, not fewer: weights stay where they are, and rows of the output are added.",
+    ),
+    c="How many rows each replica has: they are what is added up, and fewer replicas have more of them.",
+)

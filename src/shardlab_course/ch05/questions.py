@@ -120,7 +120,8 @@ DEGREE = Question(
     "5.4", "From degree 2 to degree 4", difficulty=2, minutes=15,
     items=(
         ValueItem("kinds", {"P": 0.5}, predicted=True, key=["all-reduce"], members=KINDS, misconceptions=wrong.KINDS),
-        ValueItem("factor", {"P": 0.5}, predicted=True, key=2, misconceptions=wrong.FACTOR),
+        ValueItem("factor", {"P": 0.25}, predicted=True, key=2, misconceptions=wrong.FACTOR),
+        wrong.MECHANISM,
         LayoutItem("layout", {"S": 0.5, "H": 0.5, "M": 0.5}, function=of.mlp,
                    misconceptions=wrong.BOTH, draw=of.draw_on_mesh,
                    reference={"X": "b x -> b@data x", "W1": "x y -> x y@model", "W2": "y z -> y@model z"},

@@ -7,6 +7,7 @@ import re
 from shardlab.placement import Spec
 from shardlab_course.ch06 import oracles as of
 from shardlab_course.shared import products
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 TYPES = (
@@ -283,3 +284,19 @@ FULLY = (
         "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
         1, error="acts as an assert|can only refer to Auto axes"),
 )  # fmt: skip
+
+MECHANISM = why(
+    "What does a spec say of a mesh axis that it does not name?",
+    a="That nothing is cut over it: devices along it hold the same.",
+    b=Believed(
+        "Nothing: JAX spreads the array over it as well, if that divides.",
+        "rest-is-spread",
+        "The picture shows the same elements on several devices: over an axis that is not named JAX spreads nothing.",
+    ),
+    c=Believed(
+        "That all stays as it was: what lay over that axis still does.",
+        "axis-keeps-its-cut",
+        "The sum lay over y, and in the picture devices along y hold the same: a spec is all there is, "
+        "what was before is gone.",
+    ),
+)

@@ -235,7 +235,8 @@ THREE = Question(
 FULLY = Question(
     "6.7", "Fully sharded", difficulty=3, minutes=15, optional=True,
     items=(
-        ValueItem("copies", {"P": 0.5}, predicted=True, key=4, misconceptions=wrong.COPIES),
+        ValueItem("copies", {"P": 0.25}, predicted=True, key=4, misconceptions=wrong.COPIES),
+        wrong.MECHANISM,
         program("fully_sharded", of.column_sums, sum_case, ((16, 24), (24, 40)), wrong.FULLY),
     ),
     hints=(

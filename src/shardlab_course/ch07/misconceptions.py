@@ -8,6 +8,7 @@ import numpy as np
 
 from shardlab_course.ch07 import oracles as of
 from shardlab_course.ch07 import recognised as by
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 PROMISE = Misconception(
@@ -362,3 +363,19 @@ BY_COLUMN = (
         "All scores were gathered. No score that is not among the best two of its device can be among the best two of all.",
         2, when=lambda o: any(c.kind == "all-gather" and c.payload_bytes == o.inputs[0].nbytes for c in o.collectives)),
 )  # fmt: skip
+
+MECHANISM = why(
+    "What does `out_specs=P()` do without the check?",
+    a=Believed(
+        "It makes one array of the blocks: it puts them together, or adds them up.",
+        "out-specs-act",
+        "What came out is as long as one block and has the numbers of the first: nothing was put "
+        "together, and nothing added.",
+    ),
+    b="It claims that all devices hold the same, and nobody compares.",
+    c=Believed(
+        "It gives the first block to all devices.",
+        "first-is-copied",
+        "The picture marks the devices that hold another block: nothing was given to them.",
+    ),
+)

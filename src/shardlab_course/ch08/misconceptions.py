@@ -8,6 +8,7 @@ import numpy as np
 
 from shardlab_course.ch08 import oracles as of
 from shardlab_course.shared import rings
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
@@ -278,3 +279,18 @@ EXCHANGE = (
         "Without tiled=True the split dimension must be as long as the axis has devices, and a new one appears for them.",
         2, error="to equal x.shape"),
 )  # fmt: skip
+
+MECHANISM = why(
+    "What do these collectives do with the devices, if nobody says `tiled=True`?",
+    a="They take them for a dimension of their own, as long as the axis: a gather makes one, a scatter takes one away.",
+    b=Believed(
+        "They join or cut a dimension in as many pieces as there are devices, wherever that divides.",
+        "pieces-that-divide",
+        "Then g would be no error, for 8 divides by 4: that is what `tiled=True` does, in i.",
+    ),
+    c=Believed(
+        "The same as with it: only the order of the elements is another.",
+        "only-the-order",
+        "The shapes that JAX prints differ: compare a with b, and e with f.",
+    ),
+)

@@ -173,7 +173,10 @@ SHAPES: dict[str, Any] = {
 }  # fmt: skip
 TILED = Question(
     "8.7", "Tiled or not", difficulty=2, minutes=15, optional=True,
-    items=(ValueItem("shapes", {"P": 2.25}, key=SHAPES, predicted=True, words=("error",), misconceptions=wrong.SHAPES),),
+    items=(
+        ValueItem("shapes", {"P": 2}, key=SHAPES, predicted=True, words=("error",), misconceptions=wrong.SHAPES),
+        wrong.MECHANISM,
+    ),
     hints=(
         "Without tiled=True devices become a dimension of their own: it appears when blocks come together, and disappears "
         "when something is handed out.",

@@ -7,6 +7,7 @@ from functools import partial
 from shardlab_course.ch09 import budget, dropout, layers
 from shardlab_course.ch09 import oracles as of
 from shardlab_course.shared.guarded import counts, lets_through, one_size
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
@@ -305,3 +306,18 @@ GUARD = (
     lets_through("dtype-forgotten", "It allows four bytes for each number where the activations have two: read `dtype`.",
                  "doubled", "weights-gathered", "last-unsummed"),
 )  # fmt: skip
+
+MECHANISM = why(
+    "Where do the numbers come from?",
+    a=Believed(
+        "From a state that each device has for itself, and that the key starts.",
+        "own-state",
+        "Then masks would differ, and one was found on all devices: a key has no state.",
+    ),
+    b=Believed(
+        "From a part of the key: `shard_map` cuts it, as it cuts the rest.",
+        "key-is-cut",
+        "The key is made inside of the body, where nothing is cut any more, and one mask was found on all devices.",
+    ),
+    c="From the key and the shape, and from nothing else.",
+)

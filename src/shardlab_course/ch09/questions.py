@@ -131,7 +131,8 @@ SEQUENCE = Question(
 DROPOUT = Question(
     "9.5", "One key, many masks", difficulty=3, minutes=30,
     items=(
-        ValueItem("patterns", {"P": 0.5}, predicted=True, key=1, misconceptions=wrong.PATTERNS),
+        ValueItem("patterns", {"P": 0.25}, predicted=True, key=1, misconceptions=wrong.PATTERNS),
+        wrong.MECHANISM,
         ProgramItem("drop_hidden", FREE, checks=(Check("V", dropout.not_dropped),), misconceptions=wrong.DROPPED,
                     cases=(dropout.dropout_case(LINE, COLUMNS), dropout.dropout_case(TALL, COLUMNS)),
                     draw=lambda rng: dropout.dropout_case(rng.choice(MESHES), COLUMNS)),

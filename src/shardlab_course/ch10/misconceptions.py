@@ -12,6 +12,7 @@ from shardlab_course.ch10 import clipping
 from shardlab_course.ch10 import oracles as of
 from shardlab_course.shared import agreement
 from shardlab_course.shared.guarded import counts, lets_through, one_size
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
@@ -379,3 +380,18 @@ GUARD = (
                  "A collective in a loop stands once in the list and runs `times` times; `price` counts them all.",
                  "each-microbatch", "averaged-again", "own-rows"),
 )  # fmt: skip
+
+MECHANISM = why(
+    "Who puts a sum over the devices into a gradient, where you wrote none?",
+    a=Believed(
+        "`out_specs`: what leaves as `P()` is added up on its way out.",
+        "out-specs-add",
+        "All five leave as `P()`, and two of them come out as each device's own: nothing is added on the way.",
+    ),
+    b="JAX, when it differentiates: types say that the weights are the same on all devices and what is made of them is not.",
+    c=Believed(
+        "XLA, when it compiles: it finds that copies of one array got different gradients.",
+        "compiler-adds",
+        "It compiled all ten programs, and c has a sum with the check and none without it: XLA runs what it is given.",
+    ),
+)

@@ -67,8 +67,9 @@ MANUAL = Question(
 UNCHECKED = Question(
     "10.3", "The same five programs, unchecked", difficulty=4, minutes=20,
     items=(
-        ValueItem("unchecked", {"P": 2.5}, predicted=True, key=wrong.UNCHECKED, misconceptions=wrong.WITHOUT_CHECK,
+        ValueItem("unchecked", {"P": 2.25}, predicted=True, key=wrong.UNCHECKED, misconceptions=wrong.WITHOUT_CHECK,
                   words=("right", "8 times", "64 times", "own"), spelling=wrong.small_letters),
+        wrong.MECHANISM,
     ),
     hints=(
         "Without the check JAX does not track what varies. So nothing can tell it that a sum is missing.",

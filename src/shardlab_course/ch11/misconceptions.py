@@ -5,6 +5,7 @@ from __future__ import annotations
 from shardlab_course.ch11 import oracles as of
 from shardlab_course.shared.products import slice_met
 from shardlab_judge.cases import Observed
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 LEDGER = (
@@ -307,3 +308,20 @@ DONATION = (
         "not-all-donated", "The weights, m and v are all replaced, and not all of the three are given away.",
         1, when=lambda o: o.donated < frozenset({0, 1, 2})),
 )  # fmt: skip
+
+MECHANISM = why(
+    "What becomes of the gathered weights?",
+    a="They are not kept: backward, each layer is computed again from its input and its slice of the weight.",
+    b=Believed(
+        "They are kept: `jax.checkpoint` gives up activations, and weights are none.",
+        "weights-are-kept",
+        "The exported program gathers more often with `jax.checkpoint` than without: whatever is computed "
+        "inside of it is given up.",
+    ),
+    c=Believed(
+        "They are not kept, and gathered again where the backward pass needs them, and only there.",
+        "only-what-is-needed",
+        "Backward nobody needs the first weight, and yet every weight is gathered twice in the exported "
+        "program: all of a layer is computed again.",
+    ),
+)

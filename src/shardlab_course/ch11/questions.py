@@ -89,7 +89,8 @@ FSDP = Question(
 REMAT = Question(
     "11.4", "Weights that are not kept", difficulty=4, minutes=50,
     items=(
-        ValueItem("gathers", {"P": 1}, predicted=True, key=8, misconceptions=wrong.GATHERS),
+        ValueItem("gathers", {"P": 0.75}, predicted=True, key=8, misconceptions=wrong.GATHERS),
+        wrong.MECHANISM,
         ProgramItem("lean", {"V": 0.5, "S": 0.5, "H": 0.5, "J": 1.5}, oracle=of.slopes,
                     misconceptions=wrong.LEAN, tolerance=SUMS,
                     slack=8, slack_reason="the loss, one number, may be reduced beside the gradients",

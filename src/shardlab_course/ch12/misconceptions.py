@@ -5,6 +5,7 @@ from __future__ import annotations
 from shardlab_course.ch12 import oracles as of
 from shardlab_course.ch12 import pipeline, timetable
 from shardlab_course.shared import rings
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
@@ -338,3 +339,19 @@ OVERLAPPED = (
         "all-gather.", 2, when=lambda o: "all-reduce" in o.kinds),
     LEFT,
 )  # fmt: skip
+
+MECHANISM = why(
+    "What makes the number of lines?",
+    a=Believed(
+        "How often something is sent: a line is a hop.",
+        "a-line-a-hop",
+        "The ledger shows as many bytes for the loop, from one line: it sends as often.",
+    ),
+    b="What JAX traced: each round of a Python loop has left its operations, a `fori_loop` leaves its body once.",
+    c=Believed(
+        "XLA for CPU: it writes out loops whose length it knows.",
+        "xla-writes-out",
+        "It knew the length of the `fori_loop`, and the ledger shows one line that runs several times. "
+        "Python wrote out the other loop.",
+    ),
+)

@@ -72,8 +72,9 @@ SCATTER = Question(
 LOOP = Question(
     "12.3", "Seven lines or one", difficulty=3, minutes=35, optional=True,
     items=(
-        ValueItem("lines", {"P": 0.75}, predicted=True, key={"unrolled": 7, "loop": 1, "bytes": 1}, rtol=1e-6,
+        ValueItem("lines", {"P": 0.5}, predicted=True, key={"unrolled": 7, "loop": 1, "bytes": 1}, rtol=1e-6,
                   misconceptions=wrong.LINES),
+        wrong.MECHANISM,
         ProgramItem("looped", RING, oracle=of.product, manual=True, checks=HIDDEN,
                     misconceptions=wrong.LOOPED, rtol=1e-4, atol=1e-4,
                     tolerance=ROUNDING, draw=of.drawing(of.gather_case, False, True, True),

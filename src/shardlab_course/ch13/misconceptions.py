@@ -10,6 +10,7 @@ import numpy as np
 from shardlab_course.ch13 import oracles as of
 from shardlab_course.ch13.checks import share
 from shardlab_judge.cases import Observed
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 
@@ -385,3 +386,19 @@ SUBSTITUTION = (
         "On the way up the sum is over the devices below s. Device s added a term of its own, from its block of y.", 3,
         when=of.own_term_summed),
 )  # fmt: skip
+
+MECHANISM = why(
+    "What decides whether XLA for CPU moves the batch?",
+    a=Believed(
+        "Whether rows mix: where each is transformed for itself, nothing moves.",
+        "mathematics-decides",
+        "Rows mix in none of the four, and the ledger shows what moved: a compiler has rules for "
+        "operations, and does not know what you know.",
+    ),
+    b="Whether it knows how to cut the operation: what it cannot cut, it makes whole and computes on every device.",
+    c=Believed(
+        "Whether it is told that rows are independent, by `vmap` or by a type.",
+        "saying-it-helps",
+        "The ledger shows the same bytes with and without `vmap`: the operation is the same, and so is the rule for it.",
+    ),
+)

@@ -16,8 +16,9 @@ TRANSFORM = "float32 transforms, whose sums are taken in another order"
 BATCH = Question(
     "13.1", "Many signals, no messages", difficulty=2, minutes=25,
     items=(
-        ValueItem("moved", {"P": 2}, predicted=True, misconceptions=wrong.MOVED,
+        ValueItem("moved", {"P": 1.75}, predicted=True, misconceptions=wrong.MOVED,
                   key={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}),
+        wrong.MECHANISM,
         ProgramItem("batch_fft", {"V": 1, "H": 1}, oracle=of.transformed(1),
                     misconceptions=wrong.BATCH, rtol=1e-4, atol=1e-3,
                     tolerance=TRANSFORM, cases=(cases.signals(LINE, 16, 12), cases.signals(WIDE, 24, 10)),

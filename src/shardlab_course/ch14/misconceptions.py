@@ -7,6 +7,7 @@ from typing import Any
 
 from shardlab_course.ch14 import oracles as of
 from shardlab_course.ch14 import processes
+from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 FATES = {"a": "fine", "b": "error", "c": "hangs", "d": "fine", "e": "fine", "f": "error", "g": "differ", "h": "hangs"}
@@ -243,3 +244,18 @@ RESUME = (
         "reads that as `first`.",
         3, when=processes.nothing_found),
 )  # fmt: skip
+
+MECHANISM = why(
+    "When does one process wait for another?",
+    a="In a program on devices of both, until the other one runs it too.",
+    b=Believed(
+        "Wherever it uses a global array: that belongs to both.",
+        "every-use-waits",
+        "In d one process alone looks at its own part of a global array, and the launch came to its end.",
+    ),
+    c=Believed(
+        "Where a number is read, by `print` or `float`: it is collected from all.",
+        "reading-waits",
+        "In e one process alone reads the total, and the launch came to its end: both had computed it, and each has a copy.",
+    ),
+)

@@ -37,8 +37,9 @@ BATCH = Question(
 FAILING = Question(
     "14.2", "What fails, what hangs, what lies", difficulty=3, minutes=20,
     items=(
-        ValueItem("fates", {"P": 2}, predicted=True, key=wrong.FATES,
+        ValueItem("fates", {"P": 1.75}, predicted=True, key=wrong.FATES,
                   misconceptions=wrong.PREDICTED, words=("fine", "error", "hangs", "differ")),
+        wrong.MECHANISM,
     ),
     hints=(
         "For each line ask: is it a computation on a global array, or a look at what this process has? Who calls it?",

@@ -9,9 +9,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 
 from shardlab.errors import ShardlabError
+from shardlab_judge.items.value import Why
 from shardlab_judge.question import LETTERS, Question
 
-MARK = re.compile(r"^<!-- (?P<name>badges|first cell|exercise) ?(?P<what>[\w. -]*?) ?-->[ \t]*$", re.MULTILINE)
+MARK = re.compile(r"^<!-- (?P<name>badges|first cell|exercise|why) ?(?P<what>[\w. -]*?) ?-->[ \t]*$", re.MULTILINE)
 PIN = re.compile(r"^([\w.-]+)==([\w.]+)$", re.MULTILINE)
 GITHUB = "https://github.com/"
 UNSET = "https://repository.invalid/shardlab"
@@ -88,7 +89,8 @@ def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:
                 return badges(chapter, given.address)
             case "first cell":
                 return f"```{{code-cell}} ipython3\n{first_cell(match['what'].split(), given)}\n```"
-        return exercise(known(match["what"], given.questions, f"{where}: {match[0]}"))
+        head = why if match["name"] == "why" else exercise
+        return head(known(match["what"], given.questions, f"{where}: {match[0]}"))
 
     return MARK.sub(replacement, text)
 
@@ -141,3 +143,10 @@ def exercise(question: Question) -> str:
     facts = [*["optional"] * question.optional, dots, f"{question.minutes} minutes", worth]
     facts += ["observed in running processes"] * question.observed + [help]
     return f"## Exercise {question.id}: {question.title}\n\n{' · '.join(facts)}"
+
+
+def why(question: Question) -> str:
+    """The mechanisms among which a prediction asks, with their letters."""
+    (item,) = (item for item in question.items if isinstance(item, Why))
+    listed = "\n".join(f'- `"{letter}"`: {said}' for letter, said in item.mechanisms.items())
+    return f"And `why`: {item.asked} Choose one.\n\n{listed}"

@@ -45,6 +45,11 @@ class ValueItem(Item):
     kind = "value"
     form = "a value"
 
+    @property
+    def right(self) -> str:
+        """The key as feedback and pages tell it."""
+        return _shown(self.key)
+
     @functools.cached_property
     def domain(self) -> Domain:
         """What may be answered at all."""
@@ -80,14 +85,56 @@ class ValueItem(Item):
         return Finding(self.name, self.first, what, expected, short(got, 200))
 
 
+@dataclasses.dataclass(frozen=True)
+class Believed:
+    """A mechanism that people believe in, the misconception that it is, and what on the page speaks against it."""
+
+    said: str
+    id: str
+    cause: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Why(ValueItem):
+    """Which of three mechanisms makes a prediction come true, answered by its letter; `why` makes one.
+
+    Args:
+        asked: what they are mechanisms of, a question.
+        mechanisms: sentences by their letters; notebooks and forms list them.
+    """
+
+    asked: str = dataclasses.field(kw_only=True)
+    mechanisms: Mapping[str, str] = dataclasses.field(kw_only=True)
+
+    @property
+    def right(self) -> str:
+        """The letter, and what it stands for."""
+        return f"{self.key}: {self.mechanisms[self.key]}"
+
+
+def why(asked: str, points: float = 0.25, **mechanisms: str | Believed) -> Why:
+    """The item `why` of a prediction: it earns its points by being given.
+
+    Args:
+        asked: a question.
+        points: a part of those that the prediction has.
+        mechanisms: by their letters in the order in which they are listed; the true one is a text alone.
+    """
+    (truth,) = (letter for letter, each in mechanisms.items() if isinstance(each, str))
+    wrong = {letter: each for letter, each in mechanisms.items() if isinstance(each, Believed)}
+    return Why(
+        "why", {"P": points}, key=truth, predicted=True, words=tuple(mechanisms), asked=asked,
+        mechanisms={letter: each if isinstance(each, str) else each.said for letter, each in mechanisms.items()},
+        misconceptions=tuple(Misconception(each.id, each.cause, like=letter) for letter, each in wrong.items()),
+    )  # fmt: skip
+
+
 def _judge_whole(item: ValueItem, got: Any) -> tuple[float, list[Finding]]:
     if got is None:
         return 0.0, []
     if matches(item.key, got, item.rtol):
         return 1.0, []
-    what, expected = (
-        ("It turned out otherwise.", _shown(item.key)) if item.predicted else ("That is not it.", _kind(item.key))
-    )
+    what, expected = ("It turned out otherwise.", item.right) if item.predicted else ("That is not it.", _kind(item.key))
     return float(item.predicted), [
         explained(item._finding(what, expected, shown(got, 200)), _value_misconception(item, got))
     ]

@@ -1,0 +1,72 @@
+"""Shows in open chapters what a solved run shows, and nowhere that something is not written yet.
+
+A cell of a chapter that only says that an answer is open gets the output that the same cell has in the chapter's solutions,
+unless that names a collective that the open page does not: there the lines about what is open go, and nothing comes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+CHAPTERS, SOLUTIONS = "notebooks/", "solutions/"
+OPEN = re.compile(r"^.*(?:Not attempted yet|still open|not written yet|yours: not yet|\bEllipsis\b).*\n?", re.MULTILINE)
+TELLING = re.compile(r"all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute")
+SAID = "In a solved notebook:"
+
+
+class Solved(SphinxPostTransform):
+    """Goes through a chapter's cells, before it is chosen in which of its forms an output is shown."""
+
+    default_priority = 2
+
+    def run(self, **_: Any) -> None:
+        """Replace the outputs of this page that say only that an answer is open."""
+        name = self.env.docname
+        solution = name.replace(CHAPTERS, SOLUTIONS, 1)
+        if not name.startswith(CHAPTERS):
+            return
+        solved = _cells(self.env.get_doctree(solution)) if solution in self.env.all_docs else []
+        for source, output in _cells(self.document):
+            if OPEN.search(output.astext()):
+                _replace(output, next((other for text, other in solved if text == source), None))
+
+
+def _cells(document: nodes.document) -> list[tuple[str, nodes.container]]:
+    """Source and output of each cell that has both."""
+    found = []
+    for cell in document.findall(nodes.container):
+        if cell.get("nb_element") == "cell_code":
+            parts = {part.get("nb_element"): part for part in cell.children if isinstance(part, nodes.container)}
+            if len(parts) == 2:
+                found.append((parts["cell_code_source"].astext(), parts["cell_code_output"]))
+    return found
+
+
+def _replace(output: nodes.container, solved: nodes.container | None) -> None:
+    known = set(TELLING.findall(output.astext()))
+    if solved is not None and not OPEN.search(solved.astext()) and known.issuperset(TELLING.findall(solved.astext())):
+        output.children = []
+        output += [nodes.paragraph("", SAID, classes=["solved"]), *(child.deepcopy() for child in solved.children)]
+        return
+    blocks = [block for block in output.children if isinstance(block, nodes.literal_block)]
+    for block in blocks:
+        left = OPEN.sub("", block.astext())
+        block.clear()
+        if left.count("\n") > 1:  # not the head of a table alone
+            block += nodes.Text(left)
+    kept = [block for block in blocks if block.children]
+    if kept:
+        output.children = kept
+    else:
+        output.parent.remove(output)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Sphinx's entry."""
+    app.add_post_transform(Solved)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,104 @@
+"""What is rendered again: a page that has changed, and what shows it; all pages where something of all has changed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from shardlab_course.editions import edition, header
+
+ROOT = Path(__file__).parents[2]
+HERE = ROOT / "jupyter_book"
+sys.path.insert(0, str(HERE))
+
+import render  # noqa: E402
+
+CELL = edition.HEADER
+PAGES = {
+    "intro.md": "# Intro\n\nRead [on](notebooks/00_a.md).\n",
+    "status.md": "# Status\n\n```{chapter-runs}\n```\n",
+    "errors.md": "# Errors\n\n## no-mesh\n\nThere is none.\n",
+    "notebooks/00_a.md": f'{CELL}# A\n\n```{{code-cell}} ipython3\nprint("[no-mesh]", "Not attempted yet")\n```\n',
+    "notebooks/01_b.md": f'{CELL}# B\n\n```{{code-cell}} ipython3\nprint("[no-mesh] there is no mesh")\n```\n',
+    "solutions/00_a.md": f"{CELL}# Solutions A\n\n```{{code-cell}} ipython3\nprint(2)\n```\n",
+}
+
+
+def collect(folder: Path, **changed: str) -> None:
+    """A book of a few pages, as `render.collect` leaves it."""
+    fresh = folder / render.FRESH
+    for name in ("_ext", "_static"):
+        shutil.copytree(HERE / name, fresh / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (fresh / "_static" / "mark.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    for name, text in {**PAGES, **changed}.items():
+        (fresh / name).parent.mkdir(exist_ok=True)
+        (fresh / name).write_text(text)
+    project = {"authors": [{"name": "us"}], "urls": {"Repository": header.UNSET}, "version": "1"}
+    config = render.configured(yaml.safe_load((HERE / "_config.yml").read_text()), project, folder / "cache")
+    (fresh / "_config.yml").write_text(yaml.safe_dump(config))
+    toc = {"format": "jb-book", "root": "intro", "chapters": [{"file": name} for name in PAGES if name != "intro.md"]}
+    (fresh / "_toc.yml").write_text(yaml.safe_dump(toc))
+
+
+@pytest.mark.notebook
+def test_a_changed_page_is_rendered_alone(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """And with it the chapter's other half, the table of runs and the page of errors; a new heading renders all."""
+    read = []
+    texts = (
+        {},
+        {},
+        {"notebooks/00_a.md": PAGES["notebooks/00_a.md"] + "\nMore.\n"},
+        {"notebooks/00_a.md": PAGES["notebooks/00_a.md"] + "\n## More\n"},
+    )
+    for changed in texts:
+        collect(tmp_path, **changed)
+        assert render.update(tmp_path, set()) == 0, capfd.readouterr()
+        said = capfd.readouterr().out
+        read.append(tuple(map(int, re.findall(r"(\d+) added.*, (\d+) changed.*, (\d+) removed", said)[0])))
+        assert f"Rendering {sum(read[-1])} of {len(PAGES)} pages" in said, said
+    assert read == [(6, 0, 0), (0, 0, 0), (0, 4, 0), (6, 0, 0)]
+    pages = {name: (tmp_path / "_build" / "html" / f"{name}.html").read_text() for name in ("errors", "notebooks/01_b")}
+    assert 'href="../errors.html#no-mesh"' in pages["notebooks/01_b"]
+    assert 'Printed in: <a class="reference internal" href="notebooks/00_a.html"' in pages["errors"]
+
+
+def test_what_has_to_run_again_is_read_again(tmp_path: Path) -> None:
+    """Its text is the same, its outputs are forgotten."""
+    for _ in range(2):
+        collect(tmp_path)
+        again = render.bring(tmp_path / render.FRESH, tmp_path / "pages", {"01_b"})
+    assert again == ["errors.md", "notebooks/01_b.md", "status.md"]
+
+
+def test_what_is_gone_is_gone(tmp_path: Path) -> None:
+    """A page that is collected no more is no page."""
+    collect(tmp_path, **{"notebooks/02_c.md": "# C\n"})
+    render.bring(tmp_path / render.FRESH, tmp_path / "pages", set())
+    collect(tmp_path)
+    assert render.bring(tmp_path / render.FRESH, tmp_path / "pages", set()) == []
+    assert not (tmp_path / "pages" / "notebooks" / "02_c.md").exists()
+
+
+@pytest.mark.parametrize(
+    "name, text, all_pages",
+    [
+        ("intro.md", "# Intro\n\nOther words.\n", False),
+        ("intro.md", "# Another title\n", True),
+        ("glossary.md", "Other words.\n", True),
+        ("_static/course.css", "p {}\n", True),
+        ("_ext/book_terms.py", "pass\n", True),
+        ("notebooks/00_a.ipynb", "{}", False),
+        ("bench.json", "[]", False),
+    ],
+)
+def test_what_shows_on_all_pages(tmp_path: Path, name: str, text: str, all_pages: bool) -> None:
+    """A title stands in every page's contents; words of a page do not."""
+    collect(tmp_path)
+    before = render.common(tmp_path / render.FRESH)
+    (tmp_path / render.FRESH / name).write_text(text)
+    assert (render.common(tmp_path / render.FRESH) != before) == all_pages
