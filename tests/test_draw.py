@@ -301,7 +301,7 @@ def test_a_long_list_ends_with_how_many_are_left_out() -> None:
 def test_html_stands_alone(case: str) -> None:
     """Well-formed, without scripts, ids, classes, links or anything fetched."""
     page = Page(draw.html(PLACEMENTS[case], "Title"))
-    assert page.tags <= {"div", "span", "b", "i", "sub", "svg", "rect", "text"}
+    assert page.tags <= {"div", "span", "b", "i", "sub", "svg", "rect", "path", "text"}
     assert not {name for name, _ in page.attributes} & {"id", "class", "href", "src", "onclick", "onload"}
     assert not [value for name, value in page.attributes if name != "xmlns" and ("http" in value or "url(" in value)]
 
@@ -331,6 +331,29 @@ def test_html_marks_the_blocks_that_differ() -> None:
     page = Page(draw.pair(*PAIRS["elsewhere"][:2]).html)
     assert [word for word in page.words if word.startswith("≠")][:3] == ["≠ 1", "≠ 2", "≠ 3"]
     assert page.values("stroke-dasharray") == ["6 3"] * 3
+
+
+def test_copies_are_hatched() -> None:
+    """A block that several devices hold has lines across it; what device 0 has alone has none."""
+    alone = Placement((8, 64), ((0, ((0, 8), (0, 64))),))
+    assert draw.html(PLACEMENTS["replicated"]).count("<path") == 1 and "<path" not in draw.html(alone)
+    assert draw.html(PLACEMENTS["rows-with-copies"]).count("<path") == 2
+
+
+def test_one_array_has_one_size_beside_itself() -> None:
+    """However it is cut: in a pair, and in a dict of pictures, which has all titles in one text."""
+    cuts = {name: PLACEMENTS[name] for name in ("blocks", "rows", "columns")}
+    drawn = sl.show(cuts)
+    for placements in (drawn.html, draw.pair(cuts["blocks"], cuts["columns"]).html):
+        widths, heights = set(), set()
+        for panel in re.findall(r"<svg.*?</svg>", placements):
+            number = r"=\"([\d.]+)\" "
+            found = re.findall(f"<rect x{number}y{number}width{number}height{number}rx", panel)
+            boxes = [tuple(map(float, box)) for box in found]
+            widths.add(round(max(x + w for x, _, w, _ in boxes) - min(x for x, _, _, _ in boxes)))
+            heights.add(round(max(y + h for _, y, _, h in boxes) - min(y for _, y, _, _ in boxes)))
+        assert max(widths) - min(widths) <= 1 and max(heights) - min(heights) <= 1
+    assert all(f"{name}\n" in drawn.text or f"{name} " in drawn.text for name in cuts)
 
 
 def test_titles_and_names_cannot_break_out() -> None:

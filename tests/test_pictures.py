@@ -112,6 +112,15 @@ def test_schedule_of_a_tpu() -> None:
     assert sum(bar.beside and bar.kind == "collective" and bar.stop > bar.start for bar in loop.bars) == 2
 
 
+def test_a_schedule_says_what_and_how_long() -> None:
+    """Blocks of compute are named, the axis says that its time is estimated, and no title is a name of the compiler's."""
+    drawn = show_schedule(stored("v5e_overlapped"))
+    assert drawn.text.startswith("Schedule of the program: ") and "_spmd" not in drawn.text + drawn.html
+    assert "cycles of compute (estimated)</text>" in drawn.html and "Blocks of compute: " in drawn.html
+    assert "dot_general" in drawn.text
+    assert "not a time</text>" not in drawn.html and "(not a time)</text>" in show_schedule(stored("cpu_softmax")).html
+
+
 def test_a_text_without_an_order() -> None:
     """HLO that was not scheduled has no schedule to show."""
     with pytest.raises(ShardlabError, match="not-scheduled"):

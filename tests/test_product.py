@@ -10,6 +10,8 @@ import pytest
 
 import shardlab as sl
 from shardlab.errors import ShardlabError
+from shardlab.pictures.product import COLOURS
+from shardlab.pictures.svg import fill
 
 P = jax.P
 
@@ -66,3 +68,15 @@ def test_matrices_that_do_not_fit_are_refused(rng: np.random.Generator) -> None:
     a, _ = matrices(P("x"), P(), rng)
     with pytest.raises(ShardlabError, match=r"a: \[8, 12\], b: \[8, 12\]"):
         sl.show_product(a, a)
+
+
+def test_matrices_have_their_names_and_no_device_colour(rng: np.random.Generator) -> None:
+    """What the caller calls them, in words and in the figure; A and B where they have no name; colours are no device's."""
+    X, W1 = matrices(P("x"), P(None, "x"), rng)
+    drawn = sl.show_product(X, W1)
+    assert "X[0:4, 0:12]  W1[0:12, 0:8]" in drawn.text
+    assert all(f">{name}</text>" in drawn.html for name in ("X", "W1", "X W1")) and ">A</text>" not in drawn.html
+    A, B = X, W1
+    del X, W1
+    assert all(f">{name}</text>" in sl.show_product(A, B).html for name in "ABC")
+    assert not {*COLOURS.values()} & {fill(device) for device in range(64)}

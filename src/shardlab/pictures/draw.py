@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.pictures import facts, markup, picture, terminal
 from shardlab.placement import Placement, placement_of
+
+SIDE = 220.0
+"""Pixels of the longer side of an array that is drawn beside others."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -31,12 +34,17 @@ def show(x: Any, shape: Sequence[int] | None = None, *, title: str | None = None
     """The picture of who holds which slice.
 
     Args:
-        x: an array, anything with a shape and a sharding, a sharding, or a `Placement`.
+        x: an array, anything with a shape and a sharding, a sharding, or a `Placement`; or a dict of some of these by their
+            titles, which are drawn beside each other.
         shape: the global shape, for a sharding only.
         title: a line above the picture.
     Raises:
         ShardlabError: `x` has no sharding, is a sharding without a shape, or its mesh has no devices.
     """
+    if isinstance(x, Mapping) and x:
+        return _together(
+            {str(name): each if isinstance(each, Placement) else placement_of(each) for name, each in x.items()}
+        )
     if isinstance(x, Placement):
         return Picture(text(x, title), html(x, title))
     _need_devices(x)
@@ -71,13 +79,24 @@ def html(placement: Placement, title: str | None = None, *, devices: Sequence[in
 def pair(expected: Placement, got: Placement, captions: tuple[str, str] = ("expected", "yours")) -> Picture:
     """The two pictures side by side; blocks of the second that others hold in the first are marked with ≠."""
     note = _change(expected, got)
-    columns, cards = [], []
+    columns, cards, least = [], [], markup.sized((expected, got), SIDE)
     for caption, placement, against in zip(captions, (expected, got), (None, expected)):
         idle = terminal.resting(placement, None)
         columns.append([*terminal.brief(placement, caption), *terminal.grids(placement, against), *idle])
-        card = markup.headed(placement, caption) + markup.drawn(placement, against, 220.0)
+        card = markup.headed(placement, caption) + markup.drawn(placement, against, SIDE, least)
         cards.append(card + markup.resting(placement, None))
     return Picture("\n".join([*terminal.beside(columns, 2), note]), markup.beside(cards, note))
+
+
+def _together(placements: Mapping[str, Placement]) -> Picture:
+    """Several placements under their titles, those of one shape drawn in one size."""
+    columns, cards, shapes = [], [], {placement.shape for placement in placements.values()}
+    least = {shape: markup.sized([p for p in placements.values() if p.shape == shape], SIDE) for shape in shapes}
+    for title, placement in placements.items():
+        columns.append([*terminal.brief(placement, title), *terminal.grids(placement), *terminal.resting(placement, None)])
+        card = markup.headed(placement, title) + markup.drawn(placement, None, SIDE, least[placement.shape])
+        cards.append(card + markup.resting(placement, None))
+    return Picture("\n".join(terminal.beside(columns, len(columns))), markup.beside(cards))
 
 
 def _change(expected: Placement, got: Placement) -> str:

@@ -32,12 +32,17 @@ def headed(placement: Placement, title: str | None) -> str:
     )
 
 
-def drawn(placement: Placement, against: Placement | None = None, side: float = 250.0) -> str:
-    """The blocks, with their description for those who do not see them."""
+def drawn(
+    placement: Placement,
+    against: Placement | None = None,
+    side: float = 250.0,
+    least: tuple[float, float] = (0.0, 0.0),
+) -> str:
+    """The blocks, with their description for those who do not see them; as `sized` where they lie beside others."""
     panels = picture.panels(placement, against)
     side = side if len(panels) < 2 else 0.64 * side
     rows = itertools.groupby(panels, lambda panel: panel.leading[:-1])
-    figures = ["".join(_figure(panel, side) for panel in row) for _, row in rows]
+    figures = ["".join(_figure(panel, side, least) for panel in row) for _, row in rows]
     figures = figures or [_columns(terminal.listed(placement, against))]
     inner = "".join(f'<div style="display:flex;flex-wrap:wrap;gap:.7em 1.4em">{figure}</div>' for figure in figures)
     return (
@@ -52,13 +57,11 @@ def resting(placement: Placement, devices: Sequence[int] | None) -> str:
     return "".join(f'<div style="font-size:12.5px;opacity:.82">{escape(line)}</div>' for line in lines)
 
 
-def beside(cards: Sequence[str], note: str) -> str:
+def beside(cards: Sequence[str], note: str = "") -> str:
     """The cards from left to right, or one below the other where the page is narrow, and a note below."""
-    row = "".join(f'<div style="flex:1 1 15em;min-width:0;max-width:31em">{card}</div>' for card in cards)
-    return framed(
-        f'<div style="display:flex;flex-wrap:wrap;gap:1em 2.5em;align-items:flex-start">{row}</div>'
-        f'<div style="font-size:13px;margin-top:.3em">{escape(note)}</div>'
-    )
+    row = "".join(f'<div style="min-width:0;max-width:31em">{card}</div>' for card in cards)
+    grid = "display:grid;grid-template-columns:repeat(auto-fill,minmax(min(20em,100%),1fr));gap:1em 2.5em"
+    return framed(f'<div style="{grid}">{row}</div><div style="font-size:13px;margin-top:.3em">{escape(note)}</div>')
 
 
 def _subscripted(known: facts.Facts) -> str:
@@ -67,9 +70,19 @@ def _subscripted(known: facts.Facts) -> str:
     return f'<span style="opacity:.82"><i>A</i>[{", ".join(sizes)}]</span>'
 
 
-def _figure(panel: Panel, side: float) -> str:
+def sized(placements: Sequence[Placement], side: float) -> tuple[float, float]:
+    """Width and height in pixels that arrays of one shape take beside each other, however they are cut; zeros otherwise."""
+    if len({placement.shape for placement in placements}) > 1:
+        return 0.0, 0.0
+    grids = [picture.panels(placement) for placement in placements]
+    sizes = [svg.extent(panel, side if len(grid) < 2 else 0.64 * side) for grid in grids for panel in grid]
+    alike = len({len(grid) for grid in grids}) == 1
+    return (max(wide for wide, _ in sizes), max(tall for _, tall in sizes)) if sizes and alike else (0.0, 0.0)
+
+
+def _figure(panel: Panel, side: float, least: tuple[float, float]) -> str:
     caption = f'<div style="font:12px {svg.MONO};opacity:.82">{escape(picture.caption(panel))}</div>'
-    return f"<div>{caption * bool(panel.leading)}{svg.draw(panel, side)}</div>"
+    return f"<div>{caption * bool(panel.leading)}{svg.draw(panel, side, least)}</div>"
 
 
 def _columns(lines: Sequence[str]) -> str:

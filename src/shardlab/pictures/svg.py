@@ -82,9 +82,18 @@ def layout(panel: Panel, side: float) -> Layout:
     return Layout(_stretched(_shares(panel.rows, height), heights), _stretched(columns, widths), left, top, lines)
 
 
-def draw(panel: Panel, side: float = 250.0) -> str:
-    """The `<svg>` element of a panel."""
+def extent(panel: Panel, side: float) -> tuple[float, float]:
+    """Width and height of a panel's blocks in pixels."""
     sizes = layout(panel, side)
+    return sum(sizes.columns), sum(sizes.rows)
+
+
+def draw(panel: Panel, side: float = 250.0, least: tuple[float, float] = (0.0, 0.0)) -> str:
+    """The `<svg>` element of a panel, its blocks stretched to `least` pixels where they would take less."""
+    sizes = layout(panel, side)
+    for shares, pixels in zip((sizes.columns, sizes.rows), least):
+        factor = max(1.0, pixels / sum(shares))
+        shares[:] = [factor * share for share in shares]
     lefts = list(itertools.accumulate(sizes.columns, initial=sizes.left))
     tops = list(itertools.accumulate(sizes.rows, initial=sizes.top))
     parts = [
@@ -106,6 +115,8 @@ def _block(block: Block, lines: list[str], box: Box, differs: bool) -> str:
     colour = fill(block[0]) if block else "none"
     dashes = ' stroke-dasharray="3 3"' * (not block)
     parts = [box.within(1).drawn(f'fill="{colour}" stroke="currentColor" stroke-opacity="0.45"{dashes}')]
+    if len(block) > 1:
+        parts.append(_hatched(box.within(1)))
     shared = 1 < len(block) <= 16
     if shared:
         parts.append(_strip(block, Box(box.x + 8, box.y + box.tall - 14, box.wide - 16, 5)))
@@ -113,12 +124,22 @@ def _block(block: Block, lines: list[str], box: Box, differs: bool) -> str:
         parts.append(box.within(3.5).drawn(f'fill="none" stroke="{INK}" stroke-width="2.5" stroke-dasharray="6 3"'))
     x, y = box.x + box.wide / 2, box.y + (box.tall - FOOT * shared - LINE * (len(lines) - 1)) / 2 + 5
     ink = INK if block else "currentColor"
+    halo = f' stroke="{colour}" stroke-width="4" paint-order="stroke"' * (len(block) > 1)
     parts += [
-        f'<text x="{x:.1f}" y="{y + k * LINE:.1f}" text-anchor="middle" font-size="14" font-weight="600" fill="{ink}">'
+        f'<text x="{x:.1f}" y="{y + k * LINE:.1f}" text-anchor="middle" font-size="14" font-weight="600" fill="{ink}"{halo}>'
         f"{escape(line)}</text>"
         for k, line in enumerate(lines)
     ]
     return "".join(parts)
+
+
+def _hatched(box: Box) -> str:
+    """Oblique lines over a block that several devices hold: a copy never looks like what one device has alone."""
+    lines = []
+    for k in range(12, int(box.wide + box.tall), 12):
+        right, down = min(k, box.wide), min(k, box.tall)
+        lines.append(f"M{box.x + k - down:.1f} {box.y + down:.1f}L{box.x + right:.1f} {box.y + k - right:.1f}")
+    return f'<path d="{"".join(lines)}" stroke="{INK}" stroke-opacity="0.28" stroke-width="1.2"/>'
 
 
 def _strip(block: Block, box: Box) -> str:

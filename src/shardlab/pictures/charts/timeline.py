@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping
 from html import escape
@@ -18,6 +19,7 @@ from shardlab.programs.reading.hlo import Instruction, Module, parse
 
 WORK = {"fusion", "dot", "convolution", "custom-call", "while", "call", "conditional", "reduce", "sort", "scatter"}
 LEFT, WIDE, TALL, SHOWN = 190.0, 430.0, 20.0, 14
+AXIS, LETTER = 36.0, 6.6
 COLOURS = {"compute": "#BBBBBB", "collective": "#EE8866", "copy": "#77AADD"}
 
 
@@ -30,6 +32,7 @@ class Bar:
         kind: "compute", "collective" or "copy".
         start, stop: cycles, as the compiler estimates them for compute; where it gives none, one for each operation.
         beside: whether compute runs while it is under way: it has a start and a done.
+        operation: the JAX operation that it came from, `dot_general`; else what HLO calls it.
     """
 
     name: str
@@ -37,15 +40,17 @@ class Bar:
     start: float
     stop: float
     beside: bool = False
+    operation: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Timeline:
-    """The bars of one computation, and whether their lengths are the compiler's estimates."""
+    """The bars of one computation, whether their lengths are the compiler's estimates, and whether it is the entry."""
 
     computation: str
     bars: tuple[Bar, ...]
     estimated: bool
+    entry: bool
 
     @property
     def end(self) -> float:
@@ -95,11 +100,15 @@ def _timeline(module: Module, name: str, collectives: Collection[str]) -> Timeli
             bars.append(Bar(start, _kind(instructions[start], collectives), begun.pop(start), clock, beside=True))
         elif i.opcode in WORK or i.name in collectives:
             length = _cycles(i) if estimated else 1.0
-            bars.append(Bar(i.name, _kind(i, collectives), clock, clock + length))
+            bars.append(Bar(i.name, _kind(i, collectives), clock, clock + length, operation=_operation(i)))
             clock += length
     # What ends in another computation, as a loop's body, is under way until this one ends.
     bars += [Bar(start, "collective", at, clock, beside=True) for start, at in begun.items() if start in collectives]
-    return Timeline(name, tuple(sorted(bars, key=lambda bar: (bar.beside, bar.start))), estimated)
+    return Timeline(name, tuple(sorted(bars, key=lambda bar: (bar.beside, bar.start))), estimated, name == module.entry)
+
+
+def _operation(i: Instruction) -> str:
+    return i.op_name.rpartition("/")[2] or i.opcode
 
 
 def _phase(i: Instruction) -> str:
@@ -152,10 +161,11 @@ def rows(timeline: Timeline) -> list[Bar]:
 
 
 def title(timeline: Timeline) -> str:
-    """Computation, and how many run beside compute."""
+    """The program or the part of it, and how many run beside compute."""
     beside = [bar for bar in timeline.bars if bar.beside]
     covered = sum(bar.stop > bar.start for bar in beside)
-    return f"{timeline.computation}: {len(beside)} operations with start and done, {covered} with compute between"
+    whose = "Schedule of the program" if timeline.entry else f"Schedule of its part {timeline.computation}"
+    return f"{whose}: {len(beside)} operation{'s' * (len(beside) != 1)} with start and done, {covered} with compute between"
 
 
 def text(timeline: Timeline, width: int = 48) -> list[str]:
@@ -164,7 +174,8 @@ def text(timeline: Timeline, width: int = 48) -> list[str]:
     compute = [bar for bar in timeline.bars if bar.kind == "compute"]
     lines = [title(timeline), f"  {'compute':28.28} |{_strokes(compute, unit, width)}|"]
     lines += [f"  {bar.name:28.28} |{_strokes([bar], unit, width)}|" for bar in rows(timeline)]
-    return [*lines, f"  {_unit(timeline)}"]
+    lines.append(f"  {'':28} 0{f'{timeline.end:,.0f}':>{width + 1}}")
+    return [*lines, f"  {_blocks(timeline)}", f"  {_unit(timeline)}"]
 
 
 def _strokes(bars: list[Bar], unit: float, width: int) -> str:
@@ -174,6 +185,14 @@ def _strokes(bars: list[Bar], unit: float, width: int) -> str:
         for k in range(first, max(first + 1, min(round(bar.stop * unit), width))):
             cells[k] = "=" if bar.beside else "#"
     return "".join(cells)
+
+
+def _blocks(timeline: Timeline) -> str:
+    """What the blocks of compute are, in the order of the schedule."""
+    named = itertools.groupby(bar.operation for bar in timeline.bars if bar.kind == "compute")
+    runs = [(name, len(list(same))) for name, same in named]
+    told = [name if times == 1 else f"{times} {name}" for name, times in runs[:SHOWN]]
+    return f"Blocks of compute: {', '.join(told)}{', ...' * (len(runs) > SHOWN)}. " if runs else ""
 
 
 def _unit(timeline: Timeline) -> str:
@@ -192,9 +211,12 @@ def _html(timeline: Timeline) -> str:
             f'<text x="{LEFT - 8:g}" y="{y + 14:g}" fill="currentColor" text-anchor="end">{escape(name[:28])}</text>'
         )
         parts += [_rect(bar, y, unit) for bar in bars]
-    drawn = ring_grid.figure(LEFT + WIDE + 8, 8 + len(lanes) * (TALL + 5), "".join(parts))
+    down = 4 + len(lanes) * (TALL + 5)
+    parts += _axis(timeline, down, unit)
+    drawn = ring_grid.figure(LEFT + WIDE + 40, down + AXIS, "".join(parts))
     head = f'<div style="font-weight:600;margin-top:.5em">{escape(title(timeline))}</div>'
-    foot = f'<div style="font-size:12.5px;opacity:.85">{escape(_unit(timeline))}. Striped: under way beside compute.</div>'
+    below = f"{_blocks(timeline)}{_unit(timeline)}. Striped: under way beside compute."
+    foot = f'<div style="font-size:12.5px;opacity:.85">{escape(below)}</div>'
     said = "; ".join(f"{bar.name} from {bar.start:.0f} to {bar.stop:.0f}" for bar in rows(timeline))
     label = escape(f"{title(timeline)}. {said}. {_unit(timeline)}")
     return f'{head}<div role="img" aria-label="{label}" style="overflow-x:auto">{drawn}</div>{foot}'
@@ -207,4 +229,19 @@ def _rect(bar: Bar, y: float, unit: float) -> str:
         f'<rect x="{x:.1f}" y="{y:g}" width="{wide:.1f}" height="{TALL:g}" fill="{colour}" stroke="#444" stroke-width=".7"/>'
     )
     stripes = "".join(f"M{x + k:.1f} {y + TALL:g}l6 -{TALL:g}" for k in range(2, int(wide) - 6, 8)) if bar.beside else ""
-    return box + (f'<path d="{stripes}" stroke="#444" stroke-opacity=".55" stroke-width=".9"/>' if stripes else "")
+    striped = f'<path d="{stripes}" stroke="#444" stroke-opacity=".55" stroke-width=".9"/>' if stripes else ""
+    named = bar.kind == "compute" and wide > LETTER * len(bar.operation) + 8
+    name = f'<text x="{x + wide / 2:.1f}" y="{y + 14:g}" font-size="11" fill="#111">{escape(bar.operation)}</text>'
+    return box + striped + name * named
+
+
+def _axis(timeline: Timeline, y: float, unit: float) -> Iterator[str]:
+    """The axis of time below the bars, with its unit, and whose estimate it is."""
+    look = 'fill="currentColor" font-size="11"'
+    yield f'<path d="M{LEFT:g} {y:g}h{WIDE:g}" stroke="currentColor" stroke-opacity=".6"/>'
+    for part in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x = LEFT + part * timeline.end * unit
+        yield f'<path d="M{x:.1f} {y:g}v4" stroke="currentColor" stroke-opacity=".6"/>'
+        yield f'<text x="{x:.1f}" y="{y + 16:g}" text-anchor="middle" {look}>{part * timeline.end:,.0f}</text>'
+    said = "cycles of compute (estimated)" if timeline.estimated else "operations in order, one step each (not a time)"
+    yield f'<text x="{LEFT + WIDE / 2:g}" y="{y + 31:g}" text-anchor="middle" {look}>{said}</text>'

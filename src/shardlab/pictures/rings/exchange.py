@@ -65,6 +65,9 @@ def _who(c: Collective) -> str:
 def _note(c: Collective, drawn: str) -> str:
     """All groups, and how the letters of the drawn one are to be read."""
     read = "; letters and numbers count the devices of the drawn group" if drawn else ""
+    if drawn and c.kind in ("all-reduce", "reduce-scatter"):
+        n = c.group_size
+        read = f". A1: one device's term of chunk A; A{n}: chunk A, with the terms of all {n} devices added up"
     return f"groups: {_who(c)}{read}" if c.groups else ""
 
 
