@@ -1,4 +1,4 @@
-"""Where no widget is drawn: what IPython prints in a terminal is text, whole, and no object's address or HTML."""
+"""Where no widget is drawn: what Python prints in a terminal is text, whole, and no object's address or HTML."""
 
 import os
 import pathlib
@@ -6,27 +6,82 @@ import re
 import subprocess
 import sys
 
-SESSION = """\
+import pytest
+
+BEGIN = """\
 import jax, shardlab as sl
 sl.setup(8)
 mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Explicit,))
 _ = jax.set_mesh(mesh)
 x = jax.device_put(jax.numpy.arange(16.0), jax.NamedSharding(mesh, jax.P("x")))
-sl.show(x)
-sl.inspect(jax.jit(lambda a: jax.reshard(a, jax.P(None))), x)
-sl.hint("4.1")
-sl.check("4.1", lambda *given: "local")
-sl.progress()
+y = jax.device_put(x, jax.devices()[0])
 """
+SHOWN = (
+    "sl.show(x)",
+    'sl.show({"cut": x, "alone": y})',
+    "sl.inspect(jax.jit(lambda a: jax.reshard(a, jax.P(None))), x)",
+    'sl.predict("4.4", deep="all-reduce")',
+    'sl.hint("4.1")',
+    'sl.check("4.1", lambda *given: "local")',
+    'sl.check("1.1", {"A": x.sharding})',
+    'sl.example("1.1")',
+    'sl.example("4.1")',
+    'sl.explain("4.1")',
+    "sl.progress()",
+)
+WORDS = (
+    "14:16", "alone", "devices 1, 2, 3, 4, 5, 6, 7 hold nothing", "all-gather", "Noted for 4.4: deep = 'all-reduce'",
+    "Hint 1 of 3 for 4.1", "expected:  1", "A smaller example for 1.1", "P(None, 'x') (8, 5)", "is not passed yet",
+    "There is no worked example for 4.1.", "Next: 0.1",
+)  # fmt: skip
+NO_TEXT = r"<IPython|<div|<svg|<p>|<shardlab| object at 0x|Traceback|text/html"
+IPYTHON = ["-m", "IPython", "--simple-prompt", "--no-banner", "--colors=NoColor"]
+
+
+def ran(folder: pathlib.Path, command: list[str], typed: str) -> str:
+    """All that a session or a script prints."""
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "IPYTHONDIR": str(folder), "NO_COLOR": "1", "COLUMNS": "120"}
+    done = subprocess.run(
+        [sys.executable, *command], input=typed, cwd=folder, env=environment, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def whole(said: str) -> None:
+    """Every text form is there, and nothing that is none."""
+    for words in WORDS:
+        assert words in said, f"{words!r} not in\n{said}"
+    assert not re.search(NO_TEXT, said), said
 
 
 def test_ipython_prints_text(tmp_path: pathlib.Path) -> None:
-    """Picture, program, hint, feedback and progress each print their text form."""
-    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "IPYTHONDIR": str(tmp_path), "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "IPython", "--simple-prompt", "--no-banner", "--colors=NoColor"]
-    ran = subprocess.run(
-        command, input=SESSION, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=True
-    )
-    for words in ("8 simulated CPU devices", "14:16", "all-gather", "Hint 1 of 3 for 4.1", "expected:  1", "Next: 0.1"):
-        assert words in ran.stdout, f"{words!r} not in\n{ran.stdout}{ran.stderr}"
-    assert not re.search(r"<IPython|<div|<svg|<shardlab| object at 0x|Traceback", ran.stdout + ran.stderr), ran.stdout
+    """Pictures, program, predictions, hints, feedback, examples and progress each print their text form."""
+    whole(ran(tmp_path, IPYTHON, BEGIN + "\n".join(SHOWN) + "\n"))
+
+
+@pytest.mark.parametrize("printed", ["print({})", "from IPython.display import display; display({})"])
+def test_a_script_with_cells_prints_text(tmp_path: pathlib.Path, printed: str) -> None:
+    """A file with `# %%` between its cells, run as it is: printed, or displayed where there is no notebook."""
+    script = tmp_path / "cells.py"
+    script.write_text("\n# %%\n".join([BEGIN, *map(printed.format, SHOWN)]) + "\n")
+    whole(ran(tmp_path, [str(script)], ""))
+
+
+def test_a_kernel_alone_gives_text(tmp_path: pathlib.Path) -> None:
+    """What `jupyter console` and VS Code are sent by a kernel: the text form of each answer, whole, beside its HTML."""
+    client = """\
+import sys
+from jupyter_client.manager import start_new_kernel
+manager, client = start_new_kernel(kernel_name="python3")
+def shown(message):
+    content = message["content"]
+    print(content.get("text", ""), content.get("data", {}).get("text/plain", ""), *content.get("traceback", ()))
+for cell in sys.stdin.read().split("\\n# %%\\n"):
+    client.execute_interactive(cell, output_hook=shown, timeout=120)
+client.stop_channels()
+manager.shutdown_kernel(now=True)
+"""
+    script = tmp_path / "console.py"
+    script.write_text(client)
+    whole(ran(tmp_path, [str(script)], "\n# %%\n".join([BEGIN, *SHOWN])))

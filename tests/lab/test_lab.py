@@ -102,3 +102,21 @@ def test_a_myst_file_opens_as_a_notebook(opened: Open) -> None:
     page.get_by_role("listitem", name=re.compile(rf"{CHAPTER}\.md")).dblclick()
     page.wait_for_function(IDLE)
     assert page.evaluate("() => jupyterapp.shell.currentWidget.content.widgets.length") > 40
+
+
+def test_what_a_student_sees_and_cannot_lose(opened: Open) -> None:
+    """The files are the chapters and one folder; no panel is nbgrader's; answers and checks stay, whoever deletes them."""
+    page = opened(f"lab/tree/{CHAPTER}.ipynb")
+    page.wait_for_function(IDLE)
+    files = page.locator(".jp-DirListing-itemText").all_inner_texts()
+    assert files[0] == "myst" and len(files) == 17 and all(re.match(r"\d\d_\w+", name) for name in files[1:])
+    panels = page.evaluate("() => ['left', 'right'].flatMap(s => [...jupyterapp.shell.widgets(s)].map(w => w.id))")
+    assert panels and not [panel for panel in panels if "nbgrader" in panel or "assignment" in panel]
+    count = "() => jupyterapp.shell.currentWidget.content.widgets.length"
+    cells = page.evaluate(count)
+    for text, lost in (("def classify(", 0), ('sl.check("4.1"', 0), ("import textwrap", 1)):
+        select(page, text)
+        page.evaluate("() => jupyterapp.commands.execute('notebook:delete-cell')")
+        assert page.evaluate(count) == cells - lost, text
+    missing = "() => [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+    assert page.evaluate(missing) == []
