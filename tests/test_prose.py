@@ -109,7 +109,7 @@ def test_placeholders_need_no_answers(path: pathlib.Path) -> None:
     """What the text tells does not come out of what the student is to write."""
     for text, answers in answered(edition.unfilled(path, header.syllabus(ROOT))):
         for expression in numbers.expressions(text, path.name):
-            assert not used(symtable.symtable(f"({expression})", "text", "exec")) & answers, expression
+            assert not used(symtable.symtable(f"({expression}\n)", "text", "exec")) & answers, expression
 
 
 def test_numbers_of_lost_chapters_are_gone() -> None:

@@ -390,15 +390,11 @@ SUBSTITUTION = (
 MECHANISM = why(
     "What decides whether XLA for CPU moves the batch?",
     a=Believed(
-        "Whether rows mix: where each is transformed for itself, nothing moves.",
-        "mathematics-decides",
-        "Rows mix in none of the four, and the ledger shows what moved: a compiler has rules for "
-        "operations, and does not know what you know.",
-    ),
+        "Whether rows mix: where each is transformed for itself, nothing moves.", "mathematics-decides",
+        "Rows mix in none of the four, and the ledger shows what moved: a compiler has rules for operations, and does not "
+        "know what you know."),
     b="Whether it knows how to cut the operation: what it cannot cut, it makes whole and computes on every device.",
     c=Believed(
-        "Whether it is told that rows are independent, by `vmap` or by a type.",
-        "saying-it-helps",
-        "The ledger shows the same bytes with and without `vmap`: the operation is the same, and so is the rule for it.",
-    ),
-)
+        "Whether it is told that rows are independent, by `vmap` or by a type.", "saying-it-helps",
+        "The ledger shows the same bytes with and without `vmap`: the operation is the same, and so is the rule for it."),
+)  # fmt: skip
