@@ -117,7 +117,7 @@ def test_the_schema_is_what_is_written() -> None:
     from shardlab.programs.program import inspect
 
     made = lock.facts(inspect(f, *args), None)
-    assert [*made] == re.findall(r"^    \| `(\w+)` \|", lock.facts.__doc__ or "", re.MULTILINE)
+    assert [*made] == re.findall(r"^\| `(\w+)` \|", (lock.facts.__doc__ or "").replace("    |", "|"), re.MULTILINE)
     assert made == json.loads(json.dumps(made)) and "why_programs" not in json.dumps(made)
     assert [one["count"] for one in made["collectives"]] == [1, 2] and made["price"] == 4096
     for key in {*made["collectives"][0], *made["made_with"], *made["memory"]}:

@@ -36,6 +36,7 @@ MATRIX, SIDE = put(ROOT @ ROOT.T + 64 * np.eye(64, dtype="f4"), "x"), put(RNG.no
     "gathers the whole stack",
     "XLA for CPU gathers a batch of transforms and leaves a stack of systems, XLA for TPU does the opposite",
     targets=(CPU, V5E),
+    until="0.12",
 )
 def opposite(target):
     """All-gathers of the one on CPU, and of the other on TPU."""
@@ -68,6 +69,7 @@ def stack_of_systems(target):
     "XLA for TPU makes the same program without a message",
     "XLA for CPU, as in JAX 0.10.2, sends all of it nonetheless",
     targets=(CPU, V5E),
+    until="0.12",
 )
 def batch(target):
     """vmap and fft alike."""
