@@ -23,6 +23,7 @@ from shardlab_judge.references import References
 from shardlab_judge.verdict import Verdict
 
 ITEMS = {q.id: item for q in QUESTIONS.values() for item in q.items if isinstance(item, GuardItem)}
+MEASURED = pytest.mark.skipif(jax.__version__ != "0.10.2", reason="what is kept are the facts of JAX 0.10.2")
 SEED = 7
 
 
@@ -37,6 +38,7 @@ def verdict_on(id: str, guard: Any, seed: int | None = SEED) -> Verdict:
     return judge(question, record(question.manifest(seed), {ITEMS[id].name: guard}, {}), References({}, {}), seed)
 
 
+@MEASURED
 @pytest.mark.parametrize("id", ITEMS)
 def test_what_is_kept_is_measured_again(id: str) -> None:
     """On XLA for CPU each program has these facts, and each label follows from the rule."""
@@ -45,6 +47,7 @@ def test_what_is_kept_is_measured_again(id: str) -> None:
     assert found == kept, f"run `python -m shardlab_authoring.guards {id.split('.')[0]}`"
 
 
+@MEASURED
 @pytest.mark.parametrize("id", ITEMS)
 def test_chips_are_asked_about(id: str) -> None:
     """Right and wrong programs, as XLA for v5e compiles them; and a few of them are compiled again."""
