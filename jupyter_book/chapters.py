@@ -76,6 +76,18 @@ def met(question: str) -> str:
     return f":::{{div}} met\nElsewhere you meet this as: {'; '.join(links)}.\n:::" if found else ""
 
 
+def clinic() -> str:
+    """A table of what `sl.diagnose` knows: the words that people ask in, what trains it, and a thread."""
+    rows = ["| What is wrong | People say | Exercise | Thread |", "|:--|:--|:--|:--|"]
+    for case in cases.CASES:
+        _, name, _, number = case.thread.split("/")
+        wrong = f"[{plain(case.title)}](#{case.page.partition('#')[2]})"
+        trains = f"[{case.exercise}](#{label(case.exercise)})"
+        thread = f"[{name}#{number}](https://github.com/{case.thread})"
+        rows.append(f"| {wrong} | {plain('; '.join(case.asked))} | {trains} | {thread} |")
+    return "\n".join(rows) + "\n"
+
+
 def label(question: str) -> str:
     """The name by which pages refer to an exercise."""
     return f"exercise-{question.replace('.', '-')}"

@@ -68,6 +68,7 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
     expand(pages / "exercises.md", "exercises", exercises.tables(root, solutions))
     expand(pages / "intro.md", "cover", cover.framed())
     expand(pages / "intro.md", "ways", exercises.ways(root))
+    expand(pages / "practices.md", "clinic", chapters.clinic())
     expand(pages / "architecture.md", "architecture", architecture.framed())
     for name in playgrounds.FORMS:
         expand(pages / "playground.md", f"play-{name}", playgrounds.form(name))

@@ -10,7 +10,7 @@ from shardlab_course.clinic import cases, old
 from shardlab_course.clinic.case import Case
 
 ASK = "https://github.com/jax-ml/jax/discussions"
-WIDTH = 100
+WIDTH = 82
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _OURS = re.compile(r"\[([a-z]+(?:-[a-z]+)+)\] .* where: .* mend:")
 
@@ -48,10 +48,10 @@ def diagnose(message: str | BaseException) -> Diagnosis:
         >>> sl.diagnose("NameError: Found an unbound axis name: batch.")
         unbound-axis: A collective is called where its axis has no name
           said:      unbound axis name: batch
-          cause:     psum and its relatives name an axis of a shard_map around them, and there is none of
-                     this name.
-          mend:      Call it inside jax.shard_map over a mesh with that axis. Under jit alone write the sum
-                     over the whole array: XLA communicates.
+          cause:     psum and its relatives name an axis of a shard_map around them, and
+                     there is none of this name.
+          mend:      Call it inside jax.shard_map over a mesh with that axis. Under jit
+                     alone write the sum over the whole array: XLA communicates.
           exercise:  7.1
           page:      practices.md#a-collective-without-its-shard_map
           thread:    https://github.com/google/jaxopt/issues/436
@@ -82,6 +82,8 @@ def _unknown(reference: str) -> list[str]:
         ]
     return [
         f"not known here: none of {len(cases.CASES) + len(old.CASES)} cases has these words.",
-        f"  ask:       {ASK}, with the program and jax.print_environment_info()",
-        "  page:      errors.md for a message with a name in brackets; practices.md for what goes wrong without one",
+        f"  ask:       {ASK},",
+        "             with the program and jax.print_environment_info()",
+        "  page:      errors.md for a message with a name in brackets;",
+        "             practices.md for what goes wrong without one",
     ]
