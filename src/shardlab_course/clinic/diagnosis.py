@@ -69,7 +69,12 @@ def _lines(case: Case, said: str) -> list[str]:
     thread = {"thread": f"https://github.com/{case.thread}"} if case.thread else {}
     for label, text in {**told, "exercise": case.exercise, "page": case.page, **thread}.items():
         lines += textwrap.wrap(
-            text, WIDTH, initial_indent=f"  {label + ':':11}", subsequent_indent=" " * 13, break_on_hyphens=False
+            text,
+            WIDTH,
+            initial_indent=f"  {label + ':':11}",
+            subsequent_indent=" " * 13,
+            break_on_hyphens=False,
+            break_long_words=False,
         )
     return lines
 
