@@ -37,7 +37,7 @@ def expressions(text: str, where: str) -> list[str]:
     found = PLACEHOLDER.findall(text)
     for expression in found:
         try:
-            ast.parse(f"({expression}\n)", mode="eval")
+            ast.parse(f"({VERSION.sub('', expression)})", mode="eval")
         except SyntaxError as error:
             what = f"the placeholder is not Python: {error.msg}."
             raise ShardlabError(
