@@ -31,8 +31,8 @@ def along_x(o: Observed, device: int) -> int:
 
 
 def whole(o: Observed, wanted: np.ndarray) -> bool:
-    """Whether every device holds its slice of `wanted`."""
-    return all(near(block, wanted[index]) for _, index, block in o.shards[0])
+    """Whether the output is as large as `wanted`, and every device holds its slice of it."""
+    return o.placements[0].shape == wanted.shape and all(near(block, wanted[index]) for _, index, block in o.shards[0])
 
 
 def each(o: Observed, made: Made) -> bool:
