@@ -119,7 +119,7 @@ class Item:
     parts: ClassVar[str] = ""
     """The field of the response that holds a list with a response for each case, if there is one."""
     observed: ClassVar[bool] = False
-    """Whether it is judged by what a run in the student's own sandbox said, and not by data that is checked elsewhere."""
+    """Whether it is judged by what running code of the student's said of itself, and not by a program that is run again."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -143,6 +143,11 @@ class Item:
     def asks(self, question: str, seed: int | None) -> dict[str, Any]:
         """What its manifest says besides its name; with another `kind`, which of the others it is recorded as."""
         return {}
+
+    @classmethod
+    def told(cls, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What of its manifest the process of a graded notebook is told."""
+        return asked
 
     @classmethod
     def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
@@ -220,7 +225,7 @@ class Question:
 
     @property
     def observed(self) -> bool:
-        """Whether some item is judged by what a run in the student's own sandbox said."""
+        """Whether some item is judged by what running code of the student's said of itself."""
         return any(item.observed for item in self.items)
 
     @property

@@ -14,7 +14,9 @@ import pytest
 import sample_questions
 from shardlab_grader.border import artifact, entries
 from shardlab_grader.border.entries import Refused
-from shardlab_grader.classes.notebook import Cell, Job, Settings, run
+from shardlab_grader.classes import notebook, stages
+from shardlab_grader.classes.judging import Shared
+from shardlab_grader.classes.notebook import Cell, Job, Settings
 from shardlab_grader.sandbox.box import Limits, RunScript
 
 from shardlab_judge.judging import judge
@@ -49,10 +51,19 @@ def ran(source: str, run_script: RunScript, cache: pathlib.Path, manifest: Any =
     settings = Settings(cache, notebook=Limits(**limits))
     given = ("import shardlab as sl", source, "shown = sl.launch(batches, arguments=(2,))")
     job = Job("", (*map(Cell, given), Cell("", "0.1")), {"0.1": manifest}, settings)
-    outcome, output = run(job, run_script)
-    recording = artifact.read(output or b"", job.manifests, len(job.cells))
+    asked = notebook.told(job)
+    outcome, output = stages.run(asked, Shared(run_script))
+    recording = artifact.read(output or b"", asked.manifests, len(job.cells))
     assert recording.ended and recording.faults == () and recording.errors == ()
-    return outcome, judge(sample_questions.LAUNCHED, recording.answers["0.1"], None, SEED)  # type: ignore[arg-type]
+    assert set(recording.answers["0.1"]["items"]["batches"]) == {"sent"}
+    answers = stages.launched(job, stages.admitted(asked, outcome, output), Shared(run_script))
+    return outcome, judge(sample_questions.LAUNCHED, answers.checked["0.1"], None, SEED)  # type: ignore[arg-type]
+
+
+def test_the_notebook_is_told_no_situation() -> None:
+    """Neither the drawn ones nor the public ones: only what the function is called, and that it is one for processes."""
+    told = notebook.told(Job("", (), {"0.1": MANIFEST}, Settings(pathlib.Path())))
+    assert told.manifests["0.1"] == {**MANIFEST, "items": [{"name": "batches", "kind": "processes"}]}
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +159,31 @@ def test_the_border_refuses(raw: Any) -> None:
     """Other fields, counts, sizes and kinds."""
     with pytest.raises(Refused):
         entries.entry(ITEM, raw)
+
+
+TOLD = {"name": "f", "kind": "processes"}
+TEXT = {"sent": {"name": "f", "source": "def f():\n    return 1\n"}}
+
+
+@pytest.mark.parametrize("raw", [TEXT, {"todo": True}, FINE["error"]])
+def test_a_function_leaves_as_text(raw: Any) -> None:
+    """Its name and its source, and nothing that processes said."""
+    assert entries.entry(TOLD, raw) == raw
+
+
+UNSENT: dict[str, Any] = {
+    "launches": FINE["arrays"],
+    "name": {"sent": {**TEXT["sent"], "name": "f()"}},
+    "bytes": {"sent": {**TEXT["sent"], "source": 3}},
+    "long": {"sent": {**TEXT["sent"], "source": "#" * 50_001}},
+    "half-a-character": {"sent": {**TEXT["sent"], "source": "\ud800"}},
+    "more": {"sent": {**TEXT["sent"], "calls": []}},
+    "both": {**TEXT, **FINE["arrays"]},
+}
+
+
+@pytest.mark.parametrize("raw", UNSENT.values(), ids=UNSENT)
+def test_nothing_else_leaves(raw: Any) -> None:
+    """What processes said is no answer of a notebook, and a text has a name and a length."""
+    with pytest.raises(Refused):
+        entries.entry(TOLD, raw)

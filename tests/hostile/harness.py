@@ -99,7 +99,8 @@ class Course:
     def environment(self) -> dict[str, str]:
         """What commands find in their environment."""
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        own = {"HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "tmp"), "PYTHONPATH": str(self.site)}
+        path = os.pathsep.join([str(self.site), str(ROOT / "grader")])  # this tree's grader, whichever is installed
+        own = {"HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "tmp"), "PYTHONPATH": path}
         return kept | own | {"HOST_SECRET": SECRET, "PYTHONDONTWRITEBYTECODE": "1", "IPYTHONDIR": str(self.folder / "home")}
 
     def command(self, *arguments: str) -> list[str]:
@@ -135,7 +136,7 @@ class Course:
         with table.open(newline="") as file:
             rows = {line["student"].removeprefix("'"): line for line in csv.DictReader(file)}
         return {
-            student: Row(line["state"], {q: float(line[q] or 0) for q in POINTS}, line["reason"])
+            student: Row(line["state"], {q: float(line[q] or 0) for q in POINTS if q in line}, line["reason"])
             for student, line in rows.items()
         }
 

@@ -14,6 +14,7 @@ from shardlab_grader.border import artifact
 from shardlab_grader.sandbox import compiled
 from shardlab_grader.sandbox.box import ONE_THREAD, Limits, MiB, Mode, Mount, Outcome, RunScript, Sandbox, cold, interpreter
 from shardlab_grader.sandbox.student_package import PACKAGES, installed, student_package
+from shardlab_judge.items import kind
 
 Manifest = Mapping[str, Any]
 SCRIPT = "/grader/runner.py"
@@ -87,6 +88,26 @@ class Job:
     cells: tuple[Cell, ...]
     manifests: Mapping[str, Manifest]
     settings: Settings
+
+
+def told(job: Job) -> Job:
+    """The job as the notebook's process is told of it."""
+    manifests = {q: {**m, "items": [kind(item["kind"]).told(item) for item in m["items"]]} for q, m in job.manifests.items()}
+    return dataclasses.replace(job, manifests=manifests)
+
+
+def launching(job: Job, answers: Mapping[str, Any]) -> Job:
+    """A job without cells: functions that left the notebook's sandbox as text, to be launched in another one."""
+    found = {
+        question: [
+            {**item, "sent": entry["sent"]}
+            for item in job.manifests[question]["items"]
+            if "sent" in (entry := answer["items"][item["name"]])
+        ]
+        for question, answer in answers.items()
+    }
+    manifests = {question: {**job.manifests[question], "items": items} for question, items in found.items() if items}
+    return dataclasses.replace(job, cells=(), manifests=manifests)
 
 
 def run(job: Job, run_script: RunScript = cold) -> tuple[Outcome, bytes | None]:

@@ -1,4 +1,4 @@
-"""The stages of a submission: found, restored, run, admitted, judged, recorded, written to nbgrader.
+"""The stages of a submission: found, restored, run, admitted, launched, judged, recorded, written to nbgrader.
 
 A class is found, restored, recorded and written in the order of its verdicts by the process that asked; `jobs` has it run,
 admitted and judged on this machine, `cluster` on several. A notebook is normalised when it is found, and never again.
@@ -136,10 +136,27 @@ def admitted(job: Job, outcome: Outcome, output: bytes | None) -> Answers:
     if not begun and not outcome.stdout:
         return Answers(limits_hit=hit, seconds=seconds, fault=_unstarted(outcome))
     recording = recording or Recording({})
-    reason = _unfinished(recording, outcome)
+    reason = _unfinished(recording, outcome, "notebook's" if job.cells else "processes'")
     lost = {question: reason for question in job.manifests if question not in recording.answers}
     checked = _complete(job.manifests, recording.answers, reason)
     return Answers(checked, lost, recording.errors, hit, seconds)
+
+
+def launched(job: Job, answers: Answers, shared: Shared) -> Answers:
+    """The answers, with what processes said of each function that left as text: they are run in a sandbox of their own.
+
+    Raises:
+        ShardlabError, OSError: the sandbox could not be made.
+    """
+    there = notebook.launching(job, answers.checked)
+    if not there.manifests:
+        return answers
+    said = admitted(there, *run(there, shared))
+    lost = {q: {item["name"]: refused(said.lost[q]) for item in there.manifests[q]["items"]} for q in said.lost}
+    more = lost | {question: answer["items"] for question, answer in said.checked.items()}
+    checked = {q: {"items": {**answer["items"], **more.get(q, {})}} for q, answer in answers.checked.items()}
+    hit, seconds = (*answers.limits_hit, *said.limits_hit), {**answers.seconds, "processes": said.seconds["notebook"]}
+    return dataclasses.replace(answers, checked=checked, limits_hit=hit, seconds=seconds, fault=said.fault)
 
 
 def judged(job: Job, answers: Answers, shared: Shared) -> Graded:
@@ -181,12 +198,13 @@ def written(grading: Grading, one: Submission, contents: Contents, *, fresh: boo
 
 
 def grade(job: Job, shared: Shared) -> Graded:
-    """A job run, admitted and judged.
+    """A job run, admitted, launched where processes are asked for, and judged.
 
     Nothing raised here is the student's: where our side fails, verdicts are *ungraded* with the reason.
     """
     try:
-        answers = admitted(job, *run(job, shared))
+        asked = notebook.told(job)
+        answers = launched(job, admitted(asked, *run(asked, shared)), shared)
     except (OSError, ShardlabError) as error:
         faults.stop_when_full(error)
         answers = Answers(fault=f"The sandbox did not start: {error}")
@@ -272,12 +290,12 @@ def _complete(manifests: Mapping[str, Any], given: Mapping[str, Any], reason: st
     }
 
 
-def _unfinished(recording: Recording, outcome: Outcome) -> str:
+def _unfinished(recording: Recording, outcome: Outcome, what: str) -> str:
     if recording.ended:
         said = f" ({recording.faults[0]})" if recording.faults else ""
         return f"Your notebook ran to its end, but no answer to this question could be read{said}."
     if recording.cell is None:
-        return f"Your notebook's run left nothing to read ({outcome.ending})."
+        return f"Your {what} run left nothing to read ({outcome.ending})."
     return f"Your notebook did not finish: {outcome.ending} at cell {recording.cell + 1}."
 
 

@@ -35,7 +35,7 @@ def record(manifest: Mapping[str, Any], namespace: Mapping[str, Any], prediction
             return {"items": {item["name"]: error(TypeError(what)) for item in manifest["items"]}}
     entries = {}
     for item in manifest["items"]:
-        given = predictions if item.get("predicted") else source
+        given = _sent(item) or (predictions if item.get("predicted") else source)
         entries[item["name"]] = _entry(item, given[item["name"]]) if item["name"] in given else MISSING
     return {"items": entries}
 
@@ -75,9 +75,19 @@ def _programs(given: Any, item: Mapping[str, Any]) -> Entry:
 
 
 def _launches(given: Any, item: Mapping[str, Any]) -> Entry:
+    """What several processes said; the function's text where the manifest has no cases, for they are started elsewhere."""
     from shardlab.processes import recorded
 
-    return {"launches": recorded.launches(given, item)}
+    return {"launches": recorded.launches(given, item)} if "cases" in item else recorded.text(given, item)
+
+
+def _sent(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The item's function by its name, where it is not a variable: it came as text, with the manifest."""
+    if "sent" not in item:
+        return {}
+    from shardlab.processes.launching import Sent
+
+    return {item["name"]: Sent(**item["sent"])}
 
 
 def _design(given: Any, item: Mapping[str, Any]) -> Entry:

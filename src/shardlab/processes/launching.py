@@ -30,7 +30,17 @@ from shardlab.recording import recording
 _WAITED = re.compile(r"Gloo.*(DEADLINE_EXCEEDED|[Tt]imed out)", re.DOTALL)
 """How gloo says that it waited for another process in vain; it does so for half a minute."""
 BY_DEF = "define it by `def` in a cell or a file"
-Work = str | os.PathLike[str] | Callable[..., Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sent:
+    """A function as it is sent to processes: its name, and its source."""
+
+    name: str
+    source: str
+
+
+Work = str | os.PathLike[str] | Callable[..., Any] | Sent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +130,7 @@ def launch(
 
 
 def launch_calls(
-    what: Callable[..., Any], calls: Sequence[Sequence[Any]], processes: int, devices: int, seconds: float
+    what: Callable[..., Any] | Sent, calls: Sequence[Sequence[Any]], processes: int, devices: int, seconds: float
 ) -> list[Launched]:
     """One function called for several argument lists in turn, in the same processes: as many launches as it came to."""
     job = _job(what, processes, devices, seconds, [list(arguments) for arguments in calls])
@@ -205,12 +215,12 @@ def _job(what: Work, processes: int, devices: int, seconds: float, calls: list[l
             mend="leave them out: 2 processes, 4 devices each and 60 seconds are usual.",
         )
     job = {"processes": processes, "devices": devices, "seconds": seconds, "path": sys.path, "calls": calls}
-    if callable(what):
-        title = what.__name__
-        job |= {"program": f"<{title}>", "source": source_of(what), "name": title, "script": None, "title": title}
+    what = sent(what) if callable(what) else what
+    if isinstance(what, Sent):
+        job |= {"program": f"<{what.name}>", "source": what.source, "name": what.name, "script": None, "title": what.name}
     else:
         job |= {"name": "", "script": list(map(str, calls[0])), **_script(os.fspath(what))}
-    _check_json(job, what)
+    _check_json(job)
     return job
 
 
@@ -227,6 +237,16 @@ def _script(text: str) -> dict[str, Any]:
             mend="give its path, or its text.",
         ) from error
     return {"program": os.path.abspath(text), "source": source, "title": os.path.basename(text)}
+
+
+def sent(function: Callable[..., Any]) -> Sent:
+    """A function's name and source.
+
+    Raises:
+        ShardlabError: the source cannot be had, or would not run elsewhere.
+    """
+    source = source_of(function)
+    return Sent(function.__name__, source)
 
 
 def source_of(function: Callable[..., Any]) -> str:
@@ -248,13 +268,12 @@ def source_of(function: Callable[..., Any]) -> str:
     return source
 
 
-def _check_json(job: dict[str, Any], what: Work) -> None:
+def _check_json(job: dict[str, Any]) -> None:
     try:
         json.dumps(job["calls"])
     except TypeError as error:
-        name = getattr(what, "__name__", str(what))
         mend = "pass numbers, texts, lists and dicts, and make arrays of them inside"
-        raise _cannot_send(name, f"its arguments are no JSON ({error})", mend) from error
+        raise _cannot_send(job["title"], f"its arguments are no JSON ({error})", mend) from error
 
 
 def _cannot_send(name: str, why: str, mend: str) -> ShardlabError:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import itertools
 import pathlib
 import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.processes.launching import Launched, Process, launch_calls, source_of
+from shardlab.processes.launching import Launched, Process, Sent, launch_calls, sent
 
 Entry = dict[str, Any]
 MESSAGE = 2000
@@ -17,7 +18,18 @@ FOLDER = "{folder}"
 """In an argument that is text: an empty folder that all launches of one item share."""
 
 
-def launches(function: Callable[..., Any], item: Mapping[str, Any]) -> list[Entry]:
+def text(given: Any, item: Mapping[str, Any]) -> Entry:
+    """A function as it is sent to processes that are started elsewhere: `{"sent": {...}}`, or `{"todo": True}` of a stub.
+
+    Raises:
+        TypeError: it is no function.
+        ShardlabError: it cannot be sent to other processes.
+    """
+    function = _sent(given, item)
+    return {"todo": True} if _is_stub(function.source) else {"sent": dataclasses.asdict(function)}
+
+
+def launches(given: Callable[..., Any] | Sent, item: Mapping[str, Any]) -> list[Entry]:
     """The entry of every situation of an item's manifest: `{"processes": [...]}`, or `{"todo": True}`.
 
     Situations with as many processes and devices share one launch, for that takes longer than what runs in it.
@@ -26,12 +38,17 @@ def launches(function: Callable[..., Any], item: Mapping[str, Any]) -> list[Entr
         TypeError: it is no function.
         ShardlabError: it cannot be sent to other processes.
     """
-    if not callable(function):
-        raise TypeError(f"{item['name']} is a {type(function).__name__}; it should be a function that each process runs")
-    if _is_stub(source_of(function)):
+    function = _sent(given, item)
+    if _is_stub(function.source):
         return [{"todo": True}] * len(item["cases"])
     with tempfile.TemporaryDirectory(prefix="shardlab-") as folder:
         return _in_folder(function, item, run_folder(folder))
+
+
+def _sent(given: Any, item: Mapping[str, Any]) -> Sent:
+    if not isinstance(given, Sent) and not callable(given):
+        raise TypeError(f"{item['name']} is a {type(given).__name__}; it should be a function that each process runs")
+    return given if isinstance(given, Sent) else sent(given)
 
 
 def run_folder(parent: str) -> pathlib.Path:
@@ -41,7 +58,7 @@ def run_folder(parent: str) -> pathlib.Path:
     return folder
 
 
-def _in_folder(function: Callable[..., Any], item: Mapping[str, Any], folder: pathlib.Path) -> list[Entry]:
+def _in_folder(function: Sent, item: Mapping[str, Any], folder: pathlib.Path) -> list[Entry]:
     entries: dict[int, Entry] = {}
     places = sorted(range(len(item["cases"])), key=lambda n: _size(item["cases"][n]))
     for (processes, devices), group in itertools.groupby(places, lambda n: _size(item["cases"][n])):

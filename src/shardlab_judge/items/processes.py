@@ -1,4 +1,8 @@
-"""Processes: a function that several processes run, judged by what each of them said: it was observed, not compiled."""
+"""Processes: a function that several processes run, judged by what each of them said: it was observed, not compiled.
+
+In a notebook they are launched beside it. A graded notebook is told no situation: the function leaves as text, and the
+grader launches it in another sandbox.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,8 @@ from shardlab_judge.question import Check, Item, Judged, Misconception, Response
 from shardlab_judge.verdict import Finding
 
 Difference = tuple[str, str, str, str]
+SOURCE = 50_000
+"""Characters of a function's text; an exercise needs two thousand."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,8 +64,15 @@ class ProcessesItem(Item):
         return {"cases": [case.to_json() for case in self.cases_of(question, seed)], "seconds": self.seconds}
 
     @classmethod
+    def told(cls, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Nothing of the situations."""
+        return {"name": asked["name"], "kind": cls.kind}
+
+    @classmethod
     def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
-        """What the processes of each launch said."""
+        """What the processes of each launch said; where no situation was told, the function's text."""
+        if "cases" not in asked:
+            return responses.single(raw, "sent", _sent)
         cases = asked["cases"]
         return responses.single(
             raw, "launches", lambda given: list(map(_launch, cases, responses.listed(given, len(cases), exactly=True)))
@@ -75,6 +88,13 @@ class ProcessesItem(Item):
             if any(finding.letter == self.first for finding in found):
                 return {}, list(findings.values())
         return {letter: 1.0 for letter in self.points if letter not in findings}, list(findings.values())
+
+
+def _sent(raw: Any) -> dict[str, str]:
+    match raw:
+        case {"name": str(name), "source": source, **rest} if name.isidentifier() and not rest:
+            return {"name": responses.text(name, responses.KEY), "source": responses.text(source, SOURCE)}
+    raise responses.Refused("a function should have a name and a source")
 
 
 def _launch(case: Mapping[str, Any], raw: Any) -> Response:
