@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import os
 import pathlib
 import subprocess
 import textwrap
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import sample_questions
+import variants
 from shardlab_grader.border import artifact, entries
 from shardlab_grader.border.entries import Refused
 from shardlab_grader.classes import notebook, stages
@@ -19,6 +21,7 @@ from shardlab_grader.classes.judging import Shared
 from shardlab_grader.classes.notebook import Cell, Job, Settings
 from shardlab_grader.sandbox.box import Limits, RunScript
 
+from shardlab_course.chapters import QUESTIONS
 from shardlab_judge.judging import judge
 
 SEED = 11
@@ -102,6 +105,28 @@ def test_forged_reports_and_survivors(run_script: RunScript, cache: pathlib.Path
     _, verdict = ran(HOSTILE.replace("MARK", mark), run_script, cache)
     assert verdict.points == 0 and verdict.findings[0].got == "'forged'"
     assert subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True).stdout == b""
+
+
+OBSERVED = [question.id for question in QUESTIONS.values() if question.observed]
+CORPUS = [list(variants.of(question).values()) for question in OBSERVED]
+MOST = max(map(len, CORPUS)) if os.environ.get("SHARDLAB_FULL") == "1" else 2
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("n", range(MOST))
+def test_answers_of_the_corpus_on_the_whole_road(n: int, warm: Any, cache: pathlib.Path) -> None:
+    """One notebook with the n-th answer to each question: from its cells to its verdicts, with a seed."""
+    assert OBSERVED == ["14.1", "14.4", "14.5"]
+    samples = [answers[n % len(answers)] for answers in CORPUS]
+    cells = [cell for one in samples for cell in (Cell(one.source()), Cell("", one.question))]
+    manifests = {question: QUESTIONS[question].manifest(SEED) for question in OBSERVED}
+    graded = stages.grade(Job("", tuple(cells), manifests, Settings(cache, seed=SEED)), Shared(warm.run))
+    for one in samples:
+        verdict = graded.verdicts[one.question]
+        named = {finding.misconception or "-" for finding in verdict.findings}
+        assert (verdict.status == "passed") == (one.misconception is None), (one.name, verdict)
+        assert one.misconception is None or one.misconception in named, (one.name, verdict)
+        assert one.due.points in (None, verdict.points), (one.name, verdict)
 
 
 def said(**changes: Any) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class Guess:
 class Exercise:
     """One exercise in a class. `points` has those of the graded submissions; `other` counts mistakes without a name.
 
-    `observed` says that it is judged by what a run in the sandbox said, and not by data that is checked elsewhere.
+    `observed` says that it is judged by what running processes said, and not by a program that is run again.
     """
 
     question: str
