@@ -22,6 +22,8 @@ ADDRESS = "https://github.com/owner/course"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PLATFORMS = tomllib.loads(pathlib.Path(__file__).with_name("platforms.toml").read_text())
 PINS = re.compile(r"([\w.-]+)==([\w.]+)")
+NEEDED = {"flax": "from flax import nnx", "orbax-checkpoint": "import orbax.checkpoint as ocp"}
+NEEDING = [(path, package) for path in NOTEBOOKS for package, words in NEEDED.items() if words in path.read_text()]
 # A shell in which a package cannot be imported until %pip has run; %pip says what it was asked for.
 MISSING = """
 import importlib.util, sys
@@ -112,17 +114,22 @@ def test_what_is_missing_is_said(tmp_path: pathlib.Path, address: str) -> None:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_notebook_begins_with_it(path: pathlib.Path) -> None:
     """The generated cell, with the other packages that the chapter imports."""
-    imports = {"flax": "from flax import", "orbax-checkpoint": "import orbax.checkpoint"}
-    others = tuple(package for package, words in imports.items() if words in path.read_text())
+    others = tuple(package for at, package in NEEDING if at == path)
     assert first_cell(path) == header.first_cell(others, GIVEN)
 
 
-def test_flax_comes_with_the_cell_that_needs_it() -> None:
-    """Where the course was installed without it, chapter 10 still runs to its bottom."""
-    path = next(path for path in NOTEBOOKS if path.stem.startswith("10"))
-    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if "from flax import" in cell.source]
-    install, *_ = cells[0].split("\n\n")
-    assert typed(install, "flax") == [f"asked: install -q flax=={GIVEN.pins['flax']}"]
+@pytest.mark.parametrize(("path", "package"), NEEDING, ids=lambda x: getattr(x, "stem", x))
+def test_a_package_of_few_chapters_comes_with_the_cell_that_needs_it(path: pathlib.Path, package: str) -> None:
+    """`make lab` brings none of them: the first cell that imports one installs it, at its pin, and goes on."""
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    before, words, _ = next(cell for cell in cells if NEEDED[package] in cell).rpartition(NEEDED[package])
+    assert typed(before + words, package.partition("-")[0]) == [f"asked: install -q {package}=={GIVEN.pins[package]}"]
+
+
+def test_students_install_no_package_of_few_chapters() -> None:
+    """The extra `lab` has what all chapters need."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert len(NEEDING) > 2 and not [line for line in extras["lab"] for package in NEEDED if line.startswith(package)]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
