@@ -125,7 +125,7 @@ test-doors: $(INSTALLED)  ## run all notebooks as on Colab (DOOR=kaggle, DOOR_PY
 
 bench: $(INSTALLED) bubblewrap book chromium  ## measure speed as ratios, for the status page (20 quiet minutes; less with SMALL=1)
 	@mkdir -p build
-	@$(PY) bench/einshard.py --write build/bench.json $(if $(SMALL),--repeats 40)
+	@$(PY) bench/einshard.py --write build/bench.json $(if $(SMALL),--repeats 200)
 	@$(PY) bench/laboratory.py --write build/bench.json $(if $(SMALL),--repeats 12)
 	@$(PY) bench/checking.py --write build/bench.json $(if $(SMALL),--repeats 7)
 	@PYTHONPATH=. $(PY) bench/grading.py $(if $(SMALL),--small)

@@ -78,10 +78,9 @@ def placements(repeats: int) -> list[Ratio]:
         host = np.ones(shape, "float32")
         for kind, x in (("numpy", host), ("jax", jax.device_put(host, jax.devices()[0]))):
             name = f"einshard-{kind}-{host.nbytes}-bytes"
-            count = repeats if host.nbytes > 2**22 else 5 * repeats
             compared = f"einshard(x, {text!r}) : jax.device_put(x, ready_sharding), {kind} float32{list(shape)}"
             put = lambda x=x, ready=ready: jax.device_put(x, ready)  # noqa: E731
-            found.append(compare(name, compared, 1.05, lambda x=x, text=text: einshard(x, text), put, count))
+            found.append(compare(name, compared, 1.05, lambda x=x, text=text: einshard(x, text), put, repeats))
     return found
 
 
@@ -106,13 +105,13 @@ def first_uses(repeats: int) -> list[Ratio]:
 def main() -> None:
     """Run every comparison on eight simulated devices and print one line each."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--repeats", type=int, default=200)
+    arguments.add_argument("--repeats", type=int, default=1000)
     arguments.add_argument("--write", type=Path)
     options = arguments.parse_args()
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", DEVICES)
     gc.disable()
-    ratios = [*placements(options.repeats), *first_uses(5 * options.repeats)]
+    ratios = [*placements(options.repeats), *first_uses(options.repeats)]
     for r in ratios:
         low, high = r.interval
         ours, theirs = r.microseconds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -31,16 +31,22 @@ def where(mesh: Mesh | AbstractMesh | None = None) -> Where:
         return mesh
     context = jax.sharding.get_abstract_mesh()
     if context.empty:
-        # Here, since it costs an eighth of a second that not everyone who imports this needs.
-        from jax.extend.backend import get_backend
-
         # It stands for its devices in the caches below: once `setup` has replaced it, no sharding of the old one is found.
-        return get_backend()
+        return _backends()()
     try:
         concrete = jax.sharding.get_mesh()
     except ValueError:  # JAX names no concrete mesh while it traces
         return context
     return context if concrete.empty else concrete
+
+
+@functools.cache
+def _backends() -> Callable[[], Any]:
+    # At the first use, since it costs an eighth of a second; once, since `import` takes as long as the rest of `where`.
+    from jax.extend import backend
+
+    found: Callable[[], Any] = backend.get_backend
+    return found
 
 
 @functools.lru_cache(maxsize=8192)

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 from jax.sharding import AbstractMesh, Mesh, NamedSharding
 
 from shardlab.errors import ShardingError
@@ -40,7 +41,8 @@ def einshard(x: Any, expr_or_rules: str | Rules, mesh: Mesh | AbstractMesh | Non
     if not isinstance(expr_or_rules, str):
         return place_tree(x, expr_or_rules, mesh)
     # The shortest way for what is surely an array of numbers; `shard` looks closer at all else.
-    if type(x) is np.ndarray and x.dtype.kind in "biufc" and (sharding := ready(expr_or_rules, x.shape, where(mesh))):
+    known = x.dtype.kind in "biufc" if type(x) is np.ndarray else isinstance(x, jax.Array) and not isinstance(x, Tracer)
+    if known and (sharding := ready(expr_or_rules, x.shape, where(mesh))):
         return jax.device_put(x, sharding)
     return shard(x, expr_or_rules, mesh) if is_array(x) else place_tree(x, [("", expr_or_rules)], mesh)
 
