@@ -161,6 +161,8 @@ def show(
         name = released(assignment, course_dir)
         release = Release.load(course_dir, name)
         rows, points = classroom.rows(course_dir, name), classroom.points(release)
+        kept = classroom.kept_changes(course_dir, name, rows)
+        changed = [*report.changed(kept.changes, names), *report.graded_with(kept.versions)]
         rows = rows if names else classroom.nameless(rows, course_dir)
         listed = rows if names or submissions else [row for row in rows if row.status == "ungraded"]
         found = figures.figures(classroom.records(course_dir, name), classroom.questions(release))
@@ -169,14 +171,14 @@ def show(
             console.print(report.table(listed, points, HEADS[names], observed, console.width), "")
         for part in report.tables(found):
             console.print(part, "")
-        for line in (*report.sentences(found), report.summary(rows)):
+        for line in (*report.sentences(found), *changed, report.summary(rows)):
             console.print(line)
         if table:
             report.write_csv(found, table)
         if scores:
             report.write_scores(rows, points, scores, HEADS[names], observed)
         if html:
-            html.write_text(report_page.page(name, found, rows if names or submissions else (), points))
+            html.write_text(report_page.page(name, found, rows if names or submissions else (), points, changed))
         for path in filter(None, (table, scores, html)):
             console.print(f"wrote {path}", soft_wrap=True)
 

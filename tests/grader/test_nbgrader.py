@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import datetime
+import html
+import itertools
 import json
 import os
 import pathlib
@@ -14,17 +17,21 @@ from typing import Any
 import nbformat
 import pytest
 import sqlalchemy
+from click.testing import CliRunner
 from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.apps import AutogradeApp, GenerateAssignmentApp
-from shardlab_grader.classes import classroom, jobs
+from shardlab_grader import cli
+from shardlab_grader.classes import classroom, jobs, stages
 from shardlab_grader.classes.restore import job_cells, owners, restore
 from shardlab_grader.classes.stages import Grading, missing
 from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.records import changes, forgetting
 from shardlab_grader.records.changes import Change
 from shardlab_grader.records.submissions import handed_in, submissions
 from shardlab_grader.releases.release import Release, release
 
 from shardlab.errors import ShardlabError
+from shardlab_course import dependence
 from shardlab_course.editions import edition
 
 from .conftest import NAME
@@ -401,5 +408,47 @@ def test_changed_scores_are_told(made: Release, hand_in: Hand, monkeypatch: pyte
     classroom.grade(made.course_dir, NAME, "bubblewrap", 2, silent, changed=heard.append, dry=True)
     assert [(one.student, one.question, one.now) for one in heard] == [("ann", "90.2", 1.5)]
     assert {student: grades(made, student) for student in ("ann", "bob")} == before
+    assert changes.kept(made.course_dir, NAME).changes == ()
     assert told() == [("ann", "90.2", 0.0, 1.5, "another answer")]
     assert told() == []
+    rows = classroom.rows(made.course_dir, NAME)
+    found = classroom.kept_changes(made.course_dir, NAME, rows)
+    assert found.versions == dependence.versions()
+    assert [(one.student, one.question, one.before, one.now) for one in found.changes] == [("ann", "90.2", 0.0, 1.5)]
+    assert "ann" not in (made.course_dir / "shardlab" / "changes" / f"{NAME}.json").read_text()
+    page = made.course_dir / "page.html"
+    for options, who in (((), found.changes[0].key), (("--names",), "ann")):
+        line = f"{datetime.date.today()} {who} 90.2: 0 -> 1.5, another answer"
+        printed = CliRunner().invoke(
+            cli.main, ["report", "90", "--course", str(made.course_dir), "--html", str(page), *options]
+        )
+        assert f"1 score changed:\n  {line}\n" in printed.output, printed.output
+        assert html.escape(line) in page.read_text() and f"jax {found.versions['jax']}" in page.read_text()
+    forgetting.forget(made.course_dir, "bob")
+    assert changes.kept(made.course_dir, NAME).changes != ()
+    forgetting.forget(made.course_dir, "ann")
+    assert changes.kept(made.course_dir, NAME) == changes.Kept(dependence.versions())
+
+
+def test_changes_are_kept_when_grading_is_broken_off(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gradebook has the first new score by then, so the report has its change; the second one comes later."""
+    for answer in ("return ...  # TODO", "return 2 * n"):
+        for student in ("ann", "bob"):
+            hand_in(student, text_of(made, ("return ...  # TODO", answer)))
+        if answer.startswith("return ..."):
+            classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    written, calls = stages.written, itertools.count()
+
+    def interrupted(*given: Any, **more: Any) -> Any:
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        return written(*given, **more)
+
+    monkeypatch.setattr(stages, "written", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    assert len(changes.kept(made.course_dir, NAME).changes) == 1
+    classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    found = classroom.kept_changes(made.course_dir, NAME, classroom.rows(made.course_dir, NAME))
+    assert sorted(one.student for one in found.changes) == ["ann", "bob"]
+    assert {(one.before, one.why) for one in found.changes} == {(0.0, "another answer")}

@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from shardlab.errors import ShardlabError
+from shardlab_course import dependence
 from shardlab_grader.classes import cluster, faults, jobs, stages
 from shardlab_grader.classes.stages import Grading
+from shardlab_grader.records import changes as changing
 from shardlab_grader.records import roster
 from shardlab_grader.records.changes import Change, changes
 from shardlab_grader.records.roster import Person, Roster
@@ -87,19 +89,47 @@ def grade(
         if dry:
             return _tried(handed, workers, servers, progress, changed)
         before = {one.student: stages.given(grading, one) for one in found}
+
+        def tell(one: Submission, heard: list[Change]) -> None:
+            handed.tell(one, before[one.student], grading.store.get(one.key), heard.append)
+
         fresh = {one.student for one in found if one.key in handed.new or not stages.is_given(grading, one)}
-        rows = _run(handed, workers, scheduler, servers, progress, told)
-        with progress("writing the gradebook and feedback", len(found)) as advance:
-            for one in found:
-                row = rows.get(one.student) or stages.written(grading, one, contents, fresh=one.key in handed.new)
-                rows[one.student] = dataclasses.replace(row, key=keys[one.student], fresh=one.student in fresh)
-                handed.tell(one, before[one.student], grading.store.get(one.key), changed)
-                advance()
+        with _kept(course_dir, assignment, changed) as heard:
+            rows = _run(handed, workers, scheduler, servers, progress, told, lambda one: tell(one, heard))
+            with progress("writing the gradebook and feedback", len(found)) as advance:
+                for one in found:
+                    if one.student not in rows:
+                        rows[one.student] = stages.written(grading, one, contents, fresh=one.key in handed.new)
+                        tell(one, heard)
+                    row = rows[one.student]
+                    rows[one.student] = dataclasses.replace(row, key=keys[one.student], fresh=one.student in fresh)
+                    advance()
     return [rows[one.student] for one in found]
 
 
+@contextlib.contextmanager
+def _kept(course_dir: pathlib.Path, assignment: str, changed: Changed) -> Iterator[list[Change]]:
+    """Keep what is heard of, also where writing is broken off, since what was written then has changed; and tell it."""
+    heard: list[Change] = []
+    try:
+        yield heard
+    except BaseException:
+        with contextlib.suppress(OSError):  # of a full disk we are on the way to tell
+            changing.keep(course_dir, assignment, heard, dependence.versions())
+        raise
+    changing.keep(course_dir, assignment, heard, dependence.versions())
+    for change in heard:
+        changed(change)
+
+
 def _run(
-    handed: _Class, workers: int, scheduler: str | None, servers: Servers | None, progress: Progress, told: Told
+    handed: _Class,
+    workers: int,
+    scheduler: str | None,
+    servers: Servers | None,
+    progress: Progress,
+    told: Told,
+    written: Callable[[Submission], None],
 ) -> dict[str, Row]:
     """What is new run, judged and kept; the row of each student for whom nbgrader could write it at once."""
     rows = dict[str, Row]()
@@ -112,6 +142,7 @@ def _run(
                 # While the next ones run. What cannot be written now is tried once more when all have been judged.
                 with contextlib.suppress(ShardlabError):
                     rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=True)
+                    written(one)
             advance()
     return rows
 
@@ -186,6 +217,13 @@ def nameless(rows: Sequence[Row], course_dir: pathlib.Path) -> list[Row]:
         for row in rows
     ]
     return sorted(hidden, key=lambda row: row.key)
+
+
+def kept_changes(course_dir: pathlib.Path, assignment: str, rows: Sequence[Row]) -> changing.Kept:
+    """The versions that graded a class last, and every change of its scores, with the student of each row's key."""
+    found, students = changing.kept(course_dir, assignment), {row.key: row.student for row in rows}
+    named = (dataclasses.replace(change, student=students.get(change.key, change.key)) for change in found.changes)
+    return dataclasses.replace(found, changes=tuple(named))
 
 
 def points(release: Release) -> dict[str, float]:

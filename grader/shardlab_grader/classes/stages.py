@@ -95,7 +95,8 @@ class Graded:
     """A notebook's verdicts by question id.
 
     `errors` are the exceptions of its cells. `limits_hit` names each limit that ended something. `seconds` has the wall time
-    of the stages `notebook`, `processes` and `judge`. `mode` is the sandbox's. `programs` has a hash of each question's programs.
+    of the stages `notebook`, `processes` and `judge`. `mode` is the sandbox's. `programs` has a hash of each question's
+    programs.
     """
 
     verdicts: dict[str, Verdict]

@@ -1,15 +1,27 @@
-"""Points that are others than before: which, and whether the answer or its judge is another."""
+"""Points that are others than before: which, and whether the answer or its judge is another; kept beside the gradebook.
+
+`shardlab/changes/ASSIGNMENT.json` has every change that was written, under keys and without names, and the versions that
+graded the class last.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
+import json
+import pathlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from shardlab_grader.records.store import Record
+from shardlab_grader.records.store import Record, write
 
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """The points of one exercise of one submission, before and now; `None` where it could not be judged."""
+    """The points of one exercise of one submission, before and now; `None` where it could not be judged.
+
+    `date` is the day on which a kept change was written.
+    """
 
     key: str
     student: str
@@ -17,6 +29,48 @@ class Change:
     before: float | None
     now: float | None
     why: str
+    date: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """What is kept of a class: the versions that graded it last, and every change so far, oldest first, without names."""
+
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+
+
+def kept(course_dir: pathlib.Path, assignment: str) -> Kept:
+    """What is kept; nothing where no class was graded since such a file is."""
+    path = _path(course_dir, assignment)
+    raw: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"versions": {}, "changes": []}
+    return Kept(raw["versions"], tuple(Change(student="", **change) for change in raw["changes"]))
+
+
+def keep(course_dir: pathlib.Path, assignment: str, new: Sequence[Change], versions: Mapping[str, str]) -> None:
+    """Add changes of today to those that are kept."""
+    before, today = kept(course_dir, assignment), datetime.date.today().isoformat()
+    if new or versions != before.versions:
+        dated = (dataclasses.replace(change, date=today) for change in new)
+        _write(_path(course_dir, assignment), Kept(versions, (*before.changes, *dated)))
+
+
+def forget(course_dir: pathlib.Path, keys: Collection[str]) -> None:
+    """Strike the changes of these submissions out."""
+    for path in sorted(_path(course_dir, "").parent.glob("*.json")):
+        found = kept(course_dir, path.stem)
+        others = tuple(change for change in found.changes if change.key not in keys)
+        if others != found.changes:
+            _write(path, Kept(found.versions, others))
+
+
+def _path(course_dir: pathlib.Path, assignment: str) -> pathlib.Path:
+    return course_dir / "shardlab" / "changes" / f"{assignment}.json"
+
+
+def _write(path: pathlib.Path, found: Kept) -> None:
+    rows = [{name: value for name, value in vars(change).items() if name != "student"} for change in found.changes]
+    write(path, json.dumps({"versions": dict(found.versions), "changes": rows}, indent=1, sort_keys=True) + "\n")
 
 
 def changes(key: str, student: str, before: Record, now: Record) -> list[Change]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.nbgrader.course import Course, quiet, verdict_of
+from shardlab_grader.records import changes
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Store
 
@@ -41,6 +42,7 @@ def forget(course_dir: pathlib.Path, student: str) -> Forgotten:
     # Verdicts from before the student had a key are known to nbgrader's copies only.
     notebooks = [path for folder in folders["autograded"] for path in folder.rglob("*.ipynb")]
     last = {name for path in notebooks if (name := verdict_of(path))}
+    changes.forget(course_dir, roster.keys(student))
     names = {*roster.forget(student), *(name for name in last if not roster.students(name))}
     deleted = sum(Store(course_dir).forget(name) for name in sorted(names))
     for folder in folders["feedback"]:

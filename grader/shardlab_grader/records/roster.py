@@ -80,6 +80,10 @@ class Roster:
             others = {verdict for entries in keys.values() for verdict in _verdicts(entries)}
             return [verdict for verdict in mine if verdict not in others]
 
+    def keys(self, student: str) -> set[str]:
+        """The keys of a student's submissions."""
+        return {entry["key"] for entry in self._read().get(student, {}).values()}
+
     def has(self, student: str) -> bool:
         """Whether the file knows the student."""
         return student in self._read()

@@ -24,8 +24,7 @@ from shardlab_judge.verdict import Verdict
 class Record:
     """The verdicts on one notebook, the exceptions of its cells in words, and the sandbox in which it ran.
 
-    `seconds` has the wall time of its run, of its processes and of its judge, `programs` by question a hash of the programs handed
-    in.
+    `seconds` has the wall time of its run, its processes and its judge, `programs` by question a hash of those handed in.
     """
 
     verdicts: Mapping[str, Verdict]

@@ -222,11 +222,17 @@ def changed(changes: Sequence[Change], names: bool) -> list[str]:
     if not changes:
         return []
     head = f"{len(changes)} score{'s' * (len(changes) != 1)} changed:"
-    who = ((plain(change.student) if names else change.key, change) for change in changes)
-    return [
-        head,
-        *(f"  {name} {one.question}: {number(one.before)} -> {number(one.now)}, {one.why}" for name, one in who),
-    ]
+    return [head, *(_change(one, plain(one.student) if names else one.key) for one in changes)]
+
+
+def _change(one: Change, who: str) -> str:
+    when = f"{one.date} " if one.date else ""
+    return f"  {when}{who} {one.question}: {number(one.before)} -> {number(one.now)}, {one.why}"
+
+
+def graded_with(versions: Mapping[str, str]) -> list[str]:
+    """With which versions a class was graded last."""
+    return [f"graded with {', '.join(f'{name} {version}' for name, version in versions.items())}."] if versions else []
 
 
 def plain(text: str) -> str:

@@ -39,13 +39,20 @@ class Segment:
     hollow: bool = False
 
 
-def page(title: str, found: Figures, rows: Sequence[Row] = (), points: Mapping[str, float] | None = None) -> str:
+def page(
+    title: str,
+    found: Figures,
+    rows: Sequence[Row] = (),
+    points: Mapping[str, float] | None = None,
+    changed: Sequence[str] = (),
+) -> str:
     """The page's text.
 
     Args:
         title: of the assignment.
         rows: one a submission, named as they are to be shown; none unless given.
         points: of each question, for the table of `rows`.
+        changed: lines about changed scores and versions.
     """
     body = [
         _head(title, found),
@@ -55,6 +62,7 @@ def page(title: str, found: Figures, rows: Sequence[Row] = (), points: Mapping[s
         _lost(found),
         _equal(found),
         _spread(found),
+        _changed(changed),
     ]
     observed = {one.question for one in found.exercises if one.observed}
     body += [_submissions(rows, points or {}, observed)] * bool(rows)
@@ -65,6 +73,10 @@ def page(title: str, found: Figures, rows: Sequence[Row] = (), points: Mapping[s
         f"<title>{escape(title)}: report</title><style>\n{STYLE.read_text()}</style></head>\n"
         f"<body>\n<main>\n{chr(10).join(body)}\n</main>\n</body></html>\n"
     )
+
+
+def _changed(lines: Sequence[str]) -> str:
+    return "".join(["<h2>Changed scores</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]) if lines else ""
 
 
 def bar(segments: Sequence[Segment], whole: float, described: str) -> str:
