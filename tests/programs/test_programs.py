@@ -8,7 +8,7 @@ import time
 
 import jax
 import pytest
-from programs import activations, experts, libraries, reading, rings, weights
+from programs import activations, experts, libraries, named, reading, rings, weights
 from programs.listing import LISTED, compiled
 
 from shardlab.programs.program import read_program
@@ -16,7 +16,7 @@ from shardlab.programs.reading.arithmetic import Arithmetic
 from shardlab.programs.reading.calls import calls
 from shardlab.programs.reading.hlo import parse
 
-MODULES = (activations, experts, libraries, rings, weights)
+MODULES = (activations, experts, libraries, named, rings, weights)
 WHERE = [(name, target) for name, listed in LISTED.items() for target in listed.targets]
 pytestmark = pytest.mark.programs
 

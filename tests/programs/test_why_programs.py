@@ -5,7 +5,7 @@ import pathlib
 
 import jax
 import pytest
-from programs import activations, experts, libraries, rings, weights  # noqa: F401
+from programs import activations, experts, libraries, named, rings, weights  # noqa: F401
 from programs.listing import LISTED
 
 import shardlab as sl
