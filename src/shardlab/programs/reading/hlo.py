@@ -16,6 +16,8 @@ _INDEX_COMMENT = re.compile(r"/\*index=\d+\*/")
 _COMPUTATION = re.compile(r"(ENTRY )?%?([^\s(){}=]+) (?:\(.*\) -> .*)?\{$")
 _INSTRUCTION = re.compile(r"\s+(ROOT )?%?([^\s(){}=]+) = (.*)$")
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[][(){},]')
+# Brackets within brackets and no deeper, without quotes: nearly all operands. `++` takes back nothing, so it is linear.
+_SHALLOW = re.compile(r'\((?:[^()"]++|\([^()"]*+\))*+\)')
 _ARRAY = re.compile(r"([a-z][a-z0-9]*)\[([^]]*)\]")
 _OP_NAME = re.compile(r'op_name="((?:\\.|[^"\\])*)"')
 _ROW = re.compile(r"(\d+) (.*)$")
@@ -194,6 +196,8 @@ def split(text: str) -> list[str]:
 
 def _closing(text: str, start: int) -> int:
     """Position after the bracket that closes the one at `start`."""
+    if shallow := _SHALLOW.match(text, start):
+        return shallow.end()
     depth = 0
     for token in _TOKEN.finditer(text, start):
         depth += (token[0] in "([{") - (token[0] in ")]}")
