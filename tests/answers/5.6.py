@@ -28,19 +28,11 @@ def data_half():
     """Copies by twos; two meshes in one program."""
     data_parallel = {"X": "b x -> b* 2 x", "W1": "... -> * ...", "W2": "... -> * ..."}
 
-    def mlp_on(mesh, X, W1, W2):
-        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
-        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
-
 
 @wrong("copies-by-default", 4)
 def data_open():
     """Copies are not written."""
     data_parallel = {"X": "b x -> b* x", "W1": "x y -> x y", "W2": "y z -> y z"}
-
-    def mlp_on(mesh, X, W1, W2):
-        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
-        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
 
 
 @wrong("weights-instead", 5)
@@ -48,22 +40,14 @@ def data_weights():
     """Tensor parallelism for data parallelism."""
     data_parallel = {"X": "... -> * ...", "W1": "x y -> x y*", "W2": "y z -> y* z"}
 
-    def mlp_on(mesh, X, W1, W2):
-        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
-        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
-
 
 @wrong("input-by-columns", 4)
 def data_x():
     """X is cut along x."""
     data_parallel = {"X": "b x -> b x*", "W1": "... -> * ...", "W2": "... -> * ..."}
 
-    def mlp_on(mesh, X, W1, W2):
-        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
-        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
 
-
-@right
+@wrong("second-weight-left-open", 5.5)
 def hidden_constrained():
     """One constraint in the middle."""
 
@@ -81,7 +65,7 @@ def inside_all():
         return sl.einshard(hidden @ W2, "b z -> b@(data model) z", mesh)
 
 
-@wrong("batch-over-model", 5)
+@wrong("batch-over-model", 4.5)
 def inside_swapped():
     """The axes the other way round."""
 
@@ -130,6 +114,26 @@ def mesh_of_the_array():
         W2 = sl.einshard(W2, "y z -> y@model z", mesh)
         Y = jax.nn.relu(X @ W1) @ W2
         return sl.einshard(Y, "b z -> b@data z", mesh)
+
+
+@wrong("second-weight-left-open", 5.5)
+def second_unplaced():
+    """X and W1 are placed."""
+
+    def mlp_on(mesh, X, W1, W2):
+        X = sl.einshard(X, "b x -> b@data x", mesh)
+        W1 = sl.einshard(W1, "x y -> x y@model", mesh)
+        return sl.einshard(jax.nn.relu(X @ W1) @ W2, "b z -> b@data z", mesh)
+
+
+@right
+def second_placed_alone():
+    """W2 and the output are placed; what stands before follows."""
+
+    def mlp_on(mesh, X, W1, W2):
+        X = sl.einshard(X, "b x -> b@data x", mesh)
+        W2 = sl.einshard(W2, "y z -> y@model z", mesh)
+        return sl.einshard(jax.nn.relu(X @ W1) @ W2, "b z -> b@data z", mesh)
 
 
 @wrong("relu-forgotten", 4)
@@ -186,19 +190,11 @@ def tensor_batch():
     """The batch is cut, too."""
     tensor_parallel = {"X": "b x -> b* x", "W1": "x y -> x y*", "W2": "y z -> y* z"}
 
-    def mlp_on(mesh, X, W1, W2):
-        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
-        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
-
 
 @wrong("first-weight-whole", 5.5)
 def tensor_first_whole():
     """Only W2 is cut."""
     tensor_parallel = {"X": "... -> * ...", "W1": "... -> * ...", "W2": "y z -> y* z"}
-
-    def mlp_on(mesh, X, W1, W2):
-        hidden = sl.einshard(jax.nn.relu(X @ W1), "b y -> b@data y@model", mesh)
-        return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
 
 
 @wrong("nothing-constrained", 5)

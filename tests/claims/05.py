@@ -68,6 +68,26 @@ def other_letters(target):
     assert not z.collectives
 
 
+@claim("Where it is wider, XLA for CPU and for v5e gathers the hidden layer instead", targets=(CPU, V5E))
+def wider(target):
+    """The hidden layer cut and the second weight whole: an all-reduce of the output, or a gather and more arithmetic."""
+    x, first = ARRAYS[0], ARRAYS[1]
+    found = {}
+    for z in (first.shape[1] // 2, first.shape[1], 2 * first.shape[1]):
+        for second in ("y z -> y* z", COPIES):
+            layout = zip((x, first, RNG.normal(size=(first.shape[1], z)).astype("float32")), (COPIES, "x y -> x y*", second))
+            p = sl.inspect(mlp, *(sl.einshard(array, text) for array, text in layout), target=target)
+            found[z >= first.shape[1], second] = p
+    assert {kind: p.kinds for kind, p in found.items()} == {
+        (False, "y z -> y* z"): {"all-reduce"},
+        (False, COPIES): {"all-reduce"},
+        (True, "y z -> y* z"): {"all-reduce"},
+        (True, COPIES): {"all-gather"},
+    }
+    gathered, summed = found[True, COPIES], found[True, "y z -> y* z"]
+    assert gathered.price < summed.price and gathered.flops > 3 * summed.flops
+
+
 @claim("XLA for CPU adds up all rows on every device, as it did in chapter 4", targets=(CPU, V5E))
 def in_rows(target):
     """The output in rows, of terms: on a TPU too, at this size."""

@@ -277,6 +277,11 @@ INSIDE = (
         "weights-not-cut", "The batch is cut and the weights are not: the devices of a row of the mesh all do the same "
         "work.", 2, when=lambda o: not o.collectives),
     Misconception(
+        "second-weight-left-open", "Nothing says where W2 lies. While the output is narrower than the hidden layer, XLA "
+        "takes rows of W2 all the same. Here it is as wide or wider: XLA, for CPU and for v5e, gathers the hidden layer, "
+        "which is fewer bytes, and every device along 'model' computes the same second product. Constrain W2, too.", 2,
+        when=of.second_left_open),
+    Misconception(
         "hidden-layer-moves", "The hidden layer is moved, and it is the wide one. Cut y in both weights: then only the "
         "output is summed.", 2, when=of.hidden_moves),
 )  # fmt: skip

@@ -166,10 +166,11 @@ def network_case(axes: Axes, b: int, x: int, y: int, z: int) -> Case:
 
 
 def draw_network(rng: random.Random) -> Case:
-    """A case of other sizes."""
+    """A case of other sizes; in half of them the output is as wide as the hidden layer, or wider."""
     situation = draw_on_mesh(rng)
     shapes = dict(situation.shapes)
-    return network_case(situation.axes or (), *shapes["X"], *shapes["W2"])
+    y, z = shapes["W2"]
+    return network_case(situation.axes or (), *shapes["X"], y, rng.choice([z, y + 8 * rng.randint(0, 4)]))
 
 
 def over(observed: Observed, argument: int, dimension: int) -> tuple[str, ...]:
@@ -212,3 +213,9 @@ def hidden_moves(observed: Observed) -> bool:
     (batch, _), (_, hidden), _ = (given.shape for given in observed.case.inputs)
     shapes = [shape for c in observed.collectives for _, shape in c.arrays or ((c.dtype, c.shape),)]
     return any(len(shape) == 2 and shape[1] == hidden and shape[0] <= batch for shape in shapes)
+
+
+def second_left_open(observed: Observed) -> bool:
+    """Whether the hidden layer is gathered and nothing else, where the output is no narrower: W2 was not placed."""
+    _, (_, hidden), (_, width) = (given.shape for given in observed.case.inputs)
+    return hidden_moves(observed) and width >= hidden and [c.kind for c in observed.collectives] == ["all-gather"]

@@ -182,7 +182,8 @@ NETWORK = Question(
         LayoutItem("tensor_parallel", ALL, function=of.mlp, cases=SITUATIONS, draw=of.draw_sizes,
                    reference={"X": COPIES, **WEIGHTS}, misconceptions=wrong.TENSOR),
         ProgramItem("mlp_on", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.network, draw=of.draw_network,
-                    cases=(of.network_case(TALL, 8, 64, 128, 24), of.network_case(WIDE, 16, 48, 64, 40)), rtol=1e-4,
+                    cases=(of.network_case(TALL, 8, 64, 128, 24), of.network_case(WIDE, 16, 48, 64, 40),
+                           of.network_case(TALL, 16, 48, 64, 80)), rtol=1e-4,
                     atol=1e-4, tolerance="float32 sums of up to 256 terms in another order", misconceptions=wrong.INSIDE),
     ),
     hints=(
