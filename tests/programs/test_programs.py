@@ -59,12 +59,12 @@ class Printed:
 
 
 def reading_seconds(made: Printed) -> float:
-    """How long `inspect` reads, the quickest of three times; nothing is kept from an earlier reading.
+    """How long `inspect` reads, the quickest of seven times; nothing is kept from an earlier reading.
 
     Of this process's own time: another one on the machine is no slowness of ours.
     """
     times = []
-    for _ in range(3):
+    for _ in range(7):
         parse.cache_clear()
         calls.cache_clear()
         began = time.process_time()
