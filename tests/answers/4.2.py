@@ -93,6 +93,15 @@ def case_2_local_product():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
 
 
+@wrong("rows-do-not-fit", 4)
+def case_2_rows_of_b():
+    def case_2(mesh, A, B):
+        def body(a, b):
+            return jax.lax.psum(a @ b, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("x", None)), out_specs=P())(A, B)
+
+
 @wrong("blocks-do-not-fit", 4)
 def case_2_stacked_gather():
     def case_2(mesh, A, B):

@@ -113,6 +113,15 @@ def no_gather():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
 
 
+@wrong("rows-do-not-fit", 3)
+def rows_of_b():
+    def gather(mesh, A, B):
+        def body(a, b):
+            return a @ b
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("x", None)), out_specs=P())(A, B)
+
+
 @wrong("partial-sum-returned", 3)
 def no_sum():
     def reduce(mesh, A, B):

@@ -194,6 +194,7 @@ CLAIMS: tuple[tuple[str, Claim], ...] = (
     (r"^Something other than ppermute", lambda e: bool(e.kinds - {"collective-permute"})),
     (r"float32 holds neither|quotient is not finite", _not_finite),
     (r"has too few columns for all rows", lambda e: _sizes(e)[0] <= _sizes(e)[1] and _blocks(e)),
+    (r"has too few rows for all columns", lambda e: _sizes(e)[0] >= _sizes(e)[1] and _blocks(e)),
     (r"put together along the dimension that is summed", lambda e: "all_gather" in e.text and _blocks(e)),
     (r"A device has some rows of each weight", _blocks),
     (

@@ -41,6 +41,10 @@ BLOCKS = Misconception(
     "The block of A has too few columns for all rows of B: gather A's columns first (axis=1, and tiled=True, "
     "else blocks are stacked in a new dimension), or take fewer rows of B.", 1,
     error=products.misfit("short"))  # fmt: skip
+CUT_ROWS = Misconception(
+    "rows-do-not-fit",
+    "The block of B has too few rows for all columns of A: take as many columns of A (P(None, 'x')), or gather B's rows "
+    "first (axis=0, and tiled=True).", 1, error=products.misfit("cut"))  # fmt: skip
 SWAPPED = Misconception(
     "operands-swapped", "That is B times A: the rows of the first operand meet the columns of the second, A @ B.", 1,
     error=products.misfit("swapped"))  # fmt: skip
@@ -140,7 +144,7 @@ SECONDS = (Misconception(
     "adds-the-times", "Here multiplying and moving go on at the same time: the longer one decides, not the sum.",
     2, like=functools.partial(of.seconds, join=sum)),)  # fmt: skip
 CHEAPER = (
-    BLOCKS, SWAPPED, TWICE, PROMISE, PARTIAL, FIRST_ROWS, UNTILED, STARTS,
+    BLOCKS, CUT_ROWS, SWAPPED, TWICE, PROMISE, PARTIAL, FIRST_ROWS, UNTILED, STARTS,
     Misconception(
         "always-gathers",
         "Where J is larger than 2K, A is more expensive to gather than C to reduce; XLA's own A @ B gathers here too "

@@ -35,8 +35,8 @@ def misfit(kind: str) -> Callable[[str, str], bool]:
     """Whether JAX refused a product of blocks of A, I x J, and B, J x K, for this reason and no other.
 
     Args:
-        kind: `"short"`: one operand has a part of the J's and the other all; `"long"`: one has J several times; `"swapped"`:
-            it was B's block times A's.
+        kind: `"short"`: A's block has a part of the J's and B's has all; `"cut"`: the other way round; `"long"`: one has J
+            several times; `"swapped"`: it was B's block times A's.
     """
     return lambda text, title: _misfits(text, title) == {kind}
 
@@ -58,7 +58,8 @@ def _misfits(text: str, title: str) -> set[str]:
     (i, j), (_, k) = (tuple(map(int, shape)) for shape in shapes[:2])
     sizes = [int(n) for n in re.findall(r"=(\d+)", title)]
     found = {
-        "short": any(sorted((p, q)) == [j // n, j] for n in sizes),
+        "short": any((p, q) == (j // n, j) for n in sizes if n > 1),
+        "cut": any((p, q) == (j, j // n) for n in sizes if n > 1),
         "long": any(sorted((p, q)) == [j, n * j] for n in sizes),
         # Never asked for: where it explains an error as well as another kind does, nothing is known.
         "transposed": p in {j, *(j // n for n in sizes)} and q in {k, *(k // n for n in sizes)},
