@@ -9,6 +9,8 @@ import jax
 import numpy as np
 import pytest
 
+from shardlab.errors import ShardlabError
+from shardlab.pictures.draw import show
 from shardlab.placement import Placement, place, placement_of
 
 P = jax.P
@@ -101,3 +103,12 @@ def test_placement_of_reads_reduced_arrays() -> None:
         reduced = jax.reshard(cut, jax.P(None, "y", reduced={"x"}))
     assert placement_of(reduced).same_as(placement_of(cut))
     assert placement_of(reduced).spec == (None, "y")
+
+
+@pytest.mark.parametrize("spec", [("x", "y", None), (None, None, ("x", "y")), ("x", None, "y", None)])
+def test_a_spec_that_is_longer_than_the_shape(spec: tuple) -> None:
+    """JAX's IndexError names neither; ours does, in `sl.show` too."""
+    for ask in (placement_of, show):
+        with pytest.raises(ShardlabError, match=f"the spec has {len(spec)} entries, and the array 2 dimensions") as caught:
+            ask(sharding({"x": 2, "y": 4}, spec), (8, 16))
+        assert caught.value.id == "spec-does-not-fit"

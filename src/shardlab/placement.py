@@ -8,6 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shardlab.errors import ShardlabError
+
 Slice = tuple[int, int]
 Index = tuple[Slice, ...]
 Spec = tuple[str | tuple[str, ...] | None, ...]
@@ -131,6 +133,7 @@ def placement_of(x: Any, shape: Sequence[int] | None = None) -> Placement:
 
     Raises:
         TypeError: `x` has no sharding, or is a sharding and `shape` is missing.
+        ShardlabError: its spec has more entries than the shape has dimensions.
     """
     import jax
 
@@ -143,6 +146,11 @@ def placement_of(x: Any, shape: Sequence[int] | None = None) -> Placement:
     if shape is None:
         raise TypeError("a sharding needs the shape that it is applied to")
     shape = tuple(shape)
+    if isinstance(sharding, jax.sharding.NamedSharding) and len(sharding.spec) > len(shape):
+        # JAX itself looks up the missing dimension in a list, and says no more than that.
+        what = f"the spec has {len(sharding.spec)} entries, and the array {len(shape)} dimensions."
+        where, mend = f"{sharding.spec}   shape {list(shape)}", "give it one entry for each dimension at most."
+        raise ShardlabError("spec-does-not-fit", what, where=where, mend=mend)
     # JAX writes slice(None) for a whole dimension and numbers for parts of it; `indices` makes numbers of both.
     mapping = sharding.devices_indices_map(shape)
     shards = sorted(
