@@ -111,4 +111,4 @@ def test_a_spec_that_is_longer_than_the_shape(spec: tuple) -> None:
     for ask in (placement_of, show):
         with pytest.raises(ShardlabError, match=f"the spec has {len(spec)} entries, and the array 2 dimensions") as caught:
             ask(sharding({"x": 2, "y": 4}, spec), (8, 16))
-        assert caught.value.id == "spec-does-not-fit"
+        assert caught.value.reference == "spec-does-not-fit"
