@@ -37,7 +37,7 @@ VERSIONS = ("jax", "jaxlib", "matplotlib", "numpy", "rich")
 CALLED = re.compile(r"\bsl\.(?:pictures\.)?(\w+)")
 IMPORTED = re.compile(r"^import (shardlab[\w.]+)", re.MULTILINE)
 FROM = re.compile(r"^from (shardlab[\w.]*) import ([\w, ]+)", re.MULTILINE)
-CELL_SECONDS = 120
+CELL_SECONDS = 600
 # Given each chapter's file and what its placeholders say.
 Told = Callable[[pathlib.Path, numbers.Texts], None]
 
