@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from shardlab_grader.classes import restore
-from shardlab_grader.inside.shown import bound, given, left_out, read
+from shardlab_grader.inside.shown import bound, given, left_out, read, without_magics
 
 from shardlab_course.editions import edition, header
 
@@ -200,7 +200,7 @@ def test_a_tagged_cell_changes_nothing(name: str) -> None:
     for cell in tagged(name):
         assert "nbgrader" not in cell.metadata, cell.source
         its = bound(cell.source) | {"np", "jax", "jnp", "textwrap"}
-        for node in ast.walk(ast.parse(cell.source)):
+        for node in ast.walk(ast.parse(without_magics(cell.source))):
             stores = isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load)
             changes = isinstance(node, ast.Attribute) and node.attr in CHANGING and ".at[" not in ast.unparse(node)
             if stores or changes:

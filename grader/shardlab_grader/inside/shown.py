@@ -61,20 +61,40 @@ def _is_seen(
 
 def given(text: str) -> frozenset[str]:
     """The names that a cell of ours reads; magics read none."""
-    return frozenset(_names(re.sub(r"^(\s*)[%!].*", r"\1pass", text, flags=re.MULTILINE)))
+    return frozenset(_names(without_magics(text)))
 
 
 def bound(text: str) -> frozenset[str]:
-    """The names of the notebook that a cell binds.
+    """The names of the notebook that a cell of ours binds; magics bind none.
 
     Raises:
-        SyntaxError: it is not plain Python.
+        SyntaxError: it is not Python.
     """
+    text = without_magics(text)
     top = symtable.symtable(text, "cell", "exec")
     inner = (s for scope in _scopes(top) for s in scope.get_symbols() if s.is_declared_global())
     names = {s.get_name() for s in (*inner, *top.get_symbols()) if s.is_assigned() or s.is_imported()}
-    # From Python 3.12 on, a comprehension has no scope there, and what it binds for others is not marked.
-    return frozenset(names | {node.target.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.NamedExpr)})
+    # From Python 3.12 on a comprehension has no scope there: its targets look bound, and what it binds for others does not.
+    nodes = list(ast.walk(ast.parse(text)))
+    inside = {id(node) for each in nodes if isinstance(each, ast.comprehension) for node in ast.walk(each.target)}
+    others = {name for node in nodes if id(node) not in inside for name in _named(node)}
+    targets = {name for node in nodes if id(node) in inside for name in _named(node)}
+    return frozenset(names - (targets - others) | {node.target.id for node in nodes if isinstance(node, ast.NamedExpr)})
+
+
+def _named(node: ast.AST) -> set[str]:
+    """What a node may bind by itself, in whatever scope."""
+    match node:
+        case ast.Name(name, ast.Store()):
+            return {name}
+        case ast.alias():
+            return _stores(node)
+    return {name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if name}
+
+
+def without_magics(text: str) -> str:
+    """A cell of ours, in which a line of IPython's or of the shell does nothing."""
+    return re.sub(r"^(\s*)[%!].*", r"\1pass", text, flags=re.MULTILINE)
 
 
 def surely_bound(text: str) -> frozenset[str]:

@@ -169,8 +169,8 @@ def draw_network(rng: random.Random) -> Case:
     """A case of other sizes; in half of them the output is as wide as the hidden layer, or wider."""
     situation = draw_on_mesh(rng)
     shapes = dict(situation.shapes)
-    y, z = shapes["W2"]
-    return network_case(situation.axes or (), *shapes["X"], y, rng.choice([z, y + 8 * rng.randint(0, 4)]))
+    (b, x), (y, z) = shapes["X"], shapes["W2"]
+    return network_case(situation.axes or (), b, x, y, rng.choice([z, y + 8 * rng.randint(0, 4)]))
 
 
 def over(observed: Observed, argument: int, dimension: int) -> tuple[str, ...]:
