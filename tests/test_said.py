@@ -28,6 +28,14 @@ SAID = (
     "on every device (jit(g)/sin); another spec on one of the two sides avoids it."
 )
 
+# As the XLA of JAX 0.12.0.1 says it.
+FFT = (
+    b"W1123 19:38:09.3 13124 fft_handler.cc:363] [SPMD] Falling back to replicated execution for tiled FFT operation fft.2: "
+    b"the operand rank is less than 3. This may introduce all-gather communication and duplicate FFT computation. Operation: "
+    b"%fft.2 = c64[64,32]{0,1} fft(%transpose.0), fft_type=FFT, fft_length={64}, sharding={mesh['x'=8], [{}, {'x'}]}, "
+    b'metadata={op_name="jit(f)/jit(fft)/fft" stack_frame_id=4}\n'
+)
+
 
 def turning():
     """A program that XLA cannot partition without making an array whole; new every time, so that it is compiled."""
@@ -44,6 +52,21 @@ def test_only_the_warning_is_taken_out() -> None:
     found: list[str] = []
     assert sorted_out(b"before\n" + XLA + b"\xff after\n" + XLA + b"no end", found) == b"before\n\xff after\nno end"
     assert found == [SAID]
+
+
+def test_an_fft_that_is_not_taken_apart() -> None:
+    """Why, which array, and which operation; half a line comes back as it was."""
+    found: list[str] = []
+    assert sorted_out(FFT + FFT[:90], found) == FFT[:90]
+    (said,) = found
+    assert "(the operand rank is less than 3)" in said and "all of c64[64,32] " in said and "(jit(f)/jit(fft)/fft)" in said
+
+
+def test_an_fft_over_a_cut_dimension(capfd: pytest.CaptureFixture[str]) -> None:
+    """Nothing of XLA's comes through, whether it warns of its gather or, before JAX 0.12, does not."""
+    program = sl.inspect(lambda x: jnp.fft.fft(x, axis=0), spec(mesh(2, 4), (16, 8), "y", None, dtype="complex64"))
+    assert "all-gather" in program.kinds and capfd.readouterr().err == ""
+    assert all(said.startswith("XLA: an FFT along a dimension that is cut") for said in program.warnings)
 
 
 def test_inspect_and_why_show_it(capfd: pytest.CaptureFixture[str]) -> None:

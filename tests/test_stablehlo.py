@@ -131,3 +131,8 @@ def test_elementary_functions_are_admitted(name: str) -> None:
 def test_floor_division_and_angles_are_admitted() -> None:
     """`//` of floats rounds away from zero on its way."""
     stablehlo.admit(exported(lambda *args: product(*args) // 2 + jnp.arctan2(product(*args), 3.0)), 8)
+
+
+def test_no_program_is_read_where_another_one_was() -> None:
+    """JAX 0.12 hands the same context out again; ours are new."""
+    assert len({id(context) for context in [stablehlo._new_context() for _ in range(3)]}) == 3

@@ -70,7 +70,9 @@ def measure(module: bytes, case: Case) -> Measured:
 def _lowered(jitted: Any, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Some donated buffers were not usable")  # the verdict says so
-        return jitted.lower(*specs)
+        lowered = jitted.lower(*specs)
+    stablehlo.attribute_arguments(lowered)
+    return lowered
 
 
 def run(measured: Measured, inputs: tuple[np.ndarray, ...], seed: int | None = None) -> Observed:

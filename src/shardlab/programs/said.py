@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 _REMATERIALIZED = re.compile(r"from sharding (\{.*?\}) to (\{.*?\}) efficiently for HLO operation %?\S+ = (\S+?\])")
+_FFT = re.compile(r"Falling back to replicated execution for tiled FFT operation \S+: (.*?)\. .*? = (\S+?\])")
 _NAME = re.compile(r'op_name="([^"]*)"')
 _UNUSED = "Some donated buffers were not usable"
 _ALIAS = re.compile(r"\((\d+), \{[^}]*\}, (?:may|must)-alias\)")
@@ -100,20 +101,34 @@ def sorted_out(text: bytes, found: list[str]) -> bytes:
     """What of `text` is no warning that we know; those are added to `found` in our words."""
     rest = []
     for line in text.splitlines(keepends=True):
-        told = line.decode(errors="replace")
-        if "Involuntary full rematerialization" not in told:
+        sentence = _explained(line.decode(errors="replace"))
+        if not sentence:
             rest.append(line)
-        elif (sentence := _rematerialized(told)) not in found:
+        elif sentence not in found:
             found.append(sentence)
     return b"".join(rest)
 
 
-def _rematerialized(told: str) -> str:
-    found, name = _REMATERIALIZED.search(told), _NAME.search(told)
+def _explained(told: str) -> str:
+    """A warning of XLA's that we know, in our words; empty for anything else."""
+    name = _NAME.search(told)
+    of = f" ({name[1]})" if name else ""
+    if "Involuntary full rematerialization" in told:
+        return _rematerialized(told, of)
+    if fft := _FFT.search(told):  # of XLA in JAX 0.12
+        return (
+            f"XLA: an FFT along a dimension that is cut, which it takes apart in no array like this one ({fft[1]}). Every"
+            f" device gathers all of {fft[2]} and transforms it whole{of}; before the FFT, cut another dimension."
+        )
+    return ""
+
+
+def _rematerialized(told: str, of: str) -> str:
+    found = _REMATERIALIZED.search(told)
     had, wants, array = found.groups() if found else ("one sharding", "another", "an array")
     return (
         f"XLA: involuntary full rematerialization. It knows no way from {had} to {wants} but to bring {array} together whole"
-        f" on every device{f' ({name[1]})' if name else ''}; another spec on one of the two sides avoids it."
+        f" on every device{of}; another spec on one of the two sides avoids it."
     )
 
 

@@ -12,7 +12,8 @@ import functools
 import graphlib
 import itertools
 import math
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jax
@@ -136,6 +137,15 @@ def _context() -> ir.Context:
     return mlir.make_ir_context()
 
 
+def _new_context() -> ir.Context:
+    """One in which nothing was read: JAX 0.12 gives each thread the same one ten times over, so it is made in a thread."""
+    found: list[ir.Context] = []
+    thread = threading.Thread(target=lambda: found.append(mlir.make_ir_context()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
 def admit(module: bytes, devices: int, targets: frozenset[str] = frozenset()) -> Admitted:
     """The canonical form of a program for `devices` devices, every operation and attribute looked at.
 
@@ -148,7 +158,7 @@ def admit(module: bytes, devices: int, targets: frozenset[str] = frozenset()) ->
     """
     if len(module) > MODULE_BYTES:
         raise Refused(f"it is {len(module)} bytes long, and {MODULE_BYTES} are allowed")
-    with mlir.make_ir_context():
+    with _new_context():
         parsed = _parse(module)
         _check_module(parsed, devices)
         _check_operations(parsed, targets)
@@ -194,9 +204,36 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
     return exported.call
 
 
+def attribute_arguments(lowered: Any) -> None:
+    """Change a lowered call of `rebuild`'s: what JAX puts before an argument gets the line of the one that takes it.
+
+    XLA of JAX 0.12 ascribes what it moves of an argument to what stands before it, where that of 0.10 names the constraint
+    that asks for it. Of an argument that several operations take it cannot be told which asked, and nothing is changed.
+    """
+    module = lowered.compiler_ir("stablehlo")
+    functions = {_text(each.attributes, "sym_name"): each for each in _functions(module)}
+    for operation in functions["main"].regions[0].blocks[0].operations:
+        if operation.operation.name == "sdy.sharding_constraint" and (
+            taker := _taker(operation.operation.results[0], functions)
+        ):
+            operation.operation.location = taker.location
+
+
+def _taker(value: Any, functions: Mapping[str, Any]) -> Any:
+    """The one operation that takes a value, in the function that it is handed to; nothing where there are more."""
+    uses = list(value.uses)
+    if len(uses) != 1:
+        return None
+    operation, place = uses[0].owner.operation, uses[0].operand_number
+    if operation.name != "func.call":
+        return operation
+    called = functions[ir.FlatSymbolRefAttr(operation.attributes["callee"]).value]
+    return _taker(called.regions[0].blocks[0].arguments[place], functions)
+
+
 def _numbered(module: bytes) -> bytes:
     """The same program, each operation with its number where others have their line: XLA keeps that through its passes."""
-    with mlir.make_ir_context():
+    with _new_context():
         parsed = _parse(module)
         for number, operation in enumerate(_walk(parsed.operation)):
             operation.location = ir.Location.name(
