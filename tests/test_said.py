@@ -31,8 +31,9 @@ SAID = (
 # As the XLA of JAX 0.12.0.1 says it.
 FFT = (
     b"W1123 19:38:09.3 13124 fft_handler.cc:363] [SPMD] Falling back to replicated execution for tiled FFT operation fft.2: "
-    b"the operand rank is less than 3. This may introduce all-gather communication and duplicate FFT computation. Operation: "
-    b"%fft.2 = c64[64,32]{0,1} fft(%transpose.0), fft_type=FFT, fft_length={64}, sharding={mesh['x'=8], [{}, {'x'}]}, "
+    b"the operand rank is less than 3. This may introduce all-gather communication and duplicate FFT computation. "
+    b"Operation: %fft.2 = c64[64,32]{0,1} fft(%transpose.0), fft_type=FFT, fft_length={64}, "
+    b"sharding={mesh['x'=8], [{}, {'x'}]}, "
     b'metadata={op_name="jit(f)/jit(fft)/fft" stack_frame_id=4}\n'
 )
 
