@@ -98,7 +98,8 @@ REPAIR = Question(
         program("merged", of.merged, lambda mesh, b, s, d: explicit(mesh, ("y", None), Input((b, s, d), (None, "y", None))),
                 ((8, 16, 24), (16, 24, 8)), wrong.MERGED),
         program("picked", of.picked, lambda mesh, d, n: explicit(
-            mesh, WHOLE, Input((104, d), ROWS), Input((n // 8 + 3,), WHOLE, "int32")), ((16, 24), (24, 8)), wrong.PICKED),
+            mesh, WHOLE, Input((104, d), ROWS), Input((n // 8 + 3,), WHOLE, "int32", values=of.ids)),
+            ((16, 24), (24, 8)), wrong.PICKED),
     ),
     hints=(
         "Read each message for its question. Two of them even name the argument that wants the answer.",
