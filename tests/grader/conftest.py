@@ -88,7 +88,6 @@ def _repository(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> path
         (root / folder).mkdir(parents=True)
     (root / "pyproject.toml").write_text(f'[project]\n[project.urls]\nRepository = "{SYLLABUS.address}"\n')
     shutil.copy(TINY, root / "solutions")
-    shutil.copy(ROOT / "grader" / "nbgrader_config.py", root / "grader")
     return root
 
 

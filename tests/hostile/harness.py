@@ -65,7 +65,6 @@ class Course:
             (self.repository / place).mkdir(parents=True)
         (self.repository / "pyproject.toml").write_text('[project.urls]\nRepository = "https://github.com/owner/course"\n')
         shutil.copy(self.chapter, self.repository / "solutions")
-        shutil.copy(ROOT / "grader" / "nbgrader_config.py", self.repository / "grader")
         made = self.run("release", self.chapter.stem, "--repository", str(self.repository))
         assert made.status == 0, made.said
 

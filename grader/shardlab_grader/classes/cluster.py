@@ -80,6 +80,7 @@ def pack(release: Release) -> Packed:
     folder = release.course_dir
     kept = compiled.folder(folder / "shardlab" / "cache")
     named = [folder / "shardlab" / f"{release.assignment}.json", release.references]
+    named += [*(folder / "shardlab" / "chapters" / release.assignment).glob("*")]
     named += [folder / "release" / release.assignment / f"{release.assignment}.ipynb", *sorted(kept.glob("*"))]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in named}
 
