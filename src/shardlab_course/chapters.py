@@ -1,4 +1,4 @@
-"""Every question: a chapter, ours or an instructor's, is a folder with a module `questions`, imported when it is asked for."""
+"""Every question: a chapter, ours or an instructor's, is a folder with a module `questions`, imported when asked for."""
 
 from __future__ import annotations
 
@@ -81,12 +81,11 @@ def question(id: str) -> Question:
     near = difflib.get_close_matches(str(id), beside or QUESTIONS, n=1, cutoff=0)
     chapters = f"chapters are {min(CHAPTERS)} to {max(CHAPTERS)}"
     there = f"chapter {chapter} has {beside[0]} to {beside[-1]}" if beside else chapters
-    raise ShardlabError(
-        "unknown-question",
-        f"there is no question {id!r}.",
-        where=f"sl.check({id!r}, ...)   {there}",
-        mend=f"use the number in the exercise's heading, as text; the nearest is {near[0]!r}.",
-    )
+    mend = f"use the number in the exercise's heading, as text; the nearest is {near[0]!r}."
+    if re.fullmatch(own.NUMBER, chapter) and not beside:
+        mend = f"put the folder {chapter}_... that came with the notebook beside it; its chapter is not one of the course."
+    where = f"sl.check({id!r}, ...)   {there}"
+    raise ShardlabError("unknown-question", f"there is no question {id!r}.", where=where, mend=mend)
 
 
 def asked(id: str) -> Question:

@@ -19,7 +19,8 @@ from shardlab.errors import ShardlabError
 
 VARIABLE = "SHARDLAB_CHAPTERS"
 """The environment's list of chapters' folders; of two with one number the first counts."""
-NAME = re.compile(r"([5-9]\d)_[A-Za-z0-9_]+")
+NUMBER = r"[5-9]\d"
+NAME = re.compile(rf"({NUMBER})_[A-Za-z0-9_]+")
 MADE_OF = ("*.py", "*.json")
 """What of such a folder declares and judges its questions."""
 
