@@ -1,4 +1,4 @@
-"""A chapter of an instructor's own: the authoring guide's section, word for word, and what may and may not come of such a folder."""
+"""A chapter of an instructor's own: the authoring guide's section, word for word, and what may come of such a folder."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from shardlab_judge.question import Question
 QUESTIONS = (Question("50.1", "", (ValueItem("column_sums", {{"V": 2.0}}, key=0),), 1, 1, ("", "", ""), ""),)
 """
 HAND_INS = {"ada": "reference", "bo": "of_its_rows", "cy": "gathers", "di": "reference", "eve": "of_its_rows"}
-"""By student the answer of the guide that they hand in; di writes a reason, eve lays forged questions beside the notebook."""
+"""By student the answer of the guide that they hand in; di writes a reason, eve puts forged questions beside hers."""
 SCORES = {"ada": 2, "bo": 0, "cy": 1, "di": 2, "eve": 0}
 
 
@@ -75,7 +75,7 @@ def steps() -> Iterator[tuple[str, str, str]]:
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
-    """The guide's commands and files, one after the other, where there are packages and no checkout; a class hands in between."""
+    """The guide's commands and files, one after the other, without a checkout; a class hands in before it is graded."""
     folder, site, bin = (tmp_path_factory.mktemp(name) for name in ("instructor", "site", "bin"))
     for package in (*(ROOT / "src").glob("shardlab*"), ROOT / "grader" / "shardlab_grader"):
         shutil.copytree(package, site / package.name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -167,7 +167,7 @@ def test_what_lies_beside_a_submission_is_not_looked_at(followed: Followed) -> N
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_students_find_it_beside_the_notebook(followed: Followed, tmp_path: pathlib.Path) -> None:
-    """With the folder there, everything about a question answers as for one of the course; without it the message says so."""
+    """With the folder there, a question is like one of the course's; without it the message says so."""
     shutil.copytree(followed.released, tmp_path / "there")
     (tmp_path / "away").mkdir()
     wrong, right = (sample(followed.folder, name).source() for name in ("gathers", "reference"))
@@ -187,7 +187,7 @@ print(sl.progress().chapters[-1])
         python, cwd=tmp_path / "there", env=followed.environment, capture_output=True, text=True, check=True
     ).stdout
     assert "All rows were brought to every device" in said and "one number for each column" in said
-    assert "✓ 50.1" in said and "Each device sums the rows that it holds" in said and "('50', 2, 2)" in said
+    assert "✓ 50.1" in said and "Each device sums the rows that it holds" in said and "('50', 2.0, 2.0)" in said
     lost = subprocess.run(python, cwd=tmp_path / "away", env=followed.environment, capture_output=True, text=True)
     assert "put the folder 50_... that came with the notebook beside it" in lost.stderr
 
@@ -222,7 +222,7 @@ def test_only_the_judge_sees_it(followed: Followed, alone: None) -> None:
     kept = course.resolve() / "shardlab" / "chapters" / NAME
     assert settings.chapter == kept
     judge, student = judging.sandbox(settings), student_sandbox(settings)
-    assert [mount.source for mount in judge.mounts if mount.source.is_relative_to(course)] == [kept, settings.references]
+    assert [mount.source for mount in judge.mounts if mount.source.is_relative_to(course)] == [settings.references, kept]
     assert not any(kept.is_relative_to(mount.source) for mount in student.mounts)
     assert own.VARIABLE in dict(judge.environment) and own.VARIABLE not in dict(student.environment)
 
@@ -267,13 +267,21 @@ def test_a_changed_folder_is_read_again(chapter: pathlib.Path) -> None:
     assert chapters.question("4.2").id == "4.2"
 
 
+ANSWERED = "column_sums = lambda mesh, m: m.sum(0)\n```\n\n```{code-cell} ipython3\nsl.check("
+OPEN = "notebook with everything open"
 FAULTS = {
-    "too long a hint": ("questions.py", "What can a device sum", "What " * 41 + "can a device sum", "questions", "a hint has more than 40 words"),
+    "too long a hint": ("questions.py", "What can a", "What " * 41 + "can a", "questions", "a hint has more than 40 words"),
     "no answer for a cause": ("answers/50.1.py", '"still-owed", 0', '"-", 0', "questions", "no answer is due still-owed"),
-    "another verdict": ("answers/50.1.py", '"gathers-rows", 1', '"gathers-rows", 0.5', "answers", "50.1, gathers: 1 points, not 0.5"),
-    "a right answer is refused": ("answers/50.1.py", "with_sharding_constraint(m.sum(0)", "with_sharding_constraint(m.sum(0) + 1", "answers", "left_to_the_compiler: failed, not passed"),
-    "answered already": ("50_sums.md", "sl.check(", "column_sums = lambda mesh, m: m.sum(0)\n```\n\n```{code-cell} ipython3\nsl.check(", "notebook with everything open", "50.1: it has an answer already"),
-}  # fmt: skip
+    "other points": ("answers/50.1.py", 'rows", 1', 'rows", 0.5', "answers", "50.1, gathers: 1 points, not 0.5"),
+    "a right answer fails": (
+        "answers/50.1.py",
+        "(m.sum(0)",
+        "(m.sum(1)",
+        "answers",
+        "left_to_the_compiler: failed, not passed",
+    ),
+    "answered already": ("50_sums.md", "sl.check(", ANSWERED, OPEN, "50.1: it has an answer already"),
+}
 
 
 @pytest.mark.sandbox
@@ -308,7 +316,7 @@ def test_the_guide_explains_every_field() -> None:
         name for name in vars(Observed) if not name.startswith("_")
     }
     how = {field.name for field in dataclasses.fields(Misconception)} - {"id", "cause", "hint", "barred", "true"}
-    assert listed == seen | how
+    assert listed - {"Observed"} == seen | how
 
 
 @pytest.mark.parametrize("name", ["rings", "4_rings", "49_rings", "100_rings", "50", "50_", "50-rings"])

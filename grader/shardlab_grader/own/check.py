@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import multiprocessing
 import os
 import pathlib
@@ -48,13 +49,13 @@ def check(folder: pathlib.Path, mode: Mode) -> Iterator[tuple[str, list[str]]]:
     manifests = {question.id: question.manifest(SEED) for question in asked}
     with tempfile.TemporaryDirectory() as cache:
         settings = Settings(pathlib.Path(cache), mode, seed=SEED)
-        references.text(edition.solution(source), manifests, settings)
+        costs = references.text(edition.solution(source), manifests, settings)
         yield "solution", []
         cells = job_cells(edition.student(source))
         left = references.recorded(Job("", tuple(cells), manifests, settings))
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context, initializer=references.eight_devices) as pool:
-        yield "notebook with everything open", pool.submit(answered, left).result()
+        yield "notebook with everything open", pool.submit(answered, left, costs).result()
         yield "answers", pool.submit(misjudged, samples).result()
 
 
@@ -72,13 +73,13 @@ def incomplete(question: Question, samples: Sequence[Sample]) -> list[str]:
     return [f"{question.id}: {fault}" for fault, there in found.items() if there]
 
 
-def answered(left: references.Answers) -> list[str]:
-    """The questions to which a notebook with everything open has an answer already."""
+def answered(left: references.Answers, costs: str) -> list[str]:
+    """The questions to which a notebook with everything open has an answer already; `costs` is the file of references."""
     from shardlab_course.chapters import question
     from shardlab_judge.judging import judge
     from shardlab_judge.references import References
 
-    verdicts = [judge(question(id), answer, References({}, {}), SEED) for id, answer in left.items()]
+    verdicts = [judge(question(id), answer, References(**json.loads(costs)), SEED) for id, answer in left.items()]
     return [f"{verdict.question}: it has an answer already" for verdict in verdicts if verdict.status != "unattempted"]
 
 
