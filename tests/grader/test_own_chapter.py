@@ -144,9 +144,8 @@ def test_the_guide_leads_to_scores(followed: Followed) -> None:
         scores = {row["submission"]: float(row[ID]) for row in csv.DictReader(file)}
     assert sorted(scores.values()) == sorted(SCORES.values())
     with Gradebook(f"sqlite:///{followed.folder / 'mycourse' / 'gradebook.db'}") as gradebook:
-        assert {one.student.id: one.score for one in gradebook.assignment_submissions(NAME)} == SCORES
         waiting = {one.student.id for one in gradebook.assignment_submissions(NAME) if one.needs_manual_grade}
-    assert waiting == {"di"}
+    assert waiting == {"di"} and scores(followed.folder / "mycourse") == SCORES
     told = followed.said["shardlab-grader grade 50 --course mycourse"]
     assert told.count("own-rows") == 2 and told.count("gathers-rows") == 1
     page = (followed.folder / "mycourse" / "feedback" / "cy" / NAME / f"{NAME}.html").read_text()
@@ -225,6 +224,35 @@ def test_only_the_judge_sees_it(followed: Followed, alone: None) -> None:
     assert [mount.source for mount in judge.mounts if mount.source.is_relative_to(course)] == [settings.references, kept]
     assert not any(kept.is_relative_to(mount.source) for mount in student.mounts)
     assert own.VARIABLE in dict(judge.environment) and own.VARIABLE not in dict(student.environment)
+
+
+@pytest.mark.sandbox
+@pytest.mark.notebook
+def test_released_questions_count_until_the_next_release(followed: Followed, tmp_path: pathlib.Path) -> None:
+    """A change to the folder reaches nobody before it is released again; then all are judged by it, under the same seed.
+
+    nbgrader's own command gives the same scores.
+    """
+    shutil.copytree(followed.folder, tmp_path / "instructor", symlinks=True)
+    later = dataclasses.replace(followed, folder=tmp_path / "instructor")
+    course, grade = later.folder / "mycourse", "shardlab-grader grade 50 --course mycourse"
+    declared = later.folder / NAME / "questions.py"
+    declared.write_text(declared.read_text().replace('"H": 1}', '"H": 3}'))
+    assert "as before, and not listed without --verbose: 5" in later.run(grade)
+    seed = json.loads(places.kept(course, NAME).read_text())["seed"]
+    later.run(f"shardlab-grader release {NAME} --course mycourse")
+    assert json.loads(places.kept(course, NAME).read_text())["seed"] == seed
+    later.run(grade)
+    assert scores(course) == {"ada": 4, "bo": 0, "cy": 1, "di": 4, "eve": 0}
+    shutil.rmtree(later.folder / NAME)
+    later.run(f"nbgrader autograde {NAME} --force", cwd=course)
+    assert scores(course) == {"ada": 4, "bo": 0, "cy": 1, "di": 4, "eve": 0}
+
+
+def scores(course: pathlib.Path) -> dict[str, float]:
+    """Points in nbgrader's gradebook, by student."""
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        return {one.student.id: one.score for one in gradebook.assignment_submissions(NAME)}
 
 
 @pytest.mark.sandbox
