@@ -27,6 +27,8 @@ from shardlab_course import chapters, dependence, own
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
 
+from .test_scheduler import Cluster, started  # noqa: F401 (a fixture)
+
 ROOT = pathlib.Path(__file__).parents[2]
 GUIDE = (ROOT / "jupyter_book" / "authoring.md").read_text()
 SECTION = GUIDE.partition("## A chapter of your own, without a fork\n")[2].partition("\n## ")[0]
@@ -247,6 +249,18 @@ def test_released_questions_count_until_the_next_release(followed: Followed, tmp
     shutil.rmtree(later.folder / NAME)
     later.run(f"nbgrader autograde {NAME} --force", cwd=course)
     assert scores(course) == {"ada": 4, "bo": 0, "cy": 1, "di": 4, "eve": 0}
+
+
+@pytest.mark.sandbox
+@pytest.mark.notebook
+def test_a_cluster_judges_by_what_travels(followed: Followed, started: Cluster, tmp_path: pathlib.Path) -> None:  # noqa: F811
+    """Workers that have never heard of the chapter give the same scores: its questions come with the release."""
+    graded = shutil.ignore_patterns("verdicts", "autograded", "feedback")
+    course = shutil.copytree(followed.folder / "mycourse", tmp_path / "mycourse", ignore=graded)
+    followed.run(f"shardlab-grader grade 50 --course {course} --scheduler {started.address}")
+    kept = [json.loads(path.read_text())["verdicts"][ID] for path in (course / "shardlab" / "verdicts").glob("*.json")]
+    earned = [sum(part["points"] for part in verdict["parts"]) for verdict in kept]
+    assert sorted(earned) == [0, 1, 2, 2]  # bo and eve have handed in the same
 
 
 def scores(course: pathlib.Path) -> dict[str, float]:
