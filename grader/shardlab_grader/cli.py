@@ -1,4 +1,4 @@
-"""`shardlab-grader`: release an assignment, grade a class, report, forget a student, and a demonstration."""
+"""`shardlab-grader`: begin a chapter, release an assignment, grade a class, report, forget a student, a demonstration."""
 
 from __future__ import annotations
 
@@ -57,6 +57,35 @@ def main() -> None:
 
 
 @main.command()
+@click.argument("folder", type=FOLDER)
+def new(folder: pathlib.Path) -> None:
+    """Begin a chapter of your own, in a folder such as 50_rings."""
+    from shardlab_grader.own.new import write
+
+    with mended():
+        for path in write(folder):
+            console.print(f"wrote {folder / path.relative_to(folder.resolve())}", soft_wrap=True)
+        console.print(f"next: make it yours; then  shardlab-grader check {folder}", soft_wrap=True)
+
+
+@main.command()
+@click.argument("folder", type=FOLDER)
+@sandbox_option
+def check(folder: pathlib.Path, mode: Mode) -> None:
+    """Look whether a chapter of your own is fit for students."""
+    from shardlab_grader.own.check import check as look
+
+    with mended():
+        sandbox.probe(mode)
+        good = True
+        for name, faults in look(folder, mode):
+            good = good and not faults
+            for line in [f"{name}: {'as it should be' if not faults else ''}".rstrip(), *(f"  {fault}" for fault in faults)]:
+                console.print(escape(line), soft_wrap=True)
+        sys.exit(statuses.DONE if good else statuses.MEND)
+
+
+@main.command()
 @click.argument("assignment")
 @course_option
 @sandbox_option
@@ -64,7 +93,7 @@ def main() -> None:
 @click.option("--core", is_flag=True, help="Leave the optional exercises out.")
 @click.option("--repository", "root", type=FOLDER, default=ROOT, show_default="this one", help="Where solutions/ is.")
 def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, core: bool, root: pathlib.Path) -> None:
-    """Make the notebook that students get, and what grading it needs."""
+    """Make the notebook that students get, and what grading it needs: of a chapter, or of a folder of your own."""
     from shardlab_grader.releases.release import chapter
     from shardlab_grader.releases.release import release as make
 
@@ -240,7 +269,8 @@ def started(course_dir: pathlib.Path, name: str, mode: Mode, workers: int) -> It
         yield None
         return
     faults.check(course_dir)
-    settings = Settings(places.cache(course_dir), mode, references=places.references(course_dir, name))
+    found, chapter = places.references(course_dir, name), places.chapter(course_dir, name)
+    settings = Settings(places.cache(course_dir), mode, references=found, chapter=chapter)
     with starting(settings, workers) as servers:
         yield servers
 

@@ -1,4 +1,4 @@
-"""Every question of the course: a chapter is a folder `chNN` with a module `questions`, imported when it is asked for."""
+"""Every question: a chapter, ours or an instructor's, is a folder with a module `questions`, imported when asked for."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from shardlab.errors import ShardlabError
+from shardlab_course import own
 from shardlab_judge.question import Question
 from shardlab_judge.references import References
 
@@ -19,7 +20,7 @@ NAME = re.compile(r"ch(\d\d)")
 
 def folder(chapter: int) -> pathlib.Path:
     """Where a chapter's questions and references lie."""
-    return HOME / f"ch{chapter:02}"
+    return own.folders().get(chapter, HOME / f"ch{chapter:02}")
 
 
 class Chapters(Mapping[int, tuple[Question, ...]]):
@@ -28,13 +29,15 @@ class Chapters(Mapping[int, tuple[Question, ...]]):
     def __getitem__(self, chapter: int) -> tuple[Question, ...]:
         if chapter not in set(self):
             raise KeyError(chapter)
-        declared = importlib.import_module(f"{__package__}.ch{chapter:02}.questions")
-        questions: tuple[Question, ...] = declared.QUESTIONS
+        package = f"{__package__}.ch{chapter:02}"
+        where = own.folders().get(chapter)
+        declared = own.declared(package, where) if where else importlib.import_module(f"{package}.questions").QUESTIONS
+        questions: tuple[Question, ...] = declared
         return questions
 
     def __iter__(self) -> Iterator[int]:
         named = (NAME.fullmatch(path.parent.name) for path in sorted(HOME.glob("ch*/questions.py")))
-        return (int(name[1]) for name in named if name)
+        return iter(sorted({int(name[1]) for name in named if name} | set(own.folders())))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -78,20 +81,28 @@ def question(id: str) -> Question:
     near = difflib.get_close_matches(str(id), beside or QUESTIONS, n=1, cutoff=0)
     chapters = f"chapters are {min(CHAPTERS)} to {max(CHAPTERS)}"
     there = f"chapter {chapter} has {beside[0]} to {beside[-1]}" if beside else chapters
-    raise ShardlabError(
-        "unknown-question",
-        f"there is no question {id!r}.",
-        where=f"sl.check({id!r}, ...)   {there}",
-        mend=f"use the number in the exercise's heading, as text; the nearest is {near[0]!r}.",
-    )
+    mend = f"use the number in the exercise's heading, as text; the nearest is {near[0]!r}."
+    if re.fullmatch(own.NUMBER, chapter) and not beside:
+        mend = f"put the folder {chapter}_... that came with the notebook beside it; its chapter is not one of the course."
+    where = f"sl.check({id!r}, ...)   {there}"
+    raise ShardlabError("unknown-question", f"there is no question {id!r}.", where=where, mend=mend)
 
 
-@functools.cache
-def references(chapter: int) -> References:
-    """What the chapter's reference solutions cost; nothing is known of one without programs."""
-    return References.load(folder(chapter) / "references.json")
+def asked(id: str) -> Question:
+    """The same for a student, also of a chapter whose folder lies beside the notebook.
+
+    Raises:
+        ShardlabError: there is none.
+    """
+    own.take_beside()
+    return question(id)
 
 
 def reference_of(id: str) -> References:
-    """The references of the chapter that a question belongs to."""
-    return references(int(id.partition(".")[0]))
+    """What the reference solutions of a question's chapter cost; nothing is known of a chapter without programs."""
+    return _references(folder(int(id.partition(".")[0])) / "references.json")
+
+
+@functools.cache
+def _references(path: pathlib.Path) -> References:
+    return References.load(path)

@@ -14,6 +14,8 @@ import importlib.util
 import pathlib
 from collections.abc import Iterable, Iterator
 
+from shardlab_course import own
+
 PACKAGES = ("shardlab", "jax", "jaxlib")
 SEEN_BY_NO_VERDICT = frozenset({"hints", "explanation", "minutes", "difficulty"})
 """Arguments of a `Question` that are read beside a verdict and are not in it."""
@@ -27,7 +29,8 @@ def judgement(questions: Iterable[str]) -> str:
     Args:
         questions: ids, as `"4.2"`.
     """
-    return _judgement(tuple(sorted({int(id.partition(".")[0]) for id in questions})))
+    chapters = tuple(sorted({int(id.partition(".")[0]) for id in questions}))
+    return _judgement(chapters, tuple(own.state(where) for n, where in own.folders().items() if n in chapters))
 
 
 def versions() -> dict[str, str]:
@@ -38,11 +41,18 @@ def versions() -> dict[str, str]:
 def judging(chapter: int) -> dict[str, str]:
     """By module or file a hash of what can change a verdict in a chapter."""
     roots = [*RECORDER, "shardlab_judge.judging", f"shardlab_course.ch{chapter:02}.questions"]
-    found = {module: _hash(_judging_text(module)) for module in sorted(reached(roots))}
-    folder = _folder("shardlab_course") / f"ch{chapter:02}"
+    folder, code = _folder("shardlab_course") / f"ch{chapter:02}", list[pathlib.Path]()
+    if chapter in own.folders():
+        folder = own.folders()[chapter]
+        code = sorted(folder.glob("*.py"))
+        roots += [module for path in code for module in _imported(ast.parse(path.read_bytes()))]
+    paths = {module: path for module in sorted(reached(roots)) if (path := source(module))} | {
+        path.name: path for path in code
+    }
     # A release measures references of its own, with its drawn cases.
     data = [path for path in sorted(folder.glob("*.json")) if path.name != "references.json"]
-    return found | {path.name: _hash(path.read_bytes()) for path in data}
+    judging = {name: _hash(_judging_text(path)) for name, path in paths.items()}
+    return judging | {path.name: _hash(path.read_bytes()) for path in data}
 
 
 def reached(roots: Iterable[str]) -> frozenset[str]:
@@ -76,7 +86,7 @@ def source(module: str) -> pathlib.Path | None:
 
 
 @functools.cache
-def _judgement(chapters: tuple[int, ...]) -> str:
+def _judgement(chapters: tuple[int, ...], states: tuple[object, ...]) -> str:
     parts = [f"{package} {version}" for package, version in versions().items()]
     for chapter in chapters:
         parts += [f"{name} {digest}" for name, digest in judging(chapter).items()]
@@ -99,10 +109,8 @@ def _imported(tree: ast.AST) -> Iterator[str]:
             yield from (name if source(name) else node.module for name in names if source(node.module))
 
 
-def _judging_text(module: str) -> bytes:
+def _judging_text(path: pathlib.Path) -> bytes:
     """A module's text without docstrings, and without what is said of a question beside its verdict."""
-    path = source(module)
-    assert path is not None
     text = path.read_bytes()
     starts = [0]
     for line in text.splitlines(keepends=True):

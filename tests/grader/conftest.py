@@ -84,11 +84,10 @@ def _repository(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> path
     monkeypatch.setattr(jobs, "run_all", stand_in)
     monkeypatch.setattr(jobs, "grade", lambda job: next(stand_in([job], 1))[1])
     root = tmp_path / "repository"
-    for folder in ("solutions", "notebooks", "grader"):
+    for folder in ("solutions", "notebooks"):
         (root / folder).mkdir(parents=True)
     (root / "pyproject.toml").write_text(f'[project]\n[project.urls]\nRepository = "{SYLLABUS.address}"\n')
     shutil.copy(TINY, root / "solutions")
-    shutil.copy(ROOT / "grader" / "nbgrader_config.py", root / "grader")
     return root
 
 

@@ -154,12 +154,14 @@ def test_a_worker_with_other_versions_is_refused(made: Release) -> None:
     """A worker that would judge by other questions or another JAX is named, and none of its verdicts is taken."""
 
     class Other:
-        def run(self, function: Callable[..., Any], mode: str, ids: Any, mine: str, on_error: str) -> dict[str, Any]:
-            return {"tcp://a:1": function(mode, ids, mine), "tcp://b:2": function(mode, ids, "another")}
+        def run(
+            self, function: Callable[..., Any], mode: str, ids: Any, mine: str, own: Any, on_error: str
+        ) -> dict[str, Any]:
+            return {"tcp://a:1": function(mode, ids, mine, own), "tcp://b:2": function(mode, ids, "another", own)}
 
     with pytest.raises(ShardlabError, match=r"(?s)\[worker-differs\] its shardlab or JAX.*worker tcp://b:2"):
         cluster.ready(Other(), Grading(made, "none"))
-    assert cluster._ready("none", tuple(made.manifests), made.judgement) is None
+    assert cluster._ready("none", tuple(made.manifests), made.judgement, {}) is None
 
 
 def test_what_travels_is_the_release_without_names(made: Release) -> None:

@@ -61,11 +61,9 @@ class Course:
         """Write the repository with the one chapter, and release it."""
         assert self.chapter is not None
         self.install()
-        for place in ("solutions", "grader"):
-            (self.repository / place).mkdir(parents=True)
+        (self.repository / "solutions").mkdir(parents=True)
         (self.repository / "pyproject.toml").write_text('[project.urls]\nRepository = "https://github.com/owner/course"\n')
         shutil.copy(self.chapter, self.repository / "solutions")
-        shutil.copy(ROOT / "grader" / "nbgrader_config.py", self.repository / "grader")
         made = self.run("release", self.chapter.stem, "--repository", str(self.repository))
         assert made.status == 0, made.said
 

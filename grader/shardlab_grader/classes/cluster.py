@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from shardlab.errors import ShardlabError
-from shardlab_course import dependence
+from shardlab_course import dependence, own
 from shardlab_grader.classes import jobs, stages
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.classes.streams import flow
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 CONNECT = 30.0
 """Seconds until a scheduler must answer, and a first worker must be there."""
+CHAPTERS = "shardlab/chapters"
+"""Where a release has the questions of an instructor's own chapter."""
 AHEAD = 2
 """Submissions under way for each thread of the cluster, so that none waits for the next one."""
 Packed = dict[str, bytes]
@@ -68,7 +70,8 @@ def ready(client: Client, grading: Grading) -> None:
         ShardlabError: one of them has not; the first of them is named.
     """
     questions, judgement = tuple(grading.release.manifests), grading.release.judgement
-    said = client.run(_ready, grading.mode, questions, judgement, on_error="return")
+    chapter = {name: content for name, content in pack(grading.release).items() if name.startswith(CHAPTERS)}
+    said = client.run(_ready, grading.mode, questions, judgement, chapter, on_error="return")
     for worker, answer in sorted(said.items()):
         if answer is not None:
             mend = "install bubblewrap and the same shardlab[cluster,grader], with the same constraints.txt, on each."
@@ -80,6 +83,7 @@ def pack(release: Release) -> Packed:
     folder = release.course_dir
     kept = compiled.folder(folder / "shardlab" / "cache")
     named = [folder / "shardlab" / f"{release.assignment}.json", release.references]
+    named += own.files(folder / CHAPTERS / release.assignment)
     named += [folder / "release" / release.assignment / f"{release.assignment}.ipynb", *sorted(kept.glob("*"))]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in named}
 
@@ -99,11 +103,15 @@ def _unpacked(packed: Packed) -> pathlib.Path:
     with UNPACKING:
         folder = pathlib.Path(_folder().name) / digest
         if not folder.exists():
-            for name, content in packed.items():
-                path = folder / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
+            _write(packed, folder)
     return folder
+
+
+def _write(packed: Packed, folder: pathlib.Path) -> None:
+    for name, content in packed.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 @functools.cache
@@ -113,13 +121,17 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(dir=get_worker().local_directory)
 
 
-def _ready(mode: Mode, questions: tuple[str, ...], judgement: str) -> str | None:
+def _ready(mode: Mode, questions: tuple[str, ...], judgement: str, chapter: Packed) -> str | None:
     """On a worker: why it cannot grade, if it cannot."""
     try:
         sandbox.probe(mode)
     except ShardlabError as error:
         return str(error)
-    same = dependence.judgement(questions) == judgement
+    with tempfile.TemporaryDirectory() as folder:
+        _write(chapter, pathlib.Path(folder))
+        for place in pathlib.Path(folder, CHAPTERS).glob("*"):
+            own.take(place)
+        same = dependence.judgement(questions) == judgement
     return None if same else f"its shardlab or JAX is another one ({dependence.versions()})."
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shardlab.errors import ShardlabError
+from shardlab_course import own
 from shardlab_grader.border import artifact
 from shardlab_grader.classes import faults
 from shardlab_grader.classes.notebook import Settings
@@ -168,14 +169,18 @@ def identities(answers: Mapping[str, Any]) -> dict[str, str]:
 
 
 def sandbox(settings: Settings) -> Sandbox:
-    """The sandbox of the judge: this Python, what judges, and the references."""
+    """The sandbox of the judge: this Python, what judges, the references, and an own chapter, which no other box sees."""
     trusted = [Mount(settings.site / package, f"/trusted/{package}") for package in PACKAGES]
     mounts = [*interpreter(), *trusted, Mount(CHILD, SCRIPT)]
     if settings.references is not None:
         mounts.append(Mount(settings.references.resolve(), REFERENCES))
+    chapter = f"/trusted/chapters/{settings.chapter.name}" if settings.chapter else ""
+    if settings.chapter:
+        mounts.append(Mount(settings.chapter, chapter))
     made = Sandbox(settings.mode, settings.judge, tuple(mounts))
     path = str(pathlib.PurePath(made.seen("/trusted/shardlab")).parent)
     environment = {"PYTHONPATH": path, "JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "8", **ONE_THREAD}
+    environment |= {own.VARIABLE: chapter} if chapter else {}
     return dataclasses.replace(made, environment=tuple(environment.items()))
 
 

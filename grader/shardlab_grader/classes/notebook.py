@@ -54,6 +54,7 @@ class Settings:
         packages: the directory that holds `shardlab`, the judge and the course; where they are installed unless given.
         references: file of the reference programs for this seed; the packaged one when `None`.
         seed: the release's seed; `None` for the public cases only.
+        chapter: the folder of an instructor's own chapter, for the judge alone.
     """
 
     cache: pathlib.Path
@@ -65,6 +66,7 @@ class Settings:
     packages: pathlib.Path | None = None
     references: pathlib.Path | None = None
     seed: int | None = None
+    chapter: pathlib.Path | None = None
 
     @property
     def site(self) -> pathlib.Path:

@@ -21,6 +21,12 @@ def references(course_dir: pathlib.Path, assignment: str) -> pathlib.Path:
     return kept(course_dir, assignment).with_suffix(".references.json")
 
 
+def chapter(course_dir: pathlib.Path, assignment: str) -> pathlib.Path | None:
+    """The questions of an instructor's own chapter, as they were released and are judged by; none for one of the course."""
+    folder = kept(course_dir, assignment).parent / "chapters" / assignment
+    return folder.resolve() if folder.is_dir() else None
+
+
 def cache(course_dir: pathlib.Path) -> pathlib.Path:
     """What can be made again."""
     return course_dir / "shardlab" / "cache"

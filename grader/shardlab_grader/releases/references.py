@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import multiprocessing
 import pathlib
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nbformat import NotebookNode
@@ -29,17 +30,35 @@ def text(solution: NotebookNode, manifests: Mapping[str, Any], settings: Setting
         ShardlabError: the solution raises, does not end, or has a question without a program or with one that does not pass.
     """
     cells = job_cells(solution, None if whole else solution)
-    answers = _answers(Job("", tuple(cells), manifests, settings))
+    answers = recorded(Job("", tuple(cells), manifests, settings))
     # Measured in a process of its own: forking after JAX has started a backend can hang.
     context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context, initializer=_eight_devices) as pool:
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context, initializer=eight_devices) as pool:
         try:
             return pool.submit(_measure, tuple(manifests), answers, settings.seed).result()
         except (KeyError, ValueError) as error:
             raise _fails("a solution has no reference program, or one that does not pass.", str(error)) from None
 
 
-def _answers(job: Job) -> Answers:
+def public(references: str, questions: Iterable[str]) -> str:
+    """The same file without what the seed has drawn: for students."""
+    from shardlab_course.chapters import question
+    from shardlab_judge.items.program import ProgramItem
+
+    raw = json.loads(references)
+    items = [(id, item) for id in questions for item in question(id).items if isinstance(item, ProgramItem)]
+    known = {f"{id}/{item.name}/{case.key}" for id, item in items for case in item.cases_of(id, None)}
+    facts = {version: {key: fact for key, fact in found.items() if key in known} for version, found in raw["facts"].items()}
+    programs = {key: program for key, program in raw["programs"].items() if key in known}
+    return json.dumps({"facts": facts, "programs": programs}, indent=1, sort_keys=True) + "\n"
+
+
+def recorded(job: Job) -> Answers:
+    """What a notebook of ours leaves behind, by question.
+
+    Raises:
+        ShardlabError: it does not run to its end, or cells of it raise.
+    """
     outcome, output = run_ours(job)
     recording = artifact.read(output or b"", job.manifests, len(job.cells))
     if not recording.ended:
@@ -52,11 +71,12 @@ def _answers(job: Job) -> Answers:
 
 
 def _fails(what: str, where: str) -> ShardlabError:
-    mend = "open the chapter in solutions/ as a notebook, run it, and mend it."
+    mend = "open the chapter's source as a notebook, run it, and mend it."
     return ShardlabError("solution-fails", what, where=where, mend=mend)
 
 
-def _eight_devices() -> None:
+def eight_devices() -> None:
+    """What a process begins with in which programs are judged."""
     import jax
 
     jax.config.update("jax_platforms", "cpu")

@@ -18,7 +18,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from shardlab.errors import ShardlabError
-from shardlab_course import dependence
+from shardlab_course import dependence, own
 from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.nbgrader.course import Course
@@ -66,7 +66,8 @@ class Release:
 
     def settings(self, mode: Mode) -> Settings:
         """How notebooks of this release are run and judged."""
-        return Settings(places.cache(self.course_dir), mode, references=self.references, seed=self.seed)
+        chapter = places.chapter(self.course_dir, self.assignment)
+        return Settings(places.cache(self.course_dir), mode, references=self.references, seed=self.seed, chapter=chapter)
 
     @classmethod
     def load(cls, course_dir: pathlib.Path, assignment: str) -> Release:
@@ -80,6 +81,8 @@ class Release:
             mend = f"shardlab-grader release {assignment} --course {course_dir}"
             raise ShardlabError("not-released", f"{assignment} has not been released.", where=str(path), mend=mend)
         raw = json.loads(path.read_text())
+        if folder := places.chapter(course_dir, assignment):
+            own.take(folder)
         found = cls(course_dir, assignment, raw["seed"], raw["manifests"])
         if found.manifests != _manifests(tuple(found.manifests), found.seed):
             what = "its questions have changed since the release."
@@ -110,9 +113,9 @@ def release(
     """Release an assignment into a course directory, or release it again with the seed that it has.
 
     Args:
-        assignment: the chapter's name, or the beginning of it.
+        assignment: the chapter's name, or the beginning of it; or the folder of an instructor's own chapter.
         course_dir: nbgrader's course directory; made when it is missing.
-        root: the repository with `solutions/`.
+        root: the repository with `solutions/`; a chapter of one's own needs none.
         mode: where the solution runs to make the references.
         core: leave the optional exercises out of the notebook.
         whole: run the cells that only show something too; not when they have run elsewhere, as in the tests.
@@ -120,22 +123,41 @@ def release(
         ShardlabError: the chapter or its solution has a mistake, or nbgrader refuses.
     """
     path = chapter(assignment, root)
-    syllabus = header.syllabus(root)
+    folder = path.parent if path.parent.name == path.stem else None
+    if folder:
+        own.take(folder)
+    syllabus = header.installed() if folder else header.syllabus(root)
     source = edition.source(path, syllabus)
     if core:
         source = edition.core(source, syllabus.questions)
     course_dir = course_dir.resolve()
-    _copy_config(course_dir, root)
+    _copy_config(course_dir)
     seed = _seed(course_dir, path.stem)
     made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed))
     # Measured first, which takes longest and finds most mistakes; what was released before is then replaced in a moment.
     text = references.text(edition.solution(source), made.manifests, made.settings(mode), whole=whole)
     with _all_or_nothing(course_dir, path.stem):
         made.save()  # by which nbgrader's steps know that it is ours
+        if folder:
+            _with_questions(made, folder, references.public(text, made.manifests))
         _generate(course_dir, path.stem, edition.to_ipynb(source))
         # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
         store.write(made.references, text, 0o644)
     return made
+
+
+def _with_questions(made: Release, folder: pathlib.Path, public: str) -> None:
+    """Keep a chapter's questions with the release, and give them to students beside the notebook; no answer goes along."""
+    kept = places.kept(made.course_dir, made.assignment).parent / "chapters" / made.assignment
+    for target in (kept, made.course_dir / "source" / made.assignment / made.assignment):
+        if target.is_dir():
+            shutil.rmtree(target)
+        target.mkdir(parents=True)
+        target.chmod(0o755)
+        for path in own.files(folder):
+            # The judge reads them inside its sandbox, where it is not the owner.
+            store.write(target / path.name, path.read_text(), 0o644)
+        store.write(target / "references.json", public, 0o644)
 
 
 def _generate(course_dir: pathlib.Path, assignment: str, source: str) -> None:
@@ -153,6 +175,7 @@ def _all_or_nothing(course_dir: pathlib.Path, assignment: str) -> Iterator[None]
     """Put back what was there when this fails: nbgrader removes a release before it makes the next one."""
     paths = [course_dir / step / assignment for step in ("source", "release")]
     paths += [places.kept(course_dir, assignment), places.references(course_dir, assignment), course_dir / "gradebook.db"]
+    paths += [course_dir / "shardlab" / "chapters" / assignment]
     with tempfile.TemporaryDirectory() as directory:
         before = [(path, pathlib.Path(directory, str(n))) for n, path in enumerate(paths)]
         for path, copy in before:
@@ -181,13 +204,31 @@ def _copy(path: pathlib.Path, target: pathlib.Path) -> None:
 
 
 def chapter(assignment: str, root: pathlib.Path) -> pathlib.Path:
-    """The source of the chapter whose name is, or begins with, `assignment`.
+    """The source of the chapter whose name is, or begins with, `assignment`; or of that in a folder of one's own.
 
     Raises:
         ShardlabError: there is none, or more than one.
     """
+    folder = pathlib.Path(assignment).resolve()
+    if own.NAME.fullmatch(folder.name) and folder.is_dir():
+        return own_source(folder)
     paths = {path.stem: path for path in edition.chapters(root)}
     return paths[places.named(assignment, list(paths), root / "solutions")]
+
+
+def own_source(folder: pathlib.Path) -> pathlib.Path:
+    """The source of the chapter in a folder of one's own.
+
+    Raises:
+        ShardlabError: this is no such folder.
+    """
+    path = folder.resolve() / f"{folder.resolve().name}.md"
+    own.number(path.parent)
+    for needed in (path, path.with_name("questions.py")):
+        if not needed.exists():
+            mend = "name the folder of a chapter; to begin one: shardlab-grader new 50_rings"
+            raise ShardlabError("no-chapter-here", f"there is no {needed.name}.", where=str(path.parent), mend=mend)
+    return path
 
 
 def _manifests(questions: Sequence[str], seed: int) -> dict[str, Any]:
@@ -210,8 +251,8 @@ def keep_out_of_git(course_dir: pathlib.Path) -> None:
         ignored.write_text("# A course directory of Shardlab's: what lies here is not for a repository.\n*\n")
 
 
-def _copy_config(course_dir: pathlib.Path, root: pathlib.Path) -> None:
-    target, ours = course_dir / places.CONFIG, root / "grader" / places.CONFIG
+def _copy_config(course_dir: pathlib.Path) -> None:
+    target, ours = course_dir / places.CONFIG, pathlib.Path(__file__).parents[1] / "nbgrader" / places.CONFIG
     course_dir.mkdir(parents=True, exist_ok=True)
     if not target.exists():
         keep_out_of_git(course_dir)

@@ -79,7 +79,7 @@ def example(question: str, /) -> Any:
     Raises:
         ShardlabError: there is no such question, or there are too few devices.
     """
-    from shardlab_course.chapters import question as find
+    from shardlab_course.chapters import asked as find
     from shardlab_course.checking.exercise import Note, need_devices
 
     find(question)

@@ -56,7 +56,7 @@ def check(question: str, /, *answers: Any, **named: Any) -> Any:
         NotPassed: nbgrader validates the notebook, and looks for cells that raise.
     """
     _refuse_other_grading(question)
-    from shardlab_course.chapters import question as find
+    from shardlab_course.chapters import asked as find
     from shardlab_course.checking.feedback import Feedback, text
 
     asked = find(question)
@@ -97,7 +97,7 @@ def _refuse_other_grading(question: str) -> None:
 
 def hint(question: str, number: int | None = None, /) -> Note:
     """The next hint of a question, or the one of this number, 1 to 3."""
-    from shardlab_course.chapters import question as find
+    from shardlab_course.chapters import asked as find
 
     hints = find(question).hints
     opened = progress_file.of(question).get("hints", 0)
@@ -115,7 +115,7 @@ def hint(question: str, number: int | None = None, /) -> Note:
 
 def explain(question: str, /) -> Note:
     """Why the solution works; shown once the question is passed."""
-    from shardlab_course.chapters import question as find
+    from shardlab_course.chapters import asked as find
 
     asked = find(question)
     if progress_file.of(question).get("status") != "passed":
@@ -128,7 +128,7 @@ def explain(question: str, /) -> Note:
 
 def target(question: str, item: str, /) -> Placement:
     """The placement that a question asks for, without the mesh and spec that make it."""
-    from shardlab_course.chapters import question as find
+    from shardlab_course.chapters import asked as find
     from shardlab_judge.items.placement import PlacementItem
 
     items = {i.name: i.target for i in find(question).items if isinstance(i, PlacementItem)}

@@ -41,7 +41,7 @@ def maps(question: str, design: Mapping[str, Any] | None) -> tuple[Map, ...]:
 
 
 def _item(question: str) -> DesignItem:
-    from shardlab_course.chapters import question as find
+    from shardlab_course.chapters import asked as find
 
     for item in find(question).items:
         if isinstance(item, DesignItem):

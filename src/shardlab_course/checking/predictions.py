@@ -53,7 +53,7 @@ def predicted(question: str) -> dict[str, Any]:
 
 def _read(question: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The values in the course's spelling."""
-    from shardlab_course.chapters import question as find
+    from shardlab_course.chapters import asked as find
     from shardlab_judge.items.value import ValueItem
 
     read: dict[str, Any] = {}
@@ -82,7 +82,7 @@ def _listed(values: Mapping[str, Any]) -> str:
 
 
 def _check_names(question: str, values: dict[str, Any]) -> None:
-    from shardlab_course.chapters import question as find
+    from shardlab_course.chapters import asked as find
 
     asked = [item.name for item in find(question).items if getattr(item, "predicted", False)]
     unknown = [name for name in values if name not in asked]

@@ -141,8 +141,10 @@ def progress(taken: str | os.PathLike[str] | None = None) -> Progress:
     Raises:
         ShardlabError: there is no such file, or it holds something else.
     """
+    from shardlab_course import own
     from shardlab_course.chapters import QUESTIONS
 
+    own.take_beside()
     if taken is not None:
         _take(pathlib.Path(taken))
     noted = read()["questions"]

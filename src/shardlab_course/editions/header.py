@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import pathlib
 import re
 import tomllib
@@ -78,6 +79,16 @@ def syllabus(root: pathlib.Path) -> Syllabus:
     constraints = root / "constraints.txt"
     pins = dict(PIN.findall(constraints.read_text())) if constraints.exists() else {}
     return Syllabus(QUESTIONS, str(next(iter(urls.values()))).rstrip("/"), pins, project.get("version", "0"))
+
+
+def installed() -> Syllabus:
+    """The same of what is installed, for a chapter that lies in no repository: address and versions of the packages here."""
+    from shardlab_course.chapters import QUESTIONS
+
+    ours = importlib.metadata.metadata("shardlab")
+    addresses = [url.partition(", ")[2] for url in ours.get_all("Project-URL") or ()]
+    pins = {one.name: one.version for one in importlib.metadata.distributions() if one.name}
+    return Syllabus(QUESTIONS, addresses[0].rstrip("/"), pins, ours["Version"])
 
 
 def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:

@@ -1,0 +1,1 @@
+"""An instructor's own chapter: begun, and checked."""

@@ -1,0 +1,125 @@
+"""Whether a chapter of one's own is fit for students: its text, its solution, its questions, and every answer's verdict."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import multiprocessing
+import os
+import pathlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+
+from shardlab.answers.record import record
+from shardlab_course import own
+from shardlab_course.editions import edition, header
+from shardlab_grader.classes.notebook import Job, Settings
+from shardlab_grader.classes.restore import job_cells
+from shardlab_grader.own.answers import Sample, read
+from shardlab_grader.releases import references
+from shardlab_grader.releases.release import own_source
+from shardlab_grader.sandbox.box import Mode
+from shardlab_judge.question import Question
+from shardlab_judge.verdict import Verdict
+
+SEED = 20
+"""The drawn cases that a check looks at; a release draws its own."""
+HINT, LEAST, MOST = 40, 40, 180
+"""The most words of a hint, and the fewest and most of an explanation."""
+WRONG = 2
+"""Wrong answers that a question needs."""
+Samples = Mapping[str, Sequence[Sample]]
+
+
+def check(folder: pathlib.Path, mode: Mode) -> Iterator[tuple[str, list[str]]]:
+    """What was looked at, and what is wrong with it, one after the other.
+
+    The notebook, solved and as students get it, runs in the sandbox; the answers, which are yours, in a process beside this.
+
+    Raises:
+        ShardlabError: folder, text or solution has a mistake with which nothing else can be looked at.
+    """
+    path = own_source(folder)
+    own.take(path.parent)
+    given = header.installed()
+    source = edition.source(path, given)
+    asked = [given.questions[id] for id in edition.questions(source)]
+    samples = {question.id: _samples(path.with_name("answers") / f"{question.id}.py") for question in asked}
+    yield "questions", [fault for question in asked for fault in incomplete(question, samples[question.id])]
+    manifests = {question.id: question.manifest(SEED) for question in asked}
+    with tempfile.TemporaryDirectory() as cache:
+        settings = Settings(pathlib.Path(cache), mode, seed=SEED)
+        costs = references.text(edition.solution(source), manifests, settings)
+        yield "solution", []
+        cells = job_cells(edition.student(source))
+        left = references.recorded(Job("", tuple(cells), manifests, settings))
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context, initializer=references.eight_devices) as pool:
+        yield "notebook with everything open", pool.submit(answered, left, costs).result()
+        yield "answers", pool.submit(misjudged, samples).result()
+
+
+def incomplete(question: Question, samples: Sequence[Sample]) -> list[str]:
+    """What a question lacks, or has too much of."""
+    words, due = len(question.explanation.split()), {sample.misconception for sample in samples}
+    named = {miss.id for item in question.items for miss in item.misconceptions}
+    found = {
+        f"answers/{question.id}.py is not there": not samples,
+        f"a hint has more than {HINT} words": any(len(hint.split()) > HINT for hint in question.hints),
+        f"its explanation has {words} words, and needs {LEAST} to {MOST}": not LEAST <= words <= MOST,
+        f"it has fewer than {WRONG} wrong answers": sum(sample.misconception is not None for sample in samples) < WRONG,
+        f"no answer is due {', '.join(sorted(named - due))}": bool(named - {*due}),
+    }
+    return [f"{question.id}: {fault}" for fault, there in found.items() if there]
+
+
+def answered(left: references.Answers, costs: str) -> list[str]:
+    """The questions to which a notebook with everything open has an answer already; `costs` is the file of references."""
+    from shardlab_course.chapters import question
+    from shardlab_judge.judging import judge
+    from shardlab_judge.references import References
+
+    verdicts = [judge(question(id), answer, References(**json.loads(costs)), SEED) for id, answer in left.items()]
+    return [f"{verdict.question}: it has an answer already" for verdict in verdicts if verdict.status != "unattempted"]
+
+
+def misjudged(samples: Samples) -> list[str]:
+    """The answers that do not get the verdict that they are due, in public cases and drawn ones."""
+    from shardlab_course.chapters import question
+    from shardlab_judge.judging import judge
+    from shardlab_judge.references import build
+
+    os.environ["SHARDLAB_RECORD"] = "1"
+    found = []
+    for id, answers in samples.items():
+        costs = None
+        for sample in answers:
+            answer = _recorded(question(id), sample)
+            costs = costs or build([question(id)], {id: answer}, SEED)
+            found += _misjudged(sample, judge(question(id), answer, costs, SEED))
+    return found
+
+
+def _recorded(question: Question, sample: Sample) -> Mapping[str, object]:
+    from shardlab.answers.in_the_box import GIVEN
+
+    GIVEN.clear()
+    variables = sample.variables()
+    return record(question.manifest(SEED), variables, GIVEN.get(question.id, {}))
+
+
+def _misjudged(sample: Sample, got: Verdict) -> list[str]:
+    passes = sample.misconception is None or sample.due.passes
+    causes = {finding.misconception for finding in got.findings}
+    expected = got.of if passes else sample.due.points
+    faults = {
+        f"{got.status}, not {'passed' if passes else 'failed'}": got.status != ("passed" if passes else "failed"),
+        f"not told {sample.misconception}": sample.misconception not in {None, "-"} | causes,
+        f"{got.points:g} points, not {expected}": expected is not None and got.points != expected,
+    }
+    said = "; ".join(finding.what for finding in got.findings) or got.reason or "it differs in nothing"
+    return [f"{sample.question}, {sample.name}: {fault} ({said})" for fault, there in faults.items() if there]
+
+
+def _samples(path: pathlib.Path) -> tuple[Sample, ...]:
+    return read(path) if path.exists() else ()

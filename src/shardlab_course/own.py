@@ -1,0 +1,108 @@
+"""Chapters of an instructor's own: folders `NN_name`, from 50 on, that lie anywhere and are found as the course's are.
+
+The environment names them, so that every process which a command starts finds the same ones. Nothing looks around for a
+chapter but what a student calls: `take_beside`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pathlib
+import re
+import sys
+import traceback
+import types
+from typing import Any
+
+from shardlab.errors import ShardlabError
+
+VARIABLE = "SHARDLAB_CHAPTERS"
+"""The environment's list of chapters' folders; of two with one number the first counts."""
+NUMBER = r"[5-9]\d"
+NAME = re.compile(rf"({NUMBER})_[A-Za-z0-9_]+")
+MADE_OF = ("*.py", "*.json")
+"""What of such a folder declares and judges its questions."""
+
+
+def number(folder: pathlib.Path) -> int:
+    """The number of the chapter in a folder, by its name.
+
+    Raises:
+        ShardlabError: the name is not that of a chapter of one's own.
+    """
+    if match := NAME.fullmatch(folder.name):
+        return int(match[1])
+    raise ShardlabError(
+        "chapter-name",
+        f"{folder.name!r} is no name for a chapter of your own.",
+        where=str(folder),
+        mend="name the folder by a number from 50 to 99 and a word, as in 50_rings; the course's chapters stay below 50.",
+    )
+
+
+def folders() -> dict[int, pathlib.Path]:
+    """By number the folders that the environment names and that are there."""
+    named = [pathlib.Path(text) for text in os.environ.get(VARIABLE, "").split(os.pathsep) if text]
+    return {number(folder): folder for folder in reversed(named) if folder.is_dir()}
+
+
+def take(folder: pathlib.Path) -> int:
+    """Have this process, and all that it starts, find the chapter in this folder before others of its number; the number.
+
+    Raises:
+        ShardlabError: the folder's name is not that of a chapter of one's own.
+    """
+    found, text = number(folder.resolve()), str(folder.resolve())
+    before = os.environ.get(VARIABLE, "").split(os.pathsep)
+    os.environ[VARIABLE] = os.pathsep.join([text, *(other for other in before if other not in ("", text))])
+    return found
+
+
+def take_beside() -> None:
+    """Take the chapters that lie in the working directory, where a student's notebook has its questions beside it.
+
+    Only what a student calls may do so: who grades stands in a directory full of what others have handed in.
+    """
+    for path in sorted(pathlib.Path.cwd().glob("[5-9][0-9]_*/questions.py")):
+        if NAME.fullmatch(path.parent.name):
+            take(path.parent)
+
+
+def files(folder: pathlib.Path) -> list[pathlib.Path]:
+    """The files of a chapter's folder that declare and judge its questions; folders in it are no part of it."""
+    return sorted(path for pattern in MADE_OF for path in folder.glob(pattern))
+
+
+def state(folder: pathlib.Path) -> tuple[tuple[str, int, int], ...]:
+    """What changes when one of these files does."""
+    return tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files(folder))
+
+
+def declared(package: str, folder: pathlib.Path) -> Any:
+    """The questions of a folder's `questions.py`, imported as a module of this package, and anew once it has changed.
+
+    Raises:
+        ShardlabError: it cannot be imported, or declares no `QUESTIONS`.
+    """
+    now = state(folder)
+    if getattr(sys.modules.get(package), "state", None) != now:
+        for module in [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]:
+            del sys.modules[module]
+        importlib.invalidate_caches()
+        made = types.ModuleType(package)
+        made.__dict__.update(__path__=[str(folder)], state=now)
+        sys.modules[package] = made
+    try:
+        return importlib.import_module(f"{package}.questions").QUESTIONS
+    except Exception as error:
+        del sys.modules[package]
+        lines = [
+            f"{f.filename}, line {f.lineno}" for f in traceback.extract_tb(error.__traceback__) if folder.name in f.filename
+        ]
+        raise ShardlabError(
+            "chapter-does-not-load",
+            f"a chapter's questions cannot be read: {type(error).__name__}: {error}",
+            where=(lines or [str(folder / "questions.py")])[-1],
+            mend="mend that line; questions.py ends with QUESTIONS = (...), a tuple of its questions.",
+        ) from error
