@@ -116,6 +116,7 @@ def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, c
 @wait_option
 @click.option("--dry-run", is_flag=True, help="Judge, and say what would change; write no score, page or verdict.")
 @click.option("--verbose", is_flag=True, help="List the rows that are as before too, all who are missing, and the limits.")
+@click.option("--penalties", is_flag=True, help="Count the penalties of all anew, after a change of deadlines or rules.")
 @click.option("--workers", type=click.IntRange(1), default=os.cpu_count, help="Notebooks at once.")
 @click.option("--student", default="*", help="Only this student, by name or by key.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run notebooks on this Dask cluster, for instance tcp://10.0.0.7:8786.")
@@ -127,6 +128,7 @@ def grade(
     wait: bool,
     dry_run: bool,
     verbose: bool,
+    penalties: bool,
     workers: int,
     student: str,
     scheduler: str | None,
@@ -134,8 +136,8 @@ def grade(
     """Grade what is new, and list it with what is ungraded."""
     from shardlab_grader.releases import places
 
-    if dry_run and scheduler:
-        raise click.UsageError("--dry-run judges on this machine: leave --scheduler out.")
+    if dry_run and (scheduler or penalties):
+        raise click.UsageError("--dry-run judges on this machine and writes nothing: leave --scheduler and --penalties out.")
     with contextlib.ExitStack() as stack:
         stack.enter_context(mended())
         course_dir = course_dir.resolve()
@@ -151,7 +153,7 @@ def grade(
 
         board, only = live.Board(console, names), classroom.wanted(course_dir, name, student)
         changes: list[Change] = []
-        judge = functools.partial(classroom.grade, scheduler=scheduler, servers=servers, dry=dry_run)
+        judge = functools.partial(classroom.grade, scheduler=scheduler, servers=servers, dry=dry_run, again=penalties)
         judge = functools.partial(judge, told=board.told, changed=changes.append)
         rows = judge(course_dir, name, mode, workers, board.progress, only)
         show_class(rows, changes, course_dir, name, names, verbose, everybody=only == "*")
@@ -160,6 +162,26 @@ def grade(
         if not names:
             console.print(f"keys, not names; who is who: shardlab-grader report {name} --names", soft_wrap=True)
         sys.exit(statuses.LOOK if any(row.status == "ungraded" for row in rows) else statuses.DONE)
+
+
+@main.command()
+@click.argument("assignment")
+@click.argument("student")
+@click.argument("days", type=click.FloatRange(0, 3650))
+@course_option
+@wait_option
+def extend(assignment: str, student: str, days: float, course_dir: pathlib.Path, wait: bool) -> None:
+    """Give a student so many days more than all others, counted from the deadline; 0 takes them back."""
+    from shardlab_grader.nbgrader.course import Course
+    from shardlab_grader.releases.places import released
+
+    with mended():
+        course_dir = course_dir.resolve()
+        name = released(assignment, course_dir)
+        with alone(course_dir, f"extend {name}", wait):
+            deadline = Course(course_dir).extend(name, student, days)
+        console.print(f"the deadline is now {deadline}." if deadline else f"{name} has no deadline, so nobody is late.")
+        console.print(f"if it is graded already: shardlab-grader grade {name} --penalties", soft_wrap=True)
 
 
 @main.command("report")
@@ -233,6 +255,23 @@ def forget(student: str, course_dir: pathlib.Path, wait: bool) -> None:
         for what, remove in gone.stays:
             console.print(f"  {escape(what)}\n    {escape(remove)}", soft_wrap=True)
         console.print("not known here: exported tables, pages written with --names, the exchange, backups.")
+
+
+@main.command()
+@course_option
+@wait_option
+@click.option("--dry-run", is_flag=True, help="Only say what would be deleted.")
+def tidy(course_dir: pathlib.Path, wait: bool, dry_run: bool) -> None:
+    """Delete verdicts that no submission has any more: of earlier releases, versions and answers."""
+    from shardlab_grader.nbgrader.course import Course
+    from shardlab_grader.records import tidying
+
+    with mended():
+        Course(course_dir)  # before a lock is made where there is none
+        with alone(course_dir, "tidy", wait):
+            swept = tidying.tidy(course_dir.resolve(), dry=dry_run)
+        verdicts = f"{swept.verdicts} old verdict{'s' * (swept.verdicts != 1)}, {swept.bytes:,} bytes"
+        console.print(f"{'would delete' if dry_run else 'deleted'}: {verdicts}; {swept.stay} stay.")
 
 
 @main.command()

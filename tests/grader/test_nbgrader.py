@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -140,6 +141,9 @@ def test_scores_reach_the_gradebook_and_the_feedback(made: Release, hand_in: Han
     page = (made.course_dir / "feedback" / "walt" / NAME / f"{NAME}.html").read_text()
     assert "It is &lt;b&gt;wrong&lt;/b&gt;." in page
     assert "<b>wrong</b>" not in page
+    (title,) = (found[1] for cell in made.notebook.cells if (found := re.match(r"## Exercise 90.1: (.+)", cell.source)))
+    assert f'<a href="#q90-1">90.1 {title}</a>' in page and f"90.1 {title} <code>q90-1</code>" in page
+    assert "Test cell" not in page and "Grade cell" not in page
 
 
 def test_only_our_outputs_are_left(made: Release, hand_in: Hand) -> None:
@@ -452,3 +456,64 @@ def test_changes_are_kept_when_grading_is_broken_off(made: Release, hand_in: Han
     found = classroom.kept_changes(made.course_dir, NAME, classroom.rows(made.course_dir, NAME))
     assert sorted(one.student for one in found.changes) == ["ann", "bob"]
     assert {(one.before, one.why) for one in found.changes} == {(0.0, "another answer")}
+
+
+def test_tidy_deletes_what_no_submission_has(made: Release, hand_in: Hand) -> None:
+    """Nothing of what is graded now, so nothing is graded again; a dry run deletes nothing."""
+    for n, answer in enumerate(("return ...  # TODO", "return 3 * n", "return 2 * n")):
+        hand_in("ann", text_of(made, ("return ...  # TODO", answer)))
+        if n == 0:
+            hand_in("bob", text_of(made))
+        classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    scores = {student: grades(made, student) for student in ("ann", "bob")}
+    course = ["--course", str(made.course_dir)]
+    verdicts = made.course_dir / "shardlab" / "verdicts"
+    # Until she handed in something of her own, her notebook was his.
+    assert len(list(verdicts.iterdir())) == 3
+    for options, left in ((["--dry-run"], 3), ([], 2), ([], 2)):
+        said = CliRunner().invoke(cli.main, ["tidy", *course, *options])
+        assert said.exit_code == 0 and said.output.endswith("2 stay.\n"), said.output
+        assert len(list(verdicts.iterdir())) == left
+    assert said.output == "deleted: 0 old verdicts, 0 bytes; 2 stay.\n"
+    rows = classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    assert not any(row.fresh for row in rows)
+    assert {student: grades(made, student) for student in ("ann", "bob")} == scores
+    assert forgetting.forget(made.course_dir, "ann").verdicts == 1
+
+
+def test_an_extension_and_penalties_anew(made: Release, hand_in: Hand) -> None:
+    """Days late, with what they cost, are in the table; a rule and an extension count once they are asked for."""
+    course = ["--course", str(made.course_dir)]
+
+    def said(*arguments: str) -> str:
+        done = CliRunner().invoke(cli.main, [*arguments, *course])
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    for student, time in (("ann", "2027-03-03 19:30:00 UTC"), ("bob", "2027-03-01 17:00:00 UTC")):
+        hand_in(student, text_of(made, ("return ...  # TODO", "return 2 * n")))
+        (made.course_dir / "submitted" / student / NAME / "timestamp.txt").write_text(time)
+    with quiet(), Course(made.course_dir).gradebook() as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate="2027-03-01 18:00 UTC")
+    (made.course_dir / "nbgrader_config.py").write_text(
+        (made.course_dir / "nbgrader_config.py").read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n'
+    )
+
+    def penalties() -> dict[str, float]:
+        with quiet(), Course(made.course_dir).gradebook() as gradebook:
+            return {one.student.id: one.late_submission_penalty or 0.0 for one in gradebook.assignment_submissions(NAME)}
+
+    said("grade", "90", "--names", "--workers", "1")
+    (late,) = (row for row in classroom.rows(made.course_dir, NAME) if "late" in row.reason)
+    assert late.student == "ann" and late.reason.startswith("late by 2 days 2 hours: 2 points less"), late.reason
+    assert penalties() == {"ann": 2.0, "bob": 0.0}
+    assert "the deadline is now 2027-03-04 18:00 UTC." in said("extend", "90", "ann", "3")
+    assert penalties() == {"ann": 2.0, "bob": 0.0}
+    said("grade", "90", "--penalties", "--workers", "1")
+    assert penalties() == {"ann": 0.0, "bob": 0.0}
+    assert not any("late" in row.reason for row in classroom.rows(made.course_dir, NAME))
+    said("extend", "90", "ann", "0")
+    said("grade", "90", "--penalties", "--student", "ann", "--workers", "1")
+    assert penalties() == {"ann": 2.0, "bob": 0.0}
+    unknown = CliRunner().invoke(cli.main, ["extend", "90", "zoe", "3", *course])
+    assert unknown.exit_code == 1

@@ -86,6 +86,8 @@ def test_from_an_empty_directory_to_exported_grades(tmp_path: pathlib.Path) -> N
     instructor.download()
     for title in ("An archive of an LMS", "Grade", "Report", "Export"):
         instructor.follow(title)
+    extended = instructor.said[".venv/bin/shardlab-grader extend 04 ivo 2 --course mycourse"]
+    assert "the deadline is now 2027-03-03 18:00 UTC." in extended
     assert "3 enrolled, 2 handed in, missing: " in instructor.said[".venv/bin/shardlab-grader grade 04 --course mycourse"]
     assert "4.2" in (tmp_path / "report.html").read_text()
     with (instructor.course / "grades.csv").open(newline="") as file:

@@ -66,6 +66,7 @@ def grade(
     scheduler: str | None = None,
     servers: Servers | None = None,
     dry: bool = False,
+    again: bool = False,
 ) -> list[Row]:
     """Grade what is new, then let nbgrader write the gradebook and the feedback pages; one row a submission.
 
@@ -75,6 +76,7 @@ def grade(
         scheduler: address of a Dask cluster whose workers run the notebooks; they run here unless given.
         servers: as `starting.starting` gives them; closed by the caller if there is nothing to grade.
         dry: judge and tell, and write neither the gradebook nor pages nor verdicts.
+        again: give nbgrader the verdicts that there are, too, which counts penalties anew.
     Raises:
         ShardlabError: the assignment is not released, the sandbox or the cluster does not start, the disk or the gradebook
             cannot be written.
@@ -99,7 +101,7 @@ def grade(
             with progress("writing the gradebook and feedback", len(found)) as advance:
                 for one in found:
                     if one.student not in rows:
-                        rows[one.student] = stages.written(grading, one, contents, fresh=one.key in handed.new)
+                        rows[one.student] = stages.written(grading, one, contents, fresh=again or one.key in handed.new)
                         tell(one, heard)
                     row = rows[one.student]
                     rows[one.student] = dataclasses.replace(row, key=keys[one.student], fresh=one.student in fresh)

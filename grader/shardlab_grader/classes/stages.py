@@ -221,14 +221,15 @@ def row(grading: Grading, one: Submission) -> Row:
     """What the store and the gradebook have of a submission."""
     if one.problem:
         return Row(one.student, "ungraded", reason=one.problem)
-    total, marks = grading.course.scored(grading.release.assignment, one.student, grading.by_hand)
+    found = grading.course.scored(grading.release.assignment, one.student, grading.by_hand)
+    total, marks = found.score, found.marks
     now, record = grading.store.get(one.key), kept(grading, one)
     if now and total is None:
         return Row(one.student, "ungraded", reason="judged, but not in the gradebook: run the same command again.")
     if not record:
         return Row(one.student, "ungraded", reason="not graded yet.")
     told = report.row(one.student, record, total)
-    reasons = ["graded before a change" * (not now), one.note, told.reason]
+    reasons = ["graded before a change" * (not now), found.lateness, one.note, told.reason]
     told = dataclasses.replace(told, reason="; ".join(filter(None, reasons)))
     if None in marks.values():
         return dataclasses.replace(told, waiting=True)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import glob
 import io
 import json
 import logging
+import math
 import os
 import pathlib
 import sys
 import tempfile
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import nbgrader.api
@@ -27,12 +29,33 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 from traitlets.log import get_logger
 
+from shardlab.errors import ShardlabError
 from shardlab_grader.records.submissions import Unreadable, stage
 from shardlab_grader.releases import places
 
 STAGED = ".shardlab-staged"
 """Begins the name of what nbgrader is shown in place of `submitted/`; each time another folder. It names the student, so
 it is not below `shardlab/`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Scored:
+    """What the gradebook has of a submission: its score without penalties, the points of cells that a person grades (`None`
+    where it waits for one), the seconds after the student's own deadline, and the points that these cost."""
+
+    score: float | None = None
+    marks: Mapping[str, float | None] = dataclasses.field(default_factory=dict)
+    late: float = 0.0
+    penalty: float = 0.0
+
+    @property
+    def lateness(self) -> str:
+        """In words; empty where it is not late."""
+        if self.late <= 0:
+            return ""
+        days, left = divmod(math.ceil(self.late / 3600), 24)
+        spans = [f"{n} {unit}{'s' * (n != 1)}" for n, unit in ((days, "day"), (left, "hour")) if n]
+        return f"late by {' '.join(spans)}: {self.penalty:g} point{'s' * (self.penalty != 1)} less"
 
 
 class Course:
@@ -86,20 +109,33 @@ class Course:
 
     def score(self, assignment: str, student: str) -> float | None:
         """The points in the gradebook, manual grades included; `None` without a submission."""
-        return self.scored(assignment, student)[0]
+        return self.scored(assignment, student).score
 
-    def scored(
-        self, assignment: str, student: str, by_hand: Collection[str] = ()
-    ) -> tuple[float | None, dict[str, float | None]]:
-        """The same, and of each grade cell named in `by_hand` its points; `None` where it waits for a person."""
+    def scored(self, assignment: str, student: str, by_hand: Collection[str] = ()) -> Scored:
+        """What the gradebook has of a submission, with the grade cells that `by_hand` names."""
         with quiet(), self.gradebook() as gradebook:
             try:
                 found = gradebook.find_submission(assignment, student)
             except MissingEntry:
-                return None, {}
+                return Scored()
             grades = [grade for notebook in found.notebooks for grade in notebook.grades] if by_hand else []
             mine = {grade.cell.name: grade for grade in grades if grade.cell.name in by_hand}
-            return found.score, {name: None if one.needs_manual_grade else one.score for name, one in mine.items()}
+            marks = {name: None if one.needs_manual_grade else one.score for name, one in mine.items()}
+            return Scored(found.score, marks, found.total_seconds_late, found.late_submission_penalty or 0.0)
+
+    def extend(self, assignment: str, student: str, days: float) -> str:
+        """Give a student so many days more than all, or take them back with 0; the deadline that holds now, if there is one.
+
+        Raises:
+            ShardlabError: the gradebook has no such student.
+        """
+        with quiet(), self.gradebook() as gradebook:
+            if student not in {one.id for one in gradebook.students}:
+                mend = f"nbgrader db student add {student}, or write the name as the gradebook has it."
+                raise ShardlabError("unknown-student", "nothing is kept of this student.", where=f"{self.root}", mend=mend)
+            submission = gradebook.update_or_create_submission(assignment, student)
+            gradebook.grant_extension(assignment, student, days=days)
+            return "" if submission.duedate is None else f"{submission.duedate:%Y-%m-%d %H:%M} UTC"
 
     def gradebook(self) -> Gradebook:
         """nbgrader's database; a context manager."""

@@ -21,6 +21,8 @@ from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
 
 TEMPLATES = pathlib.Path(__file__).with_name("templates")
+HEADING = re.compile(r"## Exercise (?P<id>\d+\.\d+): (?P<title>.+)")
+ADMONITION = re.compile(r"^:::\{(?P<kind>\w+)\} *(?P<title>.*)\n(?P<body>(?s:.*?))^:::$\n?", re.MULTILINE)
 MATH = """
     math menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt
     mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics
@@ -97,8 +99,18 @@ class Page(HTMLExporter):
         given = self._init_resources(resources)  # type: ignore[no-untyped-call]
         kinds = WidgetsDataTypeFilter(notebook_metadata=self._nb_metadata, parent=self, resources=given)
         self.register_filter("filter_data_type", kinds)  # type: ignore[no-untyped-call]
-        made: tuple[str, dict[str, Any]] = TemplateExporter.from_notebook_node(self, nb, given, **rest)
-        return made
+        text, told = TemplateExporter.from_notebook_node(self, nb, given, **rest)
+        return titled(str(text), nb), told
+
+
+def titled(page: str, notebook: NotebookNode) -> str:
+    """A feedback page that names exercises where nbgrader's template has "Test cell" and the cell's id alone."""
+    # At the beginning of a cell: what a student writes begins with a fence here.
+    for found in filter(None, (HEADING.match(cell.source) for cell in notebook.cells if cell.cell_type == "markdown")):
+        name, said = f"q{found['id'].replace('.', '-')}", html.escape(f"{found['id']} {found['title']}")
+        page = page.replace(f'<a href="#{name}">Test cell</a>', f'<a href="#{name}">{said}</a>')
+        page = page.replace(f"Grade cell: <code>{name}</code>", f"{said} <code>{name}</code>")
+    return page
 
 
 class Renderer(IPythonRenderer):
@@ -130,8 +142,15 @@ def _highlighted(source: str, language: str) -> str:
 @functools.lru_cache(PAGES)
 def markdown(source: str) -> str:
     """Markdown as HTML of known elements; in place of nbconvert's filter `markdown2html`."""
+    source = ADMONITION.sub(_quoted, source)
     rendered = MarkdownWithMath(renderer=Renderer(escape=False, allow_harmful_protocols=False)).render(source)
     return CLEANER.clean(rendered)
+
+
+def _quoted(found: re.Match[str]) -> str:
+    """An admonition of MyST as a quotation with a title in bold, which any Markdown has."""
+    said = found["title"] or found["kind"].capitalize()
+    return "\n".join(f"> {line}".rstrip() for line in (f"**{said}**", "", *found["body"].splitlines())) + "\n"
 
 
 def inert(notebook: NotebookNode, released: NotebookNode) -> NotebookNode:

@@ -14,7 +14,7 @@ import os
 import pathlib
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from shardlab.errors import ShardlabError
@@ -79,6 +79,17 @@ class Roster:
             mine = _verdicts(keys.pop(student, {}))
             others = {verdict for entries in keys.values() for verdict in _verdicts(entries)}
             return [verdict for verdict in mine if verdict not in others]
+
+    def last(self) -> set[str]:
+        """The verdicts that were made last of each submission."""
+        entries = (entry for each in self._read().values() for entry in each.values())
+        return {entry["verdicts"][-1] for entry in entries if entry["verdicts"]}
+
+    def strike(self, verdicts: Collection[str]) -> None:
+        """Strike these verdicts out, whosever they are."""
+        with self._changed() as keys:
+            for entry in (entry for each in keys.values() for entry in each.values()):
+                entry["verdicts"] = [verdict for verdict in entry["verdicts"] if verdict not in verdicts]
 
     def keys(self, student: str) -> set[str]:
         """The keys of a student's submissions."""

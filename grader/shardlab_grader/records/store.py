@@ -80,6 +80,10 @@ class Store:
         self._path(key).unlink(missing_ok=True)
         return there
 
+    def sizes(self) -> dict[str, int]:
+        """The bytes of each record that there is, by its key."""
+        return {path.stem: path.stat().st_size for path in sorted(self._folder.glob("[!.]*.json"))}
+
     def _path(self, key: str) -> pathlib.Path:
         return self._folder / f"{key}.json"
 
