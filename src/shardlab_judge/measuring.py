@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -71,8 +72,36 @@ def _lowered(jitted: Any, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Some donated buffers were not usable")  # the verdict says so
         lowered = jitted.lower(*specs)
-    stablehlo.attribute_arguments(lowered)
+    _attribute_arguments(lowered)
     return lowered
+
+
+def _attribute_arguments(lowered: Any) -> None:
+    """Give what JAX puts before each argument of an exported program the line of the one operation that takes it.
+
+    XLA of JAX 0.12 ascribes what it moves of an argument to what stands before it, where that of 0.10 names the constraint
+    that asks for it. Of an argument that several operations take it cannot be told which asked, and nothing is changed.
+    """
+    functions = {each.attributes["sym_name"].value: each for each in _functions(lowered.compiler_ir("stablehlo"))}
+    for operation in functions["main"].regions[0].blocks[0].operations:
+        constraint = operation.operation
+        if constraint.name == "sdy.sharding_constraint" and (taker := _taker(constraint.results[0], functions)):
+            constraint.location = taker.location
+
+
+def _functions(module: Any) -> list[Any]:
+    return [each.operation for each in module.body.operations if each.operation.name == "func.func"]
+
+
+def _taker(value: Any, functions: Mapping[str, Any]) -> Any:
+    """The one operation that takes a value, in the function that it is handed to; nothing where there are more."""
+    uses = list(value.uses)
+    if len(uses) != 1:
+        return None
+    operation, place = uses[0].owner.operation, uses[0].operand_number
+    if operation.name != "func.call":
+        return operation
+    return _taker(functions[operation.attributes["callee"].value].regions[0].blocks[0].arguments[place], functions)
 
 
 def run(measured: Measured, inputs: tuple[np.ndarray, ...], seed: int | None = None) -> Observed:

@@ -7,13 +7,13 @@ so the grader calls `admit` and `rebuild` in a process that may die.
 from __future__ import annotations
 
 import collections
+import concurrent.futures
 import dataclasses
 import functools
 import graphlib
 import itertools
 import math
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -47,12 +47,8 @@ STABLEHLO = frozenset(
     shift_right_arithmetic shift_right_logical sign sine slice sort sqrt subtract tan tanh transpose while xor
     """.split()
 )
-OTHERS = frozenset(
-    """
-    builtin.module func.func func.call func.return sdy.mesh sdy.manual_computation sdy.return
-    sdy.sharding_constraint
-    """.split()
-)
+OTHERS = "builtin.module func.func func.call func.return".split()
+SHARDY = "sdy.mesh sdy.manual_computation sdy.return sdy.sharding_constraint".split()
 ATTRIBUTES = frozenset(
     """
     jax.buffer_donor jax.result_info jax.uses_shape_polymorphism mhlo.num_partitions mhlo.num_replicas
@@ -139,11 +135,8 @@ def _context() -> ir.Context:
 
 def _new_context() -> ir.Context:
     """One in which nothing was read: JAX 0.12 gives each thread the same one ten times over, so it is made in a thread."""
-    found: list[ir.Context] = []
-    thread = threading.Thread(target=lambda: found.append(mlir.make_ir_context()))
-    thread.start()
-    thread.join()
-    return found[0]
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        return thread.submit(mlir.make_ir_context).result()
 
 
 def admit(module: bytes, devices: int, targets: frozenset[str] = frozenset()) -> Admitted:
@@ -204,41 +197,13 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
     return exported.call
 
 
-def attribute_arguments(lowered: Any) -> None:
-    """Change a lowered call of `rebuild`'s: what JAX puts before an argument gets the line of the one that takes it.
-
-    XLA of JAX 0.12 ascribes what it moves of an argument to what stands before it, where that of 0.10 names the constraint
-    that asks for it. Of an argument that several operations take it cannot be told which asked, and nothing is changed.
-    """
-    module = lowered.compiler_ir("stablehlo")
-    functions = {_text(each.attributes, "sym_name"): each for each in _functions(module)}
-    for operation in functions["main"].regions[0].blocks[0].operations:
-        if operation.operation.name == "sdy.sharding_constraint" and (
-            taker := _taker(operation.operation.results[0], functions)
-        ):
-            operation.operation.location = taker.location
-
-
-def _taker(value: Any, functions: Mapping[str, Any]) -> Any:
-    """The one operation that takes a value, in the function that it is handed to; nothing where there are more."""
-    uses = list(value.uses)
-    if len(uses) != 1:
-        return None
-    operation, place = uses[0].owner.operation, uses[0].operand_number
-    if operation.name != "func.call":
-        return operation
-    called = functions[ir.FlatSymbolRefAttr(operation.attributes["callee"]).value]
-    return _taker(called.regions[0].blocks[0].arguments[place], functions)
-
-
 def _numbered(module: bytes) -> bytes:
     """The same program, each operation with its number where others have their line: XLA keeps that through its passes."""
     with _new_context():
         parsed = _parse(module)
         for number, operation in enumerate(_walk(parsed.operation)):
-            operation.location = ir.Location.name(
-                "student", ir.Location.name("student", ir.Location.file(STUDENT, number, 1))
-            )
+            place = ir.Location.name("student", ir.Location.file(STUDENT, number, 1))
+            operation.location = ir.Location.name("student", place)
         return _serialized(parsed)
 
 
@@ -306,7 +271,7 @@ def _check_operations(module: ir.Module, targets: frozenset[str]) -> None:
         name = operation.name
         dialect, _, short = name.partition(".")
         calls = short == "custom_call" and _text(operation.attributes, "call_target_name") in targets and _fits(operation)
-        if name not in OTHERS and not calls and not (dialect == "stablehlo" and short in STABLEHLO):
+        if name not in (*OTHERS, *SHARDY) and not calls and not (dialect == "stablehlo" and short in STABLEHLO):
             raise Refused(f"it uses {_named(operation)}, which is not allowed here")
         if short == "composite" and _text(operation.attributes, "name") not in COMPOSITES:
             raise Refused(f"it uses the composite {_text(operation.attributes, 'name')}, which is not allowed here")
