@@ -21,6 +21,7 @@ from shardlab_grader.classes.notebook import Settings, student_sandbox
 from shardlab_grader.own import answers, check, new
 from shardlab_grader.releases import places
 from shardlab_grader.releases.release import Release
+from test_distribution import build
 
 from shardlab.errors import ShardlabError
 from shardlab_course import chapters, dependence, own
@@ -77,13 +78,12 @@ def steps() -> Iterator[tuple[str, str, str]]:
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
-    """The guide's commands and files, one after the other, without a checkout; a class hands in before it is graded."""
+    """The guide's commands and files, one after the other, with the wheel and no checkout; a class hands in between."""
     folder, site, bin = (tmp_path_factory.mktemp(name) for name in ("instructor", "site", "bin"))
-    for package in (*(ROOT / "src").glob("shardlab*"), ROOT / "grader" / "shardlab_grader"):
-        shutil.copytree(package, site / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-    (bin / "shardlab-grader").write_text(f'#!/bin/sh\nexec {sys.executable} -m shardlab_grader.cli "$@"\n')
-    (bin / "shardlab-grader").chmod(0o755)
-    path = os.pathsep.join([str(bin), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+    wheel = build(ROOT, bin, "--target", "wheel")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    subprocess.run([*install, "--target", str(site), str(wheel)], check=True)
+    path = os.pathsep.join([str(site / "bin"), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
     made = Followed(folder, {**os.environ, "PATH": path, "PYTHONPATH": str(site), "JAX_PLATFORMS": "cpu"}, {})
     for path, kind, text in steps():
         if kind != "sh":
