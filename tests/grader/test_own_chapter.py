@@ -15,7 +15,9 @@ from collections.abc import Iterator
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 from nbgrader.api import Gradebook
+from shardlab_grader import cli
 from shardlab_grader.classes import judging
 from shardlab_grader.classes.notebook import Settings, student_sandbox
 from shardlab_grader.own import answers, check, new
@@ -337,6 +339,17 @@ def test_a_check_finds(chapter: pathlib.Path, path: str, old: str, new: str, loo
     found = dict(check.check(chapter, "bubblewrap"))
     assert said in "\n".join(found[look])
     assert [name for name, faults in found.items() if faults] == [look]
+
+
+@pytest.mark.sandbox
+@pytest.mark.notebook
+def test_a_check_says_what_it_found_by_its_status(chapter: pathlib.Path) -> None:
+    """The command goes on after a fault, prints it below what was looked at, and ends with status 1."""
+    path = chapter / "questions.py"
+    path.write_text(path.read_text().replace("What can a", "What " * 41 + "can a"))
+    ran = CliRunner().invoke(cli.main, ["check", str(chapter)])
+    assert ran.exit_code == 1
+    assert ran.output.startswith("questions:\n  50.1: a hint has more than 40 words\nsolution: as it should be\n")
 
 
 @pytest.mark.sandbox
