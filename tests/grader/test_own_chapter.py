@@ -15,12 +15,15 @@ from collections.abc import Iterator
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 from nbgrader.api import Gradebook
+from shardlab_grader import cli
 from shardlab_grader.classes import judging
 from shardlab_grader.classes.notebook import Settings, student_sandbox
 from shardlab_grader.own import answers, check, new
 from shardlab_grader.releases import places
 from shardlab_grader.releases.release import Release
+from test_distribution import build
 
 from shardlab.errors import ShardlabError
 from shardlab_course import chapters, dependence, own
@@ -77,13 +80,12 @@ def steps() -> Iterator[tuple[str, str, str]]:
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
-    """The guide's commands and files, one after the other, without a checkout; a class hands in before it is graded."""
+    """The guide's commands and files, one after the other, with the wheel and no checkout; a class hands in between."""
     folder, site, bin = (tmp_path_factory.mktemp(name) for name in ("instructor", "site", "bin"))
-    for package in (*(ROOT / "src").glob("shardlab*"), ROOT / "grader" / "shardlab_grader"):
-        shutil.copytree(package, site / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-    (bin / "shardlab-grader").write_text(f'#!/bin/sh\nexec {sys.executable} -m shardlab_grader.cli "$@"\n')
-    (bin / "shardlab-grader").chmod(0o755)
-    path = os.pathsep.join([str(bin), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+    wheel = build(ROOT, bin, "--target", "wheel")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    subprocess.run([*install, "--target", str(site), str(wheel)], check=True)
+    path = os.pathsep.join([str(site / "bin"), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
     made = Followed(folder, {**os.environ, "PATH": path, "PYTHONPATH": str(site), "JAX_PLATFORMS": "cpu"}, {})
     for path, kind, text in steps():
         if kind != "sh":
@@ -337,6 +339,17 @@ def test_a_check_finds(chapter: pathlib.Path, path: str, old: str, new: str, loo
     found = dict(check.check(chapter, "bubblewrap"))
     assert said in "\n".join(found[look])
     assert [name for name, faults in found.items() if faults] == [look]
+
+
+@pytest.mark.sandbox
+@pytest.mark.notebook
+def test_a_check_says_what_it_found_by_its_status(chapter: pathlib.Path) -> None:
+    """The command goes on after a fault, prints it below what was looked at, and ends with status 1."""
+    path = chapter / "questions.py"
+    path.write_text(path.read_text().replace("What can a", "What " * 41 + "can a"))
+    ran = CliRunner().invoke(cli.main, ["check", str(chapter)])
+    assert ran.exit_code == 1
+    assert ran.output.startswith("questions:\n  50.1: a hint has more than 40 words\nsolution: as it should be\n")
 
 
 @pytest.mark.sandbox
