@@ -19,6 +19,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
+from shardlab_course.chapters import CHAPTERS
 from shardlab_course.editions import edition, header, numbers
 from shardlab_course.editions.stub import BEGIN, END, has_region
 
@@ -72,6 +73,25 @@ each_chapter = pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.st
 def test_what_may_be_written(text: str) -> None:
     """Placeholders, code, formulas, cited numbers and the time of the opening box pass."""
     assert list(bare(text)) == []
+
+
+NUMBERS = "no one two three four five six seven eight nine ten".split()
+
+
+@each_chapter
+def test_the_opening_box_counts_the_exercises(path: pathlib.Path) -> None:
+    """All of them, and of those that are optional each, or how many."""
+    questions = CHAPTERS[int(path.stem[:2])]
+    (line,) = (line for line in path.read_text().splitlines() if line.startswith(TIME))
+    optional = [question.id for question in questions if question.optional]
+    assert re.search(rf"\b{NUMBERS[len(questions)]} (?:short )?exercises", line), line
+    if named := re.search(r"; ([\d., toand]+) are optional", line):
+        first, *_, last = ids = re.findall(r"\d+\.\d+", named[1])
+        assert (first, last) == (optional[0], optional[-1]) and ("to" in named[1] or ids == optional), line
+    elif said := re.search(r"for the (\w+) that later chapters build on", line):
+        assert said[1] == NUMBERS[len(questions) - len(optional)], line
+    elif said := re.search(r"(\w+) of these are optional", line):
+        assert said[1].lower() == NUMBERS[len(optional)], line
 
 
 @pytest.mark.parametrize(("text", "found"), FAILS.items(), ids=FAILS.values())

@@ -91,7 +91,9 @@ def precision(target):
     assert precise == {("all-gather", "f32")}
 
 
-@claim("XLA for CPU gathers both operands. Products on that half alone, and one all-reduce, would move less.")
+@claim(
+    "XLA for CPU gathers both operands. At the sizes here, products on that half alone, and one all-reduce, would move less."
+)
 def half_of_them():
     """A[I, J_x] B[J_y, K] by the four devices whose rows of B hold those of their columns of A."""
     a, b = page(COLUMNS, P("y", None))
@@ -143,7 +145,7 @@ def scattered(a, b):
     )(a, b)  # fmt: skip
 
 
-@claim("It has the reduce-scatter, and finds it worth while from some size on.", targets=(CPU, V5E))
+@claim("It has the reduce-scatter, and finds it worth while for some shapes.", targets=(CPU, V5E))
 def asked_for_rows(target):
     """CPU: all-reduce always. TPU: small ones."""
     larger = "all-reduce" if target is CPU else "reduce-scatter"
@@ -154,7 +156,7 @@ def asked_for_rows(target):
 @claim(
     "XLA for CPU compiles the collective that you wrote.",
     "of `psum_scatter` on these 8 by 16 numbers XLA for TPU makes an all-reduce",
-    "and a reduce-scatter from 64 by 64",
+    "and a reduce-scatter of 64 by 64. Nor is it the bytes alone: of 16 by 65,536 it makes an all-reduce again.",
     targets=(CPU, V5E),
 )
 def written_by_hand(target):
@@ -163,6 +165,11 @@ def written_by_hand(target):
     assert sl.inspect(scattered, *page(COLUMNS, ROWS), target=target).kinds == {small}
     assert sl.inspect(scattered, put((32, 32), COLUMNS), put((32, 32), ROWS), target=target).kinds == {small}
     assert sl.inspect(scattered, put((64, 64), COLUMNS), put((64, 64), ROWS), target=target).kinds == {"reduce-scatter"}
+    flat = [
+        jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(MESH, spec))
+        for shape, spec in (((16, 64), COLUMNS), ((64, 65536), ROWS))
+    ]
+    assert sl.inspect(scattered, *flat, target=target).kinds == {small}
 
 
 @claim(

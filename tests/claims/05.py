@@ -42,7 +42,7 @@ def degrees(target):
     assert four.price == 2 * two.price
 
 
-@claim("the weight lies on two mesh axes in one program, and XLA gathers", targets=(CPU, V5E))
+@claim("on two different meshes, so their blocks do not fit, and XLA gathers", targets=(CPU, V5E))
 def forgotten(target):
     """Degree 4 in two lines, degree 2 in the third."""
     p = compiled("b x -> b2 4 x", "x y -> 2 x y4", "y z -> 4 y2 z", target=target)
@@ -68,7 +68,7 @@ def other_letters(target):
     assert not z.collectives
 
 
-@claim("Where it is wider, XLA for CPU and for v5e gathers the hidden layer instead", targets=(CPU, V5E))
+@claim("Where it is as wide or wider, XLA for CPU and for v5e gathers the hidden layer instead", targets=(CPU, V5E))
 def wider(target):
     """The hidden layer cut and the second weight whole: an all-reduce of the output, or a gather and more arithmetic."""
     x, first = ARRAYS[0], ARRAYS[1]

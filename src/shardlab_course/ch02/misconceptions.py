@@ -207,7 +207,10 @@ ROWS = (
 )  # fmt: skip
 
 SAME = "Everyone talks to everyone, but every block has one reader: it goes as far as its device, not all the way round."
-SWITCH = "A block passes over every link between its two devices; it is counted once a hop. (On a switch it would be so.)"
+SWITCH = (
+    "A block passes over every link between its two devices, and is counted on each of them. Only on a switch does it cross "
+    "once, and your number would be right."
+)
 UPSIDE = Misconception(
     "asked-the-other-way",
     "An all-to-all is the cheaper one: its bytes, divided by those of an all-gather.",

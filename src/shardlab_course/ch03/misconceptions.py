@@ -154,7 +154,7 @@ KINDS = (
         "columns-cross-devices", "Along the columns nothing is cut: each device has its rows whole.", 1,
         like=lambda got: got["cumsum_columns"]),
     Misconception(
-        "reshaping-is-free", "x.T.ravel() wants column after column, and every column lies on all devices.", 2,
+        "reshaping-is-free", "x.T.ravel() wants column after column, and every column is cut over all devices.", 2,
         like=lambda got: not got["ravel_transposed"]),
 )  # fmt: skip
 ROLLED = (

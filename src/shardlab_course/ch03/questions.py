@@ -216,7 +216,7 @@ BOUNDARY = Question(
                 "in_shardings is a promise about committed arguments, those that somebody placed, and a broken promise is "
                 "a ValueError. For the others, NumPy arrays and arrays that JAX placed itself, it is a plan: they are put "
                 "there before the program starts, without a word. Neither says where the work is done. Asked for columns "
-                "at the end, XLA still took the softmax over cut rows, with two all-reduces, and turned what came out. "
+                "at the end, XLA still took the softmax over cut columns, with two all-reduces, and turned what came out. "
                 "Turned first, each device has its columns whole: one all-to-all and nothing else. A constraint in the "
                 "middle is how you say that.",
 )  # fmt: skip

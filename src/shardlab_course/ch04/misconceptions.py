@@ -157,7 +157,7 @@ CHEAPER = (
 KINDS = (
     Misconception(
         "compiler-emits-reduce-scatter",
-        "That would be the cheaper program. XLA for TPU builds it, for arrays that are not tiny; XLA for CPU reduces "
+        "That would be the cheaper program. XLA for TPU builds it, for many arrays; XLA for CPU reduces "
         "all of C and then slices.",
         1, like=lambda got: "reduce-scatter" in str(got)),
     Misconception(
@@ -170,7 +170,8 @@ SCATTERED = (
         "An all-reduce gives every device all of C, and all but its own part is thrown away: twice the price.",
         2, when=lambda o: of.right(o) and "all-reduce" in o.kinds),
     Misconception(
-        "gathers-operands", "Operands are moved before the product; the partial products are smaller.",
+        "gathers-operands", "Operands are moved before the product. The partial products cost less: a device pays for one "
+        "C, and not for A or B whole.",
         2, when=lambda o: of.right(o) and (of.gathers(o, 0) or of.gathers(o, 1))),
     Misconception(
         "scattered-the-other-way",

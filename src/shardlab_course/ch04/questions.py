@@ -132,7 +132,7 @@ TOWARDS = Question(
         "all_gather the block of A with axis=0, tiled=True, multiply with the block of B, and name x in the second place "
         "of out_specs.",
     ),
-    explanation="C[I, K_X] needs all of A on every device, I·J·4 bytes; C[I_X, K] would need all of B, J·K·4 bytes. "
+    explanation="C[I, K_x] needs all of A on every device, I·J·4 bytes; C[I_x, K] would need all of B, J·K·4 bytes. "
                 "Nothing that already lies right is moved. The work is divided all the same: what is gathered is "
                 "whole, and the columns of C stay cut. Device i can compute block (i, i) of C from what it holds, "
                 "and no device could compute any other block: that is why P('x', 'x') is no legal spec. When the "
@@ -191,14 +191,14 @@ SCATTER = Question(
         "Multiply the blocks, then jax.lax.psum_scatter over x with scatter_dimension for rows and tiled=True; out_specs "
         "names x for the rows.",
     ),
-    explanation="Partial products C[I, K]{U_X} are added and split in one step: every device receives the terms of "
+    explanation="Partial products C[I, K]{U_x} are added and split in one step: every device receives the terms of "
                 "its own rows only. That moves I·K·4 bytes; an all-reduce moves them twice, and the slice after it "
                 "throws away what the second half brought. Asked for P('x', None), XLA for CPU still compiles an "
                 "all-reduce and a slice, and XLA for TPU does so for arrays as small as the page's, with right "
                 "values in the right places; only the collectives in the compiled program show the difference. A "
                 "prediction from a textbook is not a measurement of a compiler. In shard_map you write the "
                 "collective. XLA for CPU compiled what was written; XLA for TPU makes an all-reduce even of a "
-                "written psum_scatter where the array is small.",
+                "written psum_scatter where the array is small, or has few rows for each device.",
 )  # fmt: skip
 
 STRATEGIES = Question(
@@ -219,8 +219,8 @@ STRATEGIES = Question(
         "psum_scatter over y for half the price.",
     ),
     explanation="Row by replicated and replicated by column are case 1, as row by column was in 4.2: each device "
-                "finishes its block of C, so a matmul of sharded arrays need not communicate at all. A[I_X, "
-                "J_Y]·B[J_Y, K] is case 3 along y: products are partial sums, C[I_X, K]{U_Y}. An all-reduce over y "
+                "finishes its block of C, so a matmul of sharded arrays need not communicate at all. A[I_x, "
+                "J_y]·B[J_y, K] is case 3 along y: products are partial sums, C[I_x, K]{U_y}. An all-reduce over y "
                 "leaves rows, P('x', None). A reduce-scatter leaves P('x', 'y') or P(('x', 'y'), None) for half the "
                 "price. With I = J = K = 16 on a (4, 2) mesh that is 512 bytes against 256; gathering both operands "
                 "over y takes 1280 and repeats work. All are right, and the last is too expensive.",

@@ -281,8 +281,8 @@ FULLY = (
         2, when=lambda o: "all-to-all" in o.kinds),
     Misconception(
         "constraint-is-an-assert",
-        "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
-        1, error="acts as an assert|can only refer to Auto axes"),
+        "On Explicit axes with_sharding_constraint moves nothing: it compares a bare P with the type, and refuses a "
+        "NamedSharding. To move, use jax.reshard.", 1, error="acts as an assert|can only refer to Auto axes"),
 )  # fmt: skip
 
 MECHANISM = why(

@@ -245,7 +245,7 @@ COMPOSE = (
         "returns unless you say to='invarying'.", 2, error="can't be statically inferred"),
     Misconception(
         "gathers-all-terms",
-        "Every device collects all terms and adds them itself: n times the bytes, and n times the work.",
+        "Every device collects all terms and adds them itself: n/2 times the bytes of an all-reduce, n times its additions.",
         1, when=lambda o: o.kinds == {"all-gather"}),
     Misconception(
         "half-an-all-reduce",

@@ -68,7 +68,7 @@ SCATTER = Question(
         "one number lower each time. The last is chunk d.",
     ),
     explanation="An all-gather run backwards: where a block was copied, a term is added. The sum of chunk c starts one "
-                "device behind its goal, walks all the way round and collects a term at each stop, so that n sums are "
+                "device past its goal, walks all the way round and collects a term at each stop, so that n sums are "
                 "under way at once, and no device ever adds to a sum that another one is adding to. Each hop carries one "
                 "chunk, V / n bytes, and n - 1 of them suffice. Letting whole terms travel and adding them as they pass "
                 "gives the same sum, up to rounding, for n times the bytes. Each chunk's terms are added in another order, "
