@@ -212,40 +212,27 @@ SWITCH = (
     "once, and your number would be right."
 )
 UPSIDE = Misconception(
-    "asked-the-other-way",
-    "An all-to-all is the cheaper one: its bytes, divided by those of an all-gather.",
-    1,
-    like=lambda said: said > 1,
-)
+    "asked-the-other-way", "An all-to-all is the cheaper one: its bytes, divided by those of an all-gather.", 1,
+    like=lambda said: said > 1)  # fmt: skip
 ONE_WAY = (
     Misconception("same-as-gather", SAME, 1, like=1),
     Misconception("distance-forgotten", SWITCH, 2, like=1 / 16),
     UPSIDE,
     Misconception(
-        "quarter-everywhere",
-        "A quarter needs both directions; one way round a block goes half the ring on average.",
-        1,
-        like=0.25,
-    ),
-)
+        "quarter-everywhere", "A quarter needs both directions; one way round a block goes half the ring on average.", 1,
+        like=0.25),
+)  # fmt: skip
 BOTH_WAYS = (
     Misconception("same-as-gather", SAME, 1, like=1),
     Misconception("distance-forgotten", SWITCH, 2, like=1 / 16),
     UPSIDE,
     Misconception(
-        "second-direction-halves-both",
-        "The second direction helps an all-to-all twice: each block also takes the "
-        "shorter way, which is about half as long.",
-        2,
-        like=0.5,
-    ),
+        "second-direction-halves-both", "The second direction helps an all-to-all twice: each block also takes the "
+        "shorter way, which is about half as long.", 2, like=0.5),
     Misconception(
-        "fraction-of-the-array",
-        "An eighth is of the whole array; over that link an all-gather both ways moves half of the array.",
-        1,
-        like=0.125,
-    ),
-)
+        "fraction-of-the-array", "An eighth is of the whole array; over that link an all-gather both ways moves half of "
+        "the array.", 1, like=0.125),
+)  # fmt: skip
 
 EXCHANGE = (
     Misconception("same-as-gather", SAME, 1, like=lambda v, n, both: v / n * of.gather_steps(n, both)),
