@@ -7,53 +7,48 @@ import functools
 import os
 import pathlib
 import sys
-import traceback
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.markup import escape
 
 import shardlab
-from shardlab.errors import ShardlabError
 from shardlab_grader import statuses
 from shardlab_grader.classes import faults
-from shardlab_grader.records import lock
+from shardlab_grader.lms.commands import collect, export
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox.box import Mode
+from shardlab_grader.terminal import (
+    FILE,
+    FOLDER,
+    alone,
+    console,
+    course_option,
+    mended,
+    names_option,
+    sandbox_option,
+    wait_option,
+)
 
 if TYPE_CHECKING:
     from shardlab_grader.records.changes import Change
     from shardlab_grader.reports.report import Row
     from shardlab_grader.sandbox.servers import Servers
 
-FOLDER = click.Path(file_okay=False, path_type=pathlib.Path)
-FILE = click.Path(dir_okay=False, path_type=pathlib.Path)
-WIDTH = 140
-"""Of tables that go to a file or a pipe."""
 ROOT = pathlib.Path(__file__).parents[2]
 HEADS = {True: "student", False: "submission"}
 """Of the first column, by whether names are shown."""
-IN_BOX = "Where code runs; none has no walls and is written into every verdict."
-NAMED = "Show students' names in place of the submissions' keys. (Always: set SHARDLAB_NAMES=1.)"
-course_option = click.option(
-    "--course", "course_dir", type=FOLDER, default=".", show_default=True, help="nbgrader's course directory."
-)
-sandbox_option = click.option(
-    "--sandbox", "mode", type=click.Choice(get_args(Mode)), default="bubblewrap", show_default=True, help=IN_BOX
-)
-wait_option = click.option(
-    "--wait/--no-wait", default=True, help=f"Wait for another command on this course, or stop with status {statuses.BUSY}."
-)
-names_option = click.option("--names", is_flag=True, envvar="SHARDLAB_NAMES", help=NAMED)
-console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
 @click.group(epilog=statuses.epilog())
 @click.version_option(shardlab.__version__, prog_name="shardlab-grader")
 def main() -> None:
     """Release and grade the assignments of Shardlab, on nbgrader's own course directory."""
+
+
+main.add_command(collect)
+main.add_command(export)
 
 
 @main.command()
@@ -336,33 +331,6 @@ def show_class(
         lines.append(report.enrolment(len(rows), sorted(absent if names else absent.values()), verbose))
     for line in lines:
         console.print(escape(line), soft_wrap=True)
-
-
-def alone(course_dir: pathlib.Path, command: str, wait: bool) -> contextlib.AbstractContextManager[None]:
-    """The course directory to oneself; says for whom it waits."""
-    return lock.held(course_dir, command, wait=wait, told=lambda holder: console.print(f"waiting: {holder} has the course"))
-
-
-@contextlib.contextmanager
-def mended() -> Iterator[None]:
-    """Show a mistake that its reader can mend without a traceback."""
-    try:
-        yield
-    except (click.ClickException, click.exceptions.Exit):
-        raise
-    except ShardlabError as error:
-        print(error, file=sys.stderr)
-        sys.exit(statuses.REFERENCES.get(error.reference, statuses.MEND))
-    except OSError as error:
-        print(faults.refused(error), file=sys.stderr)
-        sys.exit(statuses.MEND)
-    except KeyboardInterrupt:
-        print("stopped; what was graded is kept, and the same command goes on from here.", file=sys.stderr)
-        sys.exit(statuses.STOPPED)
-    except Exception:
-        traceback.print_exc()
-        print(f"\n{faults.ours()}", file=sys.stderr)
-        sys.exit(statuses.OURS)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,19 @@ ROOT = pathlib.Path(__file__).parents[2]
 GUIDE = (ROOT / "jupyter_book" / "instructors.md").read_text()
 NAME = "04_four_matmul_cases"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-HANDED_IN = {"gus": "2027-02-27-10-30-00", "hana": "2027-03-02-09-00-00"}
-"""When each of the guide's roster hands in; ivo never does."""
+ARCHIVES = {
+    "submissions.zip": {
+        "gus": f"lindgrengus_4711_90210_{NAME}.ipynb",
+        "hana": f"novakhana_LATE_4712_90211_{NAME}-1.ipynb",
+    },
+    "PAR101-Four matmul cases-912.zip": {
+        "gus": f"Gus Lindgren_657701_assignsubmission_file/{NAME}.ipynb",
+        "hana": f"Hana Novak_657702_assignsubmission_file/{NAME}.ipynb",
+    },
+}
+"""What each LMS calls the files of those of the guide's roster who hand in; ivo never does."""
+TABLES = {"id,": "mycourse/roster.csv", "Student,": "gradebook.csv", "Identifier,": "worksheet.csv"}
+"""Where the guide's tables are put, by how they begin."""
 
 
 def section(title: str) -> list[tuple[str, str]]:
@@ -50,8 +61,8 @@ class Instructor:
             if kind == "python":
                 with (self.course / "nbgrader_config.py").open("a") as file:
                     file.write(f"\n{text}")
-            elif text.startswith("id,"):
-                (self.course / "roster.csv").write_text(text)
+            elif places := [place for head, place in TABLES.items() if text.startswith(head)]:
+                (self.folder / places[0]).write_text(text)
             elif kind == "sh":
                 for line in text.splitlines():
                     self.run(line, self.course if line.startswith("nbgrader") else self.folder)
@@ -63,17 +74,18 @@ class Instructor:
         assert done.returncode == 0, f"{line}\n{self.said[line]}"
 
     def download(self) -> None:
-        """What an LMS gives: an archive with a notebook of each who has handed in; hana has left exercise 4.2 open."""
+        """What the LMSs give: an archive with a notebook of each who has handed in; hana has left exercise 4.2 open."""
         solved = edition.solution(nbformat.read(self.course / "source" / NAME / f"{NAME}.ipynb", as_version=4))
         given = nbformat.read(self.course / "release" / NAME / f"{NAME}.ipynb", as_version=4)
         open = {cell.id: cell.source for cell in given.cells if cell.id.startswith("q4-2-answer")}
-        folder = self.course / "downloaded" / NAME / "archive"
-        folder.mkdir(parents=True)
-        with zipfile.ZipFile(folder / "notebooks.zip", "w") as archive:
-            for number, (student, time) in enumerate(HANDED_IN.items(), 4711):
-                for cell in solved.cells:
-                    cell.source = open.get(cell.id, cell.source) if student == "hana" else cell.source
-                archive.writestr(f"{student}_{number}_attempt_{time}_{NAME}.ipynb", nbformat.writes(solved))
+        texts = {"gus": nbformat.writes(solved)}
+        for cell in solved.cells:
+            cell.source = open.get(cell.id, cell.source)
+        texts["hana"] = nbformat.writes(solved)
+        for name, files in ARCHIVES.items():
+            with zipfile.ZipFile(self.folder / name, "w") as archive:
+                for student, path in files.items():
+                    archive.writestr(path, texts[student])
 
 
 @pytest.mark.sandbox
@@ -86,6 +98,9 @@ def test_from_an_empty_directory_to_exported_grades(tmp_path: pathlib.Path) -> N
     instructor.download()
     for title in ("An archive of an LMS", "Grade", "Report", "Export"):
         instructor.follow(title)
+    from_canvas, from_moodle = (said for line, said in instructor.said.items() if " collect " in line)
+    assert from_canvas.startswith("new: 2\nmarked late by the LMS, which gives no time: 1\nno times: nothing is late.\n")
+    assert from_moodle.startswith("as before: 2\nnext: ")
     extended = instructor.said[".venv/bin/shardlab-grader extend 04 ivo 2 --course mycourse"]
     assert "the deadline is now 2027-03-03 18:00 UTC." in extended
     assert "3 enrolled, 2 handed in, missing: " in instructor.said[".venv/bin/shardlab-grader grade 04 --course mycourse"]
@@ -106,7 +121,12 @@ def test_from_an_empty_directory_to_exported_grades(tmp_path: pathlib.Path) -> N
             (raw[student], penalty[student])
         )
         assert float(row["score"]) == pytest.approx(raw[student] - penalty[student])
-    assert (rows["ivo"]["timestamp"], rows["hana"]["timestamp"][:10]) == ("", "2027-03-02")
+    assert (rows["ivo"]["timestamp"], rows["hana"]["timestamp"]) == ("", "2027-03-02 09:00:00")
+    final = {student: f"{raw[student] - penalty[student]:g}" for student in raw} | {"ivo": ""}
+    canvas, moodle = (list(csv.reader((tmp_path / name).read_text().splitlines())) for name in ("canvas.csv", "moodle.csv"))
+    assert canvas[0] == ["Student", "ID", "SIS Login ID", "Section", "Four matmul cases (8801)"]
+    assert {row[2]: row[4] for row in canvas[1:]} == {"": f"{most:g}"} | final
+    assert {row[2]: row[4] for row in moodle[1:]} == final
 
 
 def cells(instructor: Instructor) -> list[nbformat.NotebookNode]:

@@ -100,11 +100,16 @@ def key(content: bytes, release: str) -> str:
 
 def write(path: pathlib.Path, text: str, mode: int = 0o600) -> None:
     """Write a file at once or not at all, in a directory that only its owner can enter when it is new."""
+    write_bytes(path, text.encode(), mode)
+
+
+def write_bytes(path: pathlib.Path, content: bytes, mode: int = 0o600) -> None:
+    """The same of bytes."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.")
     try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
             file.flush()
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())

@@ -1,0 +1,151 @@
+"""`collect` and `export`: from an LMS's archive into `submitted/`, and scores into the LMS's own table."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import zoneinfo
+from collections.abc import Callable, Sequence
+
+import click
+from rich.markup import escape
+
+from shardlab.errors import ShardlabError
+from shardlab_grader.lms.sheets import PRESETS, Sheet
+from shardlab_grader.terminal import FILE, alone, console, course_option, mended, names_option, wait_option
+
+THERE = click.Path(exists=True, dir_okay=False, path_type=pathlib.Path)
+MOST = 12
+"""Names that a line lists."""
+SAID = {
+    "new": "new",
+    "replaced": "replaced",
+    "same": "as before",
+    "late": "marked late by the LMS, which gives no time",
+    "unknown": "not in the table, and not collected",
+    "left": "other files, left alone",
+}
+
+
+def lms_option(flag: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The choice of the LMS."""
+    return click.option(flag, "lms", type=click.Choice(list(PRESETS)), required=True, help="The LMS.")
+
+
+id_option = click.option(
+    "--id", "column", default="", help="The table's column with the names of the folders in submitted/."
+)
+
+
+@click.command()
+@click.argument("assignment")
+@click.argument("archive", type=THERE)
+@lms_option("--from")
+@click.option("--table", type=THERE, required=True, help="Canvas's exported gradebook, or Moodle's grading worksheet.")
+@id_option
+@click.option("--timezone", help="The one of the table's times, such as Europe/Berlin; without it nothing is late.")
+@course_option
+@names_option
+@wait_option
+def collect(
+    assignment: str,
+    archive: pathlib.Path,
+    lms: str,
+    table: pathlib.Path,
+    column: str,
+    timezone: str | None,
+    course_dir: pathlib.Path,
+    names: bool,
+    wait: bool,
+) -> None:
+    """Take each student's notebook out of an LMS's archive of submissions."""
+    from shardlab_grader.lms import archives
+    from shardlab_grader.releases.places import released
+
+    with mended():
+        name, preset = released(assignment, course_dir), PRESETS[lms]
+        sheet = Sheet(preset, table)
+        students = sheet.students(column)
+        times = sheet.times(zone(timezone)) if timezone else {}
+        with alone(course_dir, f"collect {name}", wait):
+            done = archives.collect(archive, preset, students, times, course_dir, name)
+        for field, found in dataclasses.asdict(done).items():
+            say(SAID[field], found, names)
+        if not times:
+            console.print("no times: nothing is late.", soft_wrap=True)
+        console.print(f"next: shardlab-grader grade {name}", soft_wrap=True)
+
+
+@click.command()
+@click.argument("assignment")
+@click.argument("table", type=THERE)
+@lms_option("--to")
+@click.option("--column", "title", default="", help="Canvas's title of the assignment.  [default: the assignment's name]")
+@id_option
+@click.option("--scale", is_flag=True, help="Scale to the points that the LMS counts, where they are others.")
+@click.option("--output", type=FILE, help="The filled table.  [default: ASSIGNMENT-LMS.csv]")
+@course_option
+@names_option
+def export(
+    assignment: str,
+    table: pathlib.Path,
+    lms: str,
+    title: str,
+    column: str,
+    scale: bool,
+    output: pathlib.Path | None,
+    course_dir: pathlib.Path,
+    names: bool,
+) -> None:
+    """Write the scores into a copy of an LMS's own table, to be uploaded there."""
+    from shardlab_grader.releases.places import released
+
+    with mended():
+        course_dir = course_dir.resolve()
+        name, preset = released(assignment, course_dir), PRESETS[lms]
+        output = output or pathlib.Path(f"{name}-{lms}.csv")
+        if output.exists() and output.samefile(table):
+            raise click.UsageError("--output is the table itself: the LMS's own copy is worth keeping.")
+        sheet = Sheet(preset, table)
+        scores, open_, most = final(course_dir, name)
+        students = sheet.students(column)
+        given = {user: scores[student] for user, student in students.items() if student in scores}
+        output.write_text(sheet.filled(given, most, title or name, scale), "utf-8")
+        console.print(f"scores: {len(given)} of {len(students)} students", soft_wrap=True)
+        say("left empty, because ungraded or waiting for a person", sorted(open_ & set(students.values())), names)
+        say("graded, and not in the table", sorted(set(scores) - set(students.values())), names)
+        console.print(f"wrote {output}", soft_wrap=True)
+
+
+def final(course_dir: pathlib.Path, name: str) -> tuple[dict[str, float], set[str], float]:
+    """The final score of each student, without the penalty for lateness; who has none yet; and the points of all."""
+    from shardlab_grader.classes import classroom
+    from shardlab_grader.nbgrader.course import Course
+    from shardlab_grader.releases.release import Release
+
+    course, rows = Course(course_dir), classroom.rows(course_dir, name)
+    done = [row for row in rows if row.status == "graded" and not row.waiting and row.total is not None]
+    scores = {row.student: max(0.0, (row.total or 0.0) - course.scored(name, row.student).penalty) for row in done}
+    most = sum(classroom.points(Release.load(course_dir, name)).values())
+    return scores, {row.student for row in rows} - set(scores), most
+
+
+def zone(name: str) -> zoneinfo.ZoneInfo:
+    """The time zone of this name.
+
+    Raises:
+        ShardlabError: there is none.
+    """
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        mend = "write it as Europe/Berlin or America/New_York; UTC is one too."
+        raise ShardlabError("lms-table", f"there is no time zone {name!r}.", where="--timezone", mend=mend) from None
+
+
+def say(what: str, found: Sequence[str], names: bool) -> None:
+    """How many there are, if any; with `names` the first of them too."""
+    if found:
+        more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
+        listed = f": {', '.join(found[:MOST])}{more}" if names else ""
+        console.print(escape(f"{what}: {len(found)}{listed}"), soft_wrap=True)

@@ -1,0 +1,64 @@
+"""What the commands share: options, a console, the course to oneself, mistakes shown without a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import sys
+import traceback
+from collections.abc import Iterator
+from typing import get_args
+
+import click
+from rich.console import Console
+
+from shardlab.errors import ShardlabError
+from shardlab_grader import statuses
+from shardlab_grader.classes import faults
+from shardlab_grader.records import lock
+from shardlab_grader.sandbox.box import Mode
+
+FOLDER = click.Path(file_okay=False, path_type=pathlib.Path)
+FILE = click.Path(dir_okay=False, path_type=pathlib.Path)
+WIDTH = 140
+"""Of tables that go to a file or a pipe."""
+IN_BOX = "Where code runs; none has no walls and is written into every verdict."
+NAMED = "Show students' names in place of the submissions' keys. (Always: set SHARDLAB_NAMES=1.)"
+course_option = click.option(
+    "--course", "course_dir", type=FOLDER, default=".", show_default=True, help="nbgrader's course directory."
+)
+sandbox_option = click.option(
+    "--sandbox", "mode", type=click.Choice(get_args(Mode)), default="bubblewrap", show_default=True, help=IN_BOX
+)
+wait_option = click.option(
+    "--wait/--no-wait", default=True, help=f"Wait for another command on this course, or stop with status {statuses.BUSY}."
+)
+names_option = click.option("--names", is_flag=True, envvar="SHARDLAB_NAMES", help=NAMED)
+console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
+
+
+def alone(course_dir: pathlib.Path, command: str, wait: bool) -> contextlib.AbstractContextManager[None]:
+    """The course directory to oneself; says for whom it waits."""
+    return lock.held(course_dir, command, wait=wait, told=lambda holder: console.print(f"waiting: {holder} has the course"))
+
+
+@contextlib.contextmanager
+def mended() -> Iterator[None]:
+    """Show a mistake that its reader can mend without a traceback."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit):
+        raise
+    except ShardlabError as error:
+        print(error, file=sys.stderr)
+        sys.exit(statuses.REFERENCES.get(error.reference, statuses.MEND))
+    except OSError as error:
+        print(faults.refused(error), file=sys.stderr)
+        sys.exit(statuses.MEND)
+    except KeyboardInterrupt:
+        print("stopped; what was graded is kept, and the same command goes on from here.", file=sys.stderr)
+        sys.exit(statuses.STOPPED)
+    except Exception:
+        traceback.print_exc()
+        print(f"\n{faults.ours()}", file=sys.stderr)
+        sys.exit(statuses.OURS)

@@ -1,0 +1,246 @@
+"""Canvas and Moodle: who is who, what comes out of an archive, and what goes back into their tables.
+
+The names of files and columns are those of Canvas's `content_zipper.rb` and `gradebook_exporter.rb`, and of Moodle's
+`downloader.php` and `importgradeslib.php`.
+"""
+
+from __future__ import annotations
+
+import csv
+import pathlib
+import shutil
+import zipfile
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo
+
+import pytest
+from click.testing import CliRunner, Result
+from shardlab_grader import cli
+from shardlab_grader.lms import archives
+from shardlab_grader.lms.archives import Collected
+from shardlab_grader.lms.sheets import PRESETS, Sheet
+from shardlab_grader.sandbox import box as sandbox
+
+from shardlab.errors import ShardlabError
+
+from .conftest import NAME
+
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Notes,90_tiny (31),Essay (32),Current Score
+,,,,,,Manual Posting,,
+    Points Possible,,,,,,3.5,10,(read only)
+"Lindgren, Gus",4711,s-1,gus,A,quiet,,7,70
+"Novák, Hana",4712,s-2,hana,"A and B",,2,8,80
+"Student, Test",4799,,f00,A,,,,
+"""
+MOODLE = """\
+Identifier,Full name,ID number,Email address,Status,Grade,Maximum Grade,Grade can be changed,Last modified (submission),\
+Online text,Last modified (grade),Feedback comments
+Participant 71,Gus Lindgren,,gus@example.org,Submitted for grading,,"3,50",Yes,"Saturday, 27 February 2027, 11:30 PM",,-,
+Participant 72,Hana Novák,22,hana@example.org,Submitted for grading,2.00,"3,50",Yes,"Tuesday, March 2, 2027, 10:00 AM",,\
+"Tuesday, March 2, 2027, 11:00 AM","<p>so, so</p>"
+Participant 73,Ivo Petrov,23,ivo@example.org,No submission,,"3,50",Yes,-,,-,
+"""
+TABLES = {"canvas": CANVAS, "moodle": MOODLE}
+STUDENTS = {"4711": "gus", "4712": "hana", "71": "gus", "72": "hana"}
+
+
+def sheet(folder: pathlib.Path, lms: str, text: str = "", encoding: str = "utf-8") -> Sheet:
+    """The sample table of an LMS, or another text."""
+    path = folder / f"{lms}.csv"
+    path.write_bytes((text or TABLES[lms]).encode(encoding))
+    return Sheet(PRESETS[lms], path)
+
+
+def collected(
+    folder: pathlib.Path, lms: str, files: Mapping[str, str], times: Mapping[str, object] | None = None
+) -> Collected:
+    """What is done with an archive of these files."""
+    with zipfile.ZipFile(folder / "all.zip", "w") as opened:
+        for name, text in files.items():
+            opened.writestr(name, text)
+    return archives.collect(folder / "all.zip", PRESETS[lms], STUDENTS, times or {}, folder / "course", NAME)  # type: ignore[arg-type]
+
+
+def submitted(folder: pathlib.Path) -> dict[str, str]:
+    """The files below `submitted/`, with their texts."""
+    root = folder / "course" / "submitted"
+    return {path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*") if path.is_file()}
+
+
+def test_students_are_those_of_the_first_column_that_names_all(tmp_path: pathlib.Path) -> None:
+    """Or of the one that is asked for; Canvas's test student has an id too."""
+    assert sheet(tmp_path, "canvas").students() == {"4711": "gus", "4712": "hana", "4799": "f00"}
+    assert sheet(tmp_path, "moodle").students() == {
+        f"7{n + 1}": f"{who}@example.org" for n, who in enumerate(("gus", "hana", "ivo"))
+    }
+    with_names = MOODLE.replace("Gus Lindgren,,", "Gus Lindgren,21,")
+    assert sheet(tmp_path, "moodle", with_names).students() == {"71": "21", "72": "22", "73": "23"}
+    assert sheet(tmp_path, "moodle").students("Full name")["72"] == "Hana Novák"
+    assert (
+        sheet(tmp_path, "canvas", CANVAS.replace(",", ";").replace("Lindgren;", "Lindgren,"), "utf-8-sig").students()["4711"]
+        == "gus"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lms", "text", "column", "said"),
+    [
+        ("moodle", "", "ID number", "'ID number' does not name every student"),
+        ("moodle", MOODLE.replace("hana@", "gus@"), "", "'ID number' and 'Email address' does not name every student"),
+        ("moodle", MOODLE.replace("gus@example.org", "../gus"), "Email address", "does not name every student"),
+        ("canvas", "", "Login", "it has no column 'Login'"),
+        ("canvas", MOODLE, "", "it has no column 'ID' and no 'Section'"),
+        ("moodle", CANVAS, "", "it has no column 'Identifier' and no 'Grade'"),
+        ("canvas", "\n", "", "it has no column 'ID'"),
+        ("moodle", MOODLE.replace("Grade,Max", "Bewertung,Max"), "", "export it once more, in English"),
+    ],
+)
+def test_another_table_is_refused(tmp_path: pathlib.Path, lms: str, text: str, column: str, said: str) -> None:
+    """It says which column is missing, and what to do."""
+    with pytest.raises(ShardlabError, match="lms-table") as error:
+        sheet(tmp_path, lms, text).students(column)
+    assert said in str(error.value)
+
+
+def test_a_table_of_another_encoding_is_refused(tmp_path: pathlib.Path) -> None:
+    """Names would come back to the LMS as others."""
+    with pytest.raises(ShardlabError, match="not UTF-8"):
+        sheet(tmp_path, "canvas", encoding="latin-1")
+
+
+def test_times_are_those_of_the_zone(tmp_path: pathlib.Path) -> None:
+    """In both of Moodle's English orders; who has handed in nothing has none, and Canvas's table has no times."""
+    times = sheet(tmp_path, "moodle").times(ZoneInfo("Europe/Berlin"))
+    assert {user: f"{time:%m-%d %H:%M %z}" for user, time in times.items()} == {
+        "71": "02-27 23:30 +0100",
+        "72": "03-02 10:00 +0100",
+    }
+    assert sheet(tmp_path, "moodle", MOODLE.replace("Saturday, 27 February", "Samstag, 27. Februar")).times(
+        ZoneInfo("UTC")
+    ).keys() == {"72"}
+    assert sheet(tmp_path, "canvas").times(ZoneInfo("UTC")) == {}
+
+
+def test_only_the_newest_notebook_of_each_comes_out(tmp_path: pathlib.Path) -> None:
+    """Whatever else there is stays in the archive, and no name leads out of `submitted/`."""
+    done = collected(tmp_path, "canvas", {
+        f"lindgrengus_4711_900_{NAME}.ipynb": "old",
+        f"lindgrengus_4711_1000_{NAME}-1.ipynb": "new",
+        "lindgrengus_4711_1001_notes.ipynb": "notes",
+        f"folder/nováhana_3_LATE_4712_901_my_12_34_{NAME} (2).ipynb": "renamed",
+        f"petrovivo_4713_902_{NAME}.ipynb": "who",
+        f"lindgrengus_4711_903_{NAME}.py": "text",
+        f"../../evil_4711_{NAME}.ipynb": "evil",
+        "readme.txt": "",
+    })  # fmt: skip
+    assert submitted(tmp_path) == {f"gus/{NAME}/{NAME}.ipynb": "new", f"hana/{NAME}/{NAME}.ipynb": "renamed"}
+    assert (done.new, done.late, done.unknown) == (("gus", "hana"), ("hana",), (f"petrovivo_4713_902_{NAME}.ipynb",))
+    assert len(done.left) == 5 and not (tmp_path / "evil").exists()
+    again = collected(tmp_path, "canvas", {
+        f"lindgrengus_4711_1000_{NAME}-1.ipynb": "new", f"nováhana_4712_1002_{NAME}.ipynb": "in time"})  # fmt: skip
+    assert (again.same, again.replaced, again.late) == (("gus",), ("hana",), ())
+
+
+@pytest.mark.parametrize("between", ["/", "_/", "_/sub/", "_"])
+def test_moodles_folders_and_its_flat_names(tmp_path: pathlib.Path, between: str) -> None:
+    """As versions and teachers have it; times become nbgrader's, and go where there is none any more."""
+    times = sheet(tmp_path, "moodle").times(ZoneInfo("America/New_York"))
+    files = {
+        f"Gus Lindgren_71_assignsubmission_file{between}{NAME}.ipynb": "gus's",
+        f"Jo Li_72_assignsubmission_file{between}a.ipynb": "x",
+    }
+    more = {"Gus Lindgren_71_assignsubmission_onlinetext/onlinetext.html": "<p></p>"}
+    done = collected(tmp_path, "moodle", files | more, times)
+    assert (done.new, done.left) == (("gus", "hana"), tuple(more))
+    assert submitted(tmp_path)[f"gus/{NAME}/{NAME}.ipynb"] == "gus's"
+    assert submitted(tmp_path)[f"gus/{NAME}/timestamp.txt"] == "2027-02-28 04:30:00 UTC"
+    collected(tmp_path, "moodle", files, {})
+    assert f"gus/{NAME}/timestamp.txt" not in submitted(tmp_path)
+
+
+def test_what_is_no_archive_of_that_lms_is_refused(tmp_path: pathlib.Path) -> None:
+    """Another LMS's, an anonymous one, one that broke off, one that claims to be small."""
+    for files in ({f"Gus_71_assignsubmission_file/{NAME}.ipynb": "x"}, {f"anon_x7Yz_900_{NAME}.ipynb": "x"}, {}):
+        with pytest.raises(ShardlabError, match="no notebook in it is named as canvas names them"):
+            collected(tmp_path, "canvas", files)
+    (tmp_path / "all.zip").write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(ShardlabError, match="lms-archive"):
+        archives.collect(tmp_path / "all.zip", PRESETS["canvas"], STUDENTS, {}, tmp_path / "course", NAME)
+    assert not (tmp_path / "course").exists()
+
+
+def test_canvas_gets_its_identifying_columns_and_this_assignment(tmp_path: pathlib.Path) -> None:
+    """Other columns may have changed since; who has no score keeps what there was."""
+    filled = list(csv.reader(sheet(tmp_path, "canvas").filled({"4711": 1 / 3 + 2}, 3.5, NAME, scale=False).splitlines()))
+    assert filled[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{NAME} (31)"]
+    assert [row[5] for row in filled[1:]] == ["Manual Posting", "3.5", "2.33", "2", ""]
+    assert filled[4][:5] == ["Novák, Hana", "4712", "s-2", "hana", "A and B"]
+
+
+def test_moodle_gets_its_worksheet(tmp_path: pathlib.Path) -> None:
+    """All of it, since it compares the dates of grades, with its own comments."""
+    filled = list(csv.reader(sheet(tmp_path, "moodle").filled({"71": 3.5, "73": 0}, 3.5, "any", scale=False).splitlines()))
+    given = list(csv.reader(MOODLE.splitlines()))
+    assert [row[5] for row in filled] == ["Grade", "3.5", "2.00", "0"]
+    assert [row[:5] + row[6:] for row in filled] == [row[:5] + row[6:] for row in given]
+
+
+def test_other_points_are_refused_or_scaled(tmp_path: pathlib.Path) -> None:
+    """A score of 4 of 4 would be more than all of 3.5."""
+    for lms, user in (("canvas", "4711"), ("moodle", "71")):
+        with pytest.raises(ShardlabError, match=r"the LMS counts 3.5 points, and the assignment has 4"):
+            sheet(tmp_path, lms).filled({user: 4}, 4, NAME, scale=False)
+        assert ",3.5" in sheet(tmp_path, lms).filled({user: 4}, 4, NAME, scale=True)
+
+
+def test_an_unknown_title_lists_the_others(tmp_path: pathlib.Path) -> None:
+    """Canvas's own titles are free; two of one title have other numbers."""
+    with pytest.raises(ShardlabError, match="lms-table") as error:
+        sheet(tmp_path, "canvas").filled({}, 3.5, "Tiny", scale=False)
+    assert "no column of it is 'Tiny'" in str(error.value) and f"{NAME} (31), Essay (32)" in str(error.value)
+    twice = sheet(tmp_path, "canvas", CANVAS.replace("Essay (32)", f"{NAME} (33)"))
+    with pytest.raises(ShardlabError, match="2 columns of it are"):
+        twice.filled({}, 3.5, NAME, scale=False)
+    assert twice.filled({}, 10, f"{NAME} (33)", scale=False).startswith("Student,")
+
+
+def run(*arguments: str | pathlib.Path) -> Result:
+    """One command's end and what it printed."""
+    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+
+
+def test_from_the_archive_to_the_table(
+    tiny_course: pathlib.Path, tiny: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both commands around `grade`: the ungraded one's cell stays, names are printed where they are asked for."""
+    monkeypatch.setattr(sandbox, "probe", lambda mode: None)
+    monkeypatch.chdir(tmp_path)
+    course = shutil.copytree(tiny_course, tmp_path / "course")
+    given = (course / "release" / NAME / f"{NAME}.ipynb").read_text()
+    sheet(tmp_path, "canvas")
+    with zipfile.ZipFile("all.zip", "w") as opened:
+        opened.writestr(f"lindgrengus_4711_1_{NAME}.ipynb", given)
+        opened.writestr(f"novákhana_4712_2_{NAME}.ipynb", "no notebook")
+        opened.writestr(f"petrovivo_4713_3_{NAME}.ipynb", given)
+    here = ("--course", course, "--names")
+    done = run("collect", "90", "all.zip", "--from", "canvas", "--table", "canvas.csv", *here)
+    assert done.exit_code == 0, done.output
+    assert done.output == (
+        f"new: 2: gus, hana\nnot in the table, and not collected: 1: petrovivo_4713_3_{NAME}.ipynb\n"
+        f"no times: nothing is late.\nnext: shardlab-grader grade {NAME}\n"
+    )
+    assert run("grade", "90", "--course", course, "--workers", "1").exit_code == 3
+    done = run("export", "90", "canvas.csv", "--to", "canvas", *here)
+    assert done.exit_code == 0, done.output
+    said = "scores: 1 of 3 students\nleft empty, because ungraded or waiting for a person: 1: hana\n"
+    assert done.output == f"{said}wrote {NAME}-canvas.csv\n"
+    rows = list(csv.reader((tmp_path / f"{NAME}-canvas.csv").read_text().splitlines()))
+    assert [row[-1] for row in rows[3:]] == ["0", "2", ""]
+    assert (
+        "gus" not in run("collect", "90", "all.zip", "--from", "canvas", "--table", "canvas.csv", "--course", course).output
+    )
+    kept = run("export", "90", "canvas.csv", "--to", "canvas", "--output", "canvas.csv", *here)
+    assert kept.exit_code == 2 and "worth keeping" in kept.output
+    nowhere = run("collect", "90", "all.zip", "--from", "canvas", "--table", "canvas.csv", "--timezone", "Mars/Base", *here)
+    assert nowhere.exit_code == 1
