@@ -63,7 +63,7 @@ def run_script(request: pytest.FixtureRequest) -> Iterator[RunScript]:
 @pytest.fixture
 def tiny(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
     """The root of a repository with one chapter, whose questions are the only ones."""
-    return _repository(tmp_path, monkeypatch)
+    return repository(tmp_path, monkeypatch)
 
 
 @pytest.fixture(scope="session")
@@ -71,11 +71,11 @@ def tiny_course(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A course directory with the tiny chapter released; made once, since nbgrader takes seconds for a new gradebook."""
     folder = tmp_path_factory.mktemp("released")
     with pytest.MonkeyPatch.context() as patch:
-        release.release(NAME, folder / "course", _repository(folder, patch))
+        release.release(NAME, folder / "course", repository(folder, patch))
     return folder / "course"
 
 
-def _repository(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+def repository(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
     declared = types.ModuleType("shardlab_course.chapters")
     declared.QUESTIONS = SYLLABUS.questions
     declared.question = SYLLABUS.questions.__getitem__

@@ -135,7 +135,9 @@ class Course:
                 raise ShardlabError("unknown-student", "nothing is kept of this student.", where=f"{self.root}", mend=mend)
             submission = gradebook.update_or_create_submission(assignment, student)
             gradebook.grant_extension(assignment, student, days=days)
-            return "" if submission.duedate is None else f"{submission.duedate:%Y-%m-%d %H:%M} UTC"
+            if gradebook.find_assignment(assignment).duedate is None:  # which nbgrader would add the days to
+                return ""
+            return f"{submission.duedate:%Y-%m-%d %H:%M} UTC"
 
     def gradebook(self) -> Gradebook:
         """nbgrader's database; a context manager."""

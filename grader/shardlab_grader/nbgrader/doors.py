@@ -20,7 +20,7 @@ from traitlets.config import Config
 
 from shardlab_grader.nbgrader import pages
 from shardlab_grader.nbgrader.course import STAGED, staging
-from shardlab_grader.records import lock
+from shardlab_grader.records import lock, sharing
 from shardlab_grader.records.submissions import Unreadable, stage
 from shardlab_grader.releases import places
 
@@ -52,6 +52,8 @@ def _asking(theirs: Callable[[BaseConverter], None], steps: Steps) -> Callable[[
             # nbgrader's own step would run what is ours, and students' code with it, outside of any sandbox.
             self.log.error("%s is more than one assignment, %s among them: name one at a time", asked, met[0])
             raise NbGraderException(f"name one assignment instead of {asked}")
+        if met and sharing.shared(pathlib.Path(self.coursedir.root)):
+            self.coursedir.groupshared = True
         with steps(self) if met else _untouched(self):
             theirs(self)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import IO
 
 from shardlab.errors import ShardlabError
+from shardlab_grader.records import sharing
 
 NAME = "lock"
 """Below `shardlab/`. The kernel holds the lock, not the file: it is free as soon as its holder has ended in any way."""
@@ -31,8 +32,9 @@ def held(course_dir: pathlib.Path, command: str, *, wait: bool = True, told: Tol
     """
     path = course_dir / "shardlab" / NAME
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        sharing.make(path.parent)
         opened = path.open("a+")
+        sharing.give(path)
     except OSError:  # where no lock can be written nothing else can, and the command itself says so
         yield
         return
@@ -48,7 +50,8 @@ def held(course_dir: pathlib.Path, command: str, *, wait: bool = True, told: Tol
             fcntl.flock(file, fcntl.LOCK_EX)
         _say(file, f"{command}, process {os.getpid()} on {socket.gethostname()} since {datetime.datetime.now():%H:%M:%S},")
         try:
-            yield
+            with sharing.among(course_dir):
+                yield
         finally:
             _say(file, "")
 

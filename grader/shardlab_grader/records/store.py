@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shardlab_grader.records import sharing
 from shardlab_judge.verdict import Verdict
 
 
@@ -99,19 +100,22 @@ def key(content: bytes, release: str) -> str:
 
 
 def write(path: pathlib.Path, text: str, mode: int = 0o600) -> None:
-    """Write a file at once or not at all, in a directory that only its owner can enter when it is new."""
+    """Write a file at once or not at all, in a directory that only its owner can enter when it is new.
+
+    In a shared course it is its group's too.
+    """
     write_bytes(path, text.encode(), mode)
 
 
 def write_bytes(path: pathlib.Path, content: bytes, mode: int = 0o600) -> None:
     """The same of bytes."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    sharing.make(path.parent)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
-            os.fchmod(file.fileno(), mode)
+            os.fchmod(file.fileno(), sharing.mode(path.parent, mode))
             os.fsync(file.fileno())
         os.replace(name, path)
     except BaseException:

@@ -153,7 +153,7 @@ def _with_questions(made: Release, folder: pathlib.Path, public: str) -> None:
         if target.is_dir():
             shutil.rmtree(target)
         target.mkdir(parents=True)
-        target.chmod(0o755)
+        target.chmod(target.stat().st_mode | 0o755)
         for path in own.files(folder):
             # The judge reads them inside its sandbox, where it is not the owner.
             store.write(target / path.name, path.read_text(), 0o644)

@@ -48,7 +48,8 @@ def filling(cache: pathlib.Path) -> Iterator[Mount]:
                     shutil.copyfileobj(written, copy)
                 os.chmod(copy.name, 0o644)
                 os.replace(copy.name, kept / path.name)
-    kept.chmod(0o755)
+    if kept.stat().st_uid == os.getuid():  # in a shared course another one may have made it, and given it this mode
+        kept.chmod(kept.stat().st_mode | 0o755)
 
 
 def _processor() -> str:
