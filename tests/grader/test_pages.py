@@ -7,9 +7,15 @@ import re
 
 import nbformat
 import pytest
-from shardlab_grader.nbgrader import pages
+from shardlab_grader import nbgrader_plugin
+from shardlab_grader.nbgrader import doors, pages
+from traitlets.config import Config
 
-NOTEBOOKS = sorted((pathlib.Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+from shardlab_course.editions import edition, header
+
+from .conftest import ROOT
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -59,3 +65,56 @@ def test_exercises_have_their_titles() -> None:
         f'<li><a href="#q4-2">{title}</a> (Score: 1.0 / 2.0)</li><li><a href="#q4-20">Test cell</a></li>'
         f'<span class="nbgrader-label">{title} <code>q4-2</code></span>'
     )
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_feedback_page_is_small(path: pathlib.Path) -> None:
+    """Below 100 kB with every answer of the solution, and each exercise has its title, also where prose precedes it."""
+    source = edition.source(ROOT / "solutions" / f"{path.stem}.md", header.syllabus(ROOT))
+    solved, released = edition.solution(source), nbformat.read(path, as_version=4)
+    notebook = pages.inert(solved, released)
+    graded = [mark for cell in notebook.cells if (mark := cell.metadata.get("nbgrader"))]
+    for mark in graded:
+        mark.update(score=0.5, points=mark.get("points", 0), comment=None)
+    page = shown(notebook)
+    assert len(page.encode()) < 100_000
+    assert "Test cell" not in page and "getbootstrap.com" not in page
+    assert page.count("Student's answer") == sum(bool(mark.get("solution")) for mark in graded)
+
+
+def shown(notebook: nbformat.NotebookNode) -> str:
+    """The feedback page that nbgrader makes of an autograded notebook."""
+    config = Config()
+    nbgrader_plugin.configure(config)
+    exporter = pages.Page(config=config, template_name="feedback")
+    exporter.extra_template_basedirs = [str(pages.TEMPLATES), doors.TEMPLATES]
+    told = {"notebook": "n", "assignment": "n", "student": "s", "score": 1.0, "max_score": 2.0, "late_penalty": 0.0}
+    page, _ = exporter.from_notebook_node(notebook, {"nbgrader": told})
+    return page
+
+
+def test_a_page_has_what_is_the_students() -> None:
+    """Every cell that was added or changed, wherever it stands; of what was given, each exercise from its heading on."""
+    markdown, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
+    mark = {"grade": True, "solution": False, "grade_id": "q4-2", "points": 2, "score": 1.0}
+    answer = {"grade": False, "solution": True, "grade_id": "q4-2-answer", "comment": None}
+    given = [markdown("A lecture."), code("show(given)"), markdown("More of it.\n\n## Exercise 4.2: Do\n\nWrite it."),
+             code("helper = 1"), code("...", metadata={"nbgrader": answer}), code("check()", metadata={"nbgrader": mark}),
+             markdown("Another lecture."), code("show(more)")]  # fmt: skip
+    released = nbformat.v4.new_notebook(cells=given)
+    mine = [*given[:1], code("my_try = 2"), *given[1:4], code("answer = 3", metadata={"nbgrader": answer}), *given[5:7],
+            code("show(mine)"), markdown("## Exercise 4.9: Mine")]  # fmt: skip
+    page = shown(pages.inert(nbformat.v4.new_notebook(cells=mine), released))
+    text = re.sub(r"<[^>]+>", "", page)
+    for said in (
+        "my_try = 2",
+        "Exercise 4.2: Do",
+        "helper = 1",
+        "answer = 3",
+        "show(mine)",
+        "## Exercise 4.9: Mine",
+        "Exercises, and",
+    ):
+        assert said in text
+    for said in ("lecture", "show(given)", "More of it"):
+        assert said not in text

@@ -21,7 +21,13 @@ from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
 
 TEMPLATES = pathlib.Path(__file__).with_name("templates")
-HEADING = re.compile(r"## Exercise (?P<id>\d+\.\d+): (?P<title>.+)")
+STYLE = f"<style>{TEMPLATES.joinpath('feedback', 'feedback.css').read_text()}</style>"
+GIVEN = "shardlab_given"
+"""In the metadata of an autograded notebook's cells: as it was released, and no exercise's answer."""
+UNSTYLED = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')
+"""Names, brackets and spaces, a third of a page: they have no colour of their own."""
+LEFT_OUT = "*Exercises, and cells of your own. The rest of the chapter is as it was given.*"
+HEADING = re.compile(r"^## Exercise (?P<id>\d+\.\d+): (?P<title>.+)", re.MULTILINE)
 ADMONITION = re.compile(r"^:::\{(?P<kind>\w+)\} *(?P<title>.*)\n(?P<body>(?s:.*?))^:::$\n?", re.MULTILINE)
 MATH = """
     math menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt
@@ -85,32 +91,60 @@ COMPILED = Templates()
 
 
 class Page(HTMLExporter):
-    """A feedback page. nbconvert's own exporter parses what it has made to look for pictures without a text and for the
-    cells of JupyterLab's theme, which takes longer than to make it; these pages have neither."""
+    """A feedback page: the exercises and the student's own cells, with few styles, so that a class is mailed in one go.
+
+    nbconvert's own exporter parses what it has made to look for pictures without a text and for the cells of JupyterLab's
+    theme, which takes longer than to make it; these pages have neither.
+    """
 
     def _create_environment(self) -> jinja2.Environment:
         environment: jinja2.Environment = super()._create_environment()  # type: ignore[no-untyped-call]
         environment.bytecode_cache = COMPILED
         return environment
 
+    def _init_resources(self, resources: dict[str, Any] | None) -> dict[str, Any]:
+        found: dict[str, Any] = super()._init_resources(resources)  # type: ignore[no-untyped-call]
+        found["include_css"] = lambda name: STYLE  # in place of all of Bootstrap, of which nbgrader's template uses a panel
+        return found
+
     def from_notebook_node(  # type: ignore[override]
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **rest: Any
     ) -> tuple[str, dict[str, Any]]:
-        given = self._init_resources(resources)  # type: ignore[no-untyped-call]
+        given = self._init_resources(resources)
+        nb = exercises(nb)
         kinds = WidgetsDataTypeFilter(notebook_metadata=self._nb_metadata, parent=self, resources=given)
         self.register_filter("filter_data_type", kinds)  # type: ignore[no-untyped-call]
         text, told = TemplateExporter.from_notebook_node(self, nb, given, **rest)
         return titled(str(text), nb), told
 
 
+def exercises(notebook: NotebookNode) -> NotebookNode:
+    """The notebook without given text and code that no exercise has between its heading and its grade cell."""
+    kept, inside = [], False
+    for cell in notebook.cells:
+        if found := _heading(cell):
+            cell, inside = nbformat.v4.new_markdown_cell(cell.source[found.start() :], metadata=cell.metadata), True
+        if inside or not cell.metadata.get(GIVEN):
+            kept.append(cell)
+        inside = inside and not cell.metadata.get("nbgrader", {}).get("grade")
+    if len(kept) < len(notebook.cells):
+        kept.insert(0, nbformat.v4.new_markdown_cell(LEFT_OUT))
+    return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=kept)
+
+
 def titled(page: str, notebook: NotebookNode) -> str:
     """A feedback page that names exercises where nbgrader's template has "Test cell" and the cell's id alone."""
-    # At the beginning of a cell: what a student writes begins with a fence here.
-    for found in filter(None, (HEADING.match(cell.source) for cell in notebook.cells if cell.cell_type == "markdown")):
+    for found in filter(None, map(_heading, notebook.cells)):
         name, said = f"q{found['id'].replace('.', '-')}", html.escape(f"{found['id']} {found['title']}")
         page = page.replace(f'<a href="#{name}">Test cell</a>', f'<a href="#{name}">{said}</a>')
         page = page.replace(f"Grade cell: <code>{name}</code>", f"{said} <code>{name}</code>")
     return page
+
+
+def _heading(cell: NotebookNode) -> re.Match[str] | None:
+    """An exercise's, with which its text begins; prose of the chapter may stand before it in the cell."""
+    ours = cell.cell_type == "markdown" and not cell.source.startswith("```")  # what a student writes begins with a fence
+    return HEADING.search(cell.source) if ours else None
 
 
 class Renderer(IPythonRenderer):
@@ -136,7 +170,7 @@ def highlighted(source: str, language: str | None = None, metadata: Mapping[str,
 
 @functools.lru_cache(PAGES)
 def _highlighted(source: str, language: str) -> str:
-    return str(Highlight2HTML(pygments_lexer=language)(source))
+    return UNSTYLED.sub(r"\1", str(Highlight2HTML(pygments_lexer=language)(source)))
 
 
 @functools.lru_cache(PAGES)
@@ -154,12 +188,18 @@ def _quoted(found: re.Match[str]) -> str:
 
 
 def inert(notebook: NotebookNode, released: NotebookNode) -> NotebookNode:
-    """The notebook with the student's prose as plain text.
+    """The notebook with the student's prose as plain text, and what was given marked.
 
     nbgrader's own pages render Markdown as it stands, scripts and all, in the session of whoever grades.
     """
-    ours = {cell.source for cell in released.cells if cell.cell_type == "markdown"}
-    cells = [cell if cell.cell_type == "code" or cell.source in ours else _plain(cell) for cell in notebook.cells]
+    ours = {(cell.cell_type, cell.source) for cell in released.cells}
+    cells = []
+    for cell in notebook.cells:
+        given = (cell.cell_type, cell.source) in ours
+        shown = cell if given or cell.cell_type == "code" else _plain(cell)
+        if given and "nbgrader" not in cell.metadata:
+            shown.metadata[GIVEN] = True
+        cells.append(shown)
     return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
 
 
