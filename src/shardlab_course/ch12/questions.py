@@ -65,8 +65,8 @@ SCATTER = Question(
                 "a hop is the product of the *next* chunk. Sums travel: T / n rows of the output. The inputs could travel "
                 "instead, and the values would be right, but X and W together are larger than the sums, and every hop "
                 "carries them. If the whole product is made first and its sums go round afterwards, bytes and values are "
-                "the same too, and every hop has nothing beside it. psum_scatter of the whole product is this same program "
-                "as far as a compiler can tell: it needs the last row before it can begin.",
+                "the same too, and every hop has nothing beside it. psum_scatter of the whole product waits likewise, for "
+                "the last row, unless a compiler takes it apart.",
 )  # fmt: skip
 
 LOOP = Question(
@@ -89,8 +89,8 @@ LOOP = Question(
     ),
     explanation="A text has a loop's body once, and the machine runs it as often as its rounds say: known_trip_count "
                 "stands in the loop's own line. So one permute in the text and seven are the same payload. fori_loop(0, n) "
-                "with a hop in every round is the usual slip: n hops instead of n - 1, an eighth more bytes for nothing. "
-                "Unrolled, the compiler sees all rounds and can order them freely, and the program grows with n; looped, "
+                "with a hop in every round is the usual slip: n hops instead of n - 1, on eight devices a seventh more "
+                "bytes. Unrolled, the compiler sees all rounds and can order them freely, and the program grows with n; looped, "
                 "it stays small, and a round's hop can only hide behind that round's product. Where a hop stands in the "
                 "body, before or after the product, may then matter: if the product needs what has just arrived, nothing "
                 "is left to run beside it.",

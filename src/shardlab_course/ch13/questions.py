@@ -80,8 +80,8 @@ PENCIL = Question(
         "along 0.",
     ),
     explanation="Pencils cut two dimensions and leave one whole, so three transforms need two exchanges. Each goes along "
-                "one mesh axis: groups of 2 along y, groups of 4 along x, four and two of them side by side. Each device "
-                "sends its block twice, and that does not depend on the size of the groups. A slab needs only one exchange "
+                "one mesh axis: groups of 2 along y, groups of 4 along x, four and two of them side by side. Each has a "
+                "payload of one block, whatever the size of the groups. A slab needs only one exchange "
                 "of the same size, but an n³ cube has n slabs and n² pencils: for more than n devices there is no other "
                 "way. The order of exchanges decides where the transform lies. Libraries choose orders in which dimensions "
                 "come out transposed, so that each local transform runs along the last one; then the inverse undoes it.",
