@@ -32,7 +32,7 @@ MOVED = (
         "transformed everywhere, and each kept its own rows.", 1, like=_says("explicit", 0)),
     Misconception(
         "trusts-the-compiler",
-        "No two rows mix, and yet XLA for CPU does not cut an FFT along its batch: it gathers all of them.",
+        "No two rows mix, and yet XLA for CPU of JAX 0.10.2 does not cut an FFT along its batch: it gathers all of them.",
         1, like=lambda got: got.get("fft") == 0 or got.get("vmap") == 0),
     Misconception(
         "products-are-cut",
