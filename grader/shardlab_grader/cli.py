@@ -15,6 +15,7 @@ from rich.markup import escape
 
 import shardlab
 from shardlab_grader import statuses
+from shardlab_grader.by_hand.commands import mark
 from shardlab_grader.classes import faults
 from shardlab_grader.lms.commands import collect, export
 from shardlab_grader.sandbox import box as sandbox
@@ -49,6 +50,7 @@ def main() -> None:
 
 main.add_command(collect)
 main.add_command(export)
+main.add_command(mark)
 
 
 @main.command()

@@ -1,0 +1,1 @@
+"""Answers that a person grades, by the lines of a rubric and with comments that are used again."""

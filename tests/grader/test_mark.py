@@ -1,0 +1,151 @@
+"""Marks by hand: a rubric to begin with, a sheet of answers, and points and comments back in nbgrader's gradebook."""
+
+from __future__ import annotations
+
+import csv
+import pathlib
+import tomllib
+
+import pytest
+from click.testing import CliRunner, Result
+from shardlab_grader import cli
+from shardlab_grader.by_hand import rubric
+from shardlab_grader.classes import classroom
+from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.releases.release import Release
+
+from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition, header
+
+from .conftest import NAME, ROOT
+from .test_manual import hand_in, made  # noqa: F401 (a fixture)
+from .test_nbgrader import silent
+
+CELL = "q90-1-why"
+RUBRIC = """
+[q90-1-why]
+"Names the bytes" = 2
+"Says why" = 1
+
+[comments]
+units = "A number has a unit."
+why = "And why?"
+"""
+
+
+def run(of: Release, *arguments: str | pathlib.Path) -> Result:
+    """`mark` on the tiny chapter."""
+    return CliRunner().invoke(cli.main, ["mark", "90", *map(str, arguments), "--course", str(of.course_dir)])
+
+
+@pytest.fixture
+def graded(made: Release) -> Release:  # noqa: F811
+    """Two who have written, one of them a formula, and one who has not."""
+    for student, text in (("ann", "Because *bytes*.\n\n```\nf(x)\n```"), ("bob", "=1+2"), ("cyd", "*Your reasons:*")):
+        notebook = made.notebook
+        next(cell for cell in notebook.cells if cell.id == CELL).source = text
+        hand_in(made, student, notebook)
+    classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    return made
+
+
+def filled(sheet: pathlib.Path, **columns: str) -> pathlib.Path:
+    """The sheet with these cells in the row of the answer that begins with `Because`."""
+    rows = list(csv.DictReader(sheet.read_text().splitlines(keepends=True)))
+    row = next(row for row in rows if row["answer"].startswith("Because"))
+    row.update(columns)
+    with sheet.open("w", newline="") as file:
+        writer = csv.DictWriter(file, row.keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    return sheet
+
+
+@pytest.mark.sandbox
+def test_from_the_sheet_to_the_gradebook(graded: Release, tmp_path: pathlib.Path) -> None:
+    """A rubric is begun once; names are nowhere; points, lines and comment come to the student's page."""
+    sheet = tmp_path / "marks.csv"
+    begun = run(graded, "--write", sheet)
+    assert begun.exit_code == 0, begun.output
+    path = graded.course_dir / "rubrics" / f"{NAME}.toml"
+    assert tomllib.loads(path.read_text()) == {CELL: {"Points": 3}, "comments": {}}
+    path.write_text(RUBRIC)
+    assert run(graded, "--write", sheet).output == f"wrote {sheet}: 2 answers\n"
+    rows = list(csv.DictReader(sheet.read_text().splitlines(keepends=True)))
+    assert {row["answer"] for row in rows} == {"Because *bytes*.\n\n```\nf(x)\n```", "'=1+2"}
+    assert not any(name in sheet.read_text() for name in ("ann", "bob", "cyd"))
+    filled(sheet, **{"Names the bytes (of 2)": "1,5", "Says why (of 1)": "0", "comment": "#units Good start. #why"})
+    assert run(graded, "--read", sheet).output == "points given: 1\n"
+    rows_of = {row.student: row for row in classroom.rows(graded.course_dir, NAME)}
+    assert (rows_of["ann"].total, rows_of["ann"].waiting, rows_of["bob"].waiting) == (1.5, False, True)
+    with quiet(), Course(graded.course_dir).gradebook() as gradebook:
+        comment = gradebook.find_comment(CELL, NAME, NAME, "ann").comment
+    assert comment == ("- Names the bytes: 1.5 of 2\n- Says why: 0 of 1\n\nA number has a unit. Good start. And why?")
+    page = (graded.course_dir / "feedback" / "ann" / NAME / f"{NAME}.html").read_text()
+    assert "<li>Names the bytes: 1.5 of 2</li>" in page and "Good start." in page
+    assert run(graded, "--write", sheet).output.endswith("1 answer\n")
+    assert run(graded, "--write", sheet, "--all").output.endswith("2 answers\n")
+
+
+REFUSED: tuple[tuple[dict[str, str], str], ...] = (
+    ({"Names the bytes (of 2)": "3", "Says why (of 1)": "0"}, "'3' is no number from 0 to 2"),
+    ({"Names the bytes (of 2)": "1", "Says why (of 1)": ""}, "'nothing' is no number from 0 to 1"),
+    ({"Names the bytes (of 2)": "x", "Says why (of 1)": "1"}, "'x' is no number"),
+    ({"Names the bytes (of 2)": "1", "Says why (of 1)": "1", "comment": "#unit"}, "there is no comment #unit"),
+    ({"comment": "", "version": "0"}, "another answer since"),
+    ({"submission": "nobody"}, "this is no answer that a person grades"),
+)
+
+
+@pytest.mark.sandbox
+def test_a_row_that_cannot_be_is_refused(graded: Release, tmp_path: pathlib.Path) -> None:
+    """With its number and column, before anything is written."""
+    path = graded.course_dir / "rubrics" / f"{NAME}.toml"
+    path.parent.mkdir()
+    path.write_text(RUBRIC)
+    run(graded, "--write", tmp_path / "marks.csv")
+    for columns, said in REFUSED:
+        sheet = filled(tmp_path / "marks.csv", **columns)
+        assert run(graded, "--read", sheet).exit_code == 1
+        with pytest.raises(ShardlabError) as error:
+            raise_of(graded, sheet)
+        assert said in str(error.value) and "row " in str(error.value)
+    assert all(row.waiting for row in classroom.rows(graded.course_dir, NAME) if row.student != "cyd")
+
+
+def raise_of(of: Release, sheet: pathlib.Path) -> None:
+    """What reading the sheet raises."""
+    from shardlab_grader.by_hand import marks
+
+    lines = rubric.read(rubric.place(of.course_dir, NAME), of.by_hand)
+    marks.read(sheet, marks.waiting(Course(of.course_dir), NAME, [CELL], everything=True), lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[q90-1-why]\nx = 1\n", "the lines of [q90-1-why] have 1 points together, and the cell has 3"),
+        ("", "have 0 points together"),
+        ("[q90-1-why]\nx = 'much'\n", "a line of [q90-1-why] has no points"),
+        ("[q90-1-why\n", "Expected ']'"),
+    ],
+)
+def test_a_rubric_that_does_not_add_up_is_refused(tmp_path: pathlib.Path, text: str, said: str) -> None:
+    """It says which cell, and how many points it has."""
+    path = tmp_path / "rubric.toml"
+    path.write_text(text)
+    with pytest.raises(ShardlabError, match="bad-rubric") as error:
+        rubric.read(path, {CELL: 3.0})
+    assert said in str(error.value)
+
+
+def test_the_courses_own_rubrics_fit_their_chapters() -> None:
+    """Each cell of the course that a person grades has one, which adds up."""
+    syllabus = header.syllabus(ROOT)
+    for path in sorted((ROOT / "solutions").glob("[0-9]*.md")):
+        marks = [cell.metadata.get("nbgrader", {}) for cell in edition.source(path, syllabus).cells]
+        cells = {mark.grade_id: float(mark.points) for mark in marks if mark.get("grade") and mark.get("solution")}
+        ours = rubric.COURSE / f"{path.stem}.toml"
+        assert ours.exists() == bool(cells)
+        if cells:
+            assert rubric.read(ours, cells).comments
