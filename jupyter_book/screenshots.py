@@ -32,7 +32,7 @@ LISTS = {
     "gradebook": f"gradebook/{ASSIGNMENT}/{ASSIGNMENT}",
 }
 """Formgrader's pages with one table, by the name of their picture."""
-WRONG = "13.5 / 24"
+WRONG = "13.5 / 26"
 """The score of the submission that is shown: names are hidden there."""
 
 
@@ -71,6 +71,7 @@ def table(context: BrowserContext, address: str) -> Page:
 
 def wrong_answer(page: Page) -> None:
     """Scroll to the first answer of the submission in view that is wrong, with what the check said at the foot."""
+    page.wait_for_load_state("networkidle")  # Formgrader's own script scrolls to the top when it has loaded
     said = page.locator(".output_area", has_text="not yet, ").first
     said.evaluate("cell => window.scrollBy(0, cell.getBoundingClientRect().bottom - window.innerHeight + 12)")
 

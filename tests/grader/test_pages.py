@@ -24,12 +24,12 @@ def test_no_directive_of_myst_is_left(path: pathlib.Path) -> None:
     texts = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
     assert any(":::{" in text for text in texts)
     shown = "\n".join(pages.markdown(text) for text in texts)
-    assert not re.search(r":::|^\(\S+\)=|\{\w+\}<code>", shown, re.MULTILINE)
+    assert not re.search(r":::|:class:|^\(\S+\)=|\{\w+\}<code>", shown, re.MULTILINE)
 
 
 def test_an_admonition_is_a_quotation() -> None:
     """With its title, or its kind; a list in it is one; what is not closed stays text."""
-    text = "a\n\n:::{admonition} In *this* chapter\n- `x`\n:::\n\n:::{note}\nb\n:::\n\n:::{note}\nc"
+    text = "a\n\n:::{admonition} In *this* chapter\n:class: tip\n- `x`\n:::\n\n:::{note}\nb\n:::\n\n:::{note}\nc"
     found = " ".join(pages.markdown(text).split())
     titled = "<p><strong>In <em>this</em> chapter</strong></p> <ul> <li><code>x</code></li> </ul>"
     assert found == (

@@ -29,6 +29,7 @@ UNSTYLED = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')
 LEFT_OUT = "*Exercises, and cells of your own. The rest of the chapter is as it was given.*"
 HEADING = re.compile(r"^## Exercise (?P<id>\d+\.\d+): (?P<title>.+)", re.MULTILINE)
 ADMONITION = re.compile(r"^:::\{(?P<kind>\w+)\} *(?P<title>.*)\n(?P<body>(?s:.*?))^:::$\n?", re.MULTILINE)
+OPTIONS = re.compile(r"\A(?::[\w-]+:.*\n)+")
 MATH = """
     math menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt
     mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics
@@ -182,9 +183,9 @@ def markdown(source: str) -> str:
 
 
 def _quoted(found: re.Match[str]) -> str:
-    """An admonition of MyST as a quotation with a title in bold, which any Markdown has."""
-    said = found["title"] or found["kind"].capitalize()
-    return "\n".join(f"> {line}".rstrip() for line in (f"**{said}**", "", *found["body"].splitlines())) + "\n"
+    """An admonition of MyST as a quotation with a title in bold, which any Markdown has; its options are for the book."""
+    said, body = found["title"] or found["kind"].capitalize(), OPTIONS.sub("", found["body"])
+    return "\n".join(f"> {line}".rstrip() for line in (f"**{said}**", "", *body.splitlines())) + "\n"
 
 
 def inert(notebook: NotebookNode, released: NotebookNode) -> NotebookNode:
