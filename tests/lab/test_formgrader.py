@@ -36,7 +36,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course directory with the tiny chapter released, handed in by two students, and graded."""
     folder = tmp_path_factory.mktemp("formgrader")
     with pytest.MonkeyPatch.context() as patch:
-        root = small._repository(folder, patch)
+        root = small.repository(folder, patch)
         made = release.release(small.NAME, folder / "course", root)
         solved = edition.to_ipynb(edition.solution(edition.source(small.TINY, small.SYLLABUS)))
         for student, changes in CLASS.items():
