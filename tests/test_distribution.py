@@ -61,9 +61,9 @@ def test_the_wheel_is_the_packages(built: tuple[pathlib.Path, pathlib.Path]) -> 
 
 
 def test_packages_hold_code_and_its_data_only() -> None:
-    """No notebook, no chapter's text, no gradebook, keys or submissions lie among the packages, whatever their names."""
+    """No notebook, chapter's text, gradebook, keys or submissions lie among the packages: rubrics and examples alone."""
     others = {path for path in ours() if pathlib.PurePath(path).suffix not in SUFFIXES}
-    assert {str(pathlib.PurePath(path).parent) for path in others} == {"shardlab_course/examples"}
+    assert {str(pathlib.PurePath(path).parent) for path in others} == {"shardlab_course/examples", "shardlab_grader/rubrics"}
     texts = {path for path in ours() if path.endswith(".txt")}
     assert {path.split("/")[1] for path in texts} == {"listings"}, "text that is no listing of a compiled program"
 
