@@ -13,6 +13,7 @@ import pytest
 from shardlab_grader.sandbox import servers as module
 from shardlab_grader.sandbox.box import Limits, Mount, Outcome, Sandbox, interpreter
 from shardlab_grader.sandbox.servers import Servers
+from shardlab_grader.sandbox.watch import buffers
 
 pytestmark = pytest.mark.sandbox
 
@@ -61,11 +62,6 @@ TRACES = {
         "import os; os.setxattr('/box/output', 'user.left', b'secret')",
         "import os; print(os.listxattr('/box/output'))",
         "[]",
-    ),
-    "message-queue": (
-        "import ctypes; print(ctypes.CDLL(None).msgget(7, 0o1666) >= 0)",
-        "import ctypes; print(ctypes.CDLL(None).msgget(7, 0))",
-        "-1",
     ),
     "daemon": (
         "import subprocess; subprocess.Popen(['setsid', 'sleep', '65.5'], start_new_session=True)",
@@ -121,6 +117,8 @@ def test_a_prepared_server_that_does_not_start(tmp_path: pathlib.Path) -> None:
 DENIED = {
     "keyring": "import ctypes; print(ctypes.CDLL(None, use_errno=True).syscall({add_key}, b'user', b'k', b'v', 1, -4))",
     "shared-memory": "import ctypes; print(ctypes.CDLL(None).shmget(0, 4096, 0o1600))",
+    "semaphores": "import ctypes; print(ctypes.CDLL(None).semget(0, 32000, 0o1600))",
+    "messages": "import ctypes; print(ctypes.CDLL(None).msgget(0, 0o1600))",
     "memory-file": "import ctypes; print(ctypes.CDLL(None).memfd_create(b'x', 0))",
     "cores": "import ctypes; print(ctypes.CDLL(None).sched_setaffinity(0, 8, ctypes.byref(ctypes.c_ulong(1))))",
     "user-namespace": "import ctypes; print(ctypes.CDLL(None).unshare(0x10000000))",
@@ -136,6 +134,41 @@ def test_mounts_cannot_be_changed(run: Run, source: str) -> None:
     """The calls with which a server makes them, and those that would outlive a child, fail in the child."""
     number = {"x86_64": 248, "aarch64": 217}[os.uname().machine]
     assert run(source.replace("{add_key}", str(number))).stdout == "-1\n"
+
+
+FULL = """
+import socket
+server = socket.create_server(("127.0.0.1", 0))
+ours, theirs = ({pair})
+for one, option in ((ours, socket.SO_SNDBUF), (theirs, socket.SO_RCVBUF)):
+    before = one.getsockopt(socket.SOL_SOCKET, option)
+    one.setsockopt(socket.SOL_SOCKET, option, 2**22)
+    assert one.getsockopt(socket.SOL_SOCKET, option) == before
+ours.settimeout(0.5)
+sent = 0
+try:
+    while True: sent += ours.send(bytes(2**14))
+except TimeoutError: print(sent)
+"""
+PAIRS = {
+    "unix": "socket.socketpair()",
+    "tcp": "socket.create_connection(server.getsockname()), server.accept()[0]",
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_a_socket_holds_what_the_watch_counts(run: Run, pair: str) -> None:
+    """What is sent and not fetched is no more than two buffers of the default size, whatever is asked for."""
+    sent = int(run(FULL.format(pair=pair)).stdout)
+    assert 2**14 <= sent <= sum(buffers().values())
+
+
+def test_sockets_count_as_memory(run: Run) -> None:
+    """A child whose own memory is small, and whose sockets could hold more than it may, is ended."""
+    source = "import socket, time; kept = [socket.socket() for _ in range({})]; time.sleep(1); print(len(kept))"
+    together = 200 * sum(buffers().values())
+    assert run(source.format(50), together=together).stdout == "50\n"
+    assert run(source.format(220), together=together).stopped == "memory"
 
 
 ATTACKS = {

@@ -29,10 +29,22 @@ CASES = (
             if at in (None, 2**64 - 1): break
             ctypes.memset(at, 1, 2**26)
             libc.shmdt(ctypes.c_void_p(at))
+        for _ in range(1000):
+            libc.semget(0, 32000, 0o1600)
+            queue = libc.msgget(0, 0o1600)
+            for _ in range(15): libc.msgsnd(queue, ctypes.create_string_buffer(b"\\1" * 1024), 1000, 0o4000)
         for _ in range(200):
             with open(os.dup(os.memfd_create("x")), "wb") as file:
                 for _ in range(15): file.write(bytes(2**20))
         """),
+    cells("memory-in-sockets", HOG.format(count=60, work="""import socket
+            kept = [one for _ in range(120) for one in socket.socketpair()]
+            for one in kept:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2**22)
+                one.setblocking(False)
+                try:
+                    while True: one.send(bytes(2**16))
+                except BlockingIOError: pass"""), reason="memory"),
     cells("fork-bomb", f"""
         import os, subprocess
         while True: subprocess.Popen(["sleep", "{MARK}"])

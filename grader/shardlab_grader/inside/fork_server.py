@@ -7,10 +7,11 @@ for all of them. Nothing here is the grader's; this file imports the standard li
 
 Standard input is a socket of whole messages. The server says `ready` and its seconds of CPU time. A request is JSON with
 `box`, a folder below `/tmp/boxes`, `limits`, from the name of a resource to its soft and hard limit, `scratch` and `inodes`,
-the bytes and files of `/tmp`, `cores`, where the child may run (anywhere, if empty), and `kept`, read-only folders below
-`/tmp` that a child sees too, with two descriptors for stdout and stderr. The reply, when all that the child started is gone,
-is its exit status and the seconds of CPU time that they took, or `failed` when its namespaces could not be made, in which
-case nothing of the job was run.
+the bytes and files of `/tmp`, `buffers`, the bytes that a socket sends (`wmem`) and receives (`rmem`) without their being
+fetched, `cores`, where the child may run (anywhere, if empty), and `kept`, read-only folders below `/tmp` that a child sees
+too, with two descriptors for stdout and stderr. The reply, when all that the child started is gone, is its exit status and
+the seconds of CPU time that they took, or `failed` when its namespaces could not be made, in which case nothing of the job
+was run.
 
 The server holds CAP_SYS_ADMIN, CAP_NET_ADMIN and CAP_SETPCAP of its own user namespace, where no further one can be made.
 A child has its own processes, mounts, network and System V objects; `/tmp`, `/dev/shm`, `/proc` and the two files in `/box`
@@ -42,11 +43,12 @@ NOT_TO_BE_LOST = NO_SUID | NO_DEVICES | NO_EXEC | 1024 | 2048
 DROP_BOUNDING, NO_NEW_PRIVILEGES, AMBIENT, CLEAR_AMBIENT, SECCOMP, FILTER = 24, 38, 47, 4, 22, 2
 GET_FLAGS, SET_FLAGS, UP = 0x8913, 0x8914, 1
 REFUSED = {
-    "x86_64": (0xC000003E, (248, 249, 250, 29, 319, 447, 425, 203)),
-    "aarch64": (0xC00000B7, (217, 218, 219, 194, 279, 447, 425, 122)),
+    "x86_64": (0xC000003E, (248, 249, 250, 29, 64, 68, 319, 447, 425, 203), 54),
+    "aarch64": (0xC00000B7, (217, 218, 219, 194, 190, 186, 279, 447, 425, 122), 208),
 }
-"""By architecture its audit number, and the calls that fail in a child: add_key, request_key, keyctl; shmget, memfd_create
-and memfd_secret, whose memory counts for no process; io_uring_setup; sched_setaffinity."""
+"""By architecture its audit number, the calls that fail in a child, and setsockopt: add_key, request_key, keyctl; shmget,
+semget, msgget, memfd_create and memfd_secret, whose memory counts for no process; io_uring_setup; sched_setaffinity."""
+SOCKET_LEVEL, SEND_BUFFER, RECEIVE_BUFFER = 1, 7, 8
 HIGHEST = 1 << 16
 
 
@@ -118,6 +120,7 @@ def _first(module: ModuleType, request: dict[str, Any], pipes: list[int], told: 
             os.dup2(source, target)
         _loopback()
         _mounts(f"/tmp/boxes/{request['box']}".encode(), request["scratch"], request["inodes"], request["kept"])
+        _bound_buffers(request["buffers"])
         for name, limits in request["limits"].items():
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), tuple(limits))
         if request["cores"]:
@@ -181,6 +184,15 @@ def _loopback() -> None:
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sH14x", b"lo", flags | UP))
 
 
+def _bound_buffers(most: dict[str, int]) -> None:
+    """TCP grows a socket's buffers by itself; here they end where those of other sockets do, as the watch counts."""
+    for name, bound in most.items():
+        with open(f"/proc/sys/net/ipv4/tcp_{name}", "r+", encoding="ascii") as file:
+            least, usual, _ = map(int, file.read().split())
+            file.seek(0)
+            file.write(f"{min(least, bound)} {min(usual, bound)} {bound}")
+
+
 def _drop_privileges() -> None:
     _call("prctl", AMBIENT, CLEAR_AMBIENT, 0, 0, 0)
     with open("/proc/sys/kernel/cap_last_cap", encoding="ascii") as file:
@@ -192,8 +204,8 @@ def _drop_privileges() -> None:
 
 
 def _forbid_calls() -> None:
-    """A filter of system calls: the refused ones fail, and those of another architecture kill."""
-    audit, refused = REFUSED[os.uname().machine]
+    """A filter of system calls: the refused ones fail, those of another architecture kill, and no socket's buffer grows."""
+    audit, refused, set_option = REFUSED[os.uname().machine]
     load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06
     program = [
         (load, 0, 0, 4),  # the architecture
@@ -205,6 +217,16 @@ def _forbid_calls() -> None:
     ]
     for number in refused:
         program += [(equal, 0, 1, number), (answer, 0, 0, 0x00050001)]
+    # A greater buffer is not refused but not given either, as above the kernel's limit: libraries ask without need.
+    program += [
+        (equal, 0, 6, set_option),
+        (load, 0, 0, 24),  # its second argument
+        (equal, 0, 4, SOCKET_LEVEL),
+        (load, 0, 0, 32),
+        (equal, 1, 0, SEND_BUFFER),
+        (equal, 0, 1, RECEIVE_BUFFER),
+        (answer, 0, 0, 0x00050000),
+    ]
     program.append((answer, 0, 0, 0x7FFF0000))
     rows = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in program))
     whole = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program), ctypes.addressof(rows)))

@@ -28,7 +28,7 @@ from typing import IO
 
 from shardlab_grader.sandbox.box import OUTPUT, Limits, Mount, Outcome, Sandbox, cold, fill, give, start
 from shardlab_grader.sandbox.mounts import Bind
-from shardlab_grader.sandbox.watch import INTERRUPT, POLL, Stopped, end, watch
+from shardlab_grader.sandbox.watch import INTERRUPT, POLL, Stopped, buffers, end, watch
 
 FORK_SERVER = pathlib.Path(__file__).parents[1] / "inside" / "fork_server.py"
 INSIDE = "/grader/fork_server.py"
@@ -190,7 +190,7 @@ class Server:
         give(mine)
         fill(mine, job)
         request = {"box": mine.name, "limits": limits.table, "scratch": limits.scratch, "inodes": limits.inodes}
-        request |= {"kept": self._kept, "cores": cores}
+        request |= {"buffers": buffers(), "kept": self._kept, "cores": cores}
         started = time.monotonic()
         turn = _Turn(self, json.dumps(request).encode())
         stopped, stdout, stderr = watch(turn, *limits.watched)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pathlib
 import re
@@ -11,7 +12,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, Literal, Protocol
 
 Stopped = Literal["", "time", "output", "memory", "interrupt"]
@@ -132,8 +133,9 @@ class _Pipes:
 def takes_more(pid: int, most: int) -> bool:
     """Whether a process and its descendants hold more than `most` bytes of memory."""
     tasks = list(_family(pid))
+    left = most - _in_sockets(tasks)
     # Quick, and too much where forked processes share pages; only then the other is asked, which is slow.
-    return sum(map(_resident, tasks)) > most and sum(map(_share, tasks)) > most
+    return sum(map(_resident, tasks)) > left and sum(map(_share, tasks)) > left
 
 
 def _family(pid: int) -> Iterator[int]:
@@ -150,6 +152,25 @@ def _children(pid: int) -> Iterator[int]:
         for task in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError):
                 yield from map(int, pathlib.Path(f"/proc/{pid}/task/{task}/children").read_bytes().split())
+
+
+def _in_sockets(pids: Sequence[int]) -> int:
+    """Bytes at most that the sockets of their own networks hold, whose buffers inside nobody can raise."""
+    sockets = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):  # it has ended
+            network = os.stat(f"/proc/{pid}/ns/net").st_ino
+            found = re.match(rb"sockets: used (\d+)", pathlib.Path(f"/proc/{pid}/net/sockstat").read_bytes())
+            sockets[network] = int(found[1]) if found else 0
+    sockets.pop(os.stat("/proc/self/ns/net").st_ino, None)
+    return sum(sockets.values()) * sum(buffers().values())
+
+
+@functools.cache
+def buffers() -> dict[str, int]:
+    """Bytes that wait in a socket at most, to be sent (`wmem`) and received (`rmem`): the machine's defaults."""
+    # Asked here, since older kernels do not show them in a network namespace of one's own.
+    return {name: int(pathlib.Path(f"/proc/sys/net/core/{name}_default").read_bytes()) for name in ("wmem", "rmem")}
 
 
 def _resident(pid: int) -> int:
