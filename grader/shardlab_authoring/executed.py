@@ -15,6 +15,7 @@ import pathlib
 import platform
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -97,7 +98,9 @@ def write(root: pathlib.Path, folder: pathlib.Path, chapters: Sequence[int] = ()
     given = header.syllabus(root)
     for path in edition.chapters(root, chapters):
         start = time.monotonic()
-        notebook, texts = run(path, given, folder)
+        # Else a page would show the progress of whoever ran the chapters before, or beside it.
+        with tempfile.TemporaryDirectory() as own:
+            notebook, texts = run(path, given, pathlib.Path(own))
         told(path, texts)
         seconds, count = time.monotonic() - start, sum(map(len, texts.values()))
         keep(notebook, folder / f"{path.stem}.ipynb", seconds)

@@ -14,7 +14,7 @@ sl.predict(
         "c": "axes",
         "d": "axes",
         "e": "nothing",
-        "f": "nothing",
+        "f": "axes",
         "g": "numbers",
         "h": "numbers",
         "i": "numbers",
@@ -41,7 +41,7 @@ def copies():
             "c": "axes",
             "d": "axes",
             "e": "nothing",
-            "f": "nothing",
+            "f": "axes",
             "g": "nothing",
             "h": "axes",
             "i": "numbers",
@@ -60,7 +60,7 @@ def devices():
             "c": "numbers",
             "d": "numbers",
             "e": "nothing",
-            "f": "nothing",
+            "f": "axes",
             "g": "numbers",
             "h": "numbers",
             "i": "numbers",
@@ -85,7 +85,7 @@ def grid():
             "c": "axes",
             "d": "axes",
             "e": "nothing",
-            "f": "nothing",
+            "f": "axes",
             "g": "numbers",
             "h": "numbers",
             "i": "numbers",
@@ -104,7 +104,7 @@ def groups():
             "c": "axes",
             "d": "axes",
             "e": "nothing",
-            "f": "nothing",
+            "f": "axes",
             "g": "numbers",
             "h": "numbers",
             "i": "axes",
@@ -123,7 +123,7 @@ def no_mesh():
             "c": "nothing",
             "d": "nothing",
             "e": "nothing",
-            "f": "nothing",
+            "f": "axes",
             "g": "numbers",
             "h": "numbers",
             "i": "numbers",
@@ -131,7 +131,7 @@ def no_mesh():
     )
 
 
-@told("one-device-is-a-mesh")
+@told("one-device-in-numbers")
 def one_device():
     """One device is taken for copies."""
     sl.predict(
@@ -150,6 +150,25 @@ def one_device():
     )
 
 
+@told("one-device-is-no-mesh")
+def no_mesh_of_one():
+    """A mesh of one device is not thought of."""
+    sl.predict(
+        "5.5",
+        said={
+            "a": "numbers",
+            "b": "axes",
+            "c": "axes",
+            "d": "axes",
+            "e": "nothing",
+            "f": "nothing",
+            "g": "numbers",
+            "h": "numbers",
+            "i": "numbers",
+        },
+    )
+
+
 @told("order-in-numbers")
 def order():
     """Two axes in another order, in numbers."""
@@ -161,7 +180,7 @@ def order():
             "c": "axes",
             "d": "axes",
             "e": "nothing",
-            "f": "nothing",
+            "f": "axes",
             "g": "numbers",
             "h": "numbers",
             "i": "numbers",
@@ -180,7 +199,7 @@ def sums():
             "c": "axes",
             "d": "axes",
             "e": "axes",
-            "f": "nothing",
+            "f": "axes",
             "g": "numbers",
             "h": "numbers",
             "i": "numbers",

@@ -91,3 +91,14 @@ def uneven():
     """Ten rows over four."""
     with pytest.raises(ValueError, match="evenly divide"):
         jax.device_put(drawn(10, 12), NamedSharding(MESH, P("y")))
+
+
+@claim("there JAX makes new arrays as copies on all devices of the mesh, and counts them as placed")
+def made_under_a_mesh():
+    """What `jnp` makes with a mesh set, and without."""
+    without = jnp.ones((8, 16))
+    with jax.set_mesh(MESH):
+        made = jnp.ones((8, 16)), jnp.arange(8.0), jnp.asarray(drawn(8, 16))
+    assert len(without.sharding.device_set) == 1 and not without.committed
+    for array in made:
+        assert array.committed and len(array.sharding.device_set) == 8 and array.is_fully_replicated

@@ -86,9 +86,9 @@ def by_hand(target):
     assert program.kinds == {"reduce-scatter"} and program.price == 4 * 256 * 512
 
 
-@claim("JAX keeps you from using such a sum before it is added up")
+@claim("JAX refuses most uses of such a sum before it is added up", "cuts off the fraction of every term")
 def unreduced():
-    """A sum and 1."""
+    """A sum and 1, itself, and what is left of its terms as whole numbers."""
     rng = np.random.default_rng(2)
     left = jax.device_put(rng.normal(size=(4, 8)), NamedSharding(MESH, P(None, "x")))
     right = jax.device_put(rng.normal(size=(8, 8)), NamedSharding(MESH, P("x", None)))
@@ -97,6 +97,11 @@ def unreduced():
         assert "{U:x}" in str(jax.typeof(terms))
         with pytest.raises(Exception, match="unreduced"):
             terms + 1
+        added, cut = (jax.reshard(x, P(None, None)) for x in (terms, terms.astype("int32")))
+        assert "{U:x}" in str(jax.typeof(terms + terms)) and "{U:x}" in str(jax.typeof(terms.T))
+    by_device = [left[:, i : i + 1] * right[i : i + 1] for i in range(8)]
+    np.testing.assert_allclose(added, np.asarray(left) @ np.asarray(right), rtol=1e-5)
+    np.testing.assert_array_equal(cut, sum(np.asarray(term).astype("int32") for term in by_device))
 
 
 @claim("XLA for CPU would turn bfloat16 into float32")

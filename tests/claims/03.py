@@ -68,7 +68,7 @@ def five_inputs(target):
         assert (program.kinds, program.price) == ({"all-reduce"} if price else set(), price)
 
 
-@claim("XLA joins what it can, for CPU and for TPU", targets=(CPU, V5E))
+@claim("XLA joins small ones, for CPU and for TPU", targets=(CPU, V5E))
 def joined(target):
     """Two gradients, one all-reduce."""
 
@@ -79,6 +79,21 @@ def joined(target):
     params = {name: put(RNG.normal(size=size).astype("float32"), P(), MESH) for name, size in weights.items()}
     (one,) = sl.inspect(jax.grad(loss), params, put(ARRAY, P("x", None), MESH), target=target).collectives
     assert (one.kind, one.payload_bytes) == ("all-reduce", 4 * 24 * (128 + 8))
+
+
+@claim("are one all-reduce for CPU, and four for v5e", targets=(CPU, V5E))
+def joined_large(target):
+    """Four gradients of four layers."""
+
+    def loss(weights, x):
+        for w in weights:
+            x = jnp.tanh(x @ w)
+        return (x**2).mean()
+
+    weights = [described((4096, 4096), P(), LINE)] * 4
+    p = sl.inspect(jax.grad(loss), weights, described((64, 4096), P("x", None), LINE), target=target)
+    assert [c.kind for c in p.collectives] == ["all-reduce"] * (1 if target == CPU else 4)
+    assert sum(c.payload_bytes for c in p.collectives) == 4 * 4 * 4096**2
 
 
 @claim("counts a loop's body **once**")
@@ -173,7 +188,7 @@ def rows_everywhere(target):
 
 
 @claim("rows alone cost *half* of what the alternation does", "And of columns it makes reduce-scatters, all but the last",
-       "The three all-reduces of the alternation stay in float32.", targets=(CPU, V5E))  # fmt: skip
+       "The three all-reduces of the alternation stay in float32", targets=(CPU, V5E))  # fmt: skip
 def steps(target):
     """Six steps by rows, by columns, and in turn."""
     held = (described((512, 4), P("x", None), LINE), described((512, 512), P("x", None), LINE),
@@ -247,3 +262,21 @@ def slices_outside_of_jit():
     """The sharding of what comes out."""
     rows = put(ARRAY, P("x", None), MESH)
     assert rows[::2].sharding.is_fully_replicated and rows[:8].sharding.is_fully_replicated
+
+
+@claim("Under `jit` a constraint does not mind (outside of it, it raises the same error)")
+def uneven_outside_of_jit():
+    """Ten rows over four devices."""
+    four = jax.make_mesh((4,), ("x",), AUTO[:1], devices=jax.devices()[:4])
+    few = RNG.normal(size=(10, 3)).astype("float32")
+    assert jax.jit(lambda a: constrain(2 * a, P("x"), four))(few).shape == (10, 3)
+    for place in (constrain, put):
+        with pytest.raises(ValueError, match="partitioned 4 times"):
+            place(few, P("x"), four)
+
+
+@claim("XLA for CPU leaves temporary memory out of it")
+def peak():
+    """The peak is no more than arguments and outputs and a few bytes, whatever lies between them."""
+    m = sl.inspect(center, put(ARRAY, P("x", None), MESH)).memory
+    assert m.argument + m.output <= m.peak < m.argument + m.output + 64 < m.argument + m.output + m.temp

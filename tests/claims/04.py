@@ -61,7 +61,7 @@ def what_divides(target):
         assert work <= p.flops < 1.1 * work
 
 
-@claim("on `Auto` axes XLA puts it in for you", "Terms are summed in float32 either way.", targets=(CPU, V5E))
+@claim("on `Auto` axes XLA puts it in for you", "Terms are added in float32 either way", targets=(CPU, V5E))
 def case_3(target):
     """One all-reduce of C, in float32."""
     (found,) = sl.inspect(matmul, *page(COLUMNS, ROWS), target=target).collectives

@@ -41,7 +41,7 @@ X, R, C = put((8, 16), P("x", "y")), put((8, 16), P("x", None)), put((8, 16), P(
 A, B = put((8, 16), P(None, "x")), put((16, 24), P("x", None))
 
 
-@claim("and the slower one is longer than 1, no spec says where the pieces are, and JAX asks.")
+@claim("and the slower one is longer than 1, the pieces of a device are no run of the result, and JAX asks.")
 def merging():
     """Both axes, the slower one's, the faster one's."""
     assert kind_of(lambda x: x.reshape(128), X) == "float32[128@(x,y)]"
@@ -172,3 +172,21 @@ def without_a_change_of_type():
     """Explicit: a softmax communicates, and its type is that of its input."""
     assert kind_of(jax.nn.softmax, X) == str(jax.typeof(X))
     assert moved(jax.nn.softmax, X)
+
+
+@claim("(The mesh has to be set. Without it a bare `P(...)` is refused, and so is a `NamedSharding`")
+def constraints_and_the_mesh():
+    """With the mesh set both are compared with the type; without it neither is taken, right or wrong."""
+    x, constrain = put((8, 16), P("x", "y")), jax.lax.with_sharding_constraint
+    right, wrong = P("x", "y"), P("y", "x")
+    with jax.set_mesh(MESH):
+        for spec in (right, NamedSharding(MESH, right)):
+            assert constrain(x, spec) is not None
+        for spec in (wrong, NamedSharding(MESH, wrong)):
+            with pytest.raises(AssertionError, match="acts as an assert"):
+                constrain(x, spec)
+    for spec in (right, wrong):
+        with pytest.raises(RuntimeError, match="non-empty mesh"):
+            constrain(x, spec)
+        with pytest.raises(ValueError, match="can only refer to Auto axes"):
+            constrain(x, NamedSharding(MESH, spec))

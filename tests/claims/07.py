@@ -41,7 +41,7 @@ def shout(block):
     return 2 * block
 
 
-@claim("One `print`, eight values.", "it does so at every call", "where in the mesh that device stands")
+@claim("One `print`, eight blocks.", "it does so at every call", "where in the mesh that device stands")
 def eager():
     """Without jit a block prints all devices' values, each time."""
     f = over_x(shout)
@@ -130,7 +130,7 @@ def smooth(rows):
 IMAGES = jax.device_put(RNG.normal(size=(16, 64)).astype("float32"), NamedSharding(MESH, P("x", None)))
 
 
-@claim("XLA for TPU makes worse of the same program", "The gather stands inside the loop", "by whatever compiler")
+@claim("XLA for TPU makes something worse of the same program", "The gather stands inside the loop", "by whatever compiler")
 def loop():
     """Once on CPU; sixteen times on TPU; never in shard_map."""
     pytest.importorskip("libtpu")
@@ -175,3 +175,20 @@ def exponentials():
     assert not jnp.isinf(jnp.exp(jnp.float32(88)))
     assert jnp.exp(jnp.float32(-88)) == 0
     assert jnp.exp(jnp.float32(-87)) > 0
+
+
+@claim("and leaves this sum out: each device returns its own derivative, and `P()` shows device 0's")
+def without_the_sum():
+    """The page's derivative, with the check and without it."""
+    w, v = np.float32(3), jax.device_put(V, NamedSharding(MESH, X))
+
+    def slopes(check):
+        body = jax.grad(lambda w, block: jnp.sum((w * block) ** 2))
+        return jax.shard_map(body, mesh=MESH, in_specs=(P(), X), out_specs=P(), check_vma=check)
+
+    np.testing.assert_allclose(slopes(True)(w, v), 6 * (V**2).sum(), rtol=1e-5)
+    wrong = slopes(False)(w, v)
+    np.testing.assert_allclose(wrong, 6 * (V[:2] ** 2).sum(), rtol=1e-5)
+    own = {float(s.data) for s in wrong.addressable_shards}
+    np.testing.assert_allclose(sorted(own), sorted(6 * (V.reshape(4, 2) ** 2).sum(1)), rtol=1e-5)
+    assert not sl.inspect(slopes(False), w, v).collectives

@@ -70,7 +70,7 @@ def copies():
     assert not any(differ(on_each(lambda b: lax.psum(b[0], "x"), P())(terms)))
 
 
-@claim("Zeros. Who is nobody's target gets zeros")
+@claim("Zeros. Whoever is nobody's target gets zeros")
 def nobody():
     """The first device hears from nobody."""
     got = np.asarray(on_each(lambda b: lax.ppermute(b, "x", ONWARD[:-1]))(placed(8, 4)))
@@ -79,7 +79,7 @@ def nobody():
 
 
 @claim(
-    "Who sends *twice* is an error",
+    "To send *twice* is an error",
     "A permute is no broadcast: at most one message from each device",
 )
 def twice():
@@ -197,3 +197,17 @@ def turned(target):
         program = sl.inspect(f, x, target=target)
         assert program.kinds == {"all-to-all"}
         assert program.price == x.nbytes // 8
+
+
+@claim("so that there the two halves cost half as much again as one `psum`", targets=(CPU, V5E))
+def halves(target):
+    """A small sum as a reduce-scatter and a gather."""
+
+    def two_halves(block):
+        return lax.all_gather(lax.psum_scatter(block[0], "x", tiled=True), "x", tiled=True, to="invarying")
+
+    terms = placed(8, 64, 16)
+    size = terms[0].nbytes
+    two = sl.inspect(on_each(two_halves, P()), terms, target=target)
+    one = sl.inspect(on_each(lambda block: lax.psum(block[0], "x"), P()), terms, target=target)
+    assert (one.price, two.price) == (2 * size, 2 * size if target == CPU else 3 * size)

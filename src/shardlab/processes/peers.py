@@ -28,7 +28,8 @@ CHATTER = re.compile(r"^.*(?:\[Gloo\] Rank|peer ranks).*\n(?:\d*\n)*", re.MULTIL
 """What gloo says when it connects, from several threads at once."""
 ALARM = re.compile(
     r"^[IWEF]\d{4} \S+ +\d+ (?:coordination_\w+|preemption_\w+|client)\.(?:cc|h):\d+\].*\n"
-    r"(?:(?:Additional GRPC|:|\*\*\* Check failure| +@ ).*\n)*",
+    r"(?:(?:Additional GRPC|:|\. This is only expected|=== Source Location|\*\*\* Check failure| +@ ).*\n"
+    r"|external/\S+:\d+\n\n?)*",
     re.MULTILINE,
 )
 """What JAX says, with a stack of its own, when the first process is gone, with which it ends all others."""

@@ -237,7 +237,9 @@ BOTH_WAYS = (
 EXCHANGE = (
     Misconception("same-as-gather", SAME, 1, like=lambda v, n, both: v / n * of.gather_steps(n, both)),
     Misconception("distance-forgotten", SWITCH, 2, like=lambda v, n, both: v * (n - 1) / n**2),
-    Misconception("distance-forgotten", SWITCH, 2, like=lambda v, n, both: v * (n - 1) / n**2 / (2 if both else 1)),
+    Misconception(
+        "distance-forgotten", "A block passes over every link between its two devices, and is counted on each of them; half "
+        "of the blocks go each way.", 2, like=lambda v, n, both: v * (n - 1) / n**2 / (2 if both else 1)),
     Misconception(
         "one-way-only", "With both directions a block takes the shorter way round.", 1,
         like=lambda v, n, both: v * (n - 1) / n / 2),

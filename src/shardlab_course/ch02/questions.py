@@ -31,13 +31,13 @@ CARDS = Question(
         "A price starts from the larger side on one device: 512 bytes, divided by 4 where x cuts, by 2 where y cuts. What "
         "cuts both sides, cuts the price.",
     ),
-    explanation="Read a collective off the two sides. A subscript that goes is gathered; a {U} that goes is reduced; a {U} "
-                "that becomes a subscript is reduced and scattered; a subscript that changes its dimension is an "
-                "all-to-all; blocks that only change their holders are permuted. In e every device holds all rows and keeps "
-                "its own, which costs nothing. The price follows from the larger side: 512 bytes for the whole array, "
-                "128 where x cuts it on both sides, 256 where y does. An all-reduce is a reduce-scatter and an all-gather, "
-                "so it pays twice. XLA for CPU makes c and j all-reduces and slices; written by hand "
-                "they are reduce-scatters, at half the price.",
+    explanation="Read a collective off the two sides (a subscript in a tuple is the last one here). A subscript that goes "
+                "is gathered; a {U} that goes is reduced; a {U} that becomes a subscript is reduced and scattered; a "
+                "subscript that changes its dimension is an all-to-all; blocks that only change their holders are permuted. "
+                "In e every device holds all rows and keeps its own, which costs nothing. The price follows from the larger "
+                "side: 512 bytes for the whole array, 128 where x cuts it on both sides, 256 where y does. An all-reduce is "
+                "a reduce-scatter and an all-gather, so it pays twice. XLA for CPU makes c and j all-reduces and slices; "
+                "written by hand they are reduce-scatters, at half the price.",
 )  # fmt: skip
 
 GATHER_CALLS: tuple[tuple[Any, ...], ...] = (

@@ -135,10 +135,11 @@ TOWARDS = Question(
     explanation="C[I, K_x] needs all of A on every device, I·J·4 bytes; C[I_x, K] would need all of B, J·K·4 bytes. "
                 "Nothing that already lies right is moved. The work is divided all the same: what is gathered is "
                 "whole, and the columns of C stay cut. Device i can compute block (i, i) of C from what it holds, "
-                "and no device could compute any other block: that is why P('x', 'x') is no legal spec. When the "
-                "operand that must move is much the larger one, there is a third way: gather the smaller one, so "
-                "that C comes out on the wrong side, and turn C with an all-to-all, which moves only C's own shard. "
-                "The check accepts that wherever it costs no more; in the page both are measured.",
+                "and no device could compute any other block. P('x', 'x') would be just these blocks, and the others would "
+                "lie nowhere: so it is no legal spec. When the operand that must move is much the larger one, there is a "
+                "third way: gather the smaller one, so that C comes out on the wrong side, and turn C with an all-to-all, "
+                "which moves only C's own shard. The check accepts that wherever it costs no more; in the page both are "
+                "measured.",
 )  # fmt: skip
 
 CHEAPER = Question(

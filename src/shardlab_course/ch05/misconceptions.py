@@ -145,8 +145,8 @@ BY_COLUMNS = Misconception(
     "columns.", 2, when=lambda o: of.cut(o, 2, 1))  # fmt: skip
 ONE_WEIGHT = (
     Misconception(
-        "second-weight-whole", "W1 is cut and W2 is not. The program is the same, because a device may take its rows of "
-        "W2 out of a whole copy. But then it has to hold the copy.", 1,
+        "second-weight-whole", "W1 is cut and W2 is not. At these sizes the program is the same, because a device may take "
+        "its rows of W2 out of a whole copy. But then it has to hold the copy.", 1,
         when=lambda o: of.cut(o, 1, 1) and not of.cut(o, 2, 0)),
     Misconception(
         "first-weight-whole", "W2 is cut and W1 is not. The program is the same, because a device may take its columns of "
@@ -199,8 +199,11 @@ SAYABLE = (
         "sums-as-copies", "A partial sum (e) is no copy: an expression says who holds which slice, and not that slices "
         "still have to be added.", 1, like=lambda said: said["e"] in ("numbers", "axes")),
     Misconception(
-        "one-device-is-a-mesh", "An array made without further words (f) lies on one device, and has no mesh to cut.", 3,
-        like=lambda said: said["f"] in ("numbers", "axes")),
+        "one-device-in-numbers", "An array made without further words (f) lies on one device, and numbers take all of them.",
+        3, like=lambda said: said["f"] == "numbers"),
+    Misconception(
+        "one-device-is-no-mesh", "A mesh may be given with one device, and then an expression says where f lies.", 3,
+        like=lambda said: said["f"] == "nothing"),
     Misconception(
         "copies-cannot-be-said", "A bare number says copies (g and h).", 1,
         like=lambda said: any(said[letter] in ("axes", "nothing") for letter in "gh")),

@@ -84,7 +84,7 @@ MINI = Question(
     explanation="Reading, counting and placing are three steps, and only the second is arithmetic. With k stars the sizes "
                 "multiply to (product of all numbers) times r to the power k, and that must be the device count, so r is "
                 "a whole k-th root. Whole is meant literally: 64 ** (1 / 3) is 3.9999999999999996 in floating point, and "
-                "a program that rounds it down finds no mesh for three stars on 64 devices, although 4 by 4 by 4 is one. "
+                "a program that trusts it finds no mesh for three stars on 64 devices, although 4 by 4 by 4 is one. "
                 "The package that this language goes back to had that fault. The grader's oracle computes no root: it "
                 "tries every ratio. Notice what your function never needed: a device, an array, or JAX.",
 )  # fmt: skip
@@ -142,7 +142,7 @@ DEGREE = Question(
                 "before and 8 / 2 after, so twice the bytes. The weights that a device holds are halved for it.",
 )  # fmt: skip
 
-SAYABLE = {"a": "numbers", "b": "axes", "c": "axes", "d": "axes", "e": "nothing", "f": "nothing", "g": "numbers",
+SAYABLE = {"a": "numbers", "b": "axes", "c": "axes", "d": "axes", "e": "nothing", "f": "axes", "g": "numbers",
            "h": "numbers", "i": "numbers"}  # fmt: skip
 
 LIMITS = Question(
@@ -156,17 +156,17 @@ LIMITS = Question(
     hints=(
         "Numbers cut all devices, in the order of jax.devices(), into equal groups. Which of the nine are not made like "
         "that?",
-        "A mesh may have fewer devices, or another order, and @ names its axes. But neither numbers nor axes say that "
-        "slices are terms of a sum, and an array on one device of eight has no mesh of eight.",
+        "A mesh may have fewer devices, or another order, and @ names its axes. A mesh may even have one device. But "
+        "neither numbers nor axes say that slices are terms of a sum.",
         "For the placement: build the mesh from the reversed list of devices, then an expression that cuts the rows over "
         "its one axis.",
     ),
     explanation="An expression says how dimensions go with mesh axes. Which devices make up the mesh, and in which "
                 "order, is said by the mesh; numbers alone take all of them as they come. So a permuted or smaller "
                 "mesh needs @ and the mesh beside it, and so does a tuple whose axes are not in the mesh's order. "
-                "Two things have no expression at all. A partial sum is not a placement: the slices are all there, "
-                "and still have to be added by some computation. And an array on one device of several is on no "
-                "mesh. sl.expression says so instead of inventing something near.",
+                "An array on one device names no mesh, and sl.expression says so; on a mesh of that device it has an "
+                "expression. One thing has none at all: a partial sum is not a placement. The slices are all there, and "
+                "still have to be added by some computation.",
 )  # fmt: skip
 
 WEIGHTS = {"W1": "x y -> x y*", "W2": "y z -> y* z"}

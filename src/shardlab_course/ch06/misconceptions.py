@@ -85,8 +85,9 @@ ADDED = (
 MERGED = (
     Misconception(
         "reshape-unresolved",
-        "The sharded dimension is not the first of those that are merged, so no device's positions are neighbours in the "
-        "result; JAX wants to be told where the result should lie.", 1, error="reshape is not supported"),
+        "The sharded dimension is not the first of those that are merged, so a device's positions are not one run of the "
+        "result but a piece of each sequence; JAX wants to be told where the result should "
+        "lie.", 1, error="reshape is not supported"),
     Misconception(
         "gathers-to-merge", "Everything was brought together, and cut again. Each position has to go to one device only.",
         2, when=lambda o: of.moved(o, "all-gather") == o.inputs[0].nbytes),
@@ -229,8 +230,8 @@ MANUAL = (
         "terms-returned", "Each device took its own term for the sum, and check_vma=False kept JAX from saying so.",
         2, local=of.local_layer),
     Misconception(
-        "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies. Only a sum "
-        "over x makes x go; and nothing here has to depend on where along y a device is.",
+        "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies. A sum over x "
+        "makes x go; and nothing here has to depend on where along y a device is.",
         2, error="can't be statically inferred"),
     Misconception(
         "mean-for-sum",
@@ -281,8 +282,8 @@ FULLY = (
         2, when=lambda o: "all-to-all" in o.kinds),
     Misconception(
         "constraint-is-an-assert",
-        "On Explicit axes with_sharding_constraint moves nothing: it compares a bare P with the type, and refuses a "
-        "NamedSharding. To move, use jax.reshard.", 1, error="acts as an assert|can only refer to Auto axes"),
+        "On Explicit axes with_sharding_constraint moves nothing: it compares the spec with the type, and with no mesh set "
+        "it refuses any. To move, use jax.reshard.", 1, error="acts as an assert|can only refer to Auto axes"),
 )  # fmt: skip
 
 MECHANISM = why(

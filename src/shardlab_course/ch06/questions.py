@@ -111,12 +111,12 @@ REPAIR = Question(
     explanation="An error of the type system is a question about communication that JAX will not answer for you. "
                 "contraction: where shall the sum lie? Cut into rows only the device's own rows are added. clash: "
                 "which operand gives up its axis? The one that the output can spare; asked by out_sharding alone, "
-                "XLA found the way too, with a permute more. added: from columns to rows each device needs one part "
-                "of its neighbours' blocks, an all-to-all, where a gather brings everything. merged: the same, before "
+                "XLA found the way too, on 2 by 4 with a permute more. added: from columns to rows each device needs one "
+                "part of its neighbours' blocks, an all-to-all, where a gather brings everything. merged: the same, before "
                 "the reshape. (jnp.reshape takes out_sharding, too: with JAX 0.10 XLA for CPU finds the all-to-all, with "
                 "0.12 it gathers.) picked: every device finds the rows that it holds, zeros elsewhere, and few numbers are "
-                "added, where the table may be large. In Auto mode all five run at once, and you learn the answers from the "
-                "compiled program.",
+                "added, where the table may be large. In Auto mode all five run as they stand, and you learn the answers "
+                "from the compiled program.",
 )  # fmt: skip
 
 OUTPUTS = Question(
@@ -228,9 +228,9 @@ THREE = Question(
                 "program. To you they are not. Auto is the program for one device; where x and W lie is said "
                 "outside, and what moves is found out afterwards. Explicit is the same line with the one decision in "
                 "it. Manual says everything: pieces in, terms, their sum, bias and sigmoid after it. Each way has "
-                "its own mistakes. Auto cannot be wrong, it can only cost more. Explicit refuses what its rules do "
-                "not decide. Manual trusts your order: with the bias inside of the sum it is added once for each "
-                "device, and a sigmoid before the sum is another function, and neither is an error.",
+                "its own mistakes. Where things lie cannot make Auto wrong; it can only cost more. Explicit refuses what "
+                "its rules do not decide. Manual trusts your order: with the bias inside of the sum it is added once for "
+                "each device, and a sigmoid before the sum is another function, and neither is an error.",
 )  # fmt: skip
 
 FULLY = Question(
@@ -250,8 +250,9 @@ FULLY = Question(
                 "on 2 by 4, P('x') leaves four copies of each element, where the sum had left two over y. It moves data as "
                 "well. A one-dimensional array is spread over all eight by both axes in one entry. With y slower, every "
                 "device keeps a part of what it holds, and nothing moves after the sum; with x slower, the blocks change "
-                "places first. Whoever writes psum_scatter in shard_map halves even the sum. That this was overlooked in "
-                "print shows how little a spec alone tells: look at the picture.",
+                "places first. Whoever writes psum_scatter in shard_map halves even the sum, as XLA for CPU compiles it "
+                "(chapter 8 has the exception). That this was overlooked in print shows how little a spec alone tells: look "
+                "at the picture.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (TYPES, REPAIR, OUTPUTS, HIDDEN, PORTING, THREE, FULLY)

@@ -151,9 +151,9 @@ MASKED = Question(
     ),
     explanation="A mean is a sum divided by a count, and both run over devices. Divided too early, each device's mean "
                 "gets the same weight, whether it stands for 9 words or for 1; with sentences of unequal length that is "
-                "wrong, and wrong by an amount that changes from batch to batch. pmean is right exactly where all "
-                "devices have equally many terms. The price is two numbers a device, 16 bytes as this course counts "
-                "all-reduces, whatever the batch.",
+                "wrong, and wrong by an amount that changes from batch to batch. pmean is right, whatever the numbers, only "
+                "where all devices have equally many terms. The price is two numbers a device, 16 bytes as this course "
+                "counts all-reduces, whatever the batch.",
 )  # fmt: skip
 
 SOFTMAX = Question(
@@ -180,8 +180,9 @@ SOFTMAX = Question(
                 "the rest, however wide the row is. pmax and psum return invarying values, so logsumexp may promise "
                 "P(). The maximum must be the same everywhere, or sums in different units are added. Without any "
                 "maximum float32 overflows at exp(89), and exp(-88) is already zero on XLA for CPU. A local softmax "
-                "makes every block add up to 1, and the row to the number of devices. Vocabulary-parallel "
-                "cross-entropy and attention over split sequences are made of these two.",
+                "makes every block add up to 1, and the row to the number of devices. Vocabulary-parallel cross-entropy and "
+                "attention over split sequences are made of these two. To train through them, put jax.lax.stop_gradient "
+                "around what goes into pmax: JAX has no derivative of pmax, and none is needed.",
 )  # fmt: skip
 
 SOLVES = Question(

@@ -49,9 +49,10 @@ GATHER = Question(
     explanation="n blocks, n - 1 hops, and in each hop every device sends one block to its neighbour and gets one: (n - "
                 "1) / n of the gathered array a device. The index algebra is all there is to get wrong. Chunks come in "
                 "the order d, d - 1, d - 2, ..., another one on every device, and whoever lays them down as they come "
-                "ends up with n different arrays, each of the right shape. All-ones would not show it, and reading only "
-                "device 0's copy would not either; hence the random values, and the comparison of every device's copy. A "
-                "Python loop and a fori_loop are the same program to the judge, who counts how often each permute runs.",
+                "ends up with n different arrays, each of the right shape. All-ones would not show it, and with a ring that "
+                "runs the other way device 0's copy is right by chance; hence the random values, and the comparison of "
+                "every device's copy. A Python loop and a fori_loop are the same program to the judge, who counts how often "
+                "each permute runs.",
 )  # fmt: skip
 
 SCATTER = Question(
@@ -112,8 +113,8 @@ BOTH_WAYS = Question(
                 "waits for the one before, in the second two chains run beside each other, and the longer one has n // 2 "
                 "hops. Program.depth reads that from the compiled program: it follows each value from the inputs on and "
                 "counts the collectives that it waits for. On links that carry both directions at once, half the steps is "
-                "half the time, bound by latency or by bandwidth. Half blocks sent all the way round both ways use both "
-                "directions too, and save nothing when latency rules: n - 1 hops in a row remain. With an even n the "
+                "about half the time, bound by latency or by bandwidth. Half blocks sent all the way round both ways use "
+                "both directions too, and save nothing when latency rules: n - 1 hops in a row remain. With an even n the "
                 "block from opposite must not come twice.",
 )  # fmt: skip
 
@@ -207,11 +208,11 @@ COMPOSE = Question(
         "to='invarying'), and out_specs=P() needs no promise.",
     ),
     explanation="{U_x} becomes a subscript, and then the subscript goes: V bytes in the reduce-scatter and V in the "
-                "all-gather, the 2 V of an all-reduce. That is more than an identity. Between the halves every device "
-                "holds a finished n-th of the sum, and whatever is done to it there is done once instead of n times: the "
-                "optimizer's step in ZeRO, a normalisation in sequence parallelism. And if nobody needs the whole, the "
-                "second half is left out. to='invarying' says that all have gathered the same; with ppermute nothing "
-                "could say so, here JAX knows it.",
+                "all-gather, the 2 V of an all-reduce (where the compiler leaves the reduce-scatter one). That is more than "
+                "an identity. Between the halves every device holds a finished n-th of the sum, and whatever is done to it "
+                "there is done once instead of n times: the optimizer's step in ZeRO, a normalization in sequence "
+                "parallelism. And if nobody needs the whole, the second half is left out. to='invarying' says that all have "
+                "gathered the same; with ppermute nothing could say so, here JAX knows it.",
 )  # fmt: skip
 
 EXCHANGE = Question(

@@ -99,7 +99,7 @@ BIAS = Question(
                 "large by n − 1 of it. Right are: after the sum on every device; on one device only, before it; or an "
                 "n-th part on each, before it. The first is the simplest, and it is what the types ask for: b2 does not "
                 "vary along `model`, and after the psum neither does the output. Biases often start as zeros, so a check "
-                "right after initialisation would pass with the mistake.",
+                "right after initialization would pass with the mistake.",
 )  # fmt: skip
 
 SEQUENCE = Question(

@@ -210,7 +210,7 @@ STATISTICS = (
     LEFT,
     Misconception(
         "own-statistics",
-        "Each device normalised with the mean and variance of its own rows, so the same row would come out differently "
+        "Each device normalized with the mean and variance of its own rows, so the same row would come out differently "
         "elsewhere.",
         1, local=of.normalised_own),
     Misconception(
@@ -227,7 +227,7 @@ STATISTICS = (
         "psum of the devices' means is n times the mean; pmean is the mean, since all have equally many rows.",
         1, when=of.mean_summed),
     Misconception(
-        "wrong-dimension", "Each row was normalised; a batch norm takes its statistics over the batch, for each column.",
+        "wrong-dimension", "Each row was normalized; a batch norm takes its statistics over the batch, for each column.",
         1, like=of.normalised_rows),
     Misconception(
         "own-mean", "Each device subtracted the mean of its own rows; deviations are from the mean of the whole batch.",

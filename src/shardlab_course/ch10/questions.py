@@ -121,7 +121,7 @@ BATCH_NORM = Question(
                     cases=(of.columns(LINE, 32, 6), of.columns(PLANE, 24, 7)), draw=of.draw_columns),
     ),
     hints=(
-        "How many numbers does a device need from the others before it can normalise its own rows?",
+        "How many numbers does a device need from the others before it can normalize its own rows?",
         "Deviations must be from the global mean. Then their squares' mean over your rows, averaged over devices, is the "
         "global variance.",
         "m = pmean(x.mean(0)), v = pmean(((x - m) ** 2).mean(0)), both over data; then (x - m) / sqrt(v + 1e-5) * scale + "
@@ -133,7 +133,7 @@ BATCH_NORM = Question(
                 " way two numbers a column move. On global arrays under jit batch norm is over the whole batch by "
                 "itself. On many hosts too: a global array is global. In shard_map statistics are local unless you "
                 "reduce them, and so they are in libraries in which a process knows its own batch alone; the other thing"
-                " is called synchronised batch norm.",
+                " is called synchronized batch norm.",
 )  # fmt: skip
 
 CLIPPING = Question(

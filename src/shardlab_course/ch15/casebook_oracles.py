@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -142,12 +143,30 @@ def counted(over: Axes, steps: int, batch: int) -> Case:
 def normed(over: Axes, batch: int, tokens: int, d: int) -> Case:
     """Tokens over both mesh axes, and the scale that they share."""
     spec: Spec = ("data", "model", None)
-    return Case(over, (Input((batch, tokens, d), spec), Input((batch, tokens, d), spec), Input((d,), (None,))), ((None,),))
+    given = Input((batch, tokens, d), spec, values=some_near_zero), Input((batch, tokens, d), spec), Input((d,), (None,))
+    return Case(over, given, ((None,),))
+
+
+def some_near_zero(rng: np.random.Generator, shape: tuple[int, ...], _: Sequence[np.ndarray]) -> np.ndarray:
+    """Tokens of which every third is so small that the norm's constant counts."""
+    x = rng.standard_normal(shape)
+    x.reshape(-1, shape[-1])[::3] *= 1e-3
+    return x
+
+
+def another_sum(case: Case) -> int:
+    """Bytes that an all-reduce of the scale's gradient costs."""
+    return 2 * 4 * math.prod(case.inputs[2].shape)
 
 
 def looked_up(over: Axes, size: int, d: int, batch: int) -> Case:
     """A table cut by columns, and a batch of ids."""
     return Case(over, (Input((size, d), COLUMNS), Input((batch,), ("data",), "int32")), (ROWS,))
+
+
+def pairs(case: Case) -> int:
+    """Bytes of one more number an id."""
+    return 4 * math.prod(case.inputs[1].shape)
 
 
 def quantised(over: Axes, batch: int, d: int, o: int) -> Case:

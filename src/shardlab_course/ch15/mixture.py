@@ -79,9 +79,10 @@ def routing(mesh: Axes, tokens: int, width: int, hidden: int, each: int = 1) -> 
 
 
 def draw_routing(rng: random.Random) -> Case:
-    """Many tokens on each device, one or two experts, and a room that is a whole number before it is rounded."""
-    mesh, each = rng.choice(((EXPERTS, 1), (FEW_EXPERTS, 2)))
-    return routing(mesh, 32 * rng.randint(1, 2), rng.randint(5, 7), rng.randint(4, 9), each)
+    """Many tokens on each device, one to three experts, and a room that is a whole number before it is rounded."""
+    mesh, each = rng.choice(((EXPERTS, 1), (EXPERTS, 2), (FEW_EXPERTS, 1), (FEW_EXPERTS, 3)))
+    tokens = max(4 * dict(mesh)["expert"] * each, 32)
+    return routing(mesh, tokens * rng.randint(1, 2), rng.randint(5, 7), rng.randint(4, 9), each)
 
 
 def neighbours(o: Observed) -> bool:

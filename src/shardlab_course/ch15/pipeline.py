@@ -111,7 +111,8 @@ def scaled_gradient(o: Observed) -> bool:
     loss, found = piped(*wide(o))
     index, block = o.shards[1][0][1:]
     ratio = float(np.median(block / found[index]))
-    return not math.isclose(ratio, 1, rel_tol=1e-3) and agrees(o, (loss, found * ratio), 1e-3 * max(1.0, ratio))
+    apart = not math.isclose(ratio, 1, rel_tol=1e-3)
+    return apart and loss_is(o, float(loss)) and agrees(o, (loss, found * ratio), 1e-3 * max(1.0, ratio))
 
 
 def permuted(o: Observed) -> int:

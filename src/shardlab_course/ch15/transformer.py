@@ -260,6 +260,12 @@ def training(mesh: Axes, batch: int, length: int, sizes: tuple[int, int, int, in
     return Case(mesh, given, ((), *WEIGHTS, *(None,) * 6))
 
 
+def own_sums(case: Case) -> int:
+    """Bytes of two numbers a token and step from every device along model, for the device's own sequences."""
+    sizes, (batch, length) = dict(case.axes), case.inputs[0].shape
+    return 2 * 4 * sizes["model"] * STEPS * batch // sizes["data"] * (length - 1)
+
+
 def draw_training(rng: random.Random) -> Case:
     """Heads and hidden units that every model axis divides."""
     sizes = rng.randint(20, 26), 4, rng.randint(3, 5), 4 * rng.randint(12, 16)

@@ -24,6 +24,10 @@ def location() -> pathlib.Path:
     return pathlib.Path(os.environ.get("SHARDLAB_PROGRESS") or pathlib.Path.cwd() / NAME)
 
 
+def _told(path: pathlib.Path) -> str:
+    return f"{path.name}, in the folder where this runs" if path.parent == pathlib.Path.cwd() else str(path)
+
+
 def read() -> dict[str, Any]:
     """The file's contents; empty when there is none. A damaged file is set aside as `...json.damaged` and said so."""
     path = location()
@@ -91,7 +95,7 @@ class Progress:
 
     def __rich__(self) -> Table:
         told = f"{self.earned:g} of {self.of:g} points; of the core {self.core[0]:g} of {self.core[1]:g}."
-        lines = [told, *([f"Next: {self.next}"] if self.next else []), f"Kept in {self.place}"]
+        lines = [told, *([f"Next: {self.next}"] if self.next else []), f"Kept in {self.place}."]
         rows = tuple((chapter, f"{earned:g} / {of:g}") for chapter, earned, of in self.chapters)
         bars = tuple(earned / of for _, earned, of in self.chapters)
         here = (self.next or self.rows[-1][0]).partition(".")[0]
@@ -158,7 +162,7 @@ def progress(taken: str | os.PathLike[str] | None = None) -> Progress:
     earned = {id: noted.get(id, {}).get("points", 0) for id in QUESTIONS}
     core = [q for q in QUESTIONS.values() if not q.optional]
     of_core = sum(earned[q.id] for q in core), sum(q.points for q in core)
-    return Progress(tuple(rows), _chapters(earned), of_core, _next(noted), str(location()))
+    return Progress(tuple(rows), _chapters(earned), of_core, _next(noted), _told(location()))
 
 
 def _chapters(earned: Mapping[str, float]) -> tuple[tuple[str, float, float], ...]:

@@ -27,7 +27,8 @@ def recognised(item: Item, observed: Observed, letter: str, cost: Cost | None = 
         case "S":
             return _of_places(observed)
         case "H" if cost is not None and all(c.executions is not None for c in observed.collectives):
-            return prices.likely(observed, cost.price) if observed.price > cost.price + getattr(item, "slack", 0) else None
+            beyond = item.beyond(observed.case) if hasattr(item, "beyond") else 0
+            return prices.likely(observed, cost.price) if observed.price > cost.price + beyond else None
     return None
 
 

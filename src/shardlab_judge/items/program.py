@@ -46,7 +46,8 @@ class ProgramItem(Item):
         draw: one further case from a random generator.
         drawn: how many further cases the grader draws.
         rtol, atol: tolerances of the values, with the reason in `tolerance`.
-        slack: payload bytes that the program may move beyond the reference, with the reason in `slack_reason`.
+        slack: payload bytes that the program may move beyond the reference, a number or a function of the case, with the
+            reason in `slack_reason`.
         most: how many collectives may run, all executions counted; unless given, only their bytes matter.
         deepest: in a case, how many collectives may wait for one another; unless given, any number.
         manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
@@ -60,7 +61,7 @@ class ProgramItem(Item):
     rtol: float = dataclasses.field(default=1e-5, kw_only=True)
     atol: float = dataclasses.field(default=1e-5, kw_only=True)
     tolerance: str = dataclasses.field(default="float32 sums in another order", kw_only=True)
-    slack: int = dataclasses.field(default=0, kw_only=True)
+    slack: int | Callable[[Case], int] = dataclasses.field(default=0, kw_only=True)
     slack_reason: str = dataclasses.field(default="", kw_only=True)
     most: int | None = dataclasses.field(default=None, kw_only=True)
     deepest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
@@ -72,6 +73,10 @@ class ProgramItem(Item):
     def cases_of(self, question: str, seed: int | None) -> tuple[Case, ...]:
         """The public cases, then those drawn from `seed`."""
         return self.with_drawn(self.cases, self.draw, self.drawn, question, seed)
+
+    def beyond(self, case: Case) -> int:
+        """Payload bytes that the program may move beyond the reference in a case."""
+        return self.slack(case) if callable(self.slack) else self.slack
 
     def asks(self, question: str, seed: int | None) -> dict[str, Any]:
         """The cases, without values."""
@@ -192,7 +197,7 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
         case "S":
             yield from _shardings(item, observed)
         case "H" if cost is not None:
-            yield from _communication(item, observed, cost.price + item.slack, cost.slow)
+            yield from _communication(item, observed, cost.price + item.beyond(observed.case), cost.slow)
         case "M" if cost is not None and observed.memory > cost.memory:
             yield Finding(
                 item.name,
@@ -213,7 +218,7 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
 
 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:
-    expected, moved = f"at most {budget} B a device{_slack(item)}", describe(observed.collectives)
+    expected, moved = f"at most {budget} B a device{_slack(item, observed.case)}", describe(observed.collectives)
     if any(c.executions is None for c in observed.collectives):
         what = "It cannot be told how often your program communicates: a loop's number of rounds depends on values."
         yield Finding(item.name, "H", what, expected=expected, got=moved)
@@ -280,9 +285,9 @@ def _tolerance(item: ProgramItem, value: Any) -> str:
     return f", within {item.atol + item.rtol * abs(value):.2g} ({item.tolerance})"
 
 
-def _slack(item: ProgramItem) -> str:
+def _slack(item: ProgramItem, case: Case) -> str:
     """How much of the budget is beyond the reference, and why."""
-    return f", {item.slack} of them because {item.slack_reason}" if item.slack_reason else ""
+    return f", {item.beyond(case)} of them because {item.slack_reason}" if item.slack_reason else ""
 
 
 def _pattern(block: np.ndarray, right: np.ndarray) -> str:

@@ -16,7 +16,10 @@ from shardlab.tables import Table
 DTYPES = {"bf16": 2, "int8": 1}
 INT8 = {"v4p": 2.75e14, "v5e": 3.94e14, "v5p": 9.18e14, "v6e": 1.84e15, "H100": 2.0e15}
 """Operations a second in int8. Source: scaling-book, Part 2, 'TPU specs'; Part 12, 'Summary of GPU specs'."""
-NETWORK_NOTE = "network: one axis of the torus, both directions, as a program that overlaps its communication sees it"
+NETWORK_NOTE = (
+    "network: one axis of the torus, both directions, or all that a GPU can send to its switches; "
+    "as a program that overlaps its communication sees it"
+)
 
 
 @dataclasses.dataclass(frozen=True)
