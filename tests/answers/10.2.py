@@ -50,6 +50,16 @@ def cast_then_mean():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)
 
 
+@wrong("divided-by-a-constant", 0)
+def by_eight():
+    def gradients(mesh, X, Y, W1, W2):
+        def body(X, Y, W1, W2):
+            weights = W1, W2
+            return jax.tree.map(lambda g: g / 8, jax.grad(loss)(weights, X, Y))
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)
+
+
 @right
 def divided():
     def gradients(mesh, X, Y, W1, W2):

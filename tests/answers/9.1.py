@@ -15,6 +15,11 @@ def all_whole():
     plain = {"X": P(), "W1": P(), "W2": P()}
 
 
+@wrong("tokens-cut-weights-whole", 3.5)
+def data_parallel():
+    plain = {"X": P("model", None), "W1": P(), "W2": P()}
+
+
 @right
 def as_expressions():
     plain = {"X": P(None, None), "W1": "d f -> d f@model", "W2": "f d -> f@model d"}

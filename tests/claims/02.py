@@ -40,7 +40,7 @@ def subscripts(target):
 
 
 @claim("A *new* subscript is free where it stands alone, or last in its tuple.",
-       "A new subscript is free, alone or last in its tuple; before another it moves blocks, a permute.",
+       "All this for a subscript that is alone, or last in its tuple; before another, blocks change their holders besides",
        targets=(CPU, V5E))  # fmt: skip
 def new_subscripts(target):
     """Free are parts of what a device has; the others are permutes."""
@@ -51,6 +51,10 @@ def new_subscripts(target):
         (P("y", None), P(("y", "x"), None), set()),
         (P("x", None), P(("y", "x"), None), {"collective-permute"}),
         (P("y", None), P(("x", "y"), None), {"collective-permute"}),
+        (P(("y", "x"), None), P("y", None), {"all-gather"}),
+        (P(("x", "y"), None), P("y", None), {"all-gather", "collective-permute"}),
+        (P("x", "y"), P(None, ("y", "x")), {"all-to-all"}),
+        (P("x", "y"), P(None, ("x", "y")), {"all-to-all", "collective-permute"}),
     ):
         assert moving(before, after, target).kinds == kinds
 
@@ -99,9 +103,10 @@ def unreduced():
             terms + 1
         added, cut = (jax.reshard(x, P(None, None)) for x in (terms, terms.astype("int32")))
         assert "{U:x}" in str(jax.typeof(terms + terms)) and "{U:x}" in str(jax.typeof(terms.T))
-    by_device = [left[:, i : i + 1] * right[i : i + 1] for i in range(8)]
-    np.testing.assert_allclose(added, np.asarray(left) @ np.asarray(right), rtol=1e-5)
-    np.testing.assert_array_equal(cut, sum(np.asarray(term).astype("int32") for term in by_device))
+    a, b = np.asarray(left), np.asarray(right)
+    of_each = zip(np.split(a, MESH.shape["x"], 1), np.split(b, MESH.shape["x"]))
+    np.testing.assert_allclose(added, a @ b, rtol=1e-4)
+    np.testing.assert_array_equal(cut, sum((rows @ columns).astype("int32") for rows, columns in of_each))
 
 
 @claim("XLA for CPU would turn bfloat16 into float32")

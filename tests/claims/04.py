@@ -190,7 +190,7 @@ def two_axes(target):
 
 
 @claim(
-    "XLA for CPU gathers it, which is less here than the sum",
+    "and owed a sum (case 3), at a higher price here",
     "With $B$ whole the two devices with the same rows of $A$ do the same product",
 )
 def blocks_and_others():

@@ -23,7 +23,8 @@ PROMISE = Misconception(
 )  # fmt: skip
 SPREAD = Misconception(
     "sum-over-the-wrong-axis",
-    "The terms differ along `model` alone. Summed over another axis, equal copies are counted again.", 2,
+    "The terms differ along `model` alone. Summed over another axis, or once more over `model`, equal copies are counted "
+    "again.", 2,
     when=of.multiplied, error="psum can only accept axis_name")  # fmt: skip
 
 COLLECTIVE = (
@@ -63,9 +64,16 @@ WEIGHTS_WHOLE = Misconception(
 INPUT_CUT = Misconception(
     "input-cut", "X is cut too, and every device needs all of it: it has to be gathered first.", 2,
     when=lambda o: of.cut(o, 0, 0) or of.cut(o, 0, 1))  # fmt: skip
-PLAIN = (FIRST_BY_ROWS, LAST_BY_COLUMNS, INPUT_CUT, WEIGHTS_WHOLE, LAST_WHOLE)
+DATA_PARALLEL = Misconception(
+    "tokens-cut-weights-whole",
+    "Tokens are cut and the weights are whole: that is data parallelism. Each device holds all weights, and Y would be left "
+    "in pieces.",
+    2,
+    when=lambda o: (of.cut(o, 0, 0) or of.cut(o, 0, 1)) and WEIGHTS_WHOLE.when(o),
+)  # fmt: skip
+PLAIN = (FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE, LAST_WHOLE)
 GATED = (
-    FIRST_BY_ROWS, LAST_BY_COLUMNS, INPUT_CUT, WEIGHTS_WHOLE,
+    FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE,
     Misconception(
         "gate-cut-otherwise", "Gate and up are multiplied element by element, so a device needs the same columns of both.",
         3, when=lambda o: of.cut(o, 1, 1) != of.cut(o, 2, 1)),

@@ -75,9 +75,9 @@ BY_HAND = Question(
                 "three_layers the second product gives terms, and relu must wait: relu(a) + relu(b) is relu(a + b) only "
                 "where no sign is lost. But nobody needs all columns of the sum: W3 by rows wants each device's own. So "
                 "a reduce-scatter along the columns is enough: with E columns in the second layer T·E·4 bytes of price "
-                "instead of twice as much. Its output lies exactly as the first layer's did. Layers alternate: by "
-                "columns, by rows, and after a scatter by rows again. A test with positive numbers cannot see a relu in "
-                "the wrong place, because there it does nothing.",
+                "instead of twice as much, as XLA for CPU compiles it. Its output lies exactly as the first layer's did. "
+                "Layers alternate: by columns, by rows, and after a scatter by rows again. A test with positive numbers "
+                "cannot see a relu in the wrong place, because there it does nothing.",
 )  # fmt: skip
 
 BIAS = Question(
@@ -122,10 +122,10 @@ SEQUENCE = Question(
     ),
     explanation="The all-reduce of the plain block is a reduce-scatter and an all-gather that stand side by side. Here "
                 "they are moved apart: between the scatter of one block and the gather of the next lie the norm, the "
-                "bias, the residual and the dropout, which work token by token. The price is the same, an array of T·D "
-                "numbers twice a block. What shrinks is everything in between: a device holds, and computes, T / n tokens"
-                " instead of T. An all-reduce and a slice give the same values for one and a half times the price. "
-                "Gathering before the norm costs no more bytes, but every device then norms every token.",
+                "bias, the residual and the dropout, which work token by token. The price, as XLA for CPU compiles it, is "
+                "the same, an array of T·D numbers twice a block. What shrinks is everything in between: a device holds, "
+                "and computes, T / n tokens instead of T. An all-reduce and a slice give the same values for one and a half "
+                "times the price. Gathering before the norm costs no more bytes, but every device then norms every token.",
 )  # fmt: skip
 
 DROPOUT = Question(
@@ -152,8 +152,8 @@ DROPOUT = Question(
                 "slice. Fold in the index along the axis that cuts. The opposite mistake is worse: where an array is "
                 "copied along an axis, different masks make the copies differ, and from then on the devices no longer "
                 "compute the same thing. JAX's types see that: a mask from axis_index('model') varies over `model`, and "
-                "out_specs without `model` is refused. Another right answer draws one mask for the whole array outside of"
-                " shard_map; XLA, for CPU and for TPU, lets each device make its own part of it.",
+                "out_specs without `model` is refused. Another right answer draws one mask for the whole array outside of "
+                "shard_map, under jit; XLA, for CPU and for TPU, then lets each device make its own part of it.",
 )  # fmt: skip
 
 GROUPED = Question(
@@ -181,8 +181,8 @@ GROUPED = Question(
                 " the place of one: `kv` tells the kv heads apart, `rep` makes copies. The query heads are cut over "
                 "both, with `kv` first, since the heads of one group are neighbours. With `rep` first, of 8 devices and "
                 "2 key heads only 4 get query heads of the group whose key head they hold, and keys have to travel. "
-                "Cutting inside a head holds less, and moves scores for every token. Past kv devices a finer cut saves "
-                "nothing of the keys and values, nor of their cache.",
+                "Cutting inside a head holds less, and moves scores for every token. Past kv devices a finer cut by whole "
+                "heads saves nothing of the keys and values, nor of their cache.",
 )  # fmt: skip
 
 BOTH = Question(
@@ -209,10 +209,10 @@ BOTH = Question(
                 "gradient of X is a sum over hidden units, so over `model`, as large as Y; the gradients of the weights "
                 "are sums over tokens, so over `data`, as large as a device's share of the weights. So each axis makes "
                 "the other cheaper: more rows of the mesh, fewer tokens in each; more columns, smaller gradients. "
-                "The product of the two costs is the same for all meshes with both, and their sum is least where they are"
-                " about equal. Real machines differ in one more thing: the wires of one axis may be faster. And what goes "
-                "over `model` has to arrive before the next layer can start, while gradients may travel when they are "
-                "ready.",
+                "The product of the two costs is the same for all meshes with both axes, so among these their sum is least "
+                "where they are nearest to equal; a mesh with one axis may still be cheaper, as an axis of one device costs "
+                "nothing. Real machines differ in one more thing: the wires of one axis may be faster. And what goes over "
+                "`model` has to arrive before the next layer can start, while gradients may travel when they are ready.",
 )  # fmt: skip
 
 GUARD = Question(

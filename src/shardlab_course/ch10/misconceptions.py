@@ -101,6 +101,10 @@ GRADIENTS = (
         "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
         1, when=lambda o: _times(o, lambda n: o.inputs[1].shape[1])),
     Misconception(
+        "divided-by-a-constant",
+        "That divides by 8, on this mesh too, where `data` has not eight devices: ask mesh.shape, or jax.lax.axis_size.",
+        1, when=lambda o: dict(o.case.axes)["data"] != 8 and _times(o, lambda n: n / 8)),
+    Misconception(
         "one-left-out",
         "One gradient is right, and the other is that of a device's own samples: reduce both, say with jax.tree.map.",
         1, when=of.one_left_out),

@@ -198,9 +198,10 @@ def modest(rng: np.random.Generator, shape: tuple[int, ...], _: Sequence[np.ndar
 def draw_training(rng: random.Random) -> Case:
     """Many samples and small weights, so that moving the batch costs more than moving the gradients.
 
-    Devices divide the elements of all weights, so that a flat array of these need not be padded to be scattered.
+    Devices divide the elements of all weights, so that a flat array of these need not be padded to be scattered. There are
+    more outputs than devices along data, so that to forget the one is not to forget the other.
     """
-    sizes = rng.randint(4, 7), 8, 8
+    sizes = rng.randint(4, 7), 8, 16
     return training(rng.choice((LINE, PLANE)), 8 * rng.randint(10, 14), sizes)
 
 
