@@ -82,6 +82,12 @@ def wanted(requirements: list[str]) -> list[Requirement]:
     return [Requirement(line) for line in requirements]
 
 
+def test_nothing_installed_contradicts_another() -> None:
+    """All extras stand together in this environment, by what each package says that it needs."""
+    ran = subprocess.run([sys.executable, "-m", "pip", "check"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout
+
+
 def test_import_is_light() -> None:
     """Importing shardlab brings in neither Jupyter nor the grader."""
     loaded = subprocess.run(
