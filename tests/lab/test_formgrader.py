@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -101,6 +102,7 @@ def test_points_are_given_by_hand(visit: Callable[[str], Page]) -> None:
     expect(page.locator("tbody tr")).to_have_count(2)
     page.locator("tbody tr", has_text=f"{POINTS['gus']:g} / {MOST:g}").get_by_role("link").first.click()
     expect(page.locator("body")).to_contain_text("not yet, 0 of 2 points")
+    expect(page.locator(".nbgrader-label", has_text="q90-1")).to_have_text(re.compile(r"90\.1 \S.* q90-1"))
     points = page.locator("input.score").first
     expect(points).to_have_attribute("placeholder", "0")
     with page.expect_response(lambda got: "/api/grade/" in got.url and got.request.method == "PUT"):
