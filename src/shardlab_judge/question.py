@@ -48,8 +48,6 @@ class Misconception:
         error: for any answer: a regular expression found in the exception that the answer raised, or a predicate over its
             text and the case's title.
         barred: for a program: whether it earns no H even where it is right and cheap, because another way is asked for.
-        true: what must be true of an answer for the cause to be, told otherwise than it is recognised: a predicate over
-            `shardlab_authoring.mutants.claims.Evidence`. It is for `make mutants`, and no verdict reads it.
     """
 
     id: str
@@ -60,7 +58,6 @@ class Misconception:
     when: Callable[[Any], bool] | None = None
     error: str | Callable[[str, str], bool] | None = None
     barred: bool = False
-    true: Callable[[Any], bool] | None = None
 
 
 class Costing(Protocol):

@@ -2,8 +2,8 @@
 
 A sentence makes claims that can be checked: that values are right, that something was gathered, that nothing moved, that
 `check_vma=False` stands in the answer. Each is a pair in `CLAIMS`: words that make it, and what must then be true. A
-misconception may bring a predicate of its own, `Misconception.true`. A cause that is recognised in some only of the cases
-in which the answer is wrong is unsteady: it was luck there, or is missed elsewhere.
+cause that is recognised in some only of the cases in which the answer is wrong is unsteady: it was luck there, or is missed
+elsewhere.
 """
 
 from __future__ import annotations
@@ -79,8 +79,6 @@ def _shown(id: str, evidence: Evidence) -> bool:
 
 def untrue(known: Misconception, evidence: Evidence) -> str:
     """The words of a cause that are not true; empty if all are."""
-    if known.true is not None and not known.true(evidence):
-        return "its own predicate"
     claims = ((re.search(words, known.cause), claim) for words, claim in CLAIMS)
     return next((repr(told[0]) for told, claim in claims if told and not claim(evidence)), "")
 
