@@ -59,7 +59,7 @@ WEIGHTS_WHOLE = Misconception(
     "weights-whole",
     "Nothing is cut in the weights: every device holds and computes everything.",
     1,
-    when=lambda o: not any(of.cut(o, i, d) for i in range(1, len(o.case.inputs)) for d in (0, 1)),
+    when=of.weights_whole,
 )  # fmt: skip
 INPUT_CUT = Misconception(
     "input-cut", "X is cut too, and every device needs all of it: it has to be gathered first.", 2,
@@ -69,7 +69,7 @@ DATA_PARALLEL = Misconception(
     "Tokens are cut and the weights are whole: that is data parallelism. Each device holds all weights, and Y would be left "
     "in pieces.",
     2,
-    when=lambda o: (of.cut(o, 0, 0) or of.cut(o, 0, 1)) and WEIGHTS_WHOLE.when(o),
+    when=lambda o: (of.cut(o, 0, 0) or of.cut(o, 0, 1)) and of.weights_whole(o),
 )  # fmt: skip
 PLAIN = (FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE, LAST_WHOLE)
 GATED = (

@@ -242,6 +242,11 @@ def cut(o: Observed, argument: int, dimension: int) -> bool:
     return len(spec) > dimension and spec[dimension] is not None
 
 
+def weights_whole(o: Observed) -> bool:
+    """Whether no argument after the first is sharded."""
+    return not any(cut(o, i, d) for i in range(1, len(o.case.inputs)) for d in (0, 1))
+
+
 def swapped(o: Observed) -> bool:
     """Whether the query heads are cut by `rep` first."""
     spec = o.case.inputs[1].spec
