@@ -123,12 +123,15 @@ DOOR ?= colab
 test-doors: $(INSTALLED)  ## run all notebooks as on Colab (DOOR=kaggle, DOOR_PYTHON=python3.12 for others)
 	@$(PY) tests/doors/hosted.py --platform $(DOOR) $(if $(DOOR_PYTHON),--python "$(DOOR_PYTHON)") $(CHAPTERS)
 
-bench: $(INSTALLED) bubblewrap book chromium  ## measure speed as ratios, for the status page (20 quiet minutes; less with SMALL=1)
+bench: $(INSTALLED) bubblewrap book chromium  ## measure speed as ratios, for the status page (an hour on a quiet machine; less with SMALL=1)
 	@mkdir -p build
 	@$(PY) bench/einshard.py --write build/bench.json $(if $(SMALL),--repeats 200)
 	@$(PY) bench/laboratory.py --write build/bench.json $(if $(SMALL),--repeats 12)
 	@$(PY) bench/checking.py --write build/bench.json $(if $(SMALL),--repeats 7)
 	@PYTHONPATH=. $(PY) bench/grading.py $(if $(SMALL),--small)
+	@PYTHONPATH=. $(PY) bench/grading.py --defective $(if $(SMALL),--small)
+	@PYTHONPATH=. $(PY) bench/grading.py --chapter 09 --students 30 $(if $(SMALL),--small)
+	@PYTHONPATH=. $(PY) bench/grading.py --chapter 14 --students 30 $(if $(SMALL),--small)
 	@PYTHONPATH=. $(PY) bench/growth.py $(if $(SMALL),--small)
 	@$(PY) bench/landing.py build/book/_build/html --write build/bench.json
 	@cp build/bench.json jupyter_book/bench.json

@@ -8,6 +8,7 @@ import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
+import nbformat
 from nbformat import NotebookNode
 from shardlab_grader.releases.release import Release
 
@@ -21,12 +22,33 @@ RIGHT = 0.6
 """The share of questions that are answered as the reference does: most students hand in mostly right answers."""
 
 
-def hand_in(made: Release, students: Sequence[str], seed: int = 0) -> None:
-    """Write a submission for each student into `submitted/`; no two are equal."""
-    for student, chosen in zip(students, combinations(list(made.manifests), len(students), seed), strict=True):
-        path = made.course_dir / "submitted" / student / made.assignment / f"{made.assignment}.ipynb"
+DEFECTS = (
+    "import os; os._exit(1)",
+    "import ctypes; ctypes.string_at(0)",
+    "while True: pass",
+    "import sys; sys.exit()",
+    "kept = []\nwhile True: kept.append(bytearray(2**26))",
+    "for _ in range(10_000): print('x' * 1_000)",
+)
+"""What people hand in that ends a kernel, fills memory or a page, or does not end."""
+
+
+def hand_in(made: Release, students: Sequence[str], seed: int = 0, *, defective: int = 0) -> None:
+    """Write a submission for each student into `submitted/`; no two are equal, and the last ones are defective."""
+    sound = len(students) - defective
+    for number, chosen in enumerate(combinations(list(made.manifests), len(students), seed)):
+        path = made.course_dir / "submitted" / students[number] / made.assignment / f"{made.assignment}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(edition.to_ipynb(submission(made.notebook, chosen)))
+        notebook = submission(made.notebook, chosen)
+        if number >= sound:
+            spoil(notebook, DEFECTS[(number - sound) % len(DEFECTS)])
+        path.write_text(edition.to_ipynb(notebook))
+
+
+def spoil(notebook: NotebookNode, code: str) -> None:
+    """Put a cell with this code before the answer that stands in the middle."""
+    answers = [n for n, cell in enumerate(notebook.cells) if cell.metadata.get("nbgrader", {}).get("solution")]
+    notebook.cells.insert(answers[len(answers) // 2], nbformat.v4.new_code_cell(code))
 
 
 def combinations(questions: Sequence[str], count: int, seed: int) -> list[dict[str, str]]:
