@@ -122,7 +122,7 @@ def asked(target):
 
 
 @claim(
-    'of `psum(a, "model") + psum(b, "model")` XLA for v5e makes one all-reduce of $a + b$, where XLA for CPU sends both.',
+    'of `psum(a, "model") + psum(b, "model")` XLA for v5e makes one all-reduce of $a + b$, where XLA for CPU sends both,',
     targets=(CPU, V5E),
 )
 def two_sums(target):
@@ -153,8 +153,8 @@ def three_products(target):
 
 
 @claim(
-    "Another right answer draws one mask for the whole array outside of shard_map; XLA, for CPU and for TPU, lets each "
-    "device make its own part of it.",
+    "Another right answer draws one mask for the whole array outside of shard_map, under jit; XLA, for CPU and for TPU, then "
+    "lets each device make its own part of it.",
     targets=(CPU, V5E),
 )
 def masks(target):

@@ -164,7 +164,8 @@ def adam(weight, m, v, slope):
 
 
 @claim(
-    "JAX matches donated arrays to outputs by shape and dtype, not by meaning",
+    "Donated arrays are matched to outputs by shape and dtype, or by size, not by meaning",
+    "leaves the others to XLA, which may take one for any output of as many bytes",
     "beside the weight and its state it is left over here, without a warning.",
     "one for which there is none is left as it is.",
 )
@@ -178,6 +179,13 @@ def donated():
             jax.jit(adam, donate_argnums=given_away)(*arrays)
         return [array.is_deleted() for array in arrays]
 
+    def taken(f):
+        array = jax.device_put(np.full((64, 8), 2, "float32"), NamedSharding(MESH, ROWS))
+        jax.jit(f, donate_argnums=0)(array)
+        return array.is_deleted()
+
+    assert taken(lambda a: (a * 2).reshape(8, 64)) and taken(lambda a: (a * 2).astype("int32"))
+    assert not taken(lambda a: a[:8] * 2)
     assert deleted(3) == [False, False, False, True]
     assert deleted(0, 1, 2, 3) == deleted(0, 1, 2) == [True, True, True, False]
 

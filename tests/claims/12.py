@@ -89,8 +89,8 @@ def hop_for_nothing(target):
 
 
 @claim(
-    "Bytes are the same as before, or an $n$-th less",
-    "a device does not send itself its own chunk",
+    "the payload is an $n$-th less than a gather's, which counts the device's own chunk",
+    "the all-gather's payload counts its whole output, the device's own chunk included",
     targets=(CPU, V5E),
 )
 def an_eighth_less(target):

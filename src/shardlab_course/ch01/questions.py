@@ -294,8 +294,8 @@ QUESTIONS: tuple[Question, ...] = (
             "dimension is cut, how many devices share a block.",
             "Follow the numbers. Where they go up by 1 runs the last mesh axis; a step of 4 is the first axis of a 2 by 4 "
             "mesh. Other steps: another mesh, or other devices.",
-            "D names no axis. E and F: both axes of a 2 by 4 mesh in one tuple. G needs a mesh of 2 by 2 by 2. H and I need "
-            "mesh_of with a list of devices, and J is easiest with one.",
+            "D names no axis. E and F: both axes of a 2 by 4 mesh in one tuple. G: a mesh of 2 by 2 by 2. H and I need "
+            "mesh_of with a list, J is easiest with one.",
         ),
         explanation="A picture fixes which device holds which slice, and nothing else, so many answers are right. A can "
         "be cut over one axis of 8, or over ('x', 'y') of a 2 by 4 mesh. J is usually drawn with devices in the order 0, "

@@ -290,8 +290,8 @@ DONATION = (
         2, when=lambda o: o.donated == frozenset({1, 2, 3})),
     Misconception(
         "gradient-donated",
-        "The gradient, or the count, is given away. An output may take its place, as JAX goes by shape and dtype alone; but "
-        "the caller has no successor of it.",
+        "The gradient, or the count, is given away. An output may take its place, as nobody looks at its meaning; but the "
+        "caller has no successor of it.",
         3, when=lambda o: bool(o.donated - {0, 1, 2})),
     Misconception(
         "nothing-donated",

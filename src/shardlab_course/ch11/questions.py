@@ -31,9 +31,9 @@ LEDGER = Question(
     explanation="Everything that training keeps is as large as the model, several times over: 16 bytes a parameter either "
                 "way, in mixed precision 2 + 2 + 12. Data parallelism keeps all of it n times. The stages of ZeRO remove "
                 "copies, the largest part first: the optimizer's state is looked at by nobody but the one who updates, so "
-                "each device keeps what it updates. With many devices stage 1 tends to 4 bytes a parameter, stage 2 to 2, "
-                "and only stage 3 to nothing. What is not in the ledger: activations, which grow with the batch, and "
-                "whatever a step needs for a while, such as a layer's gathered weights.",
+                "each device keeps what it updates. In mixed precision and with many devices stage 1 tends to 4 bytes a "
+                "parameter, stage 2 to 2, and only stage 3 to nothing. What is not in the ledger: activations, which grow "
+                "with the batch, and whatever a step needs for a while, such as a layer's gathered weights.",
 )  # fmt: skip
 
 ZERO = Question(
@@ -153,9 +153,9 @@ DONATION = Question(
                 "weights and state are written beside the old ones, and a step needs 24 bytes a parameter for a moment "
                 "instead of 12. donate_argnums is that word: XLA may write an output into the memory of a donated "
                 "argument of the same size, and memory_analysis counts those bytes as alias. The old arrays are deleted;"
-                " reading one raises. JAX matches donated arrays to outputs by shape and dtype, not by meaning: a "
-                "gradient given away alone holds a new weight afterwards, and given away beside the weight and its state"
-                " it is left over here, without a warning. So give away what you mean. A jit inside another one donates "
+                "reading one raises. Donated arrays are matched to outputs by shape and dtype, or by size, not by meaning: "
+                "a gradient given away alone holds a new weight afterwards, and given away beside the weight and its state "
+                "it is left over here, without a warning. So give away what you mean. A jit inside another one donates "
                 "nothing: the outermost one talks to the caller.",
 )  # fmt: skip
 

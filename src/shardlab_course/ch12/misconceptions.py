@@ -108,8 +108,8 @@ BOTH = (
 SCATTER = (
     *WAYS,
     Misconception(
-        "permutes-inputs", "Blocks of X or W travel, and sums stay. A sum of one chunk is smaller than what goes into it, "
-        "so let sums travel.", 1, when=of.inputs_travel),
+        "permutes-inputs", "Blocks of X or W travel, and sums stay. Here a sum of one chunk is smaller than what goes into "
+        "it, so let sums travel.", 1, when=of.inputs_travel),
     Misconception(
         "whole-sums-travel", "A hop carries the sums of all chunks. Each device ends with one of them, so one is "
                              "enough.", 1,

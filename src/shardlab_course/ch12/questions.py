@@ -63,10 +63,11 @@ SCATTER = Question(
     ),
     explanation="The mirror image. There a product waits for a hop, here a hop waits for a product; so what can run beside "
                 "a hop is the product of the *next* chunk. Sums travel: T / n rows of the output. The inputs could travel "
-                "instead, and the values would be right, but X and W together are larger than the sums, and every hop "
-                "carries them. If the whole product is made first and its sums go round afterwards, bytes and values are "
-                "the same too, and every hop has nothing beside it. psum_scatter of the whole product waits likewise, for "
-                "the last row, unless a compiler takes it apart.",
+                "instead, and the values would be right, but where the contracted dimension is longer than the others, as "
+                "here, X and W together are larger than the sums, and every hop carries them. If the whole product is made "
+                "first and its sums go round afterwards, bytes and values are the same too, and every hop has nothing "
+                "beside it. psum_scatter of the whole product waits likewise, for the last row, unless a compiler takes it "
+                "apart.",
 )  # fmt: skip
 
 LOOP = Question(
@@ -84,8 +85,8 @@ LOOP = Question(
         "What does a round need from the one before? That is the loop's carry. What does it do last that the last round "
         "should not?",
         "Carry the sum and the chunk. n - 1 rounds of product and hop, and one product after the loop.",
-        "Start from (x @ own rows, x) and let round i = 1 .. n - 1 first permute, then multiply, or pcast zeros with "
-        "to='varying' as the first sum.",
+        "Start from (zeros, x), zeros pcast with to='varying'. Round i = 0 .. n - 2 permutes x, adds the product of the "
+        "chunk that it still has, and carries both on; the last product comes after the loop.",
     ),
     explanation="A text has a loop's body once, and the machine runs it as often as its rounds say: known_trip_count "
                 "stands in the loop's own line. So one permute in the text and seven are the same payload. fori_loop(0, n) "

@@ -117,8 +117,9 @@ MIXTURE = Question(
                 "swapped brings the answers back to the places that the device remembers. What moves each way is the "
                 "places: about 1.25 times the device's tokens as long as an expert's share of them is large, and more "
                 "where rounding up to a whole place counts, as for 64 experts and 24 tokens. Gathering moves all tokens, "
-                "so it is more expensive from three devices on. Empty places travel too, and full experts drop tokens, "
-                "which keep their own vector. Training adds a loss that makes routers spread tokens evenly.",
+                "and the answers have to come back as well: with 24 tokens a device, and as many experts as devices, it is "
+                "more expensive already on two. Empty places travel too, and full experts drop tokens, which keep their own "
+                "vector. Training adds a loss that makes routers spread tokens evenly.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (CAPSTONE, MESH, GPIPE, MIXTURE, *casebook.QUESTIONS)
