@@ -153,8 +153,8 @@ def three_products(target):
 
 
 @claim(
-    "Another right answer draws one mask for the whole array outside of shard_map, under jit; XLA, for CPU and for TPU, then "
-    "lets each device make its own part of it.",
+    "Another right answer draws one mask for the whole array outside of shard_map, under jit; XLA, for CPU and for TPU, "
+    "then lets each device make its own part of it.",
     targets=(CPU, V5E),
 )
 def masks(target):

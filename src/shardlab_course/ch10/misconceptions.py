@@ -16,8 +16,8 @@ from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
-    "left-to-the-compiler", "What moves is left to the compiler, on global arrays or by in_specs; write what one device does, "
-    "in shard_map.", 1, when=lambda o: not o.manual)  # fmt: skip
+    "left-to-the-compiler", "What moves is left to the compiler, on global arrays or by in_specs; write what one device "
+    "does, in shard_map.", 1, when=lambda o: not o.manual)  # fmt: skip
 
 
 def promise(cause: str, hint: int = 2) -> Misconception:
