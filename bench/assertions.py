@@ -23,6 +23,7 @@ from shardlab_course.checking.predictions import GIVEN
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.items.program import ProgramItem, oracle_outputs
 from shardlab_judge.items.value import ValueItem, matches
 from shardlab_judge.references import References
@@ -35,6 +36,8 @@ def check(question: str, namespace: Mapping[str, Any], seed: int | None, referen
         given = GIVEN.get(question, {}) if getattr(item, "predicted", False) else namespace
         answer = given[item.name]
         match item:
+            case ValueItem(predicted=True):
+                pass  # it counts by being made, before its cell runs
             case ValueItem():
                 assert matches(item.key, plain(answer), item.rtol)
             case CallsItem():
@@ -43,6 +46,8 @@ def check(question: str, namespace: Mapping[str, Any], seed: int | None, referen
             case ProgramItem():
                 for case in item.cases_of(question, seed):
                     _check_program(item, case, answer, facts.cost(question, item.name, case), seed)
+            case GuardItem():
+                assert all(answer(one.facts) is one.good for one in item.asked(question, seed))
             case _:
                 raise NotImplementedError(f"{item.kind} in {question}")
 
@@ -53,7 +58,7 @@ def _check_program(item: ProgramItem, case: Case, answer: Any, costs: Any, seed:
     with explicit:
         jitted = jax.jit(lambda *arrays: jax.tree.leaves(answer(mesh, *arrays)), keep_unused=True)
         compiled = jitted.lower(*specs).compile()
-    _check_costs(item, read_program(compiled, case.axes), costs)
+    _check_costs(item, case, read_program(compiled, case.axes), costs)
     inputs = hidden_inputs(case, seed)
     outputs = compiled(*(jax.device_put(x, spec.sharding) for x, spec in zip(inputs, specs)))
     wanted = oracle_outputs(item, Observed(case, inputs=inputs))
@@ -64,9 +69,9 @@ def _check_program(item: ProgramItem, case: Case, answer: Any, costs: Any, seed:
             assert placement_of(output).same_as(place(output.shape, case.axes, spec))
 
 
-def _check_costs(item: ProgramItem, program: Program, costs: Any) -> None:
+def _check_costs(item: ProgramItem, case: Case, program: Program, costs: Any) -> None:
     if "H" in item.points:
-        assert price(program.collectives) <= costs.price + item.slack
+        assert price(program.collectives) <= costs.price + item.beyond(case)
     if "M" in item.points:
         assert program.memory.argument + program.memory.output <= costs.memory
     if "F" in item.points:
