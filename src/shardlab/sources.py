@@ -55,8 +55,12 @@ def users_line(frames: Iterable[Line]) -> Line:
         >>> str(users_line([Line("/venv/lib/site-packages/flax/linear.py", 7), Line("/home/me/model.py", 3)]))
         'model.py:3'
     """
-    known = [frame for frame in frames if frame.file]
-    return next((frame for frame in known if is_users(frame.file)), known[0] if known else Line())
+    innermost = Line()
+    for frame in frames:
+        if frame.file and is_users(frame.file):
+            return frame
+        innermost = innermost if innermost.file else frame
+    return innermost
 
 
 def told(line: Line, most: int = 160) -> str:

@@ -117,14 +117,15 @@ def users_lines(module: bytes) -> dict[str, list[int]]:
 
 def _frames(location: Any) -> Iterator[Line]:
     """The lines of a location, innermost first."""
-    match location:
-        case ir.NameLoc():
-            yield from _frames(location.child_loc)
-        case ir.CallSiteLoc():
-            yield from _frames(location.callee)
-            yield from _frames(location.caller)
-        case ir.FileLineColLoc():
-            yield Line(location.filename, location.start_line)
+    rest = [location]
+    while rest:
+        match rest.pop():
+            case ir.NameLoc() as named:
+                rest.append(named.child_loc)
+            case ir.CallSiteLoc() as call:
+                rest += call.caller, call.callee
+            case ir.FileLineColLoc() as line:
+                yield Line(line.filename, line.start_line)
 
 
 @functools.cache
