@@ -75,12 +75,14 @@ class Refused(Exception):
 class Admitted:
     """A program in canonical form: equal programs have equal `module` bytes.
 
-    `inputs` and `outputs` are the (shape, dtype) of main's arguments and outputs; `operations` says how often each operation
-    is written, those of a function once for each call of it; `donated` are positions of main's arguments; `written` says
-    what stands in `jax.shard_map`.
+    `numbered` is the same program, each operation with its number where others have their line: XLA keeps that through its
+    passes. `inputs` and `outputs` are the (shape, dtype) of main's arguments and outputs; `operations` says how often each
+    operation is written, those of a function once for each call of it; `donated` are positions of main's arguments;
+    `written` says what stands in `jax.shard_map`.
     """
 
     module: bytes
+    numbered: bytes
     inputs: tuple[tuple[tuple[int, ...], str], ...]
     outputs: tuple[tuple[tuple[int, ...], str], ...]
     operations: tuple[tuple[str, int], ...]
@@ -162,7 +164,8 @@ def admit(module: bytes, devices: int, targets: frozenset[str] = frozenset()) ->
         functions = {_text(f.attributes, "sym_name"): f for f in _functions(parsed)}
         found = written(_main(parsed), functions)
         canonical = _canonical_bytes(parsed)  # the last: writing it turns the module's operations into VHLO
-    return Admitted(canonical, inputs, outputs, tuple(sorted(counts.items())), donated, found)
+        numbered = _numbered(canonical)
+    return Admitted(canonical, numbered, inputs, outputs, tuple(sorted(counts.items())), donated, found)
 
 
 def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
@@ -184,7 +187,7 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
     # claim, so it is made here, from the question's arrays; the underscored fields have no public way in (JAX 0.10).
     exported = dataclasses.replace(
         _stub(specs[0].sharding.mesh),
-        mlir_module_serialized=_numbered(admitted.module),
+        mlir_module_serialized=admitted.numbered,
         in_avals=tuple(map(jax.typeof, specs)),
         in_tree=jax.tree.structure((specs, {})),
         _in_named_shardings=shardings,
@@ -199,13 +202,11 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
 
 
 def _numbered(module: bytes) -> bytes:
-    """The same program, each operation with its number where others have their line: XLA keeps that through its passes."""
-    with _new_context():
-        parsed = _parse(module)
-        for number, operation in enumerate(_walk(parsed.operation)):
-            place = ir.Location.name("student", ir.Location.file(STUDENT, number, 1))
-            operation.location = ir.Location.name("student", place)
-        return _serialized(parsed)
+    parsed = _parse(module)
+    for number, operation in enumerate(_walk(parsed.operation)):
+        place = ir.Location.name("student", ir.Location.file(STUDENT, number, 1))
+        operation.location = ir.Location.name("student", place)
+    return _serialized(parsed)
 
 
 @functools.cache
