@@ -15,6 +15,7 @@ from shardlab.answers.record import plain, record
 from shardlab.errors import ShardlabError
 from shardlab_course import chapters as questions
 from shardlab_course.checking import elsewhere, local, predictions, progress_file
+from shardlab_course.checking.exercise import Note
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.references import build
 
@@ -158,6 +159,14 @@ def test_hints_come_one_by_one() -> None:
     assert [sl.hint("0.1").text for _ in range(4)] == [*PROGRAM.hints, PROGRAM.hints[2]]
     assert sl.hint("0.1", 1).text == PROGRAM.hints[0]
     assert progress_file.of("0.1")["hints"] == 3
+
+
+def test_paragraphs_stay_apart() -> None:
+    """An empty line between them in a terminal, and one element each on a page; a title alone is a line."""
+    note = Note("Title", "One & two.\n\nThree.")
+    assert repr(note) == "Title\n  One & two.\n\n  Three."
+    assert note._repr_html_().count("<p style") == 2 and "One &amp; two.</p>" in note._repr_html_()
+    assert repr(Note("Title")) == "Title"
 
 
 def test_explanation_opens_after_passing() -> None:

@@ -117,6 +117,14 @@ def test_numbers_are_measured_or_cited(path: pathlib.Path) -> None:
 
 
 @each_chapter
+def test_no_paragraph_is_long(path: pathlib.Path) -> None:
+    """Of a page or of an explanation: at most 120 words, lists and tables aside, whose entries are short."""
+    told = [part for question in CHAPTERS[int(path.stem[:2])] for part in question.explanation.split("\n\n")]
+    prose = [part for text in texts(path) for part in paragraphs(text) if not re.match(r"[-|>:]", part.lstrip())]
+    assert [part for part in told + prose if len(part.split()) > 120] == []
+
+
+@each_chapter
 def test_kept_numbers_are_the_placeholders(path: pathlib.Path) -> None:
     """The file of a chapter has a text for each of its placeholders, and for nothing else."""
     asked = collections.Counter(e for text in texts(path) for e in numbers.expressions(text, path.name))

@@ -50,6 +50,34 @@ def merging():
         kind_of(lambda x: x.reshape(128), C)
 
 
+@claim("a reshape that splits or merges two at once is refused, unless the whole array is on every device")
+def two_at_once():
+    """Two merged, two split, and one of each, with an axis on another dimension; of whole arrays all are taken."""
+    for old, new in (((4, 4, 4, 4, 4), (4, 16, 16)), ((4, 16, 16), (4, 4, 4, 4, 4)), ((4, 16, 4, 4), (4, 4, 4, 16))):
+        kind_of(lambda x, new=new: x.reshape(new), put(old, P()))
+        with pytest.raises(Exception, match="This reshape is not supported"):
+            kind_of(lambda x, new=new: x.reshape(new), put(old, P("x")))
+
+
+@claim("along a sharded dimension it refuses a sort, and lets an FFT pass")
+def rules_and_costs():
+    """The FFT's type is cut as before, and it moves; the sort is an error."""
+    assert kind_of(lambda r: jnp.fft.fft(r, axis=0), R) == "complex64[8@x,16]"
+    assert moved(lambda r: jnp.fft.fft(r, axis=0), R)
+    with pytest.raises(Exception, match="must be unsharded"):
+        kind_of(lambda r: jnp.sort(r, axis=0), R)
+
+
+@claim("even the difference of two such sums, which would be fine; JAX 0.12 has a rule for it")
+def differences():
+    """Refused by JAX 0.10; by a newer one kept as terms."""
+    if jax.__version__.startswith("0.10."):
+        with pytest.raises(NotImplementedError, match="sub"):
+            kind_of(lambda a, b: terms(a, b) - terms(a, b), A, B)
+    else:
+        assert kind_of(lambda a, b: terms(a, b) - terms(a, b), A, B) == "float32[8,24]{U:x}"
+
+
 @claim("That a type is determined does not mean that nothing has to move.", targets=(CPU, V5E))
 def typed_and_moved(target):
     """The reshape whose type JAX knew."""

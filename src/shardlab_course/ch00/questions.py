@@ -77,8 +77,8 @@ REPORT = Question(
     ),
     explanation="`careful` asked for all of A on every device. So all rows were sent to everyone, 8,192 bytes a device, "
                 "and then nothing was left to divide: each device made all of C, with eight times the FLOPs, and eight "
-                "copies of C lay about. No value was wrong, so no test of values can find it, and at this size no clock "
-                "would either. The checker reads four things from the compiled program: values on every device, who "
+                "copies of C lay about. No value was wrong, so no test of values can find it. "
+                "The checker reads four things from the compiled program: values on every device, who "
                 "holds what, what was sent, and the FLOPs or bytes of each device. Without the constraint, each device "
                 "multiplies the rows that it holds with a B that it holds, and nothing moves.",
 )  # fmt: skip

@@ -34,10 +34,10 @@ CARDS = Question(
     explanation="Read a collective off the two sides (a subscript in a tuple is the last one here). A subscript that goes "
                 "is gathered; a {U} that goes is reduced; a {U} that becomes a subscript is reduced and scattered; a "
                 "subscript that changes its dimension is an all-to-all; blocks that only change their holders are permuted. "
-                "In e every device holds all rows and keeps its own, which costs nothing. The price follows from the larger "
-                "side: 512 bytes for the whole array, 128 where x cuts it on both sides, 256 where y does. An all-reduce is "
-                "a reduce-scatter and an all-gather, so it pays twice. XLA for CPU makes c and j all-reduces and slices; "
-                "written by hand they are reduce-scatters, at half the price.",
+                "In e every device holds all rows and keeps its own, which costs nothing.\n\nThe price follows from the "
+                "larger side: 512 bytes for the whole array, 128 where x cuts it on both sides, 256 where y does. An "
+                "all-reduce is a reduce-scatter and an all-gather, so it pays twice. XLA for CPU makes c and j all-reduces "
+                "and slices; written by hand they are reduce-scatters, at half the price.",
 )  # fmt: skip
 
 GATHER_CALLS: tuple[tuple[Any, ...], ...] = (

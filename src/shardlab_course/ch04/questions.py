@@ -80,7 +80,7 @@ CLASSIFY = Question(
                 "dimensions share a mesh axis, the devices together reach only some blocks of the output: case 4. If "
                 "somewhere the operands hold different indices of a contracted dimension, some device cannot "
                 "multiply what it holds: case 2. If they hold the same indices but not all, each product is a "
-                "partial sum: case 3. Otherwise every device finishes its own block: case 1. The grader does not use "
+                "partial sum: case 3. Otherwise every device finishes its own block: case 1.\n\nThe grader does not use "
                 "these rules. It simulates two devices along each axis, writes down which indices each holds, and "
                 "looks at which entries of the output are reached; the rules agree with it on every einsum it draws.",
 )  # fmt: skip
@@ -112,7 +112,7 @@ FOUR = Question(
     explanation="Case 1 multiplies blocks and is done. Case 2 has two right answers: bring the columns of A together "
                 "(I·J·4 bytes), or let each device take the rows of B that go with its columns, which costs nothing "
                 "because it has all of B, and add the partial products up (2·I·K·4 bytes, an all-reduce counts "
-                "twice). Case 3 is the second half of that. Case 4 must give one operand back its subscript-free "
+                "twice). Case 3 is the second half of that.\n\nCase 4 must give one operand back its subscript-free "
                 "form; here A and B are equally large, so either gather costs the same. With the sizes of the check "
                 "each budget is the plain route's: to gather both operands is right, and too expensive. "
                 "to='invarying' matters only to the type: every device that gathered has the same block, and this "
@@ -136,7 +136,7 @@ TOWARDS = Question(
                 "Nothing that already lies right is moved. The work is divided all the same: what is gathered is "
                 "whole, and the columns of C stay cut. Device i can compute block (i, i) of C from what it holds, "
                 "and no device could compute any other block. P('x', 'x') would be just these blocks, and the others would "
-                "lie nowhere: so it is no legal spec. When the operand that must move is much the larger one, there is a "
+                "lie nowhere: so it is no legal spec.\n\nWhen the operand that must move is much the larger one, there is a "
                 "third way: gather the smaller one, so that C comes out on the wrong side, and turn C with an all-to-all, "
                 "which moves only C's own shard. The check accepts that wherever it costs no more; in the page both are "
                 "measured.",
@@ -169,7 +169,7 @@ CHEAPER = Question(
                 "2·I·J·K FLOPs, n times in all. Reducing moves I·K elements twice and each device does its n-th "
                 "part. Bytes favour the reduction when J > 2K. On a chip that overlaps both, the gather is often "
                 "bound by its repeated arithmetic, and the reduction wins earlier: that is the Scaling Book's "
-                "question 4. On one axis of 8 devices XLA chose the cheaper way for both sizes of the page, for CPU "
+                "question 4.\n\nOn one axis of 8 devices XLA chose the cheaper way for both sizes of the page, for CPU "
                 "and for TPU. That is no law: with x as one of two mesh axes both gathered even the deep one. On a "
                 "CPU that is 1048576 bytes against 32768. So case 2 names a situation, not a collective. And on a "
                 "TPU a gather before a product of float32 moves bfloat16, half the bytes, because the product rounds "
@@ -194,7 +194,7 @@ SCATTER = Question(
     ),
     explanation="Partial products C[I, K]{U_x} are added and split in one step: every device receives the terms of "
                 "its own rows only. That moves I·K·4 bytes; an all-reduce moves them twice, and the slice after it "
-                "throws away what the second half brought. Asked for P('x', None), XLA for CPU still compiles an "
+                "throws away what the second half brought.\n\nAsked for P('x', None), XLA for CPU still compiles an "
                 "all-reduce and a slice, and XLA for TPU does so for arrays as small as the page's, with right "
                 "values in the right places; only the collectives in the compiled program show the difference. A "
                 "prediction from a textbook is not a measurement of a compiler. In shard_map you write the "

@@ -54,7 +54,7 @@ BOTH_WAYS = Question(
     ),
     explanation="The right side of an expression is the mesh, read from slow to fast, and each word says what its axis "
                 "does: a name cuts that dimension, a bare number makes copies. So order matters on the right, as it does "
-                "in a mesh, and it means nothing else: in a spec you find the order in the mesh, and who cuts what in P. "
+                "in a mesh, and it means nothing else: in a spec you find the order in the mesh, and who cuts what in P.\n\n"
                 "P('y') on a 2 by 4 mesh is `2 r4 c`, not `r4 2 c`: with copies last, devices 0 and 1 would hold the "
                 "same. A repeated name is a tuple in P, with the axes in the order of the mesh; another order has to name "
                 "the axes of a mesh with @. Stars share one ratio, the whole root of what the numbers leave: `r2* c*` on "
@@ -109,7 +109,7 @@ RULES = Question(
     explanation="The kernels come in pairs: q, k, v and up cut what goes out of them over 'model', o and down cut what "
                 "comes in. Between the two of a pair everything is local to a device, and after each pair stands one sum. "
                 "A bias lies like the output that it is added to: up's is cut, down's is whole. Norms act on the whole "
-                "width, so their scales stay whole. Since the expressions name axes, the same table serves every mesh; "
+                "width, so their scales stay whole.\n\nSince the expressions name axes, the same table serves every mesh; "
                 "and since a rule names kinds of leaves, it serves any number of layers. What can go wrong is order and "
                 "reach: the first match decides, and a pattern is found wherever it stands, 'k' in 'blocks' as well. "
                 "einshard refuses tables with a leaf without rule or a rule without leaf, because either is nearly always "
@@ -197,7 +197,7 @@ NETWORK = Question(
     explanation="Three letters, three fates. Cut b, and every device needs all weights and nothing moves. Cut y in "
                 "both weights, and each device has a slice of the hidden layer; its product with W2 is a partial sum "
                 "of the output, added by one all-reduce of f32[8,64]: 2048 bytes of payload, 4096 by our price. Cut "
-                "x instead, and the sum comes one layer too early, at f32[8,256]: four times as much. If only W1 is "
+                "x instead, and the sum comes one layer too early, at f32[8,256]: four times as much.\n\nIf only W1 is "
                 "cut, XLA, for CPU and for TPU, lets each device take its rows of a whole W2 at the sizes here, and "
                 "compiles the same all-reduce; what differs is the memory, which is why it is checked. With both axes the "
                 "all-reduce covers the rows of one data shard only: on data=2, model=4 half of the bytes.",

@@ -157,7 +157,7 @@ KINDS = (
     Misconception(
         "typed-sharded-so-quiet",
         "The type says where the result lies, not how it came there: nothing in it forbids to gather, compute "
-        "everything everywhere, and slice, and XLA for CPU does.", 1, like=lambda got: not got["fft"]),
+        "everything everywhere, and slice, and XLA for CPU of JAX 0.10 does.", 1, like=lambda got: not got["fft"]),
     Misconception(
         "all-suspected", "A sort along a dimension that is whole on each device needs nobody else.", 1,
         like=lambda got: any("-" in kind for kind in got["sort"])),

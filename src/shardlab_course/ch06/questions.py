@@ -80,7 +80,7 @@ TYPES = Question(
                 "new dimension has none. Where two operands meet, a whole dimension adapts to a sharded one, since "
                 "slicing what one holds is free; so f is cut both ways. Merged dimensions carry their axes, the "
                 "slower first (with an axis on the faster one only, JAX asks: 6.2), and a split gives the axis to "
-                "the first part. Only h has no answer: each device can make a term of X @ V, and whether the sum "
+                "the first part.\n\nOnly h has no answer: each device can make a term of X @ V, and whether the sum "
                 "shall be whole, cut or left open is a decision about communication. JAX leaves it to you. In i "
                 "nobody asks, although terms are added up here too, by an all-reduce: U is whole, and for that JAX "
                 "has a rule, the sum is made where the rows lie. So a line that passes may still move data. All of "
@@ -111,7 +111,7 @@ REPAIR = Question(
     explanation="An error of the type system is a question about communication that JAX will not answer for you. "
                 "contraction: where shall the sum lie? Cut into rows only the device's own rows are added. clash: "
                 "which operand gives up its axis? The one that the output can spare; asked by out_sharding alone, "
-                "XLA found the way too, on 2 by 4 with a permute more. added: from columns to rows each device needs one "
+                "XLA found the way too, on 2 by 4 with a permute more.\n\nadded: from columns to rows each device needs one "
                 "part of its neighbours' blocks, an all-to-all, where a gather brings everything. merged: the same, before "
                 "the reshape. (jnp.reshape takes out_sharding, too: with JAX 0.10 XLA for CPU finds the all-to-all, with "
                 "0.12 it gathers.) picked: every device finds the rows that it holds, zeros elsewhere, and few numbers are "
@@ -142,7 +142,7 @@ OUTPUTS = Question(
     explanation="The product of columns over x and rows over x is a sum over devices, C[I, K]{U_x}. What the type "
                 "says next is your choice: whole, rows, columns, or left as it is. The last moves nothing, because "
                 "nobody has added: V is judged by adding the terms. Terms of several products may be added on each "
-                "device, so three products pay for one all-reduce instead of three. A relu and a bias, which do not "
+                "device, so three products pay for one all-reduce instead of three.\n\nA relu and a bias, which do not "
                 "commute with the sum, are refused as long as the sum is owed. On Auto axes there is no such type, "
                 "and XLA decides when it adds: of three all-reduced products that are summed, XLA for TPU makes one "
                 "all-reduce, XLA for CPU moves all three. In exercise 10.4 the same type is what keeps a gradient's "
@@ -179,10 +179,11 @@ HIDDEN = Question(
                 "device needs nobody else, and its type says so; yet XLA for CPU, as it comes with JAX 0.10, does "
                 "not split this operation, so it gathers all rows, transforms them all on every device, and lets "
                 "each slice out its own. Values, placement and type are right. XLA for TPU splits it and moves "
-                "nothing, with the same types. A softmax along a sharded dimension communicates by nature, two small "
-                "all-reduces, and its type does not tell either: Explicit mode raises where there is a choice, not "
-                "where there is a cost. Only the compiled text knows. An audit of ten lines in a test keeps such a "
-                "surprise from coming back. Chapter 13 makes this FFT local, with shard_map.",
+                "nothing, with the same types.\n\nA softmax along a sharded dimension communicates by nature, two small "
+                "all-reduces, and its type does not tell either: Explicit mode raises where its rules end, and "
+                "not wherever something moves: along a sharded dimension it refuses a sort, and lets an FFT pass. Only "
+                "the compiled text knows. An audit of ten lines in a test keeps such a surprise from coming back. "
+                "Chapter 13 makes this FFT local, with shard_map.",
 )  # fmt: skip
 
 PORTING = Question(
@@ -227,7 +228,7 @@ THREE = Question(
     explanation="All three compile to the same all-reduce of one number a unit, so to the machine they are one "
                 "program. To you they are not. Auto is the program for one device; where x and W lie is said "
                 "outside, and what moves is found out afterwards. Explicit is the same line with the one decision in "
-                "it. Manual says everything: pieces in, terms, their sum, bias and sigmoid after it. Each way has "
+                "it. Manual says everything: pieces in, terms, their sum, bias and sigmoid after it.\n\nEach way has "
                 "its own mistakes. Where things lie cannot make Auto wrong; it can only cost more. Explicit refuses what "
                 "its rules do not decide. Manual trusts your order: with the bias inside of the sum it is added once for "
                 "each device, and a sigmoid before the sum is another function, and neither is an error.",
@@ -248,7 +249,7 @@ FULLY = Question(
     ),
     explanation="A spec that names one axis cuts into as many parts as that axis has devices, and all others hold copies: "
                 "on 2 by 4, P('x') leaves four copies of each element, where the sum had left two over y. It moves data as "
-                "well. A one-dimensional array is spread over all eight by both axes in one entry. With y slower, every "
+                "well.\n\nA one-dimensional array is spread over all eight by both axes in one entry. With y slower, every "
                 "device keeps a part of what it holds, and nothing moves after the sum; with x slower, the blocks change "
                 "places first. Whoever writes psum_scatter in shard_map halves even the sum, as XLA for CPU compiles it "
                 "(chapter 8 has the exception). That this was overlooked in print shows how little a spec alone tells: look "

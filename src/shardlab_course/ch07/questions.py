@@ -74,7 +74,7 @@ PREDICT = Question(
     ),
     explanation="Out specs put blocks side by side; they never add. B: blocks of [2, 12] side by side along x in "
                 "dimension 1 make [2, 48]. C: every device has all of x, and named x repeats it four times. D and E: "
-                "other specs on the way out than on the way in are fine. In F a device along y has the sum of half a "
+                "other specs on the way out than on the way in are fine.\n\nIn F a device along y has the sum of half a "
                 "row; nobody added the halves, and the type f32[2]{V:(x,y)} says so. G adds them. H has no dimension to "
                 "put side by side: return shape (1,) instead. a, b and c are the same two numbers on every device: "
                 "copies that are taken once, repeated, or added four times over, because psum does not ask whether what "
@@ -99,7 +99,7 @@ LIE = Question(
         "everybody holds the same.",
     ),
     explanation="The block's type is f32[2]{V:x}: it may vary over x. out_specs=P() says that it does not, so JAX "
-                "refuses, whatever the values are: under jit while it traces, without jit when the body has run. "
+                "refuses, whatever the values are: under jit while it traces, without jit when the body has run.\n\n"
                 "With check_vma=False the types are not kept, and the program runs: each device returns its own "
                 "block, the array gets the shape of one block and a sharding that claims eight equal copies. NumPy "
                 "reads the first, [0, 1]. That is true on one device of eight. No error, no warning, and the next "
@@ -178,7 +178,7 @@ SOFTMAX = Question(
     explanation="Softmax needs the whole row twice, once for its maximum and once for its sum, and both times as one "
                 "number a row. So each device reduces its block first, and two all-reduces of one number a row do "
                 "the rest, however wide the row is. pmax and psum return invarying values, so logsumexp may promise "
-                "P(). The maximum must be the same everywhere, or sums in different units are added. Without any "
+                "P().\n\nThe maximum must be the same everywhere, or sums in different units are added. Without any "
                 "maximum float32 overflows at exp(89), and exp(-88) is already zero on XLA for CPU. A local softmax "
                 "makes every block add up to 1, and the row to the number of devices. Vocabulary-parallel cross-entropy and "
                 "attention over split sequences are made of these two. To train through them, put jax.lax.stop_gradient "

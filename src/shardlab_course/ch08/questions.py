@@ -49,8 +49,8 @@ GATHER = Question(
     explanation="n blocks, n - 1 hops, and in each hop every device sends one block to its neighbour and gets one: (n - "
                 "1) / n of the gathered array a device. The index algebra is all there is to get wrong. Chunks come in "
                 "the order d, d - 1, d - 2, ..., another one on every device, and whoever lays them down as they come "
-                "ends up with n different arrays, each of the right shape. All-ones would not show it, and with a ring that "
-                "runs the other way device 0's copy is right by chance; hence the random values, and the comparison of "
+                "ends up with n different arrays, each of the right shape.\n\nAll-ones would not show it, and with a ring "
+                "that runs the other way device 0's copy is right by chance; hence the random values, and the comparison of "
                 "every device's copy. A Python loop and a fori_loop are the same program to the judge, who counts how often "
                 "each permute runs.",
 )  # fmt: skip
@@ -112,8 +112,8 @@ BOTH_WAYS = Question(
     explanation="Bytes and steps are two different numbers. Both rings send n - 1 blocks a device; in the first each hop "
                 "waits for the one before, in the second two chains run beside each other, and the longer one has n // 2 "
                 "hops. Program.depth reads that from the compiled program: it follows each value from the inputs on and "
-                "counts the collectives that it waits for. On links that carry both directions at once, half the steps is "
-                "about half the time, bound by latency or by bandwidth. Half blocks sent all the way round both ways use "
+                "counts the collectives that it waits for.\n\nOn links that carry both directions at once, half the steps "
+                "is about half the time, bound by latency or by bandwidth. Half blocks sent all the way round both ways use "
                 "both directions too, and save nothing when latency rules: n - 1 hops in a row remain. With an even n the "
                 "block from opposite must not come twice.",
 )  # fmt: skip
@@ -162,7 +162,7 @@ TREES = Question(
     explanation="A tree is shallow and heavy, a ring deep and light. For small arrays only the number of dependent hops "
                 "counts, and 2 log2(n) beats 2 (n - 1); for large ones only bytes count, and V / n beats V. The crossing "
                 "lies at (n - 1) / log2(n) times latency times bandwidth: for 8 devices about 105 kB at 1 microsecond and "
-                "45 GB/s. So libraries keep both and choose by size. The tree here may use any pair of devices, as a "
+                "45 GB/s.\n\nSo libraries keep both and choose by size. The tree here may use any pair of devices, as a "
                 "switch allows; on a ring of chips its long hops would cross several links. Recursive halving and "
                 "doubling has the depth of the tree and the bytes of the ring, for devices that can all talk to each "
                 "other.",

@@ -47,7 +47,7 @@ CUTS = Question(
     explanation="Hidden units do not know of one another: each reads all of X through its column of W1, and writes to "
                 "all of Y through its row of W2. So they can be dealt out like cards, and up to the last product nothing"
                 " has to move, in a gated block neither. What is left is one sum of outputs, an all-reduce of T·D "
-                "numbers. With both weights by columns the hidden layer must be gathered, and it is F / D times as wide:"
+                "numbers.\n\nWith both weights by columns the hidden layer must be gathered, and it is F / D times as wide:"
                 " 4 times the payload on CPU. XLA for TPU rounds it to bfloat16 before it is sent, as its products do by"
                 " default, and gathers half of that. Leaving W2 whole is the same program on one axis, because a device "
                 "may take its rows from a copy; it takes more memory.",
@@ -73,7 +73,7 @@ BY_HAND = Question(
     ),
     explanation="In mlp_by_hand the hidden layer is cut by columns, so relu is local, and the one psum comes last. In "
                 "three_layers the second product gives terms, and relu must wait: relu(a) + relu(b) is relu(a + b) only "
-                "where no sign is lost. But nobody needs all columns of the sum: W3 by rows wants each device's own. So "
+                "where no sign is lost. But nobody needs all columns of the sum: W3 by rows wants each device's own.\n\nSo "
                 "a reduce-scatter along the columns is enough: with E columns in the second layer T·E·4 bytes of price "
                 "instead of twice as much, as XLA for CPU compiles it. Its output lies exactly as the first layer's did. "
                 "Layers alternate: by columns, by rows, and after a scatter by rows again. A test with positive numbers "
@@ -149,7 +149,7 @@ DROPOUT = Question(
     ),
     explanation="A JAX key is a value. The same key with the same block shape gives the same mask on every device, so the"
                 " masks of different hidden units would not be independent: each device drops the same places of its "
-                "slice. Fold in the index along the axis that cuts. The opposite mistake is worse: where an array is "
+                "slice. Fold in the index along the axis that cuts.\n\nThe opposite mistake is worse: where an array is "
                 "copied along an axis, different masks make the copies differ, and from then on the devices no longer "
                 "compute the same thing. JAX's types see that: a mask from axis_index('model') varies over `model`, and "
                 "out_specs without `model` is refused. Another right answer draws one mask for the whole array outside of "
@@ -179,7 +179,7 @@ GROUPED = Question(
     explanation="Query head h reads kv head h·kv // q. Dealt out in order, the query heads of neighbouring devices read "
                 "the same kv head, so those devices hold copies of it: n / kv of them. A mesh says this with two axes in"
                 " the place of one: `kv` tells the kv heads apart, `rep` makes copies. The query heads are cut over "
-                "both, with `kv` first, since the heads of one group are neighbours. With `rep` first, of 8 devices and "
+                "both, with `kv` first, since the heads of one group are neighbours.\n\nWith `rep` first, of 8 devices and "
                 "2 key heads only 4 get query heads of the group whose key head they hold, and keys have to travel. "
                 "Cutting inside a head holds less, and moves scores for every token. Past kv devices a finer cut by whole "
                 "heads saves nothing of the keys and values, nor of their cache.",
@@ -208,7 +208,7 @@ BOTH = Question(
     explanation="Forward, only `model` has to talk, and only about the tokens of one row of the mesh. Backward, the "
                 "gradient of X is a sum over hidden units, so over `model`, as large as Y; the gradients of the weights "
                 "are sums over tokens, so over `data`, as large as a device's share of the weights. So each axis makes "
-                "the other cheaper: more rows of the mesh, fewer tokens in each; more columns, smaller gradients. "
+                "the other cheaper: more rows of the mesh, fewer tokens in each; more columns, smaller gradients.\n\n"
                 "The product of the two costs is the same for all meshes with both axes, so among these their sum is least "
                 "where they are nearest to equal; a mesh with one axis may still be cheaper, as an axis of one device costs "
                 "nothing. Real machines differ in one more thing: the wires of one axis may be faster. And what goes over "
@@ -228,7 +228,7 @@ GUARD = Question(
     ),
     explanation="The promise of tensor parallelism is one all-reduce of the activations a layer, and weights that stay "
                 "where they are. In bytes it is twice the layers times T D times the size of a number, which catches "
-                "gathered weights, gathered hidden activations, and a second average that changes no value. The dtype "
+                "gathered weights, gathered hidden activations, and a second average that changes no value.\n\nThe dtype "
                 "belongs to it: who allows four bytes where the activations have two lets every sum be sent twice. XLA "
                 "for CPU widens bfloat16 sums to float32 by itself, XLA for v5e does not, so a guard for chips is asked "
                 "about what was compiled for them. A scan is one collective in the text and as many in the run as there "

@@ -33,7 +33,7 @@ AUTOMATIC = Question(
     ),
     explanation="dW[D, F] = X[B_x, D]ᵀ·dY[B_x, F] sums over the batch, which is cut on both sides: case 3. So each device"
                 " makes terms of the weights' own shapes, and they are added up over the devices. The bytes are those of"
-                " the weights, however large the batch is: that is why data parallelism likes large batches. How many "
+                " the weights, however large the batch is: that is why data parallelism likes large batches.\n\nHow many "
                 "operations carry them is up to a compiler: XLA for CPU and for TPU join the sums of all eight gradients"
                 " into one, so counting operations would not tell a bias from a model; bytes do. Nothing in the program "
                 "says all-reduce. It follows from where the batch and the weights lie: weights that every device updates as "
@@ -58,7 +58,7 @@ MANUAL = Question(
     explanation="A weight that does not vary is used on all devices, so its gradient is a sum over all devices: the "
                 "transpose of the free cast to varying is a psum, and jax.grad puts it in. Of n local means that sum is "
                 "n times the global mean's gradient, and a pmean after it averages n equal copies: still n times too "
-                "large, and a second all-reduce is made. pmean inside the loss divides by n before anything is summed. "
+                "large, and a second all-reduce is made. pmean inside the loss divides by n before anything is summed.\n\n"
                 "Or cast the weights to varying yourself: then the gradients are the device's own, and averaging them is"
                 " your business. Dividing by n is right as well. All three move the weights' bytes once. In pmap, which "
                 "knew no such types, pmean(grad(loss)) was right; that is where the habit comes from.",
@@ -105,7 +105,7 @@ ACCUMULATION = Question(
     explanation="With replicated weights each backward step has to give a replicated gradient, so the sum is made on the"
                 " spot: in the loop over layers, in the loop over microbatches. That is 15 all-reduces for 3 layers and "
                 "5 microbatches. XLA for CPU leaves a collective in the loop in which it stands. XLA for TPU takes it "
-                "out of a single loop that only adds up, and not out of these two. The type does it everywhere: the "
+                "out of a single loop that only adds up, and not out of these two.\n\nThe type does it everywhere: the "
                 "transpose of the free cast to reduced is the reduction, so the cast's place in the forward program is "
                 "the reduction's place in the backward one. In between everything is unreduced, and few operations take "
                 "that: sums of two such arrays are among them, which is all that accumulation needs. shard_map does the "
@@ -155,7 +155,7 @@ CLIPPING = Question(
     explanation="Clipping keeps the direction, so there can be only one factor, and every device must know it. What it "
                 "takes is one number: each device squares and sums what it holds, and the scalars are summed over model."
                 " Arrays that are whole on every device are counted once, outside of the psum; inside they would be "
-                "counted n times, since psum does not ask whether its terms are copies. Under jit all this is done for "
+                "counted n times, since psum does not ask whether its terms are copies.\n\nUnder jit all this is done for "
                 "you: jnp.sum means the sum of the global array. There one all-reduce is enough: XLA for CPU sends both "
                 "scalars in it, XLA for TPU their sum. Clipping by local norms gives each device another factor; with "
                 "the check on, JAX sees that the whole array would no longer be the same everywhere.",
@@ -180,7 +180,7 @@ NETWORK = Question(
                 " cut something only where somebody acts on them. Given out_sharding and a mesh, nnx.Param does so "
                 "itself, by a sharding constraint; with eager_sharding=False it only remembers. Cut over model, each "
                 "step sums the outputs of one data group's samples over model and the gradients of a device's own part "
-                "of the weights over data. With 12, 16 and 6 units and 32 samples on 4 by 2 that is a price of 8240 "
+                "of the weights over data.\n\nWith 12, 16 and 6 units and 32 samples on 4 by 2 that is a price of 8240 "
                 "bytes in five steps against 12400 of data parallelism alone, and about half of the arithmetic and of the "
                 "weights. Nobody wrote a collective; the same class with other specs is another parallelism.",
 )  # fmt: skip
@@ -203,7 +203,7 @@ RANDOM = Question(
     explanation="JAX's generator computes number i from the key and i alone, so each device makes the numbers of its own "
                 "part and nothing moves. The sharding is not part of the recipe, so a run on another mesh repeats the same "
                 "numbers, and so does a test on one device. In shard_map the recipe sees blocks: a key that does not vary "
-                "gives every device the same numbers. That is right for weights that are to be equal, and wrong for "
+                "gives every device the same numbers.\n\nThat is right for weights that are to be equal, and wrong for "
                 "dropout. Fold the index along data into the key and the devices differ; they agree still along model, "
                 "where copies must. The price is that these numbers depend on the mesh's size. Making everything "
                 "everywhere and slicing is right too, and costs each device all of the arithmetic.",

@@ -54,9 +54,9 @@ ZERO = Question(
     explanation="Adam works element by element, so its state can be cut in any way, and whoever holds a part of the state "
                 "updates that part of the weight. The rest is moving: gradients come as sums, of which a device needs its "
                 "rows; new weights go to all. That is a reduce-scatter and an all-gather, the two halves of the all-reduce "
-                "that plain data parallelism makes, so ZeRO-1 costs nothing but programming. In automatic mode on CPU the "
-                "first half is a whole all-reduce and a slice, half as much again; shard_map with psum_scatter saves it. "
-                "The tied weight is one array used twice. Its gradient is one sum over both uses, and its state exists "
+                "that plain data parallelism makes, so ZeRO-1 costs nothing but programming.\n\nIn automatic mode on CPU "
+                "the first half is a whole all-reduce and a slice, half as much again; shard_map with psum_scatter saves "
+                "it. The tied weight is one array used twice. Its gradient is one sum over both uses, and its state exists "
                 "once: treat it as two and training goes another way without any error.",
 )  # fmt: skip
 
@@ -109,7 +109,7 @@ REMAT = Question(
                 "the result of an operation like any other, so it is kept, and FSDP holds a whole model again at the end"
                 " of its forward pass. jax.checkpoint with a policy that does not keep gathers gives it up and gathers "
                 "again behind a barrier, 2L - 1 times in all: the first layer's weight is not needed backwards, since "
-                "nobody asks for the gradient of the batch. A name given to the gathered weight does not help, because "
+                "nobody asks for the gradient of the batch.\n\nA name given to the gathered weight does not help, because "
                 "the unnamed result of the gather is kept in its place. And the program compiled for CPU says nothing: "
                 "there, in JAX 0.10, the barriers are removed and equal gathers merged. Look where the decision is "
                 "written.",
@@ -152,11 +152,11 @@ DONATION = Question(
     explanation="A function cannot know that its caller will not look at an argument again, so without a word new "
                 "weights and state are written beside the old ones, and a step needs 24 bytes a parameter for a moment "
                 "instead of 12. donate_argnums is that word: XLA may write an output into the memory of a donated "
-                "argument of the same size, and memory_analysis counts those bytes as alias. The old arrays are deleted;"
-                "reading one raises. Donated arrays are matched to outputs by shape and dtype, or by size, not by meaning: "
-                "a gradient given away alone holds a new weight afterwards, and given away beside the weight and its state "
-                "it is left over here, without a warning. So give away what you mean. A jit inside another one donates "
-                "nothing: the outermost one talks to the caller.",
+                "argument of the same size, and memory_analysis counts those bytes as alias. The old arrays are deleted; "
+                "reading one raises.\n\nDonated arrays are matched to outputs by shape and dtype, or by size, not by "
+                "meaning: a gradient given away alone holds a new weight afterwards, and given away beside the weight and "
+                "its state it is left over here, without a warning. So give away what you mean. A jit inside another one "
+                "donates nothing: the outermost one talks to the caller.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (LEDGER, ZERO, FSDP, REMAT, TRAFFIC, DONATION)

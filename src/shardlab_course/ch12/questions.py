@@ -38,7 +38,7 @@ GATHER = Question(
     ),
     explanation="The gathered array is never there. A product with it is a sum over chunks, and a sum can be made in any "
                 "order: each device begins with its own chunk, another one on each, and goes on with what comes in. While a "
-                "chunk is multiplied the next is under way, because neither needs the other. The payload is that of the "
+                "chunk is multiplied the next is under way, because neither needs the other.\n\nThe payload is that of the "
                 "all-gather without a device's own part. Passing all chunks round first and then multiplying moves the same "
                 "bytes by the same permutes, with the same values; but the one product waits for every hop. Only what waits "
                 "for what tells these two apart, and that can be read from the program. Both ways round there are half as "
@@ -64,8 +64,8 @@ SCATTER = Question(
     explanation="The mirror image. There a product waits for a hop, here a hop waits for a product; so what can run beside "
                 "a hop is the product of the *next* chunk. Sums travel: T / n rows of the output. The inputs could travel "
                 "instead, and the values would be right, but where the contracted dimension is longer than the others, as "
-                "here, X and W together are larger than the sums, and every hop carries them. If the whole product is made "
-                "first and its sums go round afterwards, bytes and values are the same too, and every hop has nothing "
+                "here, X and W together are larger than the sums, and every hop carries them.\n\nIf the whole product is "
+                "made first and its sums go round afterwards, bytes and values are the same too, and every hop has nothing "
                 "beside it. psum_scatter of the whole product waits likewise, for the last row, unless a compiler takes it "
                 "apart.",
 )  # fmt: skip
@@ -91,7 +91,7 @@ LOOP = Question(
     explanation="A text has a loop's body once, and the machine runs it as often as its rounds say: known_trip_count "
                 "stands in the loop's own line. So one permute in the text and seven are the same payload. fori_loop(0, n) "
                 "with a hop in every round is the usual slip: n hops instead of n - 1, on eight devices a seventh more "
-                "bytes. Unrolled, the compiler sees all rounds and can order them freely, and the program grows with n; "
+                "bytes.\n\nUnrolled, the compiler sees all rounds and can order them freely, and the program grows with n; "
                 "looped, it stays small, and a round's hop can only hide behind that round's product. Where a hop stands in "
                 "the body, before or after the product, may then matter: if the product needs what has just arrived, "
                 "nothing is left to run beside it.",

@@ -33,7 +33,7 @@ BATCH = Question(
     explanation="A batch of transforms needs no message. XLA for CPU, as in JAX 0.10.2, sends all of it nonetheless: it "
                 "gathers the rows, transforms all of them on every device, and cuts the output again. XLA for TPU makes "
                 "the same program without a message. vmap only makes the batch, and Explicit mode's type says c64[8@X, "
-                "...] of an output that was gathered and cut again. So types are no ledger; the compiled program is. In "
+                "...] of an output that was gathered and cut again.\n\nSo types are no ledger; the compiled program is. In "
                 "shard_map each device transforms its block, and nothing is left to decide. As a product with the matrix "
                 "of waves it would be cut as well, because XLA for CPU and for TPU both cut products, but n² "
                 "multiplications a row are a high price for that when n log n are enough.",
@@ -106,7 +106,7 @@ POISSON = Question(
     ),
     explanation="In k-space the Laplacian is a multiplication by -k², so the equation is solved by a division, entry by "
                 "entry: nothing moves for it, wherever the spectrum lies. It lies in columns after one exchange, is "
-                "divided there, and one exchange brings the field home. What must be known is which wavenumbers a device "
+                "divided there, and one exchange brings the field home.\n\nWhat must be known is which wavenumbers a device "
                 "has. fftfreq of the block's width is as plausible as it is wrong: it gives every device the same few "
                 "waves, as if its block were the whole spectrum. Cut the array of wavenumbers with the same spec as the "
                 "columns, and the question does not arise. At k = 0 the equation says nothing but that the density's mean "
@@ -134,7 +134,7 @@ SOLVER = Question(
                 "whole direction, n numbers, and each dot product one number of everybody. The matrix, n² numbers, never "
                 "moves: that is why iterative methods scale, as long as a round's n numbers are cheap beside its n²/p "
                 "products. All this stands in a loop's body once, and runs in every round; a ledger that forgets the trip "
-                "count is wrong by that factor. Left to it, XLA for CPU does as well as you on eight devices in a "
+                "count is wrong by that factor.\n\nLeft to it, XLA for CPU does as well as you on eight devices in a "
                 "line and on x=4, y=2. On x=2, y=4 it cuts the direction over y as well, permutes its pieces, and "
                 "all-reduces each half of the product: more bytes than one gather. With a stopping test the number of "
                 "rounds depends on values, and bytes can only be given per round.",
@@ -161,8 +161,8 @@ FACTOR = Question(
     explanation="Add it up: the panels of all rounds are n² numbers, as many as one gather of the matrix. Cut by rows, "
                 "bytes are not what you save. Memory is: a device never has more than its rows and one panel, 1/p of the "
                 "matrix each, and a matrix too large for one device can be factored at all. Arithmetic is the other: each "
-                "device updates its own rows, where the gathered matrix is factored by everybody. Neither XLA for CPU nor "
-                "XLA for TPU finds this: both gather the matrix for one factorization. With a stack of systems they "
+                "device updates its own rows, where the gathered matrix is factored by everybody.\n\nNeither XLA for CPU "
+                "nor XLA for TPU finds this: both gather the matrix for one factorization. With a stack of systems they "
                 "differ: on CPU it stays, on TPU jnp.linalg.solve gathers all of it, so the control is in shard_map too. "
                 "Rows in contiguous blocks leave the first devices idle as rounds go by; ScaLAPACK deals blocks out "
                 "cyclically, for that reason, and over two mesh axes, which saves bytes as well.",
@@ -186,7 +186,7 @@ SUBSTITUTION = Question(
     explanation="One factor, cut one way, is used in both directions, and what moves is as much: a block of a vector "
                 "a round, n numbers on the way down and n on the way up, where the factor has n². Down, a row's sum is at "
                 "home and its operands are not, so they are sent out. Up, the operands are at home and the sum is not, so "
-                "terms are sent in. It is the same pair as in tensor parallelism: rows and columns of one matrix are "
+                "terms are sent in.\n\nIt is the same pair as in tensor parallelism: rows and columns of one matrix are "
                 "transposes of each other, and so are a broadcast and a sum. What is not parallel here is the order: each "
                 "round waits for the one before, and while device s solves, the others wait. With many right-hand sides at "
                 "once the rounds stay as many, and each of them has more to do.",

@@ -51,11 +51,11 @@ FAILING = Question(
     explanation="A jitted function of a global array is one program of all its devices, and each process starts its own "
                 "part. If a process never calls it (c), or calls it less often (h), the others wait, because one that never "
                 "comes looks like one that is slow. Some carriers of messages give up in the end: on CPUs gloo does so when "
-                "processes meet for the first time, and not later. A look at what is here needs nobody: own shards (d), or "
-                "a number that every device has (a, e). np.asarray wants shards that live elsewhere, and JAX refuses (b). "
-                "Worst is g: JAX believes what each process says of its own data, and copies that are promised to be equal "
-                "are not. device_put (f) does ask: it compares what the processes give, at the price of a message. The rule "
-                "behind all: same program, same order, same shapes, and different data only where an array is cut.",
+                "processes meet for the first time, and not later.\n\nA look at what is here needs nobody: own shards (d), "
+                "or a number that every device has (a, e). np.asarray wants shards that live elsewhere, and JAX refuses "
+                "(b). Worst is g: JAX believes what each process says of its own data, and copies that are promised to be "
+                "equal are not. device_put (f) does ask: it compares what the processes give, at the price of a message. "
+                "The rule behind all: same program, same order, same shapes, and different data only where an array is cut.",
 )  # fmt: skip
 
 HIERARCHY = Question(
@@ -74,7 +74,7 @@ HIERARCHY = Question(
     ),
     explanation="The terms of one host are added over its own wires, each device keeping one part of the sum. Then each "
                 "device talks to the devices with the same place in other hosts, about its part only: a quarter of the row "
-                "with four devices a host. At last the parts are gathered, over fast wires again. On 2 by 4 with 4096 B "
+                "with four devices a host. At last the parts are gathered, over fast wires again.\n\nOn 2 by 4 with 4096 B "
                 "rows that is 1024 B of payload along dcn instead of 4096. Two psums in a row, ici then dcn, are right and "
                 "look hierarchical, and every device of a host sends the same 4096 B. What a host must send at least is one "
                 "row: this way it sends exactly that. All-reduce = reduce-scatter + all-gather, with something put between "
@@ -97,7 +97,7 @@ SEEDS = Question(
     explanation="Weights are copies, so every process must make them from the same key: nothing checks it, unless you use "
                 "device_put, which compares. Samples are shared out: shuffle with the same seed everywhere, then take a "
                 "part by process_index. With seeds of their own they read some samples twice and others "
-                "never. Noise must differ from device to device. The simplest way is one global draw from one key, "
+                "never. Noise must differ from device to device.\n\nThe simplest way is one global draw from one key, "
                 "cut over the devices: each makes its own part, and on another number of hosts the numbers are the same. "
                 "With local draws the process has to be folded into the key. In short: where the array is a copy, same key; "
                 "where it is cut, one key for the whole or a key for each.",
@@ -146,7 +146,7 @@ AXES = Question(
     explanation="Tensor parallelism sums activations in every layer: bytes that grow with the batch, and that are waited "
                 "for at once. Data parallelism sums gradients once a step: bytes of the weights. So the batch goes over the "
                 "slow axis, the model over the fast one, and each device's gradients are then a part only, which makes the "
-                "slow sum smaller again. Summing gradients by hand, scattered within the host first, does as well. "
+                "slow sum smaller again.\n\nSumming gradients by hand, scattered within the host first, does as well. "
                 "Whichever you choose, it is worth nothing if the axis called host is not the hosts: so rows of the mesh "
                 "are built from process_index, and given to jax.sharding.Mesh, which takes them as they are: jax.make_mesh "
                 "permutes devices on TPUs. A mesh of local by hosts names the axes the other way round: its slow axis lies "

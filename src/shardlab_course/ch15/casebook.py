@@ -57,10 +57,10 @@ CASES = Question(
     explanation="A constant has no operands, so propagation has nowhere to get a cut from: moments made by zeros under jit "
                 "lie whole. A reshape that splits a dimension leaves the cut on the major part; if a loop walks over that "
                 "part, each round's slice is on few devices. A carry that is replicated must be whole after each round, "
-                "hence a sum in each. A scale that is shared by all tokens has a gradient that sums over all tokens, over "
-                "every axis that cuts them; padding hid that, as only the first block had tokens. A product with one_hot "
-                "reads the whole table, an index reads rows. And an array travels in the form in which it is wanted whole: "
-                "widen it after. None of these shows in values on one device, five of them in no values at all.",
+                "hence a sum in each.\n\nA scale that is shared by all tokens has a gradient that sums over all tokens, "
+                "over every axis that cuts them; padding hid that, as only the first block had tokens. A product with "
+                "one_hot reads the whole table, an index reads rows. And an array travels in the form in which it is wanted "
+                "whole: widen it after. None of these shows in values on one device, five of them in no values at all.",
 )  # fmt: skip
 
 DESIGN = Question(
@@ -82,7 +82,7 @@ DESIGN = Question(
     explanation="Weights and hidden units are cut together over all devices, so no weight ever travels. What travels has "
                 "the size of the activations: X gathered, the outputs scattered as they are summed, and their slopes "
                 "gathered on the way back, by the transpose of psum_scatter. With rows of X and Y cut nothing is held "
-                "twice, which is the least there can be. Leaving X whole saves its gather and costs its copies: another "
+                "twice, which is the least there can be.\n\nLeaving X whole saves its gather and costs its copies: another "
                 "point of the front. Cutting hidden units over one axis and the batch over the other is a third, better "
                 "where weights are small and batches large. FSDP lies at the same memory, and moves weights and "
                 "gradients: far out here, and on the front for another shape. There is no best design, only designs that no "

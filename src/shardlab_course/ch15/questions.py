@@ -33,11 +33,11 @@ CAPSTONE = Question(
     ),
     explanation="Four sums cross the model axis in a forward step: after the heads, after the hidden units, and two for the "
                 "loss, whose bytes do not depend on the vocabulary. Backward there is one for each place where an array "
-                "that all devices share meets a cut weight, and jax.grad writes it: a copy's transpose is a sum. The same "
-                "rule sums every weight's gradient over data, once, at the weight's own size, so the cut pays there too. "
-                "Speeds are born from the blocks and lie where their weights do; nobody had to say so. The usual mistake "
-                "is quiet: len(W2) in shard_map is the block's, and the sum is scaled by a share. Shapes pass, and the "
-                "losses go down.",
+                "that all devices share meets a cut weight, and jax.grad writes it: a copy's transpose is a sum.\n\nThe "
+                "same rule sums every weight's gradient over data, once, at the weight's own size, so the cut pays there "
+                "too. Speeds are born from the blocks and lie where their weights do; nobody had to say so. The usual "
+                "mistake is quiet: len(W2) in shard_map is the block's, and the sum is scaled by a share. Shapes pass, and "
+                "the losses go down.",
 )  # fmt: skip
 
 MESH = Question(
@@ -86,7 +86,7 @@ GPIPE = Question(
     ),
     explanation="All stages run one program, and a stage's number decides what it takes and whether it counts. A microbatch "
                 "moves by one stage a tick, so the last one leaves after M + S - 1 ticks, of which a stage works in M: "
-                "idle is (S - 1) / (M + S - 1), never zero, and 3 / 7 for four of each. The backward pass is free of "
+                "idle is (S - 1) / (M + S - 1), never zero, and 3 / 7 for four of each.\n\nThe backward pass is free of "
                 "charge in code: the transpose of a permute is the permute backwards, and the transpose of the loop runs "
                 "the ticks from the last to the first. So jax.grad of the pipeline is a pipeline. Each tick hops one "
                 "microbatch each way, however wide the model is inside of a stage. What it costs is memory: every tick's "
@@ -114,7 +114,7 @@ MIXTURE = Question(
     explanation="Shapes are static, so how many tokens an expert takes is fixed before anybody has seen them: that is what "
                 "capacity is for. Each device packs room places for each expert, all_to_all turns 'sorted by expert on "
                 "every device' into 'sorted by device at every expert', and the same exchange with split and concat "
-                "swapped brings the answers back to the places that the device remembers. What moves each way is the "
+                "swapped brings the answers back to the places that the device remembers.\n\nWhat moves each way is the "
                 "places: about 1.25 times the device's tokens as long as an expert's share of them is large, and more "
                 "where rounding up to a whole place counts, as for 64 experts and 24 tokens. Gathering moves all tokens, "
                 "and the answers have to come back as well: with 24 tokens a device, and as many experts as devices, it is "

@@ -23,16 +23,18 @@ DEVICES = 8
 
 @dataclasses.dataclass(frozen=True)
 class Note:
-    """A short text under a title; the last expression of a cell shows it."""
+    """A short text under a title, an empty line between paragraphs; the last expression of a cell shows it."""
 
     title: str
     text: str = ""
 
     def __repr__(self) -> str:
-        return "\n".join([self.title, *textwrap.wrap(self.text, 88, initial_indent="  ", subsequent_indent="  ")])
+        filled = (textwrap.fill(part, 88, initial_indent="  ", subsequent_indent="  ") for part in self.text.split("\n\n"))
+        return "\n".join([self.title, *filter(None, ["\n\n".join(filled)])])
 
     def _repr_html_(self) -> str:
-        return f"<p><strong>{html.escape(self.title)}</strong></p><p style='max-width:46em'>{html.escape(self.text)}</p>"
+        parts = "".join(f"<p style='max-width:46em'>{html.escape(part)}</p>" for part in self.text.split("\n\n"))
+        return f"<p><strong>{html.escape(self.title)}</strong></p>{parts}"
 
 
 class NotPassed(Exception):
