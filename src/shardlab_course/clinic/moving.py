@@ -107,8 +107,7 @@ np.testing.assert_allclose(jax.grad(mapped)(w, x), right, rtol=1e-5)
         name="unused-donation",
         title="An argument is donated, and its memory is not used again",
         patterns=(r"Some donated buffers were not usable: [^.]*", r"donated arguments? (is|are) not reused"),
-        cause="An output takes the place of an argument only with the same shape, dtype and sharding, and there is no"
-        " such output.",
+        cause="No output can take the place of the argument; one of the same shape, dtype and sharding would.",
         mend="Return the new value in the shape, dtype and sharding of the old (out_shardings), or do not donate."
         " JAX does not always say it; sl.inspect does.",
         exercise="11.6",
