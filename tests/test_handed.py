@@ -8,12 +8,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 from flax import nnx
 from jax import P
 
+import shardlab as sl
 from shardlab.errors import ShardlabError
 from shardlab.programs.program import Program, inspect
+from shardlab.testing import assert_communicates
+from shardlab.testing.lock import locked
 
 needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 BOTH = pytest.mark.parametrize("target", [None, pytest.param("v5e:2x4", marks=needs_libtpu)])
@@ -104,6 +108,93 @@ def test_keywords(f: Any, keywords: dict[str, Any], target: str | None) -> None:
         assert found(inspect(f, *arrays(), target=target, **{**keywords, "summed": False})) == []
     a, b = arrays()
     assert found(inspect(product, target=target, a=a, b=b)) == SUMMED
+
+
+def rounds(n: int, x: jax.Array) -> jax.Array:
+    """As many rounds as an argument says: nobody knows, where it is traced."""
+    return jax.lax.fori_loop(0, n, lambda _, x: held(x * 2.0).sum(1, keepdims=True) + x, x)
+
+
+def held(x: jax.Array) -> jax.Array:
+    """Cut along both axes."""
+    return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh_of(2, 4), P("x", "y")))
+
+
+def trained(donate: tuple[int, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """A step that changes a model and its optimizer in place, and their arguments."""
+    model = nnx.Sequential(nnx.Linear(128, 64, rngs=nnx.Rngs(0)), nnx.Linear(64, 8, rngs=nnx.Rngs(1)))
+
+    @functools.partial(nnx.jit, donate_argnums=donate)
+    def step(model: Any, optimizer: Any, x: jax.Array) -> jax.Array:
+        loss, grads = nnx.value_and_grad(lambda model: (model(x) ** 2).mean())(model)
+        optimizer.update(model, grads)
+        return loss
+
+    return step, (model, nnx.Optimizer(model, optax.sgd(0.1), wrt=nnx.Param), array((64, 128), "x"))
+
+
+ALIKE = {name: (f, arrays, {}) for name, f in WRAPPED.items() if name != "own lower"}
+ALIKE |= {f"keywords, {name}": (f, arrays, keywords) for name, (f, keywords) in KEYWORDS.items()}
+ALIKE |= {
+    "donated": (jax.jit(lambda a, b: (a + 1.0, a @ b), donate_argnums=0), arrays, {}),
+    "rounds traced": (rounds, lambda: (3, array((64, 128), "x", "y")), {}),
+    "rounds static": (jax.jit(rounds, static_argnums=0), lambda: (3, array((64, 128), "x", "y")), {}),
+    "static and traced": (
+        jax.jit(lambda n, x, rate: sum([x @ x.T] * n).sum() * rate, static_argnums=0),
+        lambda: (2, array((64, 128), "x", "y"), 0.5),
+        {},
+    ),
+    "nnx, in place": (trained(())[0], lambda: trained(())[1], {}),
+    "nnx, donated": (trained((0, 1))[0], lambda: trained((0, 1))[1], {}),
+    "in_shardings": (
+        jax.jit(lambda rate, a: (rate * a).sum(), in_shardings=(None, jax.NamedSharding(mesh_of(8), P("x")))),
+        lambda: (0.5, np.ones((64, 4), "float32")),
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("f, args, keywords", ALIKE.values(), ids=ALIKE)
+def test_all_speak_of_one_program(f: Any, args: Any, keywords: dict[str, Any], tmp_path: Any) -> None:
+    """`why`, `facts`, `assert_communicates` and the lock file take what `inspect` takes, and compile the same program."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        program = inspect(f, *args(), **keywords)
+        explained = sl.why(f, *args(), tries=0, **keywords).program
+        told = sl.facts(f, *args(), **keywords)
+        known = [c for c in program.collectives if c.executions is not None]
+        if known == [*program.collectives]:
+            assert_communicates(f, *args(), at_most=program.price, kinds=program.kinds, **keywords)
+        if keywords:
+            locked(tmp_path / "a.json", f, *args(), update=True, **keywords)
+            assert not locked(tmp_path / "a.json", f, *args(), **keywords)
+
+    def facts(each: Program) -> list[Any]:
+        return sorted([(c.kind, c.axes, c.dtype, c.shape, str(c.executions)) for c in each.collectives])
+
+    assert facts(explained) == facts(program) != []
+    assert explained.memory.alias == program.memory.alias
+    assert sum(c["count"] for c in told["collectives"]) == len(program.collectives)
+    assert told["price"] == (program.price if len(known) == len(program.collectives) else None)
+
+
+def test_facts_of_all_arguments() -> None:
+    """Numbers and plain arrays are inputs; what is no array is none; the values are those that the call gives."""
+    a, b = arrays()
+    found = sl.facts(jax.jit(product, static_argnames="summed"), a, b, scale=2.0, summed=True, right=2 * (a @ b))
+    assert [(i["shape"], i["dtype"], i["spec"]) for i in found["inputs"]] == [
+        ([64, 128], "float32", ["x", "y"]),
+        ([128, 256], "float32", ["y", None]),
+        ([], "float32", []),
+        ([], "bool", []),
+    ]
+    assert found["mesh"] == {"x": 2, "y": 4} and found["error"] < 1e-5
+    placed = jax.jit(lambda x: x * 2, out_shardings=jax.NamedSharding(mesh_of(8), P("x")))
+    given = np.arange(8, dtype="complex64") * 1j
+    assert (sl.facts(placed, given)["mesh"], sl.facts(placed, given, right=given)["error"]) == ({"x": 8}, 1.0)
+    donating = jax.jit(lambda x: x + 1, donate_argnums=0)
+    assert sl.facts(donating, a, right=a + 1)["error"] == 0 and not a.is_deleted()
+    with pytest.raises(ShardlabError, match=r"\[no-values\]"):
+        sl.facts(product, *(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (a, b)), right=a)
 
 
 @BOTH

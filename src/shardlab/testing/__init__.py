@@ -27,11 +27,12 @@ def assert_communicates(
     kinds: Collection[str] | None = None,
     target: str | None = None,
     axes: Mapping[str, int] | None = None,
+    **kwargs: Any,
 ) -> Program:
     """The compiled program, if it communicates no more than it may; nothing runs.
 
     Args:
-        f, args, target, axes: as for `sl.inspect`.
+        f, args, target, axes, kwargs: as for `sl.inspect`.
         at_most: bytes that one device may move, as `Program.price` counts them.
         kinds: the kinds of collectives that it may have, as HLO names them; `()` for none.
     Raises:
@@ -45,12 +46,12 @@ def assert_communicates(
     from shardlab.programs.program import inspect
     from shardlab.testing.lock import explained
 
-    program = inspect(f, *args, target=target, axes=axes)
+    program: Program = inspect(f, *args, target=target, axes=axes, **kwargs)
     others = sorted(program.kinds - {*kinds}) if kinds is not None else []
     faults = [f"it has {', '.join(others)}; allowed: {', '.join(sorted(kinds or ())) or 'none'}"] if others else []
     if at_most is not None and program.price > at_most:
         faults.append(f"one device moves {program.price:,} bytes, {program.price - at_most:,} more than {at_most:,}")
     if faults:
         chosen = [c for c in program.collectives if c.kind in others]
-        raise AssertionError(explained(faults, chosen, f, args, target, axes))
+        raise AssertionError(explained(faults, chosen, f, args, target, axes, kwargs))
     return program

@@ -57,19 +57,20 @@ def locked(
     target: str | None = None,
     axes: Mapping[str, int] | None = None,
     update: bool = False,
+    **kwargs: Any,
 ) -> bool:
     """Whether a program communicates less than its lock file says, so that the file could be renewed.
 
     Args:
         path: the lock file.
-        f, args, target, axes: as for `sl.inspect`.
+        f, args, target, axes, kwargs: as for `sl.inspect`.
         update: write the file.
     Raises:
         AssertionError: there is no lock file, or the program communicates more or needs more memory than it says; with
             another compiler or JAX too, and then the message names both.
     """  # fmt: skip
     __tracebackhide__ = True
-    program = inspect(f, *args, target=target, axes=axes)
+    program = inspect(f, *args, target=target, axes=axes, **kwargs)
     now = facts(program, target)
     if update:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +85,7 @@ def locked(
     if faults:
         held = {json.dumps({k: v for k, v in one.items() if k != "count"}) for one in before["collectives"]}
         fresh = [c for c in program.collectives if json.dumps(_json(c)) not in held]
-        raise AssertionError(explained([*faults, *_other(before, now, path)], fresh, f, args, target, axes))
+        raise AssertionError(explained([*faults, *_other(before, now, path)], fresh, f, args, target, axes, kwargs))
     return bool(before != now)
 
 
@@ -95,13 +96,14 @@ def explained(
     args: Sequence[Any],
     target: str | None,
     axes: Mapping[str, int] | None,
+    kwargs: Mapping[str, Any],
 ) -> str:
     """What a failed test says: what is more than it may be, and why `chosen` collectives are there."""
     from shardlab.programs.why.answer import why
 
     said = [f"{getattr(f, '__name__', 'the program')} communicates more than it may:", *(f"  {fault}" for fault in faults)]
     try:
-        found = why(f, *args, target=target, axes=axes)
+        found = why(f, *args, target=target, axes=axes, **kwargs)
         return "\n".join([*said, "", str(found.about(chosen) if chosen else found)])
     except Exception as error:  # the failure itself must not be lost
         return "\n".join([*said, "", f"sl.why could not explain it: {type(error).__name__}: {error}"])

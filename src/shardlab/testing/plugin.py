@@ -29,20 +29,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def shardlab_lock(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """A function that compares a program with its lock file: `shardlab_lock(f, *args, target=None, axes=None, name="")`.
+    """A function that compares a program with its lock file: `shardlab_lock(f, *args, target=None, name="", **kwargs)`.
 
-    `name` tells several programs of one test apart. See `shardlab.testing.lock.locked`.
+    `name` tells several programs of one test apart; `kwargs` are the function's own. See `shardlab.testing.lock.locked`.
     """
 
     def lock(
-        f: Callable[..., Any], *args: Any, target: str | None = None, axes: Mapping[str, int] | None = None, name: str = ""
+        f: Callable[..., Any],
+        *args: Any,
+        target: str | None = None,
+        axes: Mapping[str, int] | None = None,
+        name: str = "",
+        **kwargs: Any,
     ) -> None:
         __tracebackhide__ = True
         from shardlab.testing.lock import locked
 
         path = _path(request.node, name)
         update = bool(request.config.getoption("--shardlab-update"))
-        if locked(path, f, *args, target=target, axes=axes, update=update):
+        if locked(path, f, *args, target=target, axes=axes, update=update, **kwargs):
             request.config.stash.setdefault(LESS, []).append(path.name)
 
     return lock

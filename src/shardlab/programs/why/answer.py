@@ -104,14 +104,20 @@ class Why:
 
 
 def why(
-    f: Callable[..., Any], *args: Any, target: str | None = None, axes: Mapping[str, int] | None = None, tries: int = TRIES
+    f: Callable[..., Any],
+    *args: Any,
+    target: str | None = None,
+    axes: Mapping[str, int] | None = None,
+    tries: int = TRIES,
+    **kwargs: Any,
 ) -> Why:
     """Why each collective of a program is there, and what would be cheaper, tried by compiling; nothing runs.
 
     A change is shown if the program then moves fewer bytes, by `Program.price`, at about the same FLOPs.
 
     Args:
-        f, args, target, axes: as for `inspect`; a function, for a compiled program does not hold what it was made from.
+        f, args, target, axes, kwargs: as for `inspect`; `f` is a function, since a compiled program does not hold
+            what it was made from.
         tries: how many changes may be compiled; 0 for none.
     Raises:
         ShardlabError: `f` is a compiled or lowered program.
@@ -123,7 +129,7 @@ def why(
             where="sl.why(f, *args)",
             mend="pass the function, or what jax.jit returned, and its arguments.",
         )
-    source = Source(f, args)
+    source = Source(f, args, kwargs)
     jitted, leaves = source.built()
     program = inspect(jitted, *leaves, target=target, axes=axes)
     found = _provenance(jitted, leaves, source.names, target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect as python
 import math
@@ -36,19 +37,20 @@ class Change:
 class Source:
     """A function and its arguments, to be built again as they are or with one change.
 
-    Everything that has no shape, a mesh or a Python number, stays as it is.
+    Everything that has no shape, a mesh or a function, stays as it is, and Python's numbers where `f` holds them static.
     """
 
-    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         import jax
 
-        paths, self.tree = jax.tree_util.tree_flatten_with_path(args)
+        paths, self.tree = jax.tree_util.tree_flatten_with_path((args, dict(kwargs)))
         self.f, self.given = f, [leaf for _, leaf in paths]
-        self.places = [i for i, leaf in enumerate(self.given) if hasattr(leaf, "shape") and hasattr(leaf, "dtype")]
-        self.leaves = [self.given[i] for i in self.places]
+        self.changes_in_place = type(f).__module__.startswith("flax.nnx")
+        shaped = [i for i, leaf in enumerate(self.given) if hasattr(leaf, "shape") and hasattr(leaf, "dtype")]
+        numbers = [i for i, leaf in enumerate(self.given) if isinstance(leaf, (bool, int, float, complex))]
+        closed = self._chosen(shaped, numbers)
         names = _parameters(f, len(args))
-        self.names = [names[p[0].idx] + jax.tree_util.keystr(p[1:]) for p in (paths[i][0] for i in self.places)]
-        closed = self.traced(self.leaves)
+        self.names = [_name(paths[i][0], names) for i in self.places]
         self.outputs = [tuple(aval.shape) for aval in closed.out_avals]
         asked = _unwrapped(closed)[1].get("in_shardings", (None,) * len(self.leaves))
         self.asked = [isinstance(one, jax.NamedSharding) for one in asked]
@@ -58,6 +60,22 @@ class Source:
         named = (s.mesh for s in self.shardings if isinstance(s, jax.NamedSharding))
         self.mesh = next(named, next(_meshes(closed.jaxpr), None) if context.empty else context)
 
+    def _chosen(self, shaped: Sequence[int], numbers: Sequence[int]) -> Any:
+        """Chooses the leaves that are traced, and returns the function's jaxpr: Python's numbers too, unless `f` forbids."""
+        kept = list(shaped)
+        # To equinox a number is static and a tracer is not. Which ones `jax.jit` holds static, only tracing tells.
+        if numbers and not type(self.f).__module__.startswith("equinox"):
+            for more in (numbers, *([i] for i in numbers)):
+                with contextlib.suppress(Exception):
+                    closed, kept = self._traced_with(sorted((*kept, *more))), sorted((*kept, *more))
+                    if more is numbers:
+                        return closed
+        return self._traced_with(kept)
+
+    def _traced_with(self, places: Sequence[int]) -> Any:
+        self.places, self.leaves = places, [self.given[i] for i in places]
+        return self.traced(self.leaves)
+
     def traced(self, leaves: Sequence[Any]) -> Any:
         """The jaxpr of the function, of its leaves that are arrays."""
         import jax
@@ -66,7 +84,10 @@ class Source:
             given = list(self.given)
             for place, array in zip(self.places, arrays):
                 given[place] = array
-            return self.f(*jax.tree.unflatten(self.tree, given))
+            args, kwargs = jax.tree.unflatten(self.tree, given)
+            out = self.f(*args, **kwargs)
+            # What nnx.jit returns before the rest: models and optimizers that it has changed in place.
+            return (args, kwargs, out) if self.changes_in_place else out
 
         return jax.make_jaxpr(call)(*leaves)
 
@@ -192,6 +213,15 @@ def _spec(dims: Dims) -> Any:
     return jax.P(*(dim[0] if len(dim) == 1 else dim or None for dim in dims))
 
 
+def _name(path: tuple[Any, ...], names: Sequence[str]) -> str:
+    """An argument's leaf as its reader calls it: `params['w']`."""
+    import jax
+
+    kind, first, *rest = path
+    name = names[first.idx] if kind.idx == 0 else str(first.key)
+    return str(name + jax.tree_util.keystr(tuple(rest)))
+
+
 def _parameters(f: Any, count: int) -> list[str]:
     try:
         known = python.signature(f).parameters.values()
@@ -206,13 +236,17 @@ def _unwrapped(closed: Any) -> tuple[Any, dict[str, Any]]:
     only = closed.jaxpr.eqns[0] if len(closed.jaxpr.eqns) == 1 else None
     if only is None or only.primitive.name not in ("jit", "pjit"):
         return closed, {}
-    same = list(only.invars) == list(closed.jaxpr.invars) and list(only.outvars) == list(closed.jaxpr.outvars)
-    if not same:
-        return closed, {}
-    options = {key: tuple(map(_told, only.params[key])) for key in ("in_shardings", "out_shardings")}
+    inputs, outputs = ({id(var): k for k, var in enumerate(each)} for each in (only.invars, only.outvars))
+    taken, given = [inputs.get(id(v)) for v in closed.jaxpr.invars], [outputs.get(id(v)) for v in closed.jaxpr.outvars]
+    options = {
+        key: tuple(None if k is None else _told(only.params[key][k]) for k in places)
+        for key, places in (("in_shardings", taken), ("out_shardings", given))
+    }
     options = {key: value for key, value in options.items() if any(one is not None for one in value)}
-    donated = tuple(i for i, gone in enumerate(only.params["donated_invars"]) if gone)
-    return only.params["jaxpr"], {**options, "donate_argnums": donated, "name": only.params["name"]}
+    donated = tuple(i for i, k in enumerate(taken) if k is not None and only.params["donated_invars"][k])
+    # In another order, as nnx.jit has it, the inner program is left where it is.
+    same = taken == [*range(len(only.invars))] and given == [*range(len(only.outvars))]
+    return only.params["jaxpr"] if same else closed, {**options, "donate_argnums": donated, "name": only.params["name"]}
 
 
 def _told(sharding: Any) -> Any:
