@@ -111,11 +111,11 @@ test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty ki
 test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices (15 minutes)
 	@$(PY) -m pytest --durations=15 -m programs tests/programs
 
-test-newest:  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13)
+test-newest:  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13; PARTS="answers chapters")
 	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), at the versions in constraints-newest.txt"
 	@$(NEWEST_PYTHON) -m venv $(NEWEST)
 	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-newest.txt --editable '.[grader,lab,dev]'
-	@$(NEWEST)/bin/python -m shardlab_authoring.newest
+	@$(NEWEST)/bin/python -m shardlab_authoring.newest $(PARTS)
 
 # On copies of hosted platforms (tests/doors/platforms.toml); DOOR=kaggle, CHAPTERS="0 4" for some of them.
 DOOR ?= colab

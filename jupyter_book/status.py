@@ -36,7 +36,8 @@ def newest(found: Mapping[str, Any] | None) -> str:
         return "Not run for this copy of the book: `make test-newest`."
     failed, chapters = found["failed"], found["chapters"]
     lines = [f"{_versions(found['versions'])}, on {found['date']}: {_counts(found['tests'])} of the helper's tests."]
-    lines += ["", *(f"- failed: `{name}`" + (f". {why}" if why else "") for name, why in failed.items())] if failed else []
+    lines += ["", *(f"- failed: `{name}`" for name in failed)] if failed else []
+    lines += ["", *(f"- skipped: {count}, {why}" for why, count in found["skipped"].items())] if found["skipped"] else []
     lines += ["", *(line for chapter in chapters for line in _chapter(chapter))]
     return "\n".join(lines)
 

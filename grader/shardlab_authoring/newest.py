@@ -1,20 +1,25 @@
 """The course on other versions than those it is pinned to: what passes, and what differs.
 
-Run as `python -m shardlab_authoring.newest` at the root of the repository, by the Python of an environment with those
-versions (`make test-newest`). What it finds is kept in `jupyter_book/newest.json`, which the book's status page shows.
+Run as `python -m shardlab_authoring.newest [PART...]` at the root of the repository, by the Python of an environment with
+those versions (`make test-newest`). Each part's findings lie in `build/newest/`, beside what pytest said. Once all parts
+have run on the same files and versions, at once or one by one, they make up `jupyter_book/newest.json`, which the book's
+status page shows.
 """
 
 from __future__ import annotations
 
+import collections
+import concurrent.futures
 import dataclasses
 import datetime
+import hashlib
 import json
 import pathlib
 import platform
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nbclient.exceptions import CellExecutionError
@@ -32,15 +37,17 @@ NOT_THE_HELPER = (
     "grader",
     "hostile",
     "lab",
-    "test_course.py",
     "test_distribution.py",
     "test_packaging.py",
     "test_prose.py",
     "test_publishing.py",
 )
-WHY: dict[str, str] = {}
-"""Why a test comes out otherwise, where somebody has found out."""
+NAMED = {"answers": ("test_answers.py",), "judge": ("judge", "test_claims.py", "test_course.py")}
+CHAPTERS = "chapters"
+AT_ONCE = 2
+SOURCES = ("src", "grader", "solutions", "tests", "notebooks", "pyproject.toml")
 COUNTED = re.compile(r"(\d+) (passed|failed|skipped|error)")
+SKIPPED = re.compile(r"SKIPPED \[(\d+)\] \S+: (.+)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,19 +63,36 @@ class Chapter:
     unpassed: tuple[str, ...] = ()
 
 
-def test(arguments: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-    """How many of the helper's tests passed, failed and were skipped, and those that failed."""
-    ignored = [f"--ignore=tests/{name}" for name in NOT_THE_HELPER]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", *ignored, *arguments]
+def parts(root: pathlib.Path) -> dict[str, list[str]]:
+    """What each part hands to pytest: all tests of helper, judge and course, each in one part; the chapters hand nothing."""
+    held = {name: [f"tests/{given}" for given in files] for name, files in NAMED.items()}
+    taken = {*NOT_THE_HELPER, *(given for files in NAMED.values() for given in files)}
+    others = sorted(
+        path.relative_to(root).as_posix()
+        for path in (root / "tests").rglob("test_*.py")
+        if path.relative_to(root / "tests").parts[0] not in taken
+    )
+    return {**held, "helper-0": others[::2], "helper-1": others[1::2], CHAPTERS: []}
+
+
+def test(name: str, given: Sequence[str]) -> dict[str, Any]:
+    """How many of a part's tests passed, failed and were skipped; those that failed; and why others were skipped."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *given]
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    (FOLDER / f"{name}.log").write_text(ran.stdout)
     lines = ran.stdout.splitlines()
     failed = [line.split(" ")[1] for line in lines if line.startswith(("FAILED ", "ERROR "))]
-    return {word: int(count) for count, word in COUNTED.findall(lines[-1] if lines else "")}, failed
+    if ran.returncode not in (0, 1) or (ran.returncode and not failed):
+        failed.append(f"{name}: pytest ended with {ran.returncode}")
+    skipped: collections.Counter[str] = collections.Counter()
+    for match in filter(None, map(SKIPPED.match, lines)):
+        skipped[match[2]] += int(match[1])
+    counts = {word: int(count) for count, word in COUNTED.findall(lines[-1] if lines else "")}
+    return {"tests": counts, "failed": failed, "skipped": dict(skipped), "chapters": []}
 
 
 def chapters(root: pathlib.Path, folder: pathlib.Path) -> list[Chapter]:
     """Every solution, run from top to bottom."""
-    folder.mkdir(parents=True, exist_ok=True)
     given = header.syllabus(root)
     return [_chapter(path, given, folder) for path in edition.chapters(root)]
 
@@ -108,28 +132,84 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), "jax": jax.__version__, "numpy": numpy.__version__}
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run everything, keep what was found, and say it; 1 if something differs that did not before."""
-    root = pathlib.Path.cwd()
-    known: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {"failed": {}, "chapters": []}
-    counts, failed = test(arguments)
-    ran = chapters(root, FOLDER)
-    found = {
-        "date": datetime.date.today().isoformat(),
-        "versions": versions(),
-        "tests": counts,
-        "failed": {name: WHY.get(name, "") for name in failed},
-        "chapters": [dataclasses.asdict(chapter) for chapter in ran],
+def sources(root: pathlib.Path) -> str:
+    """A hash of all files that the outcome depends on."""
+    found = hashlib.sha256()
+    for top in (root / name for name in SOURCES):
+        for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"}.intersection(path.parts):
+                found.update(f"{path.relative_to(root)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()[:16]
+
+
+def run(name: str, root: pathlib.Path) -> None:
+    """Run a part, and keep what was found with the files and versions that it was found on."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / f"{name}.json").unlink(missing_ok=True)
+    about = {"date": datetime.date.today().isoformat(), "versions": versions(), "sources": sources(root)}
+    if name == CHAPTERS:
+        ran = [dataclasses.asdict(chapter) for chapter in chapters(root, FOLDER)]
+        found: dict[str, Any] = {"tests": {}, "failed": [], "skipped": {}, "chapters": ran}
+    else:
+        found = test(name, parts(root)[name])
+    (FOLDER / f"{name}.json").write_text(json.dumps(about | found, indent=1) + "\n")
+
+
+def composed(found: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """All parts as one finding, of the day on which the first of them ran."""
+    each = list(found)
+    added: dict[str, collections.Counter[str]] = {
+        field: sum((collections.Counter(one[field]) for one in each), collections.Counter())
+        for field in ("tests", "skipped")
     }
-    KEPT.write_text(json.dumps(found, indent=1) + "\n")
-    before = {*known["failed"], *(chapter["name"] for chapter in known["chapters"] if chapter["error"])}
-    new = [name for name in [*failed, *(c.name for c in ran if c.error)] if name not in before]
-    print(", ".join(f"{name} {version}" for name, version in versions().items()))
-    print(", ".join(f"{count} tests {word}" for word, count in counts.items()), *failed, sep="\n  ")
-    for chapter in ran:
-        print(f"{chapter.name}: {chapter.error or 'ran'}", *chapter.numbers, *chapter.unpassed, sep="\n  ")
-    print("new: " + ", ".join(new) if new else f"nothing that {KEPT} did not list before.")
-    return int(bool(new))
+    return {
+        "date": min(one["date"] for one in each),
+        "versions": each[0]["versions"],
+        "tests": dict(added["tests"]),
+        "failed": [name for one in each for name in one["failed"]],
+        "skipped": dict(sorted(added["skipped"].items())),
+        "chapters": [chapter for one in each for chapter in one["chapters"]],
+    }
+
+
+def missing(found: Mapping[str, Mapping[str, Any]], root: pathlib.Path) -> list[str]:
+    """The parts that have not run on the files and versions that are here."""
+    here = (versions(), sources(root))
+    return [name for name in parts(root) if name not in found or (found[name]["versions"], found[name]["sources"]) != here]
+
+
+def report(found: Mapping[str, Any]) -> bool:
+    """Say what was found; whether all is as on the pinned versions."""
+    print(", ".join(f"{name} {version}" for name, version in found["versions"].items()))
+    print(", ".join(f"{count} tests {word}" for word, count in found["tests"].items()), *found["failed"], sep="\n  ")
+    for chapter in found["chapters"]:
+        print(f"{chapter['name']}: {chapter['error'] or 'ran'}", *chapter["numbers"], *chapter["unpassed"], sep="\n  ")
+    return not found["failed"] and not any(one["error"] or one["numbers"] or one["unpassed"] for one in found["chapters"])
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the parts, or all of them two at a time; 1 if anything differs. All together are kept for the book."""
+    root = pathlib.Path.cwd()
+    if unknown := {*arguments} - {*parts(root)}:
+        print(f"There is no part {', '.join(sorted(unknown))}.\n  mend:  choose of {', '.join(parts(root))}.")
+        return 2
+    if len(arguments) == 1:
+        run(arguments[0], root)
+    else:
+        command = [sys.executable, "-m", "shardlab_authoring.newest"]
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            list(
+                pool.map(lambda name: subprocess.run([*command, name], stdout=subprocess.DEVNULL), arguments or parts(root))
+            )
+    found = {path.stem: json.loads(path.read_text()) for path in FOLDER.glob("*.json") if path.stem in parts(root)}
+    absent = missing(found, root)
+    now = composed(one for name, one in found.items() if name in (arguments or parts(root)))
+    same = report(now)
+    if absent:
+        print(f"{KEPT} is left as it is. Not run on these files and versions: {', '.join(absent)}.")
+        return int(not same or bool({*absent}.intersection(arguments or parts(root))))
+    KEPT.write_text(json.dumps(composed(found[name] for name in parts(root)), indent=1) + "\n")
+    return int(not same)
 
 
 if __name__ == "__main__":

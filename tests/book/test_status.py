@@ -24,7 +24,8 @@ NEWEST = {
     "date": "2027-01-02",
     "versions": {"python": "3.13.1", "jax": "0.12.0", "numpy": "2.5"},
     "tests": {"failed": 2, "passed": 900},
-    "failed": {"tests/test_a.py::test_b": "It is slow.", "tests/test_a.py::test_c": ""},
+    "failed": ["tests/test_a.py::test_b", "tests/test_a.py::test_c"],
+    "skipped": {"no chip is here": 3},
     "chapters": [
         {"name": "01_a", "error": "", "numbers": [], "unpassed": []},
         {"name": "02_b", "error": "TypeError: `x` | y", "numbers": [], "unpassed": []},
@@ -85,12 +86,14 @@ def test_doors_are_rows() -> None:
 
 
 def test_newest_says_what_differs() -> None:
-    """Versions, counts, the tests that failed, the chapters that stopped, and the numbers that differ, up to a dozen."""
+    """Versions, counts, tests that failed or were skipped, chapters that stopped, and numbers that differ, up to a dozen."""
     assert status.newest(NEWEST).splitlines() == [
         "Python 3.13.1, JAX 0.12.0, NumPy 2.5, on 2027-01-02: 2 failed, 900 passed of the helper's tests.",
         "",
-        "- failed: `tests/test_a.py::test_b`. It is slow.",
+        "- failed: `tests/test_a.py::test_b`",
         "- failed: `tests/test_a.py::test_c`",
+        "",
+        "- skipped: 3, no chip is here",
         "",
         "- `01_a` ran; all checks pass; its prose has the same numbers",
         "- `02_b` stopped: `` TypeError: `x` | y ``",
