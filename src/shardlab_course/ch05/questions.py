@@ -194,7 +194,7 @@ NETWORK = Question(
         "In `mlp_on` name axes: b@data in X, y@model in both weights. Constrain the three arguments, compute, and "
         "constrain the output to b@data.",
     ),
-    explanation="Three letters, three fates. Cut b, and every device needs all weights and nothing moves. Cut y in "
+    explanation="Three of four letters, three fates. Cut b, and every device needs all weights and nothing moves. Cut y in "
                 "both weights, and each device has a slice of the hidden layer; its product with W2 is a partial sum "
                 "of the output, added by one all-reduce of f32[8,64]: 2048 bytes of payload, 4096 by our price. Cut "
                 "x instead, and the sum comes one layer too early, at f32[8,256]: four times as much.\n\nIf only W1 is "
