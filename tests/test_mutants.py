@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import fnmatch
 import json
 import pathlib
 import re
 import sys
+import types
 
 import jax
 import numpy as np
@@ -20,6 +22,7 @@ from shardlab_authoring.mutants.equivalence import difference
 from shardlab_authoring.mutants.judging import Judge, Tried
 from shardlab_authoring.mutants.operators import PLAIN
 from shardlab_authoring.mutants.outcomes import BARE, CAUSE, EQUIVALENT, SURVIVED, Outcome, outcome
+from shardlab_authoring.mutants.truths import NAMES
 
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_judge.cases import Case, Input, Observed
@@ -243,6 +246,56 @@ def test_claims_are_made_by_causes_of_the_course() -> None:
     import re
 
     assert [words for words, _ in claims.CLAIMS if not any(re.search(words, cause) for cause in causes)] == []
+
+
+def test_every_misconception_has_something_that_must_be_true() -> None:
+    """By its words, by its name, or of values; and no name is listed that no misconception has."""
+    known = [m for q in QUESTIONS.values() for item in q.items for m in item.misconceptions]
+    assert all(claims.claimed(m) for m in known)
+    patterns = [pattern for names, _ in NAMES for pattern in names.split()]
+    assert [p for p in patterns if not any(fnmatch.fnmatchcase(m.id, p) for m in known)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "lost", "kinds", "true"),
+    [
+        ("gathers-everything", "H", {"all-gather"}, True),
+        ("gathers-everything", "H", set(), False),
+        ("summed-again", "V", {"all-reduce"}, True),
+        ("summed-again", "V", {"all-gather"}, False),
+        ("ring-is-open", "V", {"collective-permute"}, True),
+        ("ring-is-open", "V", {"all-gather"}, False),
+        ("weights-travel", "V", {"collective-permute"}, True),
+        ("weights-travel", "V", set(), False),
+        ("only-renamed", "V", set(), True),
+        ("only-renamed", "V", {"all-to-all"}, False),
+        ("sum-not-cut", "S", set(), True),
+        ("sum-not-cut", "P", set(), False),
+        ("own-mean", "V", {"all-reduce"}, True),
+        ("own-mean", "H", {"all-reduce"}, False),
+        ("step-zero", "V", set(), False),
+        ("imaginary-part-kept", "V", set(), False),
+        ("divided-by-a-constant", "V", set(), False),
+    ],
+)
+def test_what_a_name_says_is_looked_at(name: str, lost: str, kinds: set[str], true: bool) -> None:
+    """A cause of values needs wrong values, one of a collective this collective, one of places a wrong place or price."""
+    (item,) = PROGRAM.items
+    collectives = tuple(types.SimpleNamespace(kind=kind, executions=1) for kind in kinds)
+    blocks = (((0, (slice(0, 2),), np.ones(2)),),)
+    seen = Observed(contraction(2, 2, 2, x=2), shards=blocks, collectives=collectives)
+    evidence = claims.Evidence(item, "return a @ b", "", ((seen, frozenset(lost)),))
+    assert (claims.untrue(Misconception(name, "It is so."), evidence) == "") is true
+
+
+@pytest.mark.parametrize(
+    ("error", "true"), [("out_specs says that it is replicated", True), ("name 'x' is not defined", False)]
+)
+def test_what_a_name_says_of_an_exception_is_looked_at(error: str, true: bool) -> None:
+    """A promise that was not proved is not what JAX said when a name was missing."""
+    (item,) = PROGRAM.items
+    known = Misconception("promise-not-proved", "It is so.", error="")
+    assert (claims.untrue(known, claims.Evidence(item, "", error)) == "") is true
 
 
 def test_proportion_is_that_of_the_mesh() -> None:

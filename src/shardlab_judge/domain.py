@@ -35,7 +35,7 @@ class Domain:
     """What a value may be; whatever is set may be.
 
     Args:
-        words: texts, however their letters, blanks, hyphens and underscores are written.
+        words: texts, however their letters, and blanks, hyphens and underscores between them, are written, or left out.
         pattern: other texts, a regular expression and one of them as example.
         text: whether any text.
         number: whether a number.
@@ -182,4 +182,5 @@ def _union(domains: list[Domain]) -> Domain:
 
 
 def _letters(text: str) -> str:
-    return re.sub(r"[\s_-]+", "-", text.strip().strip("'\".").casefold())
+    # Between letters only: the hyphen of "-1" is a sign.
+    return re.sub(r"(?<=[^\W\d_])[\s_-]+(?=[^\W\d_])", "", text.strip().strip("'\".").casefold())

@@ -139,7 +139,19 @@ def time_at_the_peak():
         return seconds >= 2.0 * m * n * k / peak
 
 
-@wrong("rounded-to-whole-flops", 1.75)
+@wrong("rounded-to-whole-flops", 1.25)
 def whole_flops():
     def rate(m, k, n, seconds):
         return 2 * m * k * n // seconds
+
+
+@wrong("-", 1.75)
+def parts_of_a_flop_dropped():
+    def believable(m, k, n, seconds, peak):
+        return int(rate(m, k, n, seconds)) <= int(peak)
+
+
+@wrong("-", 1.75)
+def a_hundredth_more():
+    def believable(m, k, n, seconds, peak):
+        return rate(m, k, n, seconds) <= 1.01 * peak

@@ -128,3 +128,25 @@ def corrected_at_once():
         return W - 0.01 * m / (1 - jnp.exp(t * jnp.log(0.9))) * scale / (jnp.sqrt(v) + 1e-4 * scale), m, v
 
     step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3))
+
+
+@wrong("one-step-ahead", 0)
+def one_more_than_next():
+    def adam(mesh, W, m, v, slope, steps):
+        m = 0.9 * m + 0.1 * slope
+        v = 0.999 * v + 0.001 * slope**2
+        t = steps + 2
+        change = m / (1 - 0.9**t) / (jnp.sqrt(v / (1 - 0.999**t)) + 0.0001)
+        return W - 0.01 * change, m, v
+
+    step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3))
+
+
+@wrong("means-not-corrected", 0)
+def not_corrected():
+    def adam(mesh, W, m, v, slope, steps):
+        m = 0.9 * m + 0.1 * slope
+        v = 0.999 * v + 0.001 * slope**2
+        return W - 0.01 * m / (jnp.sqrt(v) + 0.0001), m, v
+
+    step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3))

@@ -251,3 +251,16 @@ def less_than():
             if held < memory:
                 fits.append((sum(moved), model))
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
+
+
+@wrong("powers-of-two-only", 1.5)
+def doubled():
+    def choose(devices, memory, batch, length, depth, layers, vocabulary):
+        fits, model = [], 1
+        while model <= devices:
+            if devices % model == 0 and batch % (devices // model) == 0:
+                held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
+                if held <= memory:
+                    fits.append((sum(moved), model))
+            model *= 2
+        return [devices // min(fits)[1], min(fits)[1]] if fits else None

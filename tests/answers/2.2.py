@@ -187,3 +187,10 @@ def is_the_laboratorys():
     from shardlab.programs import alphabeta
 
     time_all_gather = alphabeta.all_gather
+
+
+@wrong("opposite-forgotten", 0)
+def opposite_forgotten():
+    def time_all_gather(V, n, bandwidth, latency, bidirectional):
+        hops = (n - 1) // 2 if bidirectional else n - 1
+        return hops * max(latency, V / n / bandwidth)

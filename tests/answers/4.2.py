@@ -384,3 +384,15 @@ def a_number_more():
             return jax.lax.psum(a @ b, "x") + 0 * jax.lax.psum((a @ b).sum(), "x")
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
+
+
+@right
+def unchecked():
+    """The check costs nothing, and finds nothing where nothing is wrong."""
+
+    def case_3(mesh, A, B):
+        def body(a, b):
+            return jax.lax.psum(a @ b, "x")
+
+        specs = P(None, "x"), P("x", None)
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P(), check_vma=False)(A, B)

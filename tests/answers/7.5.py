@@ -292,3 +292,26 @@ def counts_in_bfloat16():
             return jax.lax.psum(kept.sum(), "x") / jax.lax.psum(count, "x")
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
+@wrong("nothing-counts-as-one", 0)
+def nothing_as_one():
+    """A guard against dividing by zero that stands before the sum."""
+
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.arange(losses.shape[1])[None] < lengths[:, None]
+            count = jnp.maximum(keep.sum(), 1).astype(jnp.float32)
+            return jax.lax.psum(jnp.where(keep, losses, 0.0).sum(), "x") / jax.lax.psum(count, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
+@wrong("-", 0)
+def a_word_in_every_sentence():
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.arange(losses.shape[1])[None] < jnp.maximum(lengths, 1)[:, None]
+            return jax.lax.psum(jnp.where(keep, losses, 0.0).sum(), "x") / jax.lax.psum(keep.sum(), "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)

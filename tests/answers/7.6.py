@@ -337,3 +337,13 @@ def averaged():
             return (jnp.log(jax.lax.pmean(jnp.exp(block - m).sum(1, keepdims=True), "x")) + m)[:, 0]
 
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
+
+
+@wrong("mean-for-maximum", 2)
+def first_logit_subtracted():
+    def softmax(mesh, x):
+        def body(block):
+            e = jnp.exp(block - jax.lax.pmax(block[:, :1], "x"))
+            return e / jax.lax.psum(e.sum(1, keepdims=True), "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)

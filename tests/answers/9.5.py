@@ -278,3 +278,14 @@ def own_state():
 @told("key-is-cut")
 def key_is_cut():
     sl.predict("9.5", patterns=1, why="b")
+
+
+@wrong("mask-is-a-pattern", 2.5)
+def neighbours_share_a_number():
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("model"))
+            half = jax.random.bernoulli(key, KEEP, (h.shape[0], h.shape[1] // 2))
+            return jnp.where(jnp.repeat(half, 2, axis=1), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)

@@ -28,7 +28,7 @@ SHAPED = domain_of([[2, 4]], length=2)
     "domain, said, read",
     [
         *(pytest.param(WORD, said, "all-gather", id=said)
-          for said in ("all-gather", "all_gather", "ALL_GATHER", " All Gather. ", "'all-gather'")),
+          for said in ("all-gather", "all_gather", "ALL_GATHER", " All Gather. ", "'all-gather'", "AllGather", "allgather")),
         pytest.param(NUMBER, 0.5, 0.5, id="number"),
         pytest.param(SET, ["all_gather", "ALL-REDUCE"], ["all-gather", "all-reduce"], id="list"),
         pytest.param(SET, "all_gather", ["all-gather"], id="word for a list"),

@@ -1,9 +1,9 @@
 """Whether what an answer is told of its cause is true of it, looked at otherwise than the cause was found.
 
 A sentence makes claims that can be checked: that values are right, that something was gathered, that nothing moved, that
-`check_vma=False` stands in the answer. Each is a pair in `CLAIMS`: words that make it, and what must then be true. A
-cause that is recognised in some only of the cases in which the answer is wrong is unsteady: it was luck there, or is missed
-elsewhere.
+`check_vma=False` stands in the answer. Each is a pair in `CLAIMS`: words that make it, and what must then be true; what a
+misconception's name says is in `truths`. A cause that is recognised in some only of the cases in which the answer is wrong
+is unsteady: it was luck there, or is missed elsewhere.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from shardlab_authoring.mutants.answers import source_of
 from shardlab_authoring.mutants.judging import SEED, Judge, Tried, drawn, program, recorded
+from shardlab_authoring.mutants.truths import not_finite, truths, values
 from shardlab_judge.cases import Observed
 from shardlab_judge.causes.known import find_misconception
 from shardlab_judge.causes.programs import recognised
@@ -78,9 +79,15 @@ def _shown(id: str, evidence: Evidence) -> bool:
 
 
 def untrue(known: Misconception, evidence: Evidence) -> str:
-    """The words of a cause that are not true; empty if all are."""
-    claims = ((re.search(words, known.cause), claim) for words, claim in CLAIMS)
-    return next((repr(told[0]) for told, claim in claims if told and not claim(evidence)), "")
+    """The words of a cause that are not true, or its name if what this says is not; empty if all is."""
+    return next((what for what, claim in claimed(known) if not claim(evidence)), "")
+
+
+def claimed(known: Misconception) -> list[tuple[str, Claim]]:
+    """What a misconception claims: by its words, and by its name; one that claims nothing else is of values."""
+    told = [(re.search(words, known.cause), claim) for words, claim in CLAIMS]
+    named = [(f"the name {known.id}", claim) for claim in truths(known.id)]
+    return [(repr(found[0]), claim) for found, claim in told if found] + named or [("wrong values", values)]
 
 
 def _seen(judge: Judge, item: ProgramItem, tried: Tried) -> Iterator[tuple[Observed, frozenset[str]]]:
@@ -160,10 +167,6 @@ def _open_ring(e: Evidence) -> bool:
     return any(len(c.groups) < math.prod(s for _, s in o.case.axes) for o, c in permutes)
 
 
-def _not_finite(e: Evidence) -> bool:
-    return any(not np.isfinite(block).all() for o in e.wrong for shards in o.shards for _, _, block in shards)
-
-
 def _sizes(e: Evidence) -> tuple[int, int]:
     """The two sizes of a contracted dimension that an error says do not fit."""
     found = re.search(r"got \((\d+),?\) and \((\d+),?\)", e.error)
@@ -190,7 +193,7 @@ CLAIMS: tuple[tuple[str, Claim], ...] = (
     (r"sends further than", _leaps),
     (r"does not close", _open_ring),
     (r"^Something other than ppermute", lambda e: bool(e.kinds - {"collective-permute"})),
-    (r"float32 holds neither|quotient is not finite", _not_finite),
+    (r"float32 holds neither|quotient is not finite", not_finite),
     (r"has too few columns for all rows", lambda e: _sizes(e)[0] <= _sizes(e)[1] and _blocks(e)),
     (r"has too few rows for all columns", lambda e: _sizes(e)[0] >= _sizes(e)[1] and _blocks(e)),
     (r"put together along the dimension that is summed", lambda e: "all_gather" in e.text and _blocks(e)),

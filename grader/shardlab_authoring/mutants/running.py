@@ -129,5 +129,6 @@ def _own_sources() -> str:
     """How mutants are judged; how they are made shows in their texts."""
     here = pathlib.Path(__file__).parent
     return "".join(
-        (here / name).read_text() for name in ("judging.py", "equivalence.py", "outcomes.py", "claims.py", "wider.py")
+        (here / name).read_text()
+        for name in ("judging.py", "equivalence.py", "outcomes.py", "claims.py", "truths.py", "wider.py")
     )

@@ -149,6 +149,9 @@ BELIEVABLE = (
         "peak-itself-refused", "A claim that is exactly at the peak is not above it.", 3,
         like=lambda m, k, n, s, peak: of.operations(m, k, n) < peak * s),
     Misconception(
+        "rounded-to-whole-flops", "A rate is no whole number: // drops what stands behind the point.", 2,
+        like=lambda m, k, n, s, peak: of.operations(m, k, n) // s <= peak),
+    Misconception(
         "last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same.", 3,
         like=lambda m, k, n, s, peak: m * n * (2 * k - 1) <= peak * s),
     Misconception(

@@ -110,6 +110,9 @@ TIME = (
         "half-a-hop", "A hop is whole: an odd ring of n is done after (n - 1) / 2 hops, an even one after n / 2.", 2,
         like=gather(hops=lambda n, both: n / 2 if both else n - 1)),
     Misconception(
+        "opposite-forgotten", "On an even ring one device lies opposite, n / 2 hops away: (n - 1) / 2, rounded down, "
+        "does not reach it.", 2, like=gather(hops=lambda n, both: (n - 1) // 2 if both else n - 1)),
+    Misconception(
         "hop-too-many", "On an odd ring both directions together reach everyone in (n - 1) / 2 hops.", 2,
         like=gather(hops=lambda n, both: (n + 1) // 2 if both else n - 1)),
     Misconception(

@@ -140,6 +140,9 @@ NORMALIZE = (
         "The standard deviation of a row is not the mean of its blocks' standard deviations: average the squared "
         "deviations from the row's mean, and take the root once.", 2, when=by.mean_of_spreads),
     Misconception(
+        "own-mean", "Each device subtracted the mean of its own columns; a row has one mean, that of all its columns.", 2,
+        when=by.own_mean),
+    Misconception(
         "sum-of-means",
         "psum of the blocks' means is as many times too large as devices share a row; pmean divides by their number.", 2,
         when=by.sums_as_means),
@@ -217,6 +220,9 @@ MASKED = (
         "nothing-by-nothing", "A device without a word divides zero by zero, and whatever that is added to is no number "
         "either. Add up first; divide once, at the end.", 2, when=lambda o: not by.finite(o)),
     Misconception(
+        "nothing-counts-as-one", "max(count, 1) stands before the sum over devices, so a device without a word counts as "
+        "one. Add the counts first.", 2, when=by.nothing_as_one),
+    Misconception(
         "last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
         like=lambda losses, lengths: of.masked_mean(losses, lengths + 1)),
     GATHERS, PARTS,
@@ -232,8 +238,8 @@ ONE_MAXIMUM = Misconception(
     "exponential is zero: subtract the maximum of the row.", 2,
     when=lambda o: by.overflows(o, by.one_maximum))  # fmt: skip
 MEAN = Misconception(
-    "mean-for-maximum", "The mean of the row was subtracted. Where a logit lies far above the mean, its exponential is "
-    "too large for float32; above the maximum there is none.", 2,
+    "mean-for-maximum", "What was subtracted from a row, such as its mean, lies so far below some logit that the "
+    "exponential of the difference is too large for float32. Above the maximum there is none.", 2,
     when=lambda o: by.overflows(o, by.row_means))  # fmt: skip
 SOFTMAX = (
     LEFT, ONE_MAXIMUM, MEAN, OVERFLOW,

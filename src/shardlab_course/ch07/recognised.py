@@ -80,6 +80,15 @@ def mean_of_spreads(o: Observed) -> bool:
     return of.same(o, (x - x.mean(1, keepdims=True)) / spread)
 
 
+def own_mean(o: Observed) -> bool:
+    """Whether each block's own mean was subtracted, and what is left divided by its spread in the row, or the row's."""
+    x, n = o.inputs[0].astype(np.float64), devices(o, "y")
+    blocks = x.reshape(len(x), n, -1)
+    left = blocks - blocks.mean(2, keepdims=True)
+    spreads = (np.sqrt((left**2).mean((1, 2), keepdims=True)), x.std(1)[:, None, None])
+    return any(of.same(o, (left / spread).reshape(x.shape)) for spread in spreads)
+
+
 def sums_as_means(o: Observed) -> bool:
     """Whether means over a row were sums of the blocks' means."""
     x, n = o.inputs[0].astype(np.float64), dict(o.case.axes)["y"]
@@ -125,6 +134,14 @@ def own_counts(o: Observed) -> bool:
     places = (int(np.unravel_index(device, sizes)[names.index("x")]) for device, _, _ in o.shards[0])
     with np.errstate(divide="ignore"):
         return all(np.allclose(block, total / counts[d], rtol=1e-4) for (_, _, block), d in zip(o.shards[0], places))
+
+
+def nothing_as_one(o: Observed) -> bool:
+    """Whether a device without a word counted as one word."""
+    losses, lengths = o.inputs
+    counts = [part.sum() for part in np.split(lengths, devices(o))]
+    total = of.masked_mean(losses.astype(np.float64), lengths) * lengths.sum()
+    return 0 in counts and of.same(o, total / np.maximum(counts, 1).sum())
 
 
 def logarithm_of_mean(o: Observed) -> bool:

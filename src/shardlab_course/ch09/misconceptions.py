@@ -213,8 +213,9 @@ DROPPED = (
         "one column, and broadcasting repeats it. Draw as many numbers as the block has elements.", 1,
         when=dropout.lines_alike),
     Misconception(
-        "mask-is-a-pattern", "The mask of some slice, moved on by some rows and columns, is its own again, or "
-        "another slice's or seed's: it is counted out or shifted, not drawn.", 2, when=dropout.counted),
+        "mask-is-a-pattern", "Moved on by some rows and columns, the mask of some slice agrees with itself, or with another "
+        "slice's or seed's, more often than drawn numbers do: it is counted out, shifted or repeated, and not drawn for "
+        "each element.", 2, when=dropout.counted),
     Misconception(
         "same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key.", 1,
         when=dropout.repeats),

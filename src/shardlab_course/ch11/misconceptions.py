@@ -279,6 +279,12 @@ DONATION = (
         "one-step-behind", "`steps` steps are done, so this is the next one: both corrections take steps + 1.", 1,
         like=of.adam_otherwise(behind=1)),
     Misconception(
+        "one-step-ahead", "`steps` counts the steps that are done, and this is one more: both take steps + 1.", 1,
+        like=of.adam_otherwise(behind=-1)),
+    Misconception(
+        "means-not-corrected", "m and v begin as zeros, so their first values are too small: divide them by 1 - 0.9**t and "
+        "1 - 0.999**t.", 1, like=of.adam_otherwise(behind=-10**6)),
+    Misconception(
         "small-number-forgotten", "Where gradients are small the number added to the root, 1e-4, decides how far a weight "
         "moves.", 1, like=of.adam_otherwise(tiny=0.0)),
     Misconception(

@@ -18,11 +18,19 @@ def costs(data: int, model: int, batch: int, length: int, depth: int, layers: in
 
 
 def choice(
-    devices: int, memory: float, batch: int, length: int, depth: int, layers: int, vocabulary: int, below: bool = False
-) -> list[int] | None:
-    """The mesh that fits and moves the fewest bytes, or None; `below`: as if what needs all of the memory did not fit."""
+    devices: int, memory: float, batch: int, length: int, depth: int, layers: int, vocabulary: int,
+    below: bool = False, halved: bool = False,
+) -> list[int] | None:  # fmt: skip
+    """The mesh that fits and moves the fewest bytes, or None.
+
+    Args:
+        below: as if what needs all of the memory did not fit.
+        halved: as if there were no meshes but those with a power of two along `model`.
+    """
     fits = []
     for model in _models(devices, batch):
+        if halved and model & (model - 1):
+            continue
         held, *travels = costs(devices // model, model, batch, length, depth, layers, vocabulary)
         if held < memory or (held == memory and not below):
             fits.append((sum(travels), model))
@@ -56,9 +64,13 @@ def draw_costs(rng: random.Random) -> tuple[Any, ...]:
 
 
 def draw_choice(rng: random.Random) -> tuple[Any, ...]:
-    """A slice, its memory, and a task that some of its meshes can do; or what the mesh that moves least holds, to a byte."""
-    sizes = 128 * rng.randint(2, 16), 512 * rng.randint(2, 8), rng.randint(2, 12), 1024 * rng.randint(8, 64)
-    devices, batch = rng.choice((4, 8, 16)), rng.choice((4, 8, 12, 32, 128, 512))
+    """A slice, its memory, and a task that some of its meshes can do; or what the mesh that moves least holds, to a byte.
+
+    Not every number of devices is a power of two; where three divides it, it divides the weights too.
+    """
+    devices, batch = rng.choice((4, 8, 16, 6, 12)), rng.choice((4, 8, 12, 32, 96, 128, 512))
+    depth = 512 * (3 * rng.randint(1, 3) if devices % 3 == 0 else rng.randint(2, 8))
+    sizes = 128 * rng.randint(2, 16), depth, rng.randint(2, 12), 1024 * rng.randint(8, 64)
     memory = rng.choice((8e9, 1.6e10, 3.2e10, 9.6e10, None))
     if memory is None:
         candidates = [costs(devices // model, model, batch, *sizes) for model in _models(devices, batch)]

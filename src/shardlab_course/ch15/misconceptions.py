@@ -179,6 +179,9 @@ CHOICE = (
         "larger-axis-alone", "Bytes over both axes count together; this mesh has the smallest on its busier axis.",
         2, like=lambda *given: _busier(*given)),
     Misconception(
+        "powers-of-two-only", "A mesh axis may have 3 devices, or 6: try every number that divides the devices.", 2,
+        like=lambda *given: budget.choice(*given, halved=True)),
+    Misconception(
         "tie", "Where two meshes move the same, the one with the smaller model is asked for.",
         3, like=lambda *given: _busier(*given, largest=False)),
     Misconception(
