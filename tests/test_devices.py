@@ -195,3 +195,10 @@ def test_a_backend_that_does_not_start_is_said() -> None:
     code = "from shardlab import devices\ndevices.accelerators = lambda: 8\nprint(sl.setup(8))"
     assert re.search(r": 8 simulated CPU devices \(Unable to initialize backend 'tpu'.*\)$", run(code, JAX_PLATFORMS="tpu"))
     assert run(code).endswith(": 8 simulated CPU devices (JAX does not start the 8 accelerators that are here)")
+
+
+@pytest.mark.parametrize("n", ["8", 0, -1, None, 2.5])
+def test_what_is_no_number_of_devices(n: object) -> None:
+    """Is refused before JAX is imported, with what to write."""
+    with pytest.raises(sl.ShardlabError, match="no-number-of-devices"):
+        devices.setup(n)  # type: ignore

@@ -68,10 +68,22 @@ def test_unattempted_is_quiet_and_no_try() -> None:
     assert progress_file.of("0.1") == {}
 
 
+def columns(n: int) -> int:
+    return n
+
+
+def rows(n: int) -> int:
+    return n
+
+
 @pytest.mark.parametrize(
     "call, reference",
     [
         pytest.param(lambda: sl.check("9.9", 1), "unknown-question", id="unknown question"),
+        pytest.param(lambda: sl.check(PROGRAM, 1), "unknown-question", id="an answer in the number's place"),
+        pytest.param(lambda: sl.check("product", 1), "unknown-question", id="a name in the number's place"),
+        pytest.param(lambda: sl.check("0.2", columns, rows), "other-answers", id="functions in each other's places"),
+        pytest.param(lambda: sl.predict("0.2", ["all-reduce"]), "unknown-prediction", id="prediction without its name"),
         pytest.param(lambda: sl.check("0.1", 1, 2), "other-answers", id="too many answers"),
         pytest.param(lambda: sl.check("0.1", sum=1), "other-answers", id="another name"),
         pytest.param(lambda: sl.hint("0.1", 4), "no-such-hint", id="fourth hint"),
@@ -87,6 +99,30 @@ def test_slips_are_named(call, reference: str) -> None:
         call()
     assert caught.value.reference == reference
     assert caught.value.mend
+
+
+def test_a_name_nobody_has_names_the_nearest() -> None:
+    """As Python does for names that it knows."""
+    with pytest.raises(AttributeError, match="no attribute 'chekc'; near is 'check'$"):
+        getattr(sl, "chekc")  # noqa: B009
+
+
+def test_an_answer_that_checks_itself_ends() -> None:
+    """It is told so, and the next check is not affected."""
+
+    def itself(mesh, a, b):
+        return sl.check("0.1", itself)
+
+    assert "put it into a cell of its own" in " ".join(repr(sl.check("0.1", itself)).split())
+    assert sl.check("0.1", product).passed
+
+
+def test_entries_that_nobody_asked_for() -> None:
+    """A dict whose keys are misspelt is wrong, and not open; one that is open in part says nothing of them."""
+    manifest = {"variable": "cases", "items": [{"name": "a", "kind": "value"}, {"name": "b", "kind": "value"}]}
+    entries = record(manifest, {"cases": {"A": 1, "b": 2}}, {})["items"]
+    assert entries["a"]["error"]["message"] == "no such entry in cases, which has 'A'" and entries["b"] == {"value": 2}
+    assert record(manifest, {"cases": {"b": 2}}, {})["items"]["a"] == {"missing": True}
 
 
 def test_unknown_question_whole_message() -> None:

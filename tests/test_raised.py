@@ -125,8 +125,30 @@ def test_the_students_line(load: tuple[str, Load], case: str) -> None:
     assert place == f"line {number} of {name}, in {function}"
     if marked:
         carets, *rest = rest
+        rest = [line for line in rest if not line.startswith(("with ", "one device has "))]
         assert text[carets.index("^") : len(carets)] == marked and set(carets.strip()) == {"^"}
     assert rest == [line.replace("{}", name) for line in after]
+
+
+HELD = {
+    "block": (MAPPED.format("a.T @ b", ""), "one device has a = traced float32[24,20]{V:x}, b = traced float32[20,16]{V:x}"),
+    "whole": (PLAIN.format("A = A @ A"), "with A = traced float32[24,40]"),
+    "list": (PLAIN.format("shards = [A, 'b', 3]; shards[9]"), "with shards = [traced float32[24,40], 'b', 3] of 3"),
+    "dict": (PLAIN.format("sizes = dict(mesh.shape); sizes['z']"), "with sizes = {'x': 2, 'y': 4}"),
+    "no-keyword": (PLAIN.format("A = jnp.sum(a=A, axis=9)"), "with A = traced float32[24,40]"),
+    "no-text": (PLAIN.format("{}['A']"), ""),
+    "mesh": (PLAIN.format("mesh['x']"), "with mesh = (x=2, y=4)"),
+    "attribute": (PLAIN.format("jax.shardmap(A)"), "near jax.shardmap is jax.shard_map"),
+    "name": (PLAIN.format("matriks = A; matrix @ B"), "near matrix is matriks"),
+}
+
+
+@pytest.mark.parametrize("case", HELD)
+def test_what_the_names_hold(load: tuple[str, Load], case: str) -> None:
+    """Types of arrays, in jax.shard_map those of one device; what small values are; the name that is nearly this one."""
+    source, said = HELD[case]
+    told = entry(load[1](HEAD + source.lstrip()))["line"].split("\n")
+    assert [line for line in told if line.startswith(("with ", "one device has ", "near "))] == [said] * bool(said), told
 
 
 def test_no_frames_of_ours() -> None:

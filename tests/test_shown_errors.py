@@ -29,11 +29,9 @@ def test_the_students_line_and_no_other(shell: InteractiveShell, capsys: pytest.
     """No frame of the laboratory, none of IPython; who called the student's function is told."""
     lines = shown(shell, "def nudge(id):\n    return sl.hint(id)\nnudge('4.99')", capsys)
     assert lines[:3] == [lines[0], "    return sl.hint(id)", "           ^^^^^^^^^^^"] and "line 2 of" in lines[0]
-    assert lines[3].startswith("called in line 3 of ") and lines[4:6] == [
-        "ShardlabError:",
-        "[unknown-question] there is no question '4.99'.",
-    ]
-    assert [line.split()[0] for line in lines[6:]] == ["where:", "mend:"] and len(lines) == 8
+    assert lines[3] == "with id = '4.99'" and lines[4].startswith("called in line 3 of ")
+    assert lines[5:7] == ["ShardlabError:", "[unknown-question] there is no question '4.99'."]
+    assert [line.split()[0] for line in lines[7:]] == ["where:", "mend:"] and len(lines) == 9
 
 
 def test_carets_under_an_expression_stay(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:

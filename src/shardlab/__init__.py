@@ -105,7 +105,10 @@ def __getattr__(name: str) -> Any:
             return getattr(import_module("shardlab.pictures"), name)  # notebooks that were released before it moved
         raise AttributeError(f"sl.{name} has moved: write sl.pictures.{name}.")
     if name not in _HOMES:
-        raise AttributeError(f"module 'shardlab' has no attribute {name!r}")
+        near = import_module("difflib").get_close_matches(name, __dir__(), n=1)
+        raise AttributeError(
+            f"module 'shardlab' has no attribute {name!r}" + "".join(f"; near is {each!r}" for each in near)
+        )
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -52,6 +52,13 @@ def setup(n: int = 8) -> Devices:
     Raises:
         ShardlabError: JAX has already started with fewer devices, is too old, or was replaced after it was imported.
     """
+    if not isinstance(n, int) or n < 1:
+        raise ShardlabError(
+            "no-number-of-devices",
+            f"{n!r} is no number of devices.",
+            where=f"sl.setup({n!r})",
+            mend="write a whole number from 1 on: sl.setup(8).",
+        )
     _check_versions(n)
     import jax
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
+import difflib
 import itertools
+import re
 from collections.abc import Iterator
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
 from shardlab.sources import Line, is_users, name_of
 
 TEXT, WIDTH, SHORT, CALLERS = 1500, 100, 48, 3
+NAMES, VALUE, PARTS = 4, 60, 8
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w*\s*=[^=])")
 _INSIDE = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _COLLECTIVES, _MANUAL, _MAPPED = "jax/_src/lax/parallel.py", "jax/_src/shard_map.py", "jax/_src/api.py"
 
@@ -21,6 +27,7 @@ class _Place:
     function: str
     columns: tuple[int, int]
     """Bytes of the line, from the first that was being run to behind the last; both 0 where that is not known."""
+    frame: FrameType | None = dataclasses.field(default=None, compare=False)
 
     def __str__(self) -> str:
         inside = f", in {self.function}" if self.function not in ("<module>", name_of(self.line.file)) else ""
@@ -30,8 +37,10 @@ class _Place:
 def raised_at(raised: BaseException, function: Any = None, ours: str = "") -> str:
     """The innermost line of the user's own that an exception came through, with carets below it; then what called it.
 
-    Where a collective was given an axis that is not there, a last line names it and those that are. Printable characters
-    and ends of lines, at most `TEXT`; nothing where no line is the user's, or where it cannot be found out.
+    Of what the marked text names, arrays are told by their types, and numbers, texts, lists and dicts by what they hold.
+    Where a collective was given an axis that is not there, a last line names it and those that are; a name that is nearly
+    one that there is gets it named. Printable characters and ends of lines, at most `TEXT`; nothing where no line is the
+    user's, or where it cannot be found out.
 
     Args:
         function: what was called; where the exception came through no line of the user's, its first line is told.
@@ -39,21 +48,23 @@ def raised_at(raised: BaseException, function: Any = None, ours: str = "") -> st
     """
     try:
         frames = [each for each in _frames(raised, set()) if each.tb_frame.f_code.co_filename != ours]
-        return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in _told(frames, function))[:TEXT]
+        told = _told(frames, function)
+        text = "\n".join([*told, *_nearly(raised, frames)] if told else [])
+        return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)[:TEXT]
     except Exception:  # an exception is an object of the user's: what it says of itself may raise
         return ""
 
 
-def _told(frames: list[TracebackType], function: Any) -> str:
+def _told(frames: list[TracebackType], function: Any) -> list[str]:
     places = _places(frames) or _defined(function)
     if not places:
-        return ""
+        return []
     inner, *callers = reversed(places)
     more = len(callers) - CALLERS
-    lines = [_cut(str(inner), WIDTH), *_marked(inner)]
+    lines = [_cut(str(inner), WIDTH), *_marked(inner), *_held(inner, frames)]
     lines += [f"called in {_cut(str(each), WIDTH)}: {_cut(each.line.text, SHORT)}" for each in callers[:CALLERS]]
     lines += [f"... and {more} more calls"] * (more > 0)
-    return "\n".join([*lines, *_unknown_axes([each.tb_frame for each in frames])])
+    return [*lines, *_unknown_axes([each.tb_frame for each in frames])]
 
 
 def _frames(raised: BaseException, seen: set[int]) -> Iterator[TracebackType]:
@@ -82,7 +93,7 @@ def _places(frames: list[TracebackType]) -> list[_Place]:
             name = places[-1].function
             if places[-1].line == line:
                 places.pop()
-        place = _Place(line, name, _columns(each))
+        place = _Place(line, name, _columns(each), each.tb_frame)
         places += [place] * (places[-1:] != [place])
     return places
 
@@ -113,6 +124,59 @@ def _marked(place: _Place) -> list[str]:
     shown = _cut(whole[from_:], WIDTH)
     carets = " " * (start - from_) + "^" * (min(end - from_, len(shown)) - (start - from_))
     return [f"    {shown}", f"    {carets}"] if end > start else [f"    {shown}"]
+
+
+def _held(place: _Place, frames: list[TracebackType]) -> list[str]:
+    """What the names in the marked text stand for, as far as it can be said in a few words."""
+    if place.frame is None or place.columns[1] <= place.columns[0]:
+        return []
+    marked = place.line.whole.encode()[slice(*place.columns)].decode(errors="replace")
+    here = place.frame.f_locals
+    names = [name for name in dict.fromkeys(_NAME.findall(_QUOTED.sub("", marked))) if name in here]
+    told = [f"{name} = {words}" for name in names if (words := _words(here[name]))]
+    around = itertools.takewhile(lambda frame: frame is not place.frame, (each.tb_frame for each in frames))
+    where = "one device has" if any(_of(frame, _MANUAL) for frame in around) else "with"
+    return [_cut(f"{where} {', '.join(told[:NAMES])}", WIDTH + VALUE)] if told else []
+
+
+def _words(value: Any) -> str:
+    """A value in a few words, by nothing of the user's own; empty where it is no value to look at."""
+    kind = type(value)
+    if kind in (bool, int, float, complex, str, type(None)):
+        return _cut(repr(value), VALUE)
+    if kind in (list, tuple):
+        parts = _cut(", ".join(_words(part) or "..." for part in value[:PARTS]), VALUE)
+        return (f"[{parts}]" if kind is list else f"({parts})") + f" of {len(value)}" * (len(value) > 1)
+    if kind is dict:
+        pairs = [(_words(key) or "...", _words(part) or "...") for key, part in itertools.islice(value.items(), PARTS)]
+        whole = ", ".join(f"{key}: {part}" for key, part in pairs)
+        return f"{{{whole}}}" if len(whole) <= VALUE else f"dict with {_cut(', '.join(key for key, _ in pairs), VALUE)}"
+    if kind.__module__.partition(".")[0] not in ("jax", "jaxlib", "numpy"):
+        return ""
+    if kind.__name__ in ("Mesh", "AbstractMesh"):
+        return f"({', '.join(f'{name}={size}' for name, size in value.shape.items())})"
+    if kind.__name__ in ("P", "PartitionSpec"):
+        return _cut(str(value), VALUE)
+    aval = getattr(
+        value, "aval", None
+    )  # JAX's types say more than shape and dtype: shardings, and over which axes it varies
+    if aval is not None:
+        return f"{'traced ' * kind.__name__.endswith('Tracer')}{aval}"
+    return f"{value.dtype}[{','.join(map(str, value.shape))}]" if isinstance(getattr(value, "shape", None), tuple) else ""
+
+
+def _nearly(raised: BaseException, frames: list[TracebackType]) -> list[str]:
+    """Of a module's attribute, or a name, that is not there, the nearest that is."""
+    if isinstance(raised, AttributeError) and isinstance(raised.obj, ModuleType) and raised.name:
+        asked, there, of = raised.name, dir(raised.obj), f"{raised.obj.__name__}."
+    elif isinstance(raised, NameError) and raised.name:
+        frame = frames[-1].tb_frame
+        asked, there, of = raised.name, [*frame.f_locals, *frame.f_globals, *vars(builtins)], ""
+    else:
+        return []
+    plain = {each.replace("_", "").lower(): each for each in there if not each.startswith("_")}
+    near = difflib.get_close_matches(asked.replace("_", "").lower(), plain, n=1, cutoff=0.75)
+    return [f"near {of}{asked} is {of}{plain[near[0]]}"] if near else []
 
 
 def _cut(text: str, most: int) -> str:

@@ -74,18 +74,26 @@ def question(id: str) -> Question:
     Raises:
         ShardlabError: there is none; the message names the nearest.
     """
-    if id in QUESTIONS:
+    if isinstance(id, str) and id in QUESTIONS:
         return QUESTIONS[id]
-    chapter = str(id).partition(".")[0]
+    written = re.search(r"(\d+)[.-](\d+)", str(id)) if isinstance(id, str | float) else None
+    chapter = written[1] if written else ""
     beside = [other for other in QUESTIONS if other.partition(".")[0] == chapter]
-    near = difflib.get_close_matches(str(id), beside or QUESTIONS, n=1, cutoff=0)
-    chapters = f"chapters are {min(CHAPTERS)} to {max(CHAPTERS)}"
-    there = f"chapter {chapter} has {beside[0]} to {beside[-1]}" if beside else chapters
-    mend = f"use the number in the exercise's heading, as text; the nearest is {near[0]!r}."
-    if re.fullmatch(own.NUMBER, chapter) and not beside:
+    there = (
+        f"chapter {chapter} has {beside[0]} to {beside[-1]}"
+        if beside
+        else f"chapters are {min(CHAPTERS)} to {max(CHAPTERS)}"
+    )
+    mend = 'begin with the number in the exercise\'s heading, as text: sl.check("4.2", ...).'
+    if written and beside:
+        near = difflib.get_close_matches(written[0].replace("-", "."), beside, n=1, cutoff=0)
+        mend = f"use the number in the exercise's heading, as text; the nearest is {near[0]!r}."
+    elif re.fullmatch(own.NUMBER, chapter):
         mend = f"put the folder {chapter}_... that came with the notebook beside it; its chapter is not one of the course."
-    where = f"sl.check({id!r}, ...)   {there}"
-    raise ShardlabError("unknown-question", f"there is no question {id!r}.", where=where, mend=mend)
+    what, said = f"there is no question {id!r}.", repr(id)
+    if not isinstance(id, str | int | float):
+        what, said = f"the first argument is a {type(id).__name__}, and no exercise's number.", "..."
+    raise ShardlabError("unknown-question", what, where=f"sl.check({said}, ...)   {there}", mend=mend)
 
 
 def asked(id: str) -> Question:

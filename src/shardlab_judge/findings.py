@@ -9,30 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shardlab.sources import STUDENT, name_of
+from shardlab_judge.causes.raised import likely
 from shardlab_judge.question import Check, Item, Misconception
 from shardlab_judge.verdict import Finding
 
 MOST = 5
 """Lines that a finding shows of those that communicate."""
-COMMON = tuple(
-    Misconception(id, cause, error=error)
-    for id, error, cause in (
-        ("host-callback", "host_callback",
-         "It calls back into Python; a graded program must be JAX all the way. Remove the callback."),
-        ("numpy-inside", "TracerArrayConversionError",
-         "NumPy cannot work on traced arrays; use jax.numpy inside the function."),
-        ("python-branch", "TracerBoolConversionError",
-         "Python's `if` or `bool` needs a value, and a traced array has none yet; use jnp.where or lax.cond."),
-        ("other-mesh", "incompatible devices|AbstractMesh size",
-         "It uses other devices than those of the mesh that it is given; build shardings from the argument `mesh`."),
-        ("promised-copies", "can't be statically inferred",
-         "out_specs promises equal copies along a mesh axis on which the devices may hold different blocks."),
-        ("laboratory-called", "LaboratoryCalled",
-         "Shardlab has this function already; the exercise is to write it, from Python, NumPy and JAX."),
-        ("nothing-returned", "'NoneType'.*not a valid JAX type", "The function ends without `return`."),
-    )
-)  # fmt: skip
-"""Causes of exceptions that any question may meet; a question's own come first."""
+_OURS = re.compile(r"(?P<what>\[[a-z-]+\] .*)\n  where: (?P<where>.*)\n  mend:  (?P<mend>.*)", re.DOTALL)
+"""A message of Shardlab's own; its last part is what an answer's finding has for a cause."""
 
 PUT_INSIDE = Misconception(
     "device-put-inside",
@@ -52,9 +36,15 @@ def explained(finding: Finding, known: Misconception | None) -> Finding:
 def raised(item: Item, error: Mapping[str, str], what: str, where: str = "") -> Finding:
     """The finding for an exception of the student's code."""
     text = f"{error['type']}: {error['message']}"
-    known = next((m for m in (*item.misconceptions, *COMMON) if m.error and _said(m.error, text, where)), None)
+    line = error.get("line", "")
+    known = next((m for m in item.misconceptions if m.error and _said(m.error, text, where)), None)
+    if ours := _OURS.fullmatch(error["message"]):
+        got, quoted = short(f"{error['type']}: {ours['what']}", 400), ours["where"].replace("\n         ", "\n")
+        place = "\n".join(filter(None, [quoted[:400], where]))
+        found = Finding(item.name, item.first, what, item.form, got, place, line=line)
+        return explained(found, known) if known else dataclasses.replace(found, cause=short(ours["mend"], 400))
     got = short(text.removeprefix(": ").removesuffix(": "), 400)
-    return explained(Finding(item.name, item.first, what, item.form, got, where, line=error.get("line", "")), known)
+    return explained(Finding(item.name, item.first, what, item.form, got, where, line=line), known or likely(text, line))
 
 
 def _said(error: str | Callable[[str, str], bool], text: str, where: str) -> bool:

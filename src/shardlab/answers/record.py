@@ -36,8 +36,16 @@ def record(manifest: Mapping[str, Any], namespace: Mapping[str, Any], prediction
     entries = {}
     for item in manifest["items"]:
         given = _sent(item) or (predictions if item.get("predicted") else source)
-        entries[item["name"]] = _entry(item, given[item["name"]]) if item["name"] in given else MISSING
+        absent = _misspelt(manifest, source) if given is source else MISSING
+        entries[item["name"]] = _entry(item, given[item["name"]]) if item["name"] in given else absent
     return {"items": entries}
+
+
+def _misspelt(manifest: Mapping[str, Any], source: Mapping[str, Any]) -> Entry:
+    """What is said of an entry that is not there: nothing, unless others stand in the dict that nobody asked for."""
+    asked = {item["name"] for item in manifest["items"]}
+    other = [repr(name) for name in source if name not in asked] if manifest["variable"] is not None else []
+    return error(LookupError(f"no such entry in {manifest['variable']}, which has {', '.join(other)}")) if other else MISSING
 
 
 def _entry(item: Mapping[str, Any], value: Any) -> Entry:
@@ -48,7 +56,7 @@ def _entry(item: Mapping[str, Any], value: Any) -> Entry:
     try:
         with unfiltered():
             return RECORDERS[item["kind"]](value, item)
-    except Exception as raised:
+    except (Exception, SystemExit) as raised:
         return error(raised)
 
 
@@ -126,7 +134,7 @@ def _call(function: Callable[..., Any], arguments: list[Any], caller: Callable[.
         # Functions may change the lists that they are given, and later calls must not see it.
         returned = caller(function, copy.deepcopy(arguments))
         return TODO if returned is ... else {"value": plain(returned)}
-    except Exception as raised:
+    except (Exception, SystemExit) as raised:
         return error(raised, function)
 
 

@@ -19,7 +19,7 @@ from shardlab.raised import raised_at
 Entry = dict[str, Any]
 TODO: Entry = {"todo": True}
 MESSAGE = 2000
-_OURS = re.compile(rf"the function flat at {re.escape(__file__)}:\d+")
+_OURS = re.compile(rf"(?:the )?function flat at {re.escape(__file__)}:\d+")
 
 
 class Todo(Exception):
@@ -49,6 +49,8 @@ def _program(function: Callable[..., Any], case: Mapping[str, Any]) -> Entry:
             returned = function(mesh, *arrays)
             if returned is ...:
                 raise Todo
+            if returned is None:
+                raise TypeError("the function returned None")
             # Leaves and their paths, and not the tree: of a NamedTuple or a dataclass an export cannot write the structure
             # ("Cannot serialize PyTreeDef containing an unregistered type").
             leaves = jax.tree_util.tree_leaves_with_path(returned)
@@ -71,7 +73,7 @@ def _program(function: Callable[..., Any], case: Mapping[str, Any]) -> Entry:
         return {"module": base64.b64encode(module).decode(), "outputs": paths, "lines": lines, **puts}
     except Todo:
         return TODO
-    except Exception as raised:
+    except (Exception, SystemExit) as raised:
         return error(raised, function)
 
 

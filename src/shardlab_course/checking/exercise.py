@@ -19,6 +19,8 @@ from shardlab_course.checking import examples, progress_file
 from shardlab_course.checking.predictions import predicted
 
 DEVICES = 8
+_RECORDING: list[str] = []
+"""The question whose answer is being called, so that an answer that checks itself does not do so without an end."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +66,15 @@ def check(question: str, /, *answers: Any, **named: Any) -> Any:
     asked = find(question)
     namespace = _named(asked, answers, named)
     need_devices()
-    answer = record(asked.manifest(), namespace, predicted(question))
+    if _RECORDING:
+        raise RuntimeError(
+            f"sl.check({question!r}, ...) is called by the answer that it checks; put it into a cell of its own"
+        )
+    _RECORDING.append(question)
+    try:
+        answer = record(asked.manifest(), namespace, predicted(question))
+    finally:
+        _RECORDING.clear()
     verdict = _judge(question, answer)
     # nbgrader sets it for the kernel in which it validates, and there counts cells by whether they raise.
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.status != "passed":
@@ -155,6 +165,15 @@ def _named(asked: Any, answers: tuple[Any, ...], named: dict[str, Any]) -> dict[
             where=f"sl.check({asked.id!r}, {given})",
             mend=f"write sl.check({', '.join([repr(asked.id), *names])}).",
         )
+    for name, answer in zip(names, answers):
+        own = getattr(answer, "__name__", name)
+        if own != name and own in names:
+            raise ShardlabError(
+                "other-answers",
+                f"{own} stands where {name} is asked for.",
+                where=f"sl.check({', '.join([repr(asked.id), *(getattr(a, '__name__', '...') for a in answers)])})",
+                mend=f"write sl.check({', '.join([repr(asked.id), *names])}).",
+            )
     return {**dict(zip(names, answers)), **named}
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import html as markup
 import re
 import textwrap
+from collections.abc import Sequence
 
 from shardlab.pictures import draw
 from shardlab_judge.question import LETTERS, Question
@@ -45,11 +46,12 @@ def text(verdict: Verdict, question: Question, again: str = "") -> str:
     lines = [headline(verdict, question)]
     if verdict.reason:
         lines.append(f"  {verdict.reason}")
-    for finding in verdict.findings[:SHOWN]:
+    shown = _shown(verdict.findings)
+    for finding in shown[:SHOWN]:
         lines += ["", *_told(finding)]
         if finding.pictures:
             lines += ["", *("    " + line for line in draw.pair(*finding.pictures).text.splitlines())]
-    lines += [f"  {line}" for line in _closing(verdict, question, hints=True, again=again)]
+    lines += [f"  {line}" for line in _closing(verdict, question, len(shown), hints=True, again=again)]
     return "\n".join(lines)
 
 
@@ -65,8 +67,11 @@ def html(verdict: Verdict, question: Question, *, hints: bool = True, again: str
     blocks = [f"<p style='margin:.2em 0'><strong>{_rich(headline(verdict, question))}</strong></p>"]
     if verdict.reason:
         blocks.append(f"<p style='margin:.2em 0'>{_rich(verdict.reason)}</p>")
-    blocks += [_finding_html(finding) for finding in verdict.findings[:SHOWN]]
-    blocks += [f"<p style='margin:.4em 0'>{_rich(line)}</p>" for line in _closing(verdict, question, hints, again)]
+    shown = _shown(verdict.findings)
+    blocks += [_finding_html(finding) for finding in shown[:SHOWN]]
+    blocks += [
+        f"<p style='margin:.4em 0'>{_rich(line)}</p>" for line in _closing(verdict, question, len(shown), hints, again)
+    ]
     style = f"border-left:4px solid {EDGES[verdict.status]};padding:.4em .9em;margin:.3em 0;max-width:60em"
     return f"<div role='status' style='{style}'>{''.join(blocks)}</div>"
 
@@ -78,6 +83,26 @@ def headline(verdict: Verdict, question: Question) -> str:
     return f"{SIGNS[verdict.status]} {question.id} {question.title}: {STATES[verdict.status]}, {points}{observed}"
 
 
+def _shown(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings as one reads them: what is said of several items alike is said once, and so is each cause."""
+    alike: dict[tuple[Finding, str], list[Finding]] = {}
+    for finding in findings:
+        plain = dataclasses.replace(finding, item="", letter="", what=finding.what.removeprefix(f"{finding.item} "))
+        alike.setdefault((finding if finding.pictures else plain, finding.line), []).append(finding)
+    shown: list[Finding] = []
+    said: set[str] = set()
+    for (plain, _), same in alike.items():
+        told = same[0]
+        if len(same) > 1:
+            items, letters = (dict.fromkeys(named) for named in zip(*((each.item, each.letter) for each in same)))
+            what = plain.what if len(items) > 1 else told.what
+            told = dataclasses.replace(told, item=", ".join(items), letter="".join(letters), what=what)
+        again = bool(told.cause) and told.cause in said
+        said.add(told.cause)
+        shown.append(dataclasses.replace(told, cause="The same as above.") if again else told)
+    return shown
+
+
 def _told(finding: Finding) -> list[str]:
     lines = [f"  {_title(finding)}"]
     for label, value in _rows(finding):
@@ -87,7 +112,7 @@ def _told(finding: Finding) -> list[str]:
 
 
 def _title(finding: Finding) -> str:
-    return f"{finding.item} ({LETTERS[finding.letter]}): {finding.what}"
+    return f"{finding.item} ({', '.join(LETTERS[letter] for letter in finding.letter)}): {finding.what}"
 
 
 def _rows(finding: Finding) -> list[tuple[str, str]]:
@@ -110,8 +135,8 @@ def _value(value: str) -> str:
     return f"<pre style='margin:0;overflow-x:auto'>{markup.escape(value)}</pre>" if "\n" in value else _rich(value)
 
 
-def _closing(verdict: Verdict, question: Question, hints: bool, again: str) -> list[str]:
-    rest = len(verdict.findings) - SHOWN
+def _closing(verdict: Verdict, question: Question, told: int, hints: bool, again: str) -> list[str]:
+    rest = told - SHOWN
     lines = [f"... and {rest} more like these."] if rest > 0 else []
     lines += [again] * bool(again)
     lines += [OBSERVED] * (question.observed and verdict.status in ("passed", "failed"))

@@ -32,14 +32,14 @@ class Prediction:
         return "\n".join(lines)
 
 
-def predict(question: str, /, **values: Any) -> Prediction:
+def predict(question: str, /, *unnamed: Any, **values: Any) -> Prediction:
     """Note a prediction for a question, one keyword for each thing that it asks for. `...` means not predicted yet.
 
     Raises:
         ShardlabError: the question is unknown, asks for no such prediction, or a value cannot be one; nothing is noted then.
     """
     given = {name: value for name, value in values.items() if not is_open(value)}
-    _check_names(question, values)
+    _check_names(question, unnamed, values)
     read = _read(question, given)
     GIVEN.setdefault(question, {}).update(read)
     first = progress_file.note_prediction(question, read) if read else {}
@@ -81,16 +81,18 @@ def _listed(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value!r}" for name, value in values.items())
 
 
-def _check_names(question: str, values: dict[str, Any]) -> None:
+def _check_names(question: str, unnamed: tuple[Any, ...], values: dict[str, Any]) -> None:
     from shardlab_course.chapters import asked as find
 
     asked = [item.name for item in find(question).items if getattr(item, "predicted", False)]
     unknown = [name for name in values if name not in asked]
-    if unknown:
+    if unknown or unnamed:
         wanted = ", ".join(f"{name}=..." for name in asked) or "nothing"
+        what = f"named {', '.join(unknown)}" if unknown else "without its name"
+        given = ["..."] * len(unnamed) + [f"{name}=..." for name in values]
         raise ShardlabError(
             "unknown-prediction",
-            f"question {question} asks for no prediction named {', '.join(unknown)}.",
-            where=f"sl.predict({question!r}, {', '.join(f'{name}=...' for name in values)})",
+            f"question {question} asks for no prediction {what}.",
+            where=f"sl.predict({question!r}, {', '.join(given)})",
             mend=f"it asks for: sl.predict({question!r}, {wanted}).",
         )

@@ -95,12 +95,12 @@ class Progress:
 
     def __rich__(self) -> Table:
         told = f"{self.earned:g} of {self.of:g} points; of the core {self.core[0]:g} of {self.core[1]:g}."
-        lines = [told, *([f"Next: {self.next}"] if self.next else []), f"Kept in {self.place}."]
+        lines = [*([f"Next: {self.next}"] if self.next else []), f"Kept in {self.place}."]
         rows = tuple((chapter, f"{earned:g} / {of:g}") for chapter, earned, of in self.chapters)
         bars = tuple(earned / of for _, earned, of in self.chapters)
         here = (self.next or self.rows[-1][0]).partition(".")[0]
         beside = _table(row for row in self.rows if row[0].partition(".")[0] == here)
-        return Table(("chapter", "points"), ("left", "right"), rows, tuple(lines), bars=bars, after=beside)
+        return Table(("chapter", "points"), ("left", "right"), rows, tuple(lines), told, bars=bars, after=beside)
 
     def __repr__(self) -> str:
         return str(self.__rich__())

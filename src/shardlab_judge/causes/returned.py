@@ -28,6 +28,9 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | N
     pairs = list(zip(rights, returned, strict=True))
     if all(got is None for got in returned):
         return Misconception("returns-none", "It returns None: `return` is missing, or stands where it is not reached.")
+    kinds = {(_kind(right), _kind(got)) for right, got in pairs}
+    if len(kinds) == 1 and (kind := kinds.pop()) and kind[0] != kind[1] and all(kind):
+        return Misconception("other-kind", f"It returns {kind[1]} where {kind[0]} is right.")
     if all(isinstance(right, bool) and isinstance(got, bool) for right, got in pairs):
         return _verdicts(rights)
     if all(isinstance(right, dict) and isinstance(got, dict) and right.keys() == got.keys() for right, got in pairs):
@@ -39,6 +42,12 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | N
     flat = [(_numbers(right), _numbers(got)) for right, got in pairs]
     known = [(right, got) for right, got in flat if right is not None and got is not None]
     return next(_numeric(known, returned), None) if len(known) == len(flat) else None
+
+
+def _kind(value: Any) -> str:
+    """What a value is, in words; empty of what is none of these."""
+    kinds = ((bool, "True or False"), (int | float, "a number"), (str, "a text"), (list, "a list"), (dict, "a dict"))
+    return next((words for kind, words in kinds if isinstance(value, kind)), "")
 
 
 def where(calls: Sequence[Sequence[Any]], wrong: Sequence[int], names: Sequence[str]) -> Misconception | None:

@@ -10,6 +10,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from shardlab_judge.causes.raised import likely
 from shardlab_judge.findings import explained, raised, shown
 from shardlab_judge.items.calls import admit_calls
 from shardlab_judge.question import Item, Judged, Response, Setting
@@ -94,7 +95,7 @@ class GuardItem(Item):
     def _unanswered(self, one: Guarded, said: Response) -> Finding:
         if "value" in said:
             what = f"{self.name} returned {shown(said['value'])} where True or False is asked for."
-            return Finding(self.name, self.first, what, self.form, shown(said["value"]), _told(one))
+            return explained(Finding(self.name, self.first, what, self.form, shown(said["value"]), _told(one)), likely(what))
         error = said.get("error", {"type": "", "message": "still `...`"})
         return raised(self, error, f"{self.name} raised an exception.", _told(one))
 

@@ -25,6 +25,12 @@ Difference = tuple[str, str, str, str]
 SOURCE = 50_000
 """Characters of a function's text; an exercise needs two thousand."""
 
+ELSEWHERE = Misconception(
+    "import-inside",
+    "A process knows nothing of the notebook: the text of this one function is sent to it. Import and define inside of it.",
+)
+"""Of a name that is not defined in another process."""
+
 
 @dataclasses.dataclass(frozen=True)
 class ProcessesItem(Item):
@@ -177,7 +183,8 @@ def _not_ended(item: ProcessesItem, observed: Seen, processes: Sequence[Response
         return Finding(item.name, first, what, "all processes come to their end", "; ".join(states))
     for n, one in enumerate(processes):
         if "error" in one:
-            return raised(item, one["error"], f"Process {n} raised an exception.")
+            found = raised(item, one["error"], f"Process {n} raised an exception.")
+            return explained(found, ELSEWHERE) if found.misconception == "not-defined" else found
     if not all("value" in one for one in processes):
         got = "an exit, or an earlier situation's failure"
         return Finding(item.name, first, "Not every process returned something.", item.form, got)

@@ -1,0 +1,195 @@
+"""Causes of exceptions: each mistake is made here, and what Python and JAX say of it is known by its words."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import P, lax
+from jax.sharding import AxisType, Mesh, NamedSharding
+from sample_questions import PROGRAM
+
+from shardlab.answers.record import record
+from shardlab_course.checking import feedback
+from shardlab_judge.causes.raised import TABLE, likely
+from shardlab_judge.judging import judge
+from shardlab_judge.references import References
+
+Program = Callable[..., Any]
+KEPT: list[Any] = []
+INS, COPIES = (P(None, "x"), P("x")), P()
+
+
+def mapped(body: Callable[..., Any], ins: Any = INS, outs: Any = COPIES, **options: Any) -> Program:
+    """The program of one body."""
+    return lambda mesh, A, B: jax.shard_map(body, mesh=mesh, in_specs=ins, out_specs=outs, **options)(A, B)
+
+
+def looped(a: Any, b: Any) -> Any:
+    return lax.fori_loop(0, 2, lambda i, total: total + (a @ b).sum(), 0.0)[None]
+
+
+def keeps(mesh: Mesh, A: Any, B: Any) -> Any:
+    jax.shard_map(KEPT.append, mesh=mesh, in_specs=P("x"), out_specs=P())(A)
+    return KEPT.pop() + 1
+
+
+def again(mesh: Mesh, A: Any, B: Any) -> Any:
+    return again(mesh, A, B)
+
+
+def unbound(mesh: Mesh, A: Any, B: Any) -> Any:
+    if A is None:
+        C = A
+    return C
+
+
+def left(mesh: Mesh, A: Any, B: Any) -> Any:
+    raise SystemExit(3)
+
+
+def later(mesh: Mesh, A: Any, B: Any) -> Any:
+    raise NotImplementedError
+
+
+def placed(mesh: Mesh, x: Any, *spec: Any) -> Any:
+    return lax.with_sharding_constraint(x, NamedSharding(mesh, P(*spec)))
+
+
+MADE: dict[str, tuple[Any, str]] = {
+    "result": (np.ones(3), "a-call-for-a-function"),
+    "fewer arguments": (lambda mesh, A: A, "other-arguments"),
+    "more arguments": (lambda mesh, A, B, C: A, "other-arguments"),
+    "body's arguments": (mapped(lambda a: a), "other-arguments"),
+    "numpy": (lambda mesh, A, B: np.linalg.norm(A), "numpy-inside"),
+    "if": (lambda mesh, A, B: A if A.sum() > 0 else B, "python-branch"),
+    "range": (lambda mesh, A, B: [A for _ in range(A[0, 0].astype(int))], "traced-index"),
+    "list index": (lambda mesh, A, B: [1, 2][A[0, 0].astype(int)], "traced-index"),
+    "condition": (lambda mesh, A, B: A[A > 0], "boolean-index"),
+    "float": (lambda mesh, A, B: A * float(A.sum()), "needs-a-value"),
+    "item": (lambda mesh, A, B: A * A.sum().item(), "needs-a-value"),
+    "shape": (lambda mesh, A, B: jnp.zeros(A[0, 0].astype(int)), "needs-a-value"),
+    "format": (lambda mesh, A, B: f"{A[0, 0]:.2f}", "needs-a-value"),
+    "kept": (keeps, "kept-from-elsewhere"),
+    "assigned": (lambda mesh, A, B: A.__setitem__(0, 0), "assigned"),
+    "in_specs' axis": (mapped(lambda a, b: a @ b, (P("row"), P())), "axis-of-no-mesh"),
+    "out_specs' axis": (mapped(lambda a, b: a @ b, outs=P("row")), "axis-of-no-mesh"),
+    "spec's axis": (lambda mesh, A, B: placed(mesh, A, "row"), "axis-of-no-mesh"),
+    "axis twice": (lambda mesh, A, B: placed(mesh, A, "x", "x"), "axis-twice"),
+    "own mesh": (lambda mesh, A, B: jax.make_mesh((16,), ("x",), axis_types=(AxisType.Auto,)), "too-large-a-mesh"),
+    "spec alone": (lambda mesh, A, B: lax.with_sharding_constraint(A @ B, P("x")), "no-mesh-around"),
+    "no mesh": (lambda mesh, A, B: jax.shard_map(lambda a: a, in_specs=P("x"), out_specs=P("x"))(A), "no-mesh-around"),
+    "reshard": (lambda mesh, A, B: jax.reshard(A, NamedSharding(mesh, P("x"))), "reshard-on-auto"),
+    "set_mesh": (lambda mesh, A, B: jax.set_mesh(mesh), "set-mesh-inside"),
+    "uneven": (lambda mesh, A, B: mapped(lambda a, b: a)(mesh, A[:, :3], B), "uneven-blocks"),
+    "long in_spec": (mapped(lambda a, b: a, (P("x", None, None), P())), "specs-too-long"),
+    "long out_spec": (mapped(lambda a, b: a.sum(), outs=P("x")), "specs-too-long"),
+    "one in_spec of two": (mapped(lambda a, b: a, (P("x"),)), "count-of-specs"),
+    "list of in_specs": (mapped(lambda a, b: a, [P("x"), P()]), "count-of-specs"),
+    "two out_specs of one": (mapped(lambda a, b: a, outs=(P("x"), P())), "count-of-specs"),
+    "specs as text": (mapped(lambda a, b: a, ("x", "y")), "specs-of-another-kind"),
+    "promise": (mapped(lambda a, b: a @ b), "promised-copies"),
+    "carry": (mapped(looped, outs=P("x")), "varying-carry"),
+    "axis_size": (mapped(lambda a, b: a * lax.axis_size("q")), "unbound-axis"),
+    "ppermute": (mapped(lambda a, b: lax.ppermute(a, "x", [(0, 1), (1, 1)]), outs=P("x")), "not-a-permutation"),
+    "psum_scatter": (mapped(lambda a, b: lax.psum_scatter(a @ b, "x", scatter_dimension=1)), "scattered-unevenly"),
+    "all_to_all": (mapped(lambda a, b: lax.all_to_all(a @ b, "x", 1, 0)), "scattered-unevenly"),
+    "check_rep": (mapped(lambda a, b: a, check_rep=False), "old-shard-map"),
+    "by position": (lambda mesh, A, B: jax.shard_map(lambda a: a, mesh, P("x"), P("x"))(A), "old-shard-map"),
+    "product": (mapped(lambda a, b: b @ a), "shapes-do-not-fit"),
+    "sum": (lambda mesh, A, B: A + B, "shapes-do-not-fit"),
+    "reshape": (lambda mesh, A, B: A.reshape(7, -1), "shapes-do-not-fit"),
+    "grad": (lambda mesh, A, B: jax.grad(lambda a: a @ B)(A), "gradient-of-many"),
+    "no return": (lambda mesh, A, B: None, "nothing-returned"),
+    "body without return": (mapped(lambda a, b: None), "nothing-returned"),
+    "mapped, not called": (lambda mesh, A, B: jax.jit(jnp.sin), "function-returned"),
+    "None": (lambda mesh, A, B: None + A, "nothing-there"),
+    "text": (lambda mesh, A, B: "C", "not-jax-returned"),
+    "name": (lambda mesh, A, B: produkt(A, B), "not-defined"),  # noqa: F821
+    "local name": (unbound, "not-defined"),
+    "module": (lambda mesh, A, B: __import__("jax.experimental.maps"), "not-installed"),
+    "attribute": (lambda mesh, A, B: lax.allgather(A, "x"), "no-such-name"),
+    "recursion": (again, "without-end"),
+    "exit": (left, "left"),
+    "later": (later, "not-written-yet"),
+    "index": (lambda mesh, A, B: [A, B][2], "counted-too-far"),
+    "key": (lambda mesh, A, B: mesh.shape["z"], "no-such-key"),
+    "unpacked": (lambda mesh, A, B: [a for a, b, c in [A.shape]], "unpacked-otherwise"),
+    "subscript": (lambda mesh, A, B: mesh["x"], "of-another-type"),
+    "call": (lambda mesh, A, B: A(B), "called-no-function"),
+    "pmap": (lambda mesh, A, B: jax.pmap(lambda a, b: a)(B[:8], B[:6]), "pmapped"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("mistake", MADE)
+def test_the_cause_is_told(mistake: str) -> None:
+    """Of a program that raises, when it is traced, or whose answer is no program."""
+    program, cause = MADE[mistake]
+    answer = record(PROGRAM.manifest(), {"product": program}, {})
+    (finding, *_) = judge(PROGRAM, answer, References({}, {})).findings
+    assert finding.misconception == cause, finding
+    assert finding.cause and "\\" not in finding.cause
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("TypeError: P has no sharding", "spec-alone"),
+        ("TypeError: PartitionSpec has no sharding", "spec-alone"),
+        ("TypeError: ndarray has no sharding", "no-sharding"),
+        ("LookupError: no such entry in cases, which has 'a'", "other-entries"),
+        ("RuntimeError: `host_callback` is gone", "host-callback"),
+        ("LaboratoryCalled: shardlab.placement.show was called", "laboratory-called"),
+        ("ValueError: Received incompatible devices for jitted computation", "other-mesh"),
+        ("ValueError: passed to with_sharding_constraint can only refer to Auto axes", "constraint-on-explicit"),
+    ],
+)
+def test_what_no_program_says(text: str, cause: str) -> None:
+    """Of values and placements, and along Explicit axes."""
+    found = likely(text)
+    assert found is not None and found.id == cause
+
+
+def test_each_is_tried() -> None:
+    """No row of the table that no mistake here meets."""
+    tried = {cause for _, cause in MADE.values()} | {each.values[1] if hasattr(each, "values") else each[1]
+             for each in test_what_no_program_says.pytestmark[0].args[1]}  # fmt: skip
+    assert {id for id, _, _ in TABLE} == tried
+
+
+def test_what_is_not_known() -> None:
+    """An exception of the student's own has no cause, and its line must do."""
+    assert likely("Odd: the ring is full") is None
+
+
+def test_ours_keeps_its_parts() -> None:
+    """A message of Shardlab's: what in `got`, where with its carets, and how to mend for a cause."""
+    import shardlab as sl
+
+    answer = record(PROGRAM.manifest(), {"product": lambda mesh, A, B: sl.einshard(A, "a b -> a3 b", mesh)}, {})
+    (finding, *_) = judge(PROGRAM, answer, References({}, {})).findings
+    assert finding.got == "ShardingError: [numbers-do-not-multiply] the numbers give 3 parts, and there are 8 devices."
+    quoted, carets, case = finding.where.split("\n")
+    assert quoted[carets.index("^") : carets.rindex("^") + 1] == "a3" and case.startswith("mesh (")
+    assert finding.cause == 'write "a b -> a8 b".'
+
+
+def test_what_is_alike_is_said_once() -> None:
+    """Of items that fail alike one finding is shown, of letters that fail alike too, and a cause once in a report."""
+    finding = judge(PROGRAM, record(PROGRAM.manifest(), {"product": 3}, {}), References({}, {})).findings[0]
+    verdict = judge(PROGRAM, record(PROGRAM.manifest(), {"product": 3}, {}), References({}, {}))
+    others = [dataclasses.replace(finding, item=item, what=f"{item} could not be read as an answer.") for item in "ab"]
+    third = dataclasses.replace(finding, item="c", got="else")
+    said = feedback.text(dataclasses.replace(verdict, findings=(*others, third)), PROGRAM)
+    assert "  a, b (values): could not be read as an answer." in said
+    assert said.count(finding.cause[:40]) == 1 and "cause:     The same as above." in said
+    letters = tuple(dataclasses.replace(finding, letter=letter) for letter in "VSH")
+    assert "(values, shardings, communication): product could" in feedback.text(
+        dataclasses.replace(verdict, findings=letters), PROGRAM
+    )
