@@ -141,6 +141,9 @@ NO_ARRAYS = {
     "dates": np.array(["2020-01-01"] * 8, dtype="datetime64[D]"),
     "records": np.zeros(8, dtype=[("a", "i4")]),
     "masked": np.ma.ones((8, 4)),
+    "long floats": np.ones(8, np.longdouble),
+    "a long float": np.longdouble(1),
+    "long complex numbers": np.ones(8, np.clongdouble),
     "in a tree": {"good": X, "bad": np.array(["a"] * 8)},
 }
 TAKES = {
@@ -164,7 +167,9 @@ def test_no_array(x: Any, call: Callable) -> None:
     assert refused(lambda: call(x)).reference == "leaf-not-array"
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "int4", "bool", "complex64", "uint8"])
+@pytest.mark.parametrize(
+    "dtype", ["bfloat16", "float8_e4m3fn", "int4", "bool", "complex64", "uint8", "float16", "int16", "uint32"]
+)
 def test_arrays_of_all_kinds(dtype: str) -> None:
     """Types that NumPy does not know for numbers are arrays to JAX."""
     x = np.zeros((8, 4), jnp.dtype(dtype))
@@ -186,6 +191,8 @@ NO_SHAPES = {
     "a mesh": DEVICES,
     "a description": jax.ShapeDtypeStruct((8, 4), "float32"),
     "nested": (8, (4,)),
+    "true": True,
+    "truth values": (True, 4),
 }
 
 

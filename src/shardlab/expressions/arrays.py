@@ -29,8 +29,8 @@ def numeric(x: np.ndarray | np.generic) -> bool:
 
 @functools.cache
 def _numeric(dtype: np.dtype) -> bool:
-    # By JAX, which knows bfloat16 and its kin for numbers; to NumPy they are of no kind.
-    return bool(jax.numpy.issubdtype(dtype, np.number) or dtype.kind == "b")
+    # By JAX, which knows bfloat16 and its kin for numbers; to NumPy they are of no kind. NumPy's long ones it does not have.
+    return dtype.char not in "gG" and bool(jax.numpy.issubdtype(dtype, np.number) or dtype.kind == "b")
 
 
 def shard(x: Any, text: str, mesh: Mesh | AbstractMesh | None = None) -> Any:

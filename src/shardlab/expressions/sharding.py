@@ -18,6 +18,9 @@ from shardlab.expressions.parsing import parse
 from shardlab.expressions.resolution import axis_spec
 from shardlab.expressions.rules import Rules, place_tree
 
+_NUMBERS = frozenset("?bBhHiIlLqQefdFD")
+"""NumPy's letters of the types that JAX has too."""
+
 
 def einshard(x: Any, expr_or_rules: str | Rules, mesh: Mesh | AbstractMesh | None = None) -> Any:
     """`x` on the devices, sharded as the expression says.
@@ -40,8 +43,8 @@ def einshard(x: Any, expr_or_rules: str | Rules, mesh: Mesh | AbstractMesh | Non
     """
     if not isinstance(expr_or_rules, str):
         return place_tree(x, expr_or_rules, mesh)
-    # The shortest way for what is surely an array of numbers; `shard` looks closer at all else.
-    known = x.dtype.kind in "biufc" if type(x) is np.ndarray else isinstance(x, jax.Array) and not isinstance(x, Tracer)
+    # The shortest way for what is surely an array of numbers that JAX has; `shard` looks closer at all else.
+    known = x.dtype.char in _NUMBERS if type(x) is np.ndarray else isinstance(x, jax.Array) and not isinstance(x, Tracer)
     if known and (sharding := ready(expr_or_rules, x.shape, where(mesh))):
         return jax.device_put(x, sharding)
     return shard(x, expr_or_rules, mesh) if is_array(x) else place_tree(x, [("", expr_or_rules)], mesh)
@@ -98,6 +101,6 @@ def _shape(shape_or_ndim: Sequence[int] | int | None) -> tuple[int, ...] | int |
 
 
 def _size(n: Any) -> int:
-    if operator.index(n) < 0:
+    if isinstance(n, bool) or operator.index(n) < 0:
         raise ValueError
     return operator.index(n)
