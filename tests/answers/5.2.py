@@ -311,3 +311,11 @@ def unknown_first():
         mesh = [size * r if star else size for size, (_, _, star) in zip(sizes, parts)]
         spec = [[i for i, name in enumerate(names) if name == d] for d in left]
         return {"mesh": mesh, "spec": spec}
+
+
+@wrong("-", 0)
+def first_digit_alone():
+    whole = make_spec
+
+    def make_spec(text, n):
+        return whole(re.sub(r"(\d)\d+", r"\1", text), n)

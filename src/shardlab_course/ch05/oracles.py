@@ -82,8 +82,8 @@ def mistaken(*, truncate: bool = False, bare: bool = False, keep: slice | None =
 def draw_expression(rng: random.Random) -> tuple[Any, ...]:
     """An expression and a number of devices, more than half of them satisfiable."""
     names = rng.sample(["a", "b", "batch", "d"], rng.randint(1, 3))
-    n = rng.choice([1, 2, 4, 6, 8, 12, 16, 27, 32, 36, 64, 125, 216, 512])
-    words = [name + rng.choice(["", "", "2", "3", "4", "*", "2*"]) for name in names]
+    n = rng.choice([1, 2, 4, 6, 8, 12, 16, 27, 32, 36, 48, 64, 125, 216, 512])
+    words = [name + rng.choice(["", "", "2", "3", "4", "12", "16", "*", "2*"]) for name in names]
     words += [rng.choice(["2", "*", "2*", names[0] + "*", names[0] + "2"]) for _ in range(rng.randint(0, 2))]
     rng.shuffle(words)
     left = rng.choice([names, names, names, names, names, [*names, "e"], names[1:] or ["e"]])
