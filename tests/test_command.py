@@ -1,5 +1,6 @@
 """`python -m shardlab`: what it prints, and what it says of mistakes."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -19,6 +20,14 @@ def step_example():
     mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
     at = lambda shape, *spec: jax.ShapeDtypeStruct(shape, "float32", sharding=jax.NamedSharding(mesh, jax.P(*spec)))
     return at((64, 128), "x", "y"), at((128, 64), "y")
+def held(a):
+    return a
+held_example = 3
+class Model:
+    @staticmethod
+    def step(a, b):
+        return a @ b
+    step_example = staticmethod(step_example)
 """
 
 
@@ -43,6 +52,24 @@ def test_inspect(folder: Path, more: list[str], capsys: pytest.CaptureFixture[st
     assert any(line.startswith("bound by") for line in lines) and "ENTRY" in (folder / "out.txt").read_text()
 
 
+def test_a_function_of_a_class(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its name within the module, with its example beside it; `--mesh` may say once more what the example has."""
+    assert main(["inspect", "model_of_test:Model.step", "--mesh", "x=2,y=4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["price"] == 16384
+
+
+@pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
+def test_another_mesh_on_the_target(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The example's arguments over a slice, its axes of other sizes, which `--mesh` says."""
+    asked = ["inspect", "model_of_test:step", "--target", "v5e:4x4", "--json"]
+    assert main(asked) == 1
+    assert "[target-size]" in capsys.readouterr().err
+    asked[3] = "v5e:2x4"
+    for mesh, parts in (["--mesh", "x=4,y=2"], 4), ([], 2):
+        assert main([*asked, *mesh]) == 0
+        assert json.loads(capsys.readouterr().out)["collectives"][0]["bytes"] == 4 * 64 * 64 // parts
+
+
 def test_inspect_for_other_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file's name, JSON on stdout alone, and a status of its own where a device moves more than it may."""
     asked = ["inspect", "model_of_test.py:step", "--json", "--fail-above"]
@@ -59,6 +86,13 @@ def test_inspect_for_other_programs(folder: Path, capsys: pytest.CaptureFixture[
 
 MISTAKES = {
     "no file": (["no_such_file.py:step"], "no-function"),
+    "nothing before the colon": ([":step"], "no-function"),
+    "nothing after the colon": (["model_of_test:"], "no-function"),
+    "no such class": (["model_of_test:Walk.step"], "no-function"),
+    "no example, but an array": (["model_of_test:held"], "no-arguments"),
+    "an axis twice": (["model_of_test:step", "--mesh", "x=2,x=4", "--args", "float32[4]"], "not-a-mesh"),
+    "the mesh of others": (["model_of_test:step", "--mesh", "x=4,y=2"], "not-a-mesh"),
+    "no such directory": (["model_of_test:step", "--hlo", "none/such/out.txt"], "no-directory"),
     "no colon": (["model_of_test"], "no-function"),
     "no module": (["no_such_module:step"], "no-function"),
     "no function": (["model_of_test:walk"], "no-function"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import json
 import math
@@ -21,6 +22,7 @@ EPILOG = """examples:
   python -m shardlab inspect train.py:step                   train.py has step() and step_example()
   python -m shardlab inspect train.py:step --args "float32[64,128]@x,_; bfloat16[128]" --mesh x=2,y=4
   python -m shardlab inspect train.py:step --args "..." --mesh x=16,y=16 --target v5e:16x16 --cost v5e
+  python -m shardlab inspect train.py:step --mesh x=4,y=4 --target v5e:4x4       the example on a larger slice
   python -m shardlab inspect train.py:step --target v5e:2x4 --fail-above 1MB     status 3 if a device moves more
   python -m shardlab inspect train.py:step --json | jq .price
 """
@@ -49,7 +51,13 @@ def inspect_command(options: argparse.Namespace) -> int:
     f, example = load(options.function)
     given = options.args is not None
     args = read_arguments(options.args, _mesh(axes)) if given else _example_of(example, options.function)
-    program = inspect(f, *args, target=options.target)
+    if axes and not given and not options.target:
+        _need_same_mesh(args, axes, options)
+    if options.hlo and not options.hlo.parent.is_dir():
+        what, mend = f"there is no directory {options.hlo.parent}.", "name a file in a directory that there is."
+        raise ShardlabError("no-directory", what, where=f"--hlo {options.hlo}", mend=mend)
+    # Arguments of the command line lie on their mesh already; an example's may lie on another one than the target's.
+    program = inspect(f, *args, target=options.target, axes=axes if axes and not given and options.target else None)
     console = Console()
     if options.json:
         print(json.dumps(facts(program, options.target) | {"flops": program.flops}, indent=1))
@@ -98,12 +106,15 @@ def doctor_command(options: argparse.Namespace) -> int:
 def load(name: str) -> tuple[Any, Any]:
     """The function `module:function` or `path/file.py:function`, and the one beside it that makes its arguments, or `None`.
 
+    A function of a class, `module:Class.function`, has `Class.function_example` beside it.
+
     Raises:
         ShardlabError: there is no such module or function.
     """
-    module_name, _, function = name.partition(":")
+    module_name, colon, function = name.partition(":")
     if not module_name or not function:
-        raise _no_function(name, "the name has no colon.")
+        missing = "stands after" if module_name else "stands before"
+        raise _no_function(name, f"nothing {missing} the colon." if colon else "the name has no colon.")
     file = Path(module_name)
     if file.suffix == ".py" and not file.is_file():
         raise _no_function(name, f"there is no file {module_name} here.")
@@ -117,9 +128,13 @@ def load(name: str) -> tuple[Any, Any]:
         raise _no_function(name, f"there is no module {error.name!r} here.") from error
     finally:
         sys.path.pop(0)
-    if not hasattr(module, function):
-        raise _no_function(name, f"{module_name} has no {function!r}.")
-    return getattr(module, function), getattr(module, f"{function}_example", None)
+    around, last = module, function
+    try:
+        *inside, last = function.split(".")
+        around = functools.reduce(getattr, inside, module)
+        return getattr(around, last), getattr(around, f"{last}_example", None)
+    except AttributeError as error:
+        raise _no_function(name, f"{module_name} has no {function!r}.") from error
 
 
 def mesh_axes(text: str) -> dict[str, int]:
@@ -135,6 +150,10 @@ def mesh_axes(text: str) -> dict[str, int]:
     if any(not size.strip().isdigit() or not name.strip() or int(size) < 1 for name, _, size in parts):
         mend = "write names and sizes: x=2,y=4."
         raise ShardlabError("not-a-mesh", f"{text!r} is no mesh.", where=f"--mesh {text}", mend=mend)
+    names = [name.strip() for name, _, _ in parts]
+    if len({*names}) < len(names):
+        mend = "give each axis a name of its own: x=2,y=4."
+        raise ShardlabError("not-a-mesh", f"{text!r} names an axis twice.", where=f"--mesh {text}", mend=mend)
     return {name.strip(): int(size) for name, _, size in parts}
 
 
@@ -196,8 +215,25 @@ def _example_of(example: Any, name: str) -> tuple[Any, ...]:
             mend=f'give --args "float32[64,128]@x,_" --mesh x=2,y=4,\n'
             f"or write {name.partition(':')[2]}_example() beside it: a tuple of arrays or jax.ShapeDtypeStructs.",
         )
+    if not callable(example):
+        what = f"{name.partition(':')[2]}_example is no function, but of type {type(example).__name__}."
+        mend = "let it be a function that returns the arguments, one or a tuple of them."
+        raise ShardlabError("no-arguments", what, where=f"python -m shardlab inspect {name}", mend=mend)
     made = example()
     return made if isinstance(made, tuple) else (made,)
+
+
+def _need_same_mesh(args: tuple[Any, ...], axes: Mapping[str, int], options: argparse.Namespace) -> None:
+    """Raises where `--mesh` says another mesh than that of the arguments, which would not be heard."""
+    import jax
+
+    shardings = (getattr(leaf, "sharding", None) for leaf in jax.tree.leaves(args))
+    meshes = [dict(each.mesh.shape) for each in shardings if isinstance(each, jax.NamedSharding)]
+    if meshes and dict(axes) not in meshes:
+        lies = ", ".join(f"{name}={size}" for name, size in meshes[0].items())
+        what = f"the arguments of {options.function}_example lie on a mesh {lies}."
+        mend = "leave --mesh out, or give --args too; with --target it says the sizes on the target."
+        raise ShardlabError("not-a-mesh", what, where=f"--mesh {options.mesh}", mend=mend)
 
 
 def _no_function(name: str, why: str) -> ShardlabError:
@@ -222,7 +258,8 @@ def _parser() -> argparse.ArgumentParser:
     inspect = commands.add_parser("inspect", help=told, description=told, epilog=EPILOG, formatter_class=raw)
     inspect.add_argument("function", help="file.py:function, or module:function")
     inspect.add_argument("--args", help='shapes and shardings, as "float32[64,128]@x,_; bfloat16[128]"')
-    inspect.add_argument("--mesh", default="", help="axes and sizes, as x=2,y=4")
+    told = "axes and sizes, as x=2,y=4; with --target and without --args those on the target"
+    inspect.add_argument("--mesh", default="", help=told)
     inspect.add_argument("--target", help="a TPU slice, as v5e:2x4")
     inspect.add_argument("--json", action="store_true", help="print JSON: see shardlab.testing.lock.facts, and flops")
     told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
