@@ -1,5 +1,7 @@
 """Pictures of meshes, collectives, memory, schedules and roofs: their words, and that they stand alone."""
 
+import dataclasses
+import re
 import xml.etree.ElementTree as ElementTree
 
 import hlo_texts
@@ -9,7 +11,7 @@ import pytest
 from shardlab.errors import ShardlabError
 from shardlab.pictures.charts.memory import show_memory
 from shardlab.pictures.charts.roofline import INT8, Work, matmul, show_roofline
-from shardlab.pictures.charts.timeline import show_schedule, timelines
+from shardlab.pictures.charts.timeline import show_schedule, ticks, timelines
 from shardlab.pictures.draw import Picture
 from shardlab.pictures.lattice import show_mesh
 from shardlab.pictures.rings.exchange import show_collective
@@ -119,6 +121,34 @@ def test_a_schedule_says_what_and_how_long() -> None:
     assert "cycles of compute (estimated)</text>" in drawn.html and "Blocks of compute: " in drawn.html
     assert "dot_general" in drawn.text
     assert "not a time</text>" not in drawn.html and "(not a time)</text>" in show_schedule(stored("cpu_softmax")).html
+
+
+def test_ticks_are_round() -> None:
+    """Multiples of 1, 2 or 5 and zeros, from 0 to no more than the end; few, and more than one."""
+    assert [ticks(end) for end in (0, 1, 5, 6, 9)] == [[0], [0, 1], [0, 1, 2, 3, 4, 5], [0, 2, 4, 6], [0, 2, 4, 6, 8]]
+    assert ticks(88_066) == [0, 20_000, 40_000, 60_000, 80_000]
+
+
+def test_a_schedule_without_an_estimate_is_in_steps() -> None:
+    """Where the compiler estimates no operation that is drawn, each takes one step, and nothing is said to take no time."""
+    drawn = show_schedule(re.sub(r'"estimated_cycles":"\d+"', '"estimated_cycles":"0"', stored("v5e_overlapped")))
+    assert "cycles of compute" not in drawn.html and "operations in order, one step each" in drawn.html
+
+
+def test_panels_stand_below_each_other_on_a_phone() -> None:
+    """Each panel is an element of its own, that shows nothing of the other; the figure is as it was."""
+    chart = show_roofline(["v5e", "v5p"], network=True)
+    first, second = chart.html.split("<svg ")[1:]
+    assert "memory roof" in first and "interconnect roof" not in first and "interconnect roof" in second
+    assert "flex-wrap:wrap" in chart.html and all(axes.get_visible() for axes in chart.figure.axes)
+    assert show_roofline(["v5e", "v5p"], network=True).html == chart.html
+
+
+def test_equal_operands_are_counted() -> None:
+    """An exchange of eight equal blocks is not a line of eight types."""
+    exchange = Collective("all-to-all", (8,), "f32", 32, 32)
+    many = dataclasses.replace(exchange, arrays=(("f32", (1, 2)),) * 8 + (("s32", (4,)),))
+    assert str(show_collective(many)).startswith("all-to-all of 8 \u00d7 f32[1, 2] + s32[4] in groups")
 
 
 def test_a_text_without_an_order() -> None:

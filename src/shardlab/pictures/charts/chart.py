@@ -14,6 +14,7 @@ from shardlab.pictures.draw import Picture
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 TONE = "#808080"
 """Text and axes: readable on white and on black; in HTML it becomes the colour of the page's text."""
@@ -37,8 +38,11 @@ def chart(figure: Figure, text: str, described: str) -> Chart:
         text: what terminals show.
         described: what is read to those who do not see it.
     """
-    style = f"max-width:{figure.get_figwidth() * 72:.0f}pt;overflow-x:auto"
-    html = f'<div role="img" aria-label="{escape(described)}" style="{style}">{_svg(figure)}</div>'
+    panels = "".join(
+        f'<div style="flex:1 1 18em;max-width:{width * 72:.0f}pt">{svg}</div>' for svg, width in _panels(figure)
+    )
+    style = "display:flex;flex-wrap:wrap;gap:1em"
+    html = f'<div role="img" aria-label="{escape(described)}" style="{style}">{panels}</div>'
     return Chart(text, markup.framed(html), figure)
 
 
@@ -59,15 +63,35 @@ def blank(width: float, height: float, panels: int = 1) -> tuple[Figure, list[Ax
     return figure, axes
 
 
-def _svg(figure: Figure) -> str:
-    """The figure as an element of a page."""
+def _panels(figure: Figure) -> list[tuple[str, float]]:
+    """Each panel as an element of a page, and its width in inches: where two have no room, one goes below the other."""
+    if len(figure.axes) == 1:
+        return [(_svg(figure), figure.get_figwidth())]
+    figure.draw_without_rendering()
+    laid_out = figure.get_layout_engine()
+    figure.set_layout_engine("none")  # else the panel that is left would take all the room
+    found = []
+    for panel in figure.axes:
+        for each in figure.axes:
+            each.set_visible(each is panel)
+        if (drawn := panel.get_tightbbox()) is not None:
+            box = drawn.transformed(figure.dpi_scale_trans.inverted()).padded(0.05)
+            found.append((_svg(figure, box), box.width))
+    for each in figure.axes:
+        each.set_visible(True)
+    figure.set_layout_engine(laid_out)
+    return found
+
+
+def _svg(figure: Figure, box: Bbox | None = None) -> str:
+    """The figure, or what of it is in a box, as an element of a page."""
     import matplotlib
 
     sink = io.StringIO()
     # Text stays text, in the page's own font. With a salt of its own and no date, equal figures are equal bytes, and a page
     # that is built again does not change.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "shardlab", "font.family": "sans-serif"}):
-        figure.savefig(sink, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        figure.savefig(sink, format="svg", transparent=True, bbox_inches=box, metadata={"Date": None, "Creator": None})
     body = sink.getvalue()[sink.getvalue().index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r' id="[a-z0-9]+_\d+"', "", body)  # of its parts; several figures on a page would repeat them

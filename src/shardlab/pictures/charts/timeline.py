@@ -92,7 +92,7 @@ def _timeline(module: Module, name: str, collectives: Collection[str]) -> Timeli
     """Bars in the order of the text: compute takes its time, what is under way waits for its done."""
     instructions = module.computations[name]
     clock, bars, begun = 0.0, [], {}
-    estimated = any(_cycles(i) > 0 for i in instructions.values())
+    estimated = any(_cycles(i) > 0 for i in instructions.values() if i.opcode in WORK or i.name in collectives)
     for i in instructions.values():
         if _phase(i) == "start":
             begun[i.name] = clock
@@ -235,13 +235,25 @@ def _rect(bar: Bar, y: float, unit: float) -> str:
     return box + striped + name * named
 
 
+def ticks(end: float) -> list[int]:
+    """Round numbers from 0 to an end, at most six of them.
+
+    Example:
+        >>> ticks(297_196)
+        [0, 100000, 200000]
+    """
+    steps = (digit * 10**power for power in itertools.count() for digit in (1, 2, 5))
+    step = next(step for step in steps if end <= 5 * step)
+    return [*range(0, int(end) + 1, step)]
+
+
 def _axis(timeline: Timeline, y: float, unit: float) -> Iterator[str]:
     """The axis of time below the bars, with its unit, and whose estimate it is."""
     look = 'fill="currentColor" font-size="11"'
     yield f'<path d="M{LEFT:g} {y:g}h{WIDE:g}" stroke="currentColor" stroke-opacity=".6"/>'
-    for part in (0.0, 0.25, 0.5, 0.75, 1.0):
-        x = LEFT + part * timeline.end * unit
+    for at in ticks(timeline.end):
+        x = LEFT + at * unit
         yield f'<path d="M{x:.1f} {y:g}v4" stroke="currentColor" stroke-opacity=".6"/>'
-        yield f'<text x="{x:.1f}" y="{y + 16:g}" text-anchor="middle" {look}>{part * timeline.end:,.0f}</text>'
+        yield f'<text x="{x:.1f}" y="{y + 16:g}" text-anchor="middle" {look}>{at:,.0f}</text>'
     said = "cycles of compute (estimated)" if timeline.estimated else "operations in order, one step each (not a time)"
     yield f'<text x="{LEFT + WIDE / 2:g}" y="{y + 31:g}" text-anchor="middle" {look}>{said}</text>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import math
 from collections.abc import Iterator
@@ -43,7 +44,8 @@ def show_collective(what: Collective | Program) -> Picture:
 
 def title(c: Collective) -> str:
     """Kind, arrays, axes and how often, in one line."""
-    arrays = " + ".join(f"{dtype}{facts.brackets(shape)}" for dtype, shape in c.arrays or ((c.dtype, c.shape),))
+    counted = collections.Counter(f"{dtype}{facts.brackets(shape)}" for dtype, shape in c.arrays or ((c.dtype, c.shape),))
+    arrays = " + ".join(f"{count} \u00d7 " * (count > 1) + array for array, count in counted.items())
     over = f"over {', '.join(c.axes)}" if c.axes else f"in groups of {c.group_size}"
     times = "an unknown number of times" if c.executions is None else f"{c.executions} time{'s' * (c.executions != 1)}"
     return f"{c.kind} of {arrays} {over}, {times}"
