@@ -88,11 +88,11 @@ def test_an_update_keeps_what_was_written(folders) -> None:
         given(title="# 4. Four cases", stub="x = None", further=[new_markdown_cell("More", id="more")]),
         notebooks / "04.ipynb",
     )
-    assert work.update(notebooks, own) == ["04.ipynb"]
+    assert work.update(notebooks, own) == work.Taken(["04.ipynb"], {"04.ipynb": ["q4-1-answer"]})
     assert sources(own / "04.ipynb") == ["My notes", "# 4. Four cases", "x = 3", "print(x)", 'sl.check("4.1", x)', "More"]
     assert nbformat.read(own / "04.ipynb", as_version=4).cells[2].outputs[0].text == "three"
     assert sources(own / ".shardlab" / "before" / "04.ipynb") == before
-    assert work.update(notebooks, own) == []
+    assert work.update(notebooks, own) == work.Taken()
     nbformat.validate(nbformat.read(own / "04.ipynb", as_version=4))
 
 
@@ -119,19 +119,57 @@ def test_a_folder_without_a_first_version_loses_nothing(folders) -> None:
     notebooks, own = folders
     own.mkdir()
     nbformat.write(given(stub="x = 3"), own / "04.ipynb")
-    assert work.update(notebooks, own) == ["04.ipynb"]
+    assert work.update(notebooks, own) == work.Taken(["04.ipynb"])
     assert "x = 3" in sources(own / "04.ipynb")
+
+
+@pytest.mark.parametrize("left", ["<<<<<<< HEAD\n{}\n", "", "[1, 2]", '{"cells": 3, "nbformat": 4, "nbformat_minor": 5}'])
+def test_what_is_no_notebook_any_more_stays(folders, left: str) -> None:
+    """Marks of a merge, an empty file, something else: it is named and not touched, and the other chapters are updated."""
+    notebooks, own = folders
+    nbformat.write(given(), notebooks / "03.ipynb")
+    nbformat.write(given(), notebooks / "05.ipynb")
+    work.begin(notebooks, own)
+    (own / "04.ipynb").write_text(left)
+    for name in ("03.ipynb", "04.ipynb", "05.ipynb"):
+        nbformat.write(given(title="# New"), notebooks / name)
+    assert work.update(notebooks, own) == work.Taken(["03.ipynb", "05.ipynb"], {}, ["04.ipynb"])
+    assert (own / "04.ipynb").read_text() == left and sources(own / "05.ipynb")[0] == "# New"
+    (own / "04.ipynb").unlink()
+    assert work.begin(notebooks, own) == [] and sources(own / "04.ipynb")[0] == "# New"
+
+
+def ran(notebooks: pathlib.Path, own: pathlib.Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """The command."""
+    command = [sys.executable, "-m", "shardlab_course.checking.work", *options, str(notebooks), str(own)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_a_place_that_cannot_be_written_is_said(folders) -> None:
+    """In a line, and no traceback."""
+    notebooks, own = folders
+    own.write_text("a file")
+    done = ran(notebooks, own)
+    assert done.returncode == 1 and not done.stderr
+    assert done.stdout.startswith(f"The copies in {own}/ cannot be brought up to date: ")
 
 
 def test_the_command_says_what_it_did(folders) -> None:
     notebooks, own = folders
 
     def said(*options: str) -> str:
-        command = [sys.executable, "-m", "shardlab_course.checking.work", *options, str(notebooks), str(own)]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        done = ran(notebooks, own, *options)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     assert said() == ""
     assert said("--update") == "Nothing is newer than what you have.\n"
     nbformat.write(given(title="# 4. Four cases"), notebooks / "04.ipynb")
-    assert "`make update` takes them over" in said()
+    assert said().endswith("`make update` takes them over and keeps all that you wrote.\n")
     assert said("--update").startswith("Taken over, with all that you wrote: 04.")
+    edit(own / "04.ipynb", lambda found: found.cells[1].update(source="x = 3"))
+    nbformat.write(given(stub="x = None"), notebooks / "04.ipynb")
+    assert "Changed by you and by the new version, and yours stays, in 04: cells q4-1-answer.\n" in said("--update")
+    (own / "04.ipynb").write_text("<<<<<<< HEAD")
+    nbformat.write(given(), notebooks / "04.ipynb")
+    assert "04.ipynb is no notebook that can be read, and stays as it is." in said("--update")

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import copy
+import dataclasses
 import pathlib
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import nbformat
+import nbformat.reader
 from nbformat import NotebookNode
 
 from shardlab_course.checking.progress_file import NAME as PROGRESS
@@ -39,19 +41,42 @@ def begin(notebooks: pathlib.Path, work: pathlib.Path) -> list[str]:
     return newer
 
 
-def update(notebooks: pathlib.Path, work: pathlib.Path) -> list[str]:
+@dataclasses.dataclass
+class Taken:
+    """What an update did: chapters taken over; of each the cells that both sides changed; those that could not be read."""
+
+    chapters: list[str] = dataclasses.field(default_factory=list)
+    both: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    unread: list[str] = dataclasses.field(default_factory=list)
+
+
+def update(notebooks: pathlib.Path, work: pathlib.Path) -> Taken:
     """Take newer versions over: the student's answers, edits, cells and outputs stay; the copy of before is kept."""
-    taken = begin(notebooks, work)
-    for name in taken:
+    done = Taken()
+    for name in begin(notebooks, work):
         given, own, first = (folder / name for folder in (notebooks, work, work / KEPT))
-        mine, new = (nbformat.read(path, as_version=4) for path in (own, given))
-        base = nbformat.read(first, as_version=4) if first.exists() else new
+        new = nbformat.read(given, as_version=4)
+        try:
+            mine = nbformat.read(own, as_version=4)
+            base = nbformat.read(first, as_version=4) if first.exists() else new
+        except (nbformat.reader.NotJSONError, nbformat.ValidationError, AttributeError, KeyError, TypeError):
+            done.unread.append(name)
+            continue
         before = work / KEPT / BEFORE / name
         before.parent.mkdir(exist_ok=True)
         shutil.copy(own, before)
         own.write_text(nbformat.writes(merged(mine, base, new)) + "\n", encoding="utf-8")
         shutil.copy(given, first)
-    return taken
+        done.chapters.append(name)
+        if both := _changed(mine, base) & _changed(new, base):
+            done.both[name] = sorted(both)
+    return done
+
+
+def _changed(notebook: NotebookNode, base: NotebookNode) -> set[str]:
+    """Ids of the cells with another text than in `base`, but of grade cells, which are always the newest."""
+    given = {cell.id: cell.source for cell in base.cells if not cell.metadata.get("nbgrader", {}).get("grade")}
+    return {cell.id for cell in notebook.cells if given.get(cell.id, cell.source) != cell.source}
 
 
 def merged(mine: NotebookNode, base: NotebookNode, new: NotebookNode) -> NotebookNode:
@@ -93,13 +118,25 @@ def _own(mine: NotebookNode, given: dict[str, str], stay: set[str]) -> dict[str,
     return following
 
 
-def _told(newer: list[str], updated: bool, work: pathlib.Path) -> Iterator[str]:
-    names = ", ".join(name.removesuffix(".ipynb") for name in newer)
-    if newer and updated:
-        yield f"Taken over, with all that you wrote: {names}. What you had before is in {work / KEPT / BEFORE}/."
-    elif newer:
-        yield f"New versions: {names}. `make update` takes them over and keeps all that you wrote."
-    elif updated:
+def _named(names: Iterable[str]) -> str:
+    return ", ".join(name.removesuffix(".ipynb") for name in names)
+
+
+def _begun(newer: list[str]) -> Iterator[str]:
+    if newer:
+        yield f"New versions: {_named(newer)}. `make update` takes them over and keeps all that you wrote."
+
+
+def _updated(done: Taken, work: pathlib.Path) -> Iterator[str]:
+    before = work / KEPT / BEFORE
+    if done.chapters:
+        yield f"Taken over, with all that you wrote: {_named(done.chapters)}. What you had before is in {before}/."
+    for name, cells in done.both.items():
+        yield f"Changed by you and by the new version, and yours stays, in {_named([name])}: cells {', '.join(cells)}."
+    for name in done.unread:
+        yield f"{work / name} is no notebook that can be read, and stays as it is. Open it as text (<<<<<<< are marks of"
+        yield f"git), or move it away: `make lab` then begins that chapter anew. An earlier copy may be in {before}/."
+    if not done.chapters and not done.unread:
         yield "Nothing is newer than what you have."
 
 
@@ -112,8 +149,13 @@ def main() -> int:
     parser.add_argument("notebooks", type=pathlib.Path)
     parser.add_argument("work", type=pathlib.Path)
     asked = parser.parse_args()
-    done = update if asked.update else begin
-    print(*_told(done(asked.notebooks, asked.work), asked.update, asked.work), sep="\n", end="\n" * asked.update)
+    try:
+        notebooks, work = asked.notebooks, asked.work
+        told = _updated(update(notebooks, work), work) if asked.update else _begun(begin(notebooks, work))
+        print(*(f"{line}\n" for line in told), sep="", end="")
+    except OSError as error:
+        print(f"The copies in {asked.work}/ cannot be brought up to date: {error.strerror}, {error.filename}.")
+        return 1
     return 0
 
 
