@@ -108,8 +108,8 @@ test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty ki
 	@echo "Running tests/hostile/ in full: every family through the real command, and 50 kills of a class run"
 	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=15 tests/hostile
 
-test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices (15 minutes)
-	@$(PY) -m pytest --durations=15 -m programs tests/programs
+test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices, and claims for other chips (20 minutes)
+	@$(PY) -m pytest --durations=15 -m programs tests/programs tests/test_claims.py
 
 test-newest:  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13; PARTS="answers chapters")
 	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), at the versions in constraints-newest.txt"

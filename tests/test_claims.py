@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 import pytest
-from claims.claim import CPU, Claim
+from claims.claim import CPU, OTHERS, V5E, Claim
 
 ROOT = pathlib.Path(__file__).parents[1]
 FOLDER = ROOT / "tests" / "claims"
@@ -41,6 +41,14 @@ def each() -> Iterator[Any]:
                     yield pytest.param(path.stem, found, target, id=label, marks=marks)
 
 
+def elsewhere() -> Iterator[Any]:
+    """Every claim about TPUs, once for each of the other chips."""
+    for path in sorted(FOLDER.glob("[0-9][0-9].py")):
+        for name, found in vars(module(path)).items():
+            if isinstance(found, Claim) and V5E in found.targets and not found.alone:
+                yield from (pytest.param(found, target, id=f"{path.stem}-{name}-{target}") for target in OTHERS)
+
+
 def text(chapter: str) -> str:
     """What a chapter and its questions say, with single spaces: wrapped lines and joined strings are one."""
     (page,) = (ROOT / "solutions").glob(f"{chapter}_*.md")
@@ -60,3 +68,11 @@ def test_claim(chapter: str, claim: Claim, target: Any) -> None:
     over = claim.until and target is CPU and jax.__version_info__ >= tuple(map(int, claim.until.split(".")))
     with pytest.raises(AssertionError) if over else contextlib.nullcontext():
         claim.show() if target is ... else claim.show(target)
+
+
+@without_libtpu
+@pytest.mark.programs
+@pytest.mark.parametrize(("claim", "target"), [*elsewhere()])
+def test_other_chips(claim: Claim, target: str) -> None:
+    """What a page says of XLA for TPU is so for other chips, too."""
+    claim.show(target)

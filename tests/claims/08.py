@@ -111,8 +111,9 @@ def loops(target):
 
 
 @claim(
-    "XLA for TPU makes the same collectives of the cells in this chapter, with one exception",
+    "XLA for v5e makes the same collectives of the cells in this chapter, with one exception",
     targets=(CPU, V5E),
+    alone=True,
 )
 def same_collectives(target):
     """Each of the seven, once; the reduce-scatter large enough."""
@@ -135,6 +136,7 @@ def same_collectives(target):
     "XLA for v5e turns a *small* reduce-scatter, this one of 4,096 bytes, into an all-reduce",
     "In terms of shape `[512, 256]` it stays a reduce-scatter there as well.",
     targets=(CPU, V5E),
+    alone=True,
 )
 def small_scatter(target):
     """4,096 bytes, and 128 times as many."""

@@ -48,6 +48,7 @@ def on_each(body):
     "The transpose of an all-gather is a reduce-scatter: what came from n devices sends n contributions back",
     "Nobody wrote the reduce-scatter.",
     targets=(CPU, V5E),
+    alone=True,
 )
 def transposed(target):
     """The gradient by a slice."""
@@ -71,8 +72,9 @@ def scanned(wrap, weights=CUT, slopes=CUT):
 
 
 @claim(
-    "XLA for TPU finds it. XLA for CPU sums everything for everybody and cuts afterwards",
+    "XLA for v5e finds it. XLA for CPU sums everything for everybody and cuts afterwards",
     targets=(CPU, V5E),
+    alone=True,
 )
 def gradients_cut(target):
     """Whole weights, gradients cut."""

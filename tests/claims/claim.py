@@ -11,12 +11,15 @@ from collections.abc import Callable
 
 CPU, V5E = None, "v5e:2x4"
 """Values of `sl.inspect`'s `target`: XLA for CPU on the simulated devices, XLA for TPU without a chip."""
+OTHERS = "v6e:2x4", "v5p:2x2x2"
+"""Other chips: a page that says "XLA for TPU" is asked about them as well."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
     """Some words of a chapter, and the function that shows them, for each compiler in `targets` if there are any.
 
+    What is so for v5e is so for the chips in `OTHERS`, too, unless it is about v5e `alone`.
     From version `until` of JAX on it does not hold for XLA for CPU any more; the chapter names that version.
     """
 
@@ -24,8 +27,11 @@ class Claim:
     show: Callable[..., None]
     targets: tuple[str | None, ...] = ()
     until: str = ""
+    alone: bool = False
 
 
-def claim(*words: str, targets: tuple[str | None, ...] = (), until: str = "") -> Callable[[Callable[..., None]], Claim]:
+def claim(
+    *words: str, targets: tuple[str | None, ...] = (), until: str = "", alone: bool = False
+) -> Callable[[Callable[..., None]], Claim]:
     """Mark a function that shows what these words say; with `targets`, it is called as `show(target)` for each."""
-    return lambda show: Claim(words, show, targets, until)
+    return lambda show: Claim(words, show, targets, until, alone)

@@ -12,12 +12,16 @@ from shardlab_judge.cases import Observed
 from shardlab_judge.inputs import wide
 from shardlab_judge.question import Item, Misconception
 
+NEARER = 5
+"""How many times as near a program's values must be to a known wrong answer's as to the right ones: what is wrong in another
+way and by little is near to both."""
+
 
 def find_misconception(item: Item, observed: Observed, letter: str) -> Misconception | None:
     """The first known wrong answer that the program behaves like; of wrong values first one that has these very values."""
     if letter == "V":
         for known in item.misconceptions:
-            if known.like is not None and _equals(observed, known.like):
+            if known.like is not None and _equals(observed, known.like, getattr(item, "oracle", None)):
                 return known
             if known.local is not None and _acts_like(observed, known.local):
                 return known
@@ -36,18 +40,31 @@ def _holds(when: Callable[[Observed], bool], observed: Observed) -> bool:
         return False
 
 
-def _equals(observed: Observed, wrong: Any) -> bool:
+def _equals(observed: Observed, wrong: Any, oracle: Any) -> bool:
     # Looser than a check: the wrong values are computed in double precision here, and were in single precision there.
     try:
-        outputs = wrong(*map(wide, observed.inputs))
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        return all(
+        outputs = _outputs(wrong, observed)
+        close = all(
             np.shape(o[index]) == block.shape and np.allclose(block, o[index], rtol=1e-4, atol=1e-4)
             for shards, o in zip(observed.values, outputs, strict=True)
             for _, index, block in shards
         )
+        return close and (
+            oracle is None or NEARER * _apart(observed, outputs) <= _apart(observed, _outputs(oracle, observed))
+        )
     except Exception:  # a known wrong answer that does not fit this case's shapes recognises nothing
         return False
+
+
+def _outputs(function: Any, observed: Observed) -> tuple[Any, ...]:
+    outputs = function(*map(wide, observed.inputs))
+    return outputs if isinstance(outputs, tuple) else (outputs,)
+
+
+def _apart(observed: Observed, outputs: tuple[Any, ...]) -> float:
+    """The largest difference from these outputs; infinite where shapes differ."""
+    pairs = [(block, np.asarray(o)[index]) for shards, o in zip(observed.values, outputs) for _, index, block in shards]
+    return max(float(np.abs(b - o).max(initial=0)) if b.shape == o.shape else np.inf for b, o in pairs)
 
 
 def _acts_like(observed: Observed, local: Any) -> bool:
