@@ -18,7 +18,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references records constraints constraints-newest clean bubblewrap chromium test-programs mutants
+.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references references-newest records constraints constraints-newest clean bubblewrap chromium test-programs mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -111,10 +111,13 @@ test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty ki
 test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices, and claims for other chips (20 minutes)
 	@$(PY) -m pytest --durations=15 -m programs tests/programs tests/test_claims.py
 
-test-newest:  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13; PARTS="answers chapters")
+$(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), at the versions in constraints-newest.txt"
 	@$(NEWEST_PYTHON) -m venv $(NEWEST)
 	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-newest.txt --editable '.[grader,lab,dev]'
+	@touch $@
+
+test-newest: $(NEWEST)/.installed  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13; PARTS="answers chapters")
 	@$(NEWEST)/bin/python -m shardlab_authoring.newest $(PARTS)
 
 # On copies of hosted platforms (tests/doors/platforms.toml); DOOR=kaggle, CHAPTERS="0 4" for some of them.
@@ -165,6 +168,10 @@ references: $(INSTALLED) bubblewrap  ## measure the solutions again (CHAPTERS="4
 	@echo "Running every solution and measuring its programs"
 	@$(PY) -m shardlab_authoring.packaged $(CHAPTERS)
 	@$(PY) -m shardlab_authoring.fronts
+
+references-newest: $(NEWEST)/.installed  ## measure what the references cost on the newest JAX too (CHAPTERS="4 7" for some of them)
+	@$(NEWEST)/bin/python -m shardlab_authoring.packaged --measure $(CHAPTERS)
+	@$(NEWEST)/bin/python -m shardlab_authoring.fronts
 
 records: $(INSTALLED) $(TPU)  ## compile the pages' TPU programs again for src/shardlab/records/
 	@SHARDLAB_KEEP_RECORDS=1 $(PY) -m shardlab_authoring.executed build/solutions

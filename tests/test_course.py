@@ -8,6 +8,7 @@ import functools
 import json
 import pathlib
 
+import jax
 import nbformat
 import pytest
 from nbformat import NotebookNode
@@ -17,6 +18,7 @@ from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.releases.release import release
 from shardlab_grader.reports.report import Row
 
+from shardlab.devices import PINNED_JAX
 from shardlab_course.chapters import CHAPTERS, HOME, QUESTIONS, folder
 from shardlab_course.checking.feedback import text
 from shardlab_course.editions import edition, header
@@ -150,14 +152,18 @@ def test_feedback_pages_tell_the_verdicts(graded: Class) -> None:
 
 @pytest.mark.sandbox
 def test_packaged_references_are_those_of_the_solutions(graded: Class) -> None:
-    """The file that comes with the package holds what the solutions are and cost today, as the release has measured it."""
+    """The file that comes with the package holds what the solutions are and cost today, as the release has measured it.
+
+    Another JAX than the pinned one writes other programs, which cost what those do when it compiles them.
+    """
     path = folder(graded.chapter) / "references.json"
     kept = json.loads(path.read_text()) if path.exists() else {"programs": {}, "facts": {}}
     (path,) = (graded.folder / "shardlab").glob("*.references.json")
     found = json.loads(path.read_text())
-    assert kept["programs"].items() <= found["programs"].items(), "run `make references`"
-    for version, facts in kept["facts"].items():
-        assert facts.items() <= found["facts"][version].items(), "run `make references`"
+    assert kept["programs"].keys() <= found["programs"].keys()
+    assert jax.__version__ != PINNED_JAX or kept["programs"].items() <= found["programs"].items(), "run `make references`"
+    here = kept["facts"].get(jax.__version__, {})
+    assert here.items() <= found["facts"].get(jax.__version__, {}).items(), "run `make references`"
 
 
 def test_packaged_references_cover_every_public_case() -> None:

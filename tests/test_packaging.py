@@ -2,6 +2,7 @@
 
 import ast
 import importlib.metadata
+import json
 import re
 import subprocess
 import sys
@@ -26,6 +27,10 @@ PINS = {canonicalize_name((pin := Requirement(line)).name): pin for line in CONS
 ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())
 CONDA = [entry for entry in ENVIRONMENT["dependencies"] if isinstance(entry, str)]
 (PIP,) = (entry["pip"] for entry in ENVIRONMENT["dependencies"] if isinstance(entry, dict))
+
+NEWEST = (ROOT / "constraints-newest.txt").read_text().splitlines()
+LANES = {line.removeprefix("jax==") for line in [*CONSTRAINTS, *NEWEST] if line.startswith("jax==")}
+MEASURE = "run `make references`, and `make references-newest` for the newest lane"
 
 HEAVY = {"click", "IPython", "ipykernel", "jupytext", "nbclient", "nbconvert", "nbformat", "nbgrader", "shardlab_grader"}
 COMES_WITH_JAX = {"jaxlib"}
@@ -170,8 +175,7 @@ def test_constraints_hold_only_names_and_versions() -> None:
 
 def test_the_newest_lane_has_pins_too() -> None:
     """constraints-newest.txt pins the newest versions in the same form, JAX among them, inside the ranges."""
-    lines = (ROOT / "constraints-newest.txt").read_text().splitlines()
-    newest = {canonicalize_name((pin := Requirement(line)).name): pin for line in lines}
+    newest = {canonicalize_name((pin := Requirement(line)).name): pin for line in NEWEST}
     assert all(pin.url is None and [c.operator for c in pin.specifier] == ["=="] for pin in newest.values())
     (jax,), (old,) = newest["jax"].specifier, PINS["jax"].specifier
     assert Version(jax.version) > Version(old.version) and newest["jaxlib"].specifier == newest["jax"].specifier
@@ -179,6 +183,24 @@ def test_the_newest_lane_has_pins_too() -> None:
     for requirement in asked:
         (clause,) = newest[canonicalize_name(requirement.name)].specifier
         assert clause.version in requirement.specifier, requirement
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "src" / "shardlab_course").glob("*/references.json")), ids=lambda p: p.parent.name
+)
+def test_references_are_measured_for_both_lanes(path: Path) -> None:
+    """What each reference costs is on file for the JAX of either lane, and for no other."""
+    kept = json.loads(path.read_text())
+    assert {version: {*facts} for version, facts in kept["facts"].items()} == dict.fromkeys(LANES, {*kept["programs"]}), (
+        MEASURE
+    )
+
+
+def test_fronts_are_measured_for_both_lanes() -> None:
+    """The Pareto fronts too."""
+    (path,) = (ROOT / "src" / "shardlab_course").glob("*/fronts.json")
+    kept = json.loads(path.read_text())
+    assert {*kept} == LANES and len({frozenset(cases) for cases in kept.values()}) == 1, MEASURE
 
 
 def test_each_dependency_has_its_reason_and_licence() -> None:

@@ -43,8 +43,11 @@ class References:
 
     def dump(self, path: pathlib.Path) -> None:
         """Write all programs and facts as JSON with sorted keys."""
-        text = json.dumps({"programs": self._programs, "facts": self._facts}, indent=1, sort_keys=True)
-        path.write_text(text + "\n")
+        path.write_text(self.text())
+
+    def text(self) -> str:
+        """All programs and facts as JSON with sorted keys."""
+        return json.dumps({"programs": self._programs, "facts": self._facts}, indent=1, sort_keys=True) + "\n"
 
     def cost(self, question: str, item: str, case: Case) -> Cost:
         """The cost of the reference; `slow` is stored only where an axis is.
