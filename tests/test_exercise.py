@@ -214,6 +214,33 @@ def test_explanation_opens_after_passing() -> None:
     assert progress_file.of("0.1") | {"causes": 0} == {"status": "passed", "points": 4, "of": 4, "tries": 2, "causes": 0}
 
 
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"points": "2"}, "points"),
+        ({"tries": None}, "tries"),
+        ({"hints": "2", "status": 7}, "status and hints"),
+        ({"causes": 3}, "causes"),
+    ],
+)
+def test_progress_edited_by_hand(fields: dict, named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A value of another type is named, the file is set aside whole, and everything goes on."""
+    path = progress_file.location()
+    path.write_text(json.dumps({"questions": {"0.1": {"points": 1.5, **fields}}, "predictions": {}}))
+    assert sl.progress().earned == 0 and not sl.check("0.1", lambda mesh, a, b: a).passed
+    assert f"of 0.1 it holds other {named} than it was given" in capsys.readouterr().out
+    assert path.with_name("progress.json.damaged").exists() and progress_file.of("0.1")["tries"] == 1
+
+
+def test_what_cannot_be_kept_is_said_once_a_check(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not once for the points and once for the causes."""
+    monkeypatch.setenv("SHARDLAB_PROGRESS", str(tmp_path / "nowhere" / "progress.json"))
+    sl.check("0.1", lambda mesh, a, b: a)
+    assert capsys.readouterr().out.count("could not be kept") == 1
+
+
 def test_progress_table() -> None:
     """Every question has a row, every chapter a bar; points are summed, and what is next is told."""
     sl.check("0.1", product)

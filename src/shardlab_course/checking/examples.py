@@ -112,9 +112,9 @@ def causes(verdict: Any) -> list[str]:
     return [*dict.fromkeys(finding.misconception for finding in verdict.findings if finding.misconception)]
 
 
-def noted(question: str, found: list[str]) -> None:
-    """Keep the causes of a failed check behind those of earlier ones."""
-    progress_file.note(question, causes=[*_before(question), *found][-KEPT:])
+def noted(question: str, found: list[str]) -> list[str]:
+    """The causes of a failed check behind those of earlier ones, as the progress file keeps them."""
+    return [*_before(question), *found][-KEPT:]
 
 
 def pointer(question: str, found: list[str]) -> str:

@@ -206,6 +206,6 @@ def _keep(question: str, verdict: Any) -> None:
     before = progress_file.of(question)
     best = max(verdict.points, before.get("points", 0))
     status = "passed" if "passed" in (verdict.status, before.get("status")) else verdict.status
-    if verdict.status == "failed":
-        examples.noted(question, examples.causes(verdict))
-    progress_file.note(question, status=status, points=best, of=verdict.of, tries=before.get("tries", 0) + 1)
+    causes = {"causes": examples.noted(question, examples.causes(verdict))} if verdict.status == "failed" else {}
+    tries = before.get("tries", 0) + 1
+    progress_file.note(question, status=status, points=best, of=verdict.of, tries=tries, **causes)

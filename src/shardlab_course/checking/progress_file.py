@@ -14,6 +14,8 @@ from shardlab.errors import ShardlabError
 from shardlab.tables import Table
 
 NAME = "shardlab-progress.json"
+FIELDS = {"status": str, "points": float | int, "of": float | int, "tries": int, "hints": int, "causes": list}
+"""What is kept of a question, if it is, and its type."""
 SIGNS = {"passed": "✓ passed", "failed": "✗ not yet", "unattempted": "· to do"}
 Row = tuple[str, str, str, str, str, str]
 HEADINGS = ("", "question", "points", "tries", "hints", "state")
@@ -36,6 +38,9 @@ def read() -> dict[str, Any]:
         raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if not all(isinstance(raw[key], dict) and all(isinstance(v, dict) for v in raw[key].values()) for key in empty):
             raise ValueError("its fields are not those of a progress file")
+        for question, record in raw["questions"].items():
+            if wrong := [name for name, kind in FIELDS.items() if name in record and not isinstance(record[name], kind)]:
+                raise ValueError(f"of {question} it holds other {' and '.join(wrong)} than it was given")
         return raw
     except FileNotFoundError:
         return empty
