@@ -30,8 +30,16 @@ from shardlab.tables import Table, seconds, shares
 
 MOST = 64
 """Devices and rows that a picture may have."""
+LONG = 60
+"""Characters of an input that a message quotes."""
 LONGEST = 4_000_000
 """Characters of an HLO text that the lens reads."""
+UNREAD = (
+    "what stands here cannot be shown: change it back to the last that could",
+    "this text cannot be followed, for lines are missing or changed: paste all that compiled.as_text() gives",
+)
+"""What is said where a text breaks its reader: of a form, and of the lens."""
+SPECS = ("P", "jax.P", "PartitionSpec", "jax.sharding.PartitionSpec")
 TIMES: dict[str, Callable[..., float]] = {
     "all-gather": alphabeta.all_gather,
     "reduce-scatter": alphabeta.reduce_scatter,
@@ -40,28 +48,30 @@ TIMES: dict[str, Callable[..., float]] = {
 }
 
 
+class Unfit(ValueError):
+    """What stands in a form cannot be shown; its text says why, and what to write."""
+
+
 def answered(name: str, **given: str) -> str:
     """The HTML of one playground; what cannot be shown is an error with its place and what to do."""
     try:
         return SHOWN[name](**given)
-    except ShardlabError as error:
+    except (ShardlabError, Unfit) as error:
         return _fault(str(error))
-    except (ValueError, SyntaxError, TypeError, OverflowError) as error:
-        return _fault(f"{error}")
-    except (LookupError, RecursionError):
-        return _fault("lines are missing in this text, so it cannot be followed: paste all of it")
+    except Exception:  # a text of somebody's own may break a reader anywhere, and the page shows no traceback
+        return _fault(UNREAD[name == "lens"])
 
 
 def place(mesh: str, shape: str, said: str) -> str:
     """Who holds which slice: a spec as `P("x", None)`, or an expression as `a b -> a@x b`."""
     axes, sizes = axes_in(mesh), whole(shape, "the shape")
     if max(sizes, default=0) > MOST or math.prod(n for _, n in axes) > MOST:
-        raise ValueError(f"pictures end at {MOST} devices, and at {MOST} along a dimension")
+        raise Unfit(f"pictures end at {MOST} devices, and at {MOST} along a dimension: write less")
     if "->" not in said:
-        return draw.show(placed(sizes, axes, spec_in(said))).html
+        return draw.show(placed(sizes, axes, fitting(spec_in(said), sizes, axes))).html
     found = resolution.resolve_on(said, sizes, axes) or resolution.resolve(said, sizes, math.prod(n for _, n in axes))
     where = ", ".join(f"{name}={size}" for name, size in found.axes)
-    spec = f"<p><code>P{_spec(found.spec)}</code> on the mesh <code>{escape(where)}</code></p>"
+    spec = f"<p><code>P{escape(_repr(found.spec))}</code> on the mesh <code>{escape(where)}</code></p>"
     return spec + draw.show(placed(sizes, found.axes, found.spec)).html
 
 
@@ -156,28 +166,33 @@ def product(left: str, right: str) -> str:
 
 def lens(text: str, mesh: str) -> str:
     """The collectives of a compiled program, from its HLO text, as `sl.inspect` shows them."""
-    if not text.strip():
-        raise ValueError("paste the output of compiled.as_text(), beginning with HloModule")
+    text = text.strip()
+    if not text:
+        raise Unfit("there is nothing to read: paste the output of compiled.as_text(), beginning with HloModule")
     if len(text) > LONGEST:
-        raise ValueError(f"the text has {len(text):,} characters, and this page reads {LONGEST:,}")
+        raise Unfit(f"the text has {len(text):,} characters, and this page reads {LONGEST:,}: use sl.inspect in a notebook")
     found = read_collectives(text, axes_in(mesh) if mesh.strip() else None)
     payload, moved = or_unknown(total_bytes, found), or_unknown(price, found)
     lines = [f"collectives: {len(found)}, payload {payload} bytes a device, price {moved}"]
     try:
-        chain = depth(text, {c.name for c in found}) if found else 0
-    except LookupError:  # a text from which lines were cut
-        chain = None
-    lines.append(f"in the longest chain of those that wait for one another: {'unknown' if chain is None else chain}")
-    more = added_by_rounds(text)
-    if more is None:
-        lines.append("a loop's number of rounds depends on data")
+        chain = str(depth(text, {c.name for c in found}) if found else 0)
+        if added_by_rounds(text) is None:
+            lines.append("a loop's number of rounds depends on data")
+    except Exception:  # a text from which lines were cut: what was read of it stays
+        chain = "unknown, for lines are missing in this text or changed"
+    lines.append(f"in the longest chain of those that wait for one another: {chain}")
     prices = [price((c,)) if c.executions is not None else 0 for c in found]
     table = Table(COLUMNS, SIDES, tuple(map(cells_of, found)), (*lines, MEANING), bars=shares(prices))
     return f'<div class="play-wide">{table.html()}</div>{_scheduled(text)}'
 
 
 def _scheduled(text: str) -> str:
-    picture = show_schedule(text).html
+    try:
+        picture = show_schedule(text).html
+    except ShardlabError as error:
+        return f"<p>There is no schedule: {escape(error.what)}</p>"
+    except Exception:
+        return "<p>There is no schedule, for lines are missing in this text or changed.</p>"
     wide = f'<div class="play-wide">{picture}</div>'
     return f"<details><summary>The schedule</summary>{wide}</details>" if "<svg" in picture else ""
 
@@ -185,11 +200,12 @@ def _scheduled(text: str) -> str:
 def axes_in(text: str) -> Axes:
     """`x=2, y=4` as axes."""
     parts = [part.partition("=") for part in text.split(",") if part.strip()]
-    if not parts or not all(name.strip().isidentifier() and size.strip().isdigit() and int(size) for name, _, size in parts):
-        raise ValueError(f"the mesh {text.strip()!r} is not names and sizes: write x=2, y=4")
-    if len({name.strip() for name, _, _ in parts}) < len(parts):
-        raise ValueError(f"the mesh {text.strip()!r} names an axis twice")
-    return tuple((name.strip(), int(size)) for name, _, size in parts)
+    axes = tuple((name.strip(), _number(size)) for name, _, size in parts)
+    if not axes or not all(name.isidentifier() and size for name, size in axes):
+        raise Unfit(f"the mesh {_quoted(text)} is not names and sizes: write x=2, y=4")
+    if len(dict(axes)) < len(axes):
+        raise Unfit(f"the mesh {_quoted(text)} names an axis twice: give each a name of its own")
+    return tuple((name, size or 0) for name, size in axes)
 
 
 def amount(text: str) -> float:
@@ -199,30 +215,68 @@ def amount(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 1 <= number < math.inf:
-        raise ValueError(f"{text.strip()!r} is no number of bytes: write 1000000, or 1e6")
+        raise Unfit(f"{_quoted(text)} is no number of bytes: write 1000000, or 1e6")
     return number
 
 
 def whole(text: str, what: str) -> tuple[int, ...]:
     """`8, 16` as numbers."""
-    parts = [part.strip() for part in text.strip("()[] ").split(",") if part.strip()]
-    if not all(map(str.isdigit, parts)):
-        raise ValueError(f"{what} {text.strip()!r} is not whole numbers: write 8, 16")
-    return tuple(map(int, parts))
+    parts = [_number(part) for part in text.strip("()[] ").split(",") if part.strip()]
+    found = tuple(part for part in parts if part is not None)
+    if len(found) < len(parts):
+        raise Unfit(f"{what} {_quoted(text)} is not whole numbers: write 8, 16")
+    return found
 
 
 def spec_in(text: str) -> Spec:
     """`P("x", None)`, or the same without `P`, as entries."""
-    inside = text.strip().removeprefix("jax.").removeprefix("PartitionSpec").removeprefix("P").strip()
     try:
-        read = ast.literal_eval(inside if inside not in ("", "()") else "()")
-    except (ValueError, SyntaxError):
-        raise ValueError(f"{text.strip()!r} is no spec: write P('x', None), or an expression as a b -> a@x b") from None
-    entries = read if isinstance(read, tuple) else (read,)
+        read = ast.parse(text.strip() or "P()", mode="eval").body
+        if isinstance(read, ast.Call) and not read.keywords and ast.unparse(read.func) in SPECS:
+            entries = tuple(map(ast.literal_eval, read.args))  # of P(("x", "y")) the one entry is the tuple
+        else:
+            value = ast.literal_eval(read)
+            entries = value if isinstance(value, tuple) else (value,)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise Unfit(f"{_quoted(text)} is no spec: write P('x', None), or an expression as a b -> a@x b") from None
     names = [name for entry in entries for name in (entry if isinstance(entry, tuple) else (entry,))]
     if not all(name is None or isinstance(name, str) for name in names):
-        raise ValueError(f"{text.strip()!r}: an entry is the name of an axis, a tuple of names, or None")
+        raise Unfit(f"{_quoted(text)}: an entry is the name of an axis, a tuple of names, or None")
     return entries
+
+
+def fitting(spec: Spec, shape: tuple[int, ...], axes: Axes) -> Spec:
+    """The spec, if it can place an array of this shape on this mesh."""
+    sizes, said = dict(axes), f"P{_repr(spec)}"
+    if len(spec) > len(shape):
+        raise Unfit(f"{said} has more entries than the array has dimensions, {len(spec)} and {len(shape)}: leave some away")
+    used: list[str] = []
+    for dimension, size in enumerate(shape):
+        for axis in (names := _names(spec, dimension)):
+            if axis not in sizes:
+                raise Unfit(f"{said} names the axis {axis!r}, and the mesh has {', '.join(sizes)}: write one of these")
+            if axis in used:
+                raise Unfit(
+                    f"{said} names the axis {axis!r} twice, and an axis cuts one dimension: leave one of the two away"
+                )
+            used.append(axis)
+        if size % (parts := math.prod(sizes[axis] for axis in names)):
+            raise Unfit(
+                f"{said} cuts dimension {dimension} in {parts}, and its size is {size}: make it a multiple of {parts}"
+            )
+    return spec
+
+
+def _number(text: str) -> int | None:
+    """A whole number of at most nine digits; nobody has more devices, and no picture more rows."""
+    digits = text.strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
+
+
+def _quoted(text: str) -> str:
+    """What somebody wrote, or its beginning."""
+    text = text.strip()
+    return repr(text if len(text) <= LONG else f"{text[:LONG]}…")
 
 
 def _names(spec: Spec, dimension: int) -> tuple[str, ...]:
@@ -230,8 +284,8 @@ def _names(spec: Spec, dimension: int) -> tuple[str, ...]:
     return () if entry is None else (entry,) if isinstance(entry, str) else entry
 
 
-def _spec(spec: Spec) -> str:
-    return escape(f"({spec[0]!r})" if len(spec) == 1 else repr(tuple(spec)))
+def _repr(spec: Spec) -> str:
+    return f"({spec[0]!r})" if len(spec) == 1 else repr(tuple(spec))
 
 
 def _fault(text: str) -> str:

@@ -28,15 +28,17 @@ async function show(form) {
   const place = form.querySelector(".play-said");
   const turn = (form.turn = (form.turn || 0) + 1);
   if (!python) place.textContent = "Starting Python in this page (about 14 MB, once) …";
+  let module = null;
   try {
-    const module = await started();
+    module = await started();
     const said = module.answered.callKwargs(form.dataset.play, givenIn(form));
     if (turn === form.turn) place.innerHTML = said;
   } catch (error) {
-    python = null; // the next press tries again
-    place.textContent = location.protocol === "file:"
-      ? "A playground needs a web server, for browsers load no Python from files: make book-serve."
-      : `Python could not be started: ${error.message}`;
+    python = null; // the next press begins anew
+    console.warn(error.message);
+    if (location.protocol === "file:") place.textContent = "A playground needs a web server, for browsers load no Python from files: make book-serve.";
+    else if (module) place.textContent = "Python ended in this page, perhaps for want of memory. Press Show to start it again.";
+    else place.textContent = "Python could not be loaded from this book's folder. Press Show to try again.";
   }
   form.dataset.shown = String(turn);
 }
