@@ -36,7 +36,7 @@ def raised(words: str) -> Callable[[Evidence], bool]:
 
 def values(e: Evidence) -> bool:
     """Whether some value is wrong, where values are asked for."""
-    return not e.seen or e.lost("V") or "V" not in e.item.points
+    return not e.seen or bool(e.error) or e.lost("V") or "V" not in e.item.points
 
 
 def _cost(e: Evidence) -> bool:
