@@ -17,18 +17,19 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import architecture
 import chapters
 import cover
 import exercises
+import expected
 import nbformat
 import playgrounds
 import status
+import takeaway
 import yaml
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -40,11 +41,14 @@ ROOT = pathlib.Path(__file__).parent.parent
 HERE = pathlib.Path(__file__).parent
 SOLUTIONS = "solutions/*"
 FRESH = "fresh"
+CACHE = "cache"
 COMMON = "common.txt"
 """What of the last book shows on all of its pages, as a digest; there is none when it was not built to its end."""
 PAIR = ("notebooks", "solutions")
 OF_ALL = ("status.md", "errors.md", "glossary.md", "api.md")
 """Rendered with any other page: they tell of all, or have entries in the search index, which Sphinx forgets otherwise."""
+APART = (".ipynb", ".zip", ".json")
+"""Files that are downloaded, or loaded by playgrounds, and figures that the status page shows in its text."""
 SEEN = re.compile(r"^(?:#+ .*|\(.+\)=)$", re.MULTILINE)
 """The lines of a page that others show or lead to."""
 EXECUTED = ("build/solutions", "build/notebooks")  # where `make test` leaves the chapters that it has run
@@ -65,6 +69,7 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
         (pages / name).write_text(described(text, purposes.get(int(pathlib.Path(name).stem[:2]), "")))
     for path in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
         shutil.copyfile(path, pages / "notebooks" / path.name)
+    takeaway.write(pages / takeaway.NAME, root)
     expand(pages / "exercises.md", "exercises", exercises.tables(root, solutions))
     expand(pages / "intro.md", "cover", cover.framed())
     expand(pages / "intro.md", "ways", exercises.ways(root))
@@ -165,7 +170,7 @@ def common(pages: pathlib.Path) -> str:
         text = path.read_bytes()
         if path.suffix == ".md" and path.stem != "glossary":
             text = "\n".join(SEEN.findall(text.decode())).encode()
-        if path.suffix not in (".ipynb", ".json"):  # for downloads, and figures that the status page shows in its text
+        if path.suffix not in APART:
             parts.append(f"{path.relative_to(pages)} {hashlib.sha256(text).hexdigest()}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -187,6 +192,7 @@ def bring(fresh: pathlib.Path, pages: pathlib.Path, forgotten: set[str]) -> list
         old.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(new, old)
         differing += [name] if name.suffix == ".md" else []
+        differing += [pathlib.Path("intro.md")] if name.name == takeaway.NAME else []  # which offers it
     # A chapter shows what its solutions do.
     pairs = {pathlib.Path(part, name.name) for name in differing if len(name.parts) > 1 for part in PAIR}
     shown = {*differing, *pairs, *(pathlib.Path(name) for name in OF_ALL if differing)}
@@ -206,7 +212,7 @@ def note(cache: pathlib.Path) -> None:
 def build(folder: pathlib.Path) -> int:
     """Build the book in `folder`, of what was rendered before only what has changed; the exit status of Jupyter Book."""
     folder = folder.resolve()
-    cache, fresh = folder / "cache", folder / FRESH
+    cache, fresh = folder / CACHE, folder / FRESH
     forgotten = renew(cache)
     reuse(cache)
     shutil.rmtree(fresh, ignore_errors=True)
@@ -224,21 +230,15 @@ def update(folder: pathlib.Path, forgotten: set[str]) -> int:
     if now != before:
         for name in ("_build", "pages"):
             shutil.rmtree(folder / name, ignore_errors=True)
-    print(expectation(pages, bring(fresh, pages, forgotten)), flush=True)
-    began = time.monotonic()
+    ahead = expected.plan(folder / CACHE, pages, bring(fresh, pages, forgotten))
+    print(ahead.said(), flush=True)
+    clock = expected.Clock()
     status = jupyter_book(folder)
     if not status:
         noted.write_text(now)
-    print(f"That took {time.monotonic() - began:.0f} s.")
+        expected.note(folder / CACHE, ahead, clock.seconds)
+    print(clock.said())
     return status
-
-
-def expectation(pages: pathlib.Path, differing: Collection[str]) -> str:
-    """What is going to be done, in two sentences."""
-    running = [name for name in differing if "{code-cell}" in (pages / name).read_text()]
-    whole = sum(1 for _ in pages.rglob("*.md"))
-    said = f"Rendering {len(differing)} of {whole} pages, {len(running)} of them with code."
-    return f"{said} Code whose outputs are not kept runs first, up to half a minute a page."
 
 
 def jupyter_book(folder: pathlib.Path) -> int:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -31,6 +32,7 @@ import chapters  # noqa: E402
 import cover  # noqa: E402
 import pdf  # noqa: E402
 import render  # noqa: E402
+import takeaway  # noqa: E402
 
 sys.path.insert(0, str(HERE / "_ext"))
 import book_solved  # noqa: E402
@@ -252,6 +254,10 @@ def test_downloaded_notebook_is_the_students(book: Path) -> None:
     for name in NAMES:
         (path,) = book.glob(f"_downloads/*/{name}.ipynb")
         assert path.read_bytes() == (ROOT / "notebooks" / f"{name}.ipynb").read_bytes()
+    (archive,) = book.glob(f"_downloads/*/{takeaway.NAME}")
+    assert f'href="{archive.relative_to(book).as_posix()}"' in (book / "intro.html").read_text()
+    with zipfile.ZipFile(archive) as held:
+        assert {name.partition("/")[2] for name in held.namelist()} > {f"{name}.ipynb" for name in NAMES}
 
 
 def test_pages_have_a_description_and_a_picture(book: Path) -> None:

@@ -1,0 +1,38 @@
+"""All notebooks in one file, with the package that they need: for a reader without the repository."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+NAME = "shardlab-notebooks.zip"
+BEGIN = """Shardlab: the notebooks of the course.
+
+Open 00_first_light.ipynb first, in JupyterLab or elsewhere, and leave the file shardlab-....whl beside it: where Shardlab is
+not installed, a notebook's first cell installs it from there, with the JAX that it is made for. On Colab and Kaggle bring
+both files. Without Jupyter, install it first:
+
+    python -m pip install jupyterlab
+    jupyter lab 00_first_light.ipynb
+"""
+DATE = (1980, 1, 1, 0, 0, 0)
+"""One for all files, so that the same notebooks give the same archive."""
+
+
+def write(target: pathlib.Path, root: pathlib.Path) -> None:
+    """Build the wheel and put it with every notebook into `target`.
+
+    Raises:
+        subprocess.CalledProcessError: the wheel cannot be built.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        built = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder]
+        subprocess.run(built, cwd=root, check=True, capture_output=True)
+        (wheel,) = pathlib.Path(folder).glob("*.whl")
+        parts = {path.name: path.read_bytes() for path in (*sorted((root / "notebooks").glob("[0-9]*.ipynb")), wheel)}
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {"BEGIN.txt": BEGIN.encode(), **parts}.items():
+            archive.writestr(zipfile.ZipInfo(f"shardlab/{name}", DATE), content, zipfile.ZIP_DEFLATED)
