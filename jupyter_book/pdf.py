@@ -63,7 +63,7 @@ def joined(
         for caption, names in parts:
             part = writer.add_outline_item(title=caption, page_number=len(writer.pages)) if caption else None
             for number, name in enumerate(names):
-                page = BOOK / "_build" / "html" / f"{name}.html"
+                page = book / "_build" / "html" / f"{name}.html"
                 reader = printed(page, pathlib.Path(folder) / f"{number}.pdf", chromium)
                 title = (reader.metadata.title if reader.metadata else None) or name
                 writer.add_outline_item(title=title.partition(" — ")[0], page_number=len(writer.pages), parent=part)
