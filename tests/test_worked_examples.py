@@ -89,7 +89,7 @@ def test_a_cause_that_comes_again() -> None:
     assert "sl.example" in second._repr_html_()
     shown = sl.example("7.5")
     assert shown.idea.name == "count_before_you_divide" and shown.printed.splitlines()[-1] in repr(shown)
-    assert "It prints:" in repr(shown) and "<pre style" in shown._repr_html_() and "&lt;" not in shown.idea.says
+    assert "It prints:" in repr(shown) and "<pre style=" in shown._repr_html_() and "&lt;" not in shown.idea.says
 
 
 def test_without_a_cause() -> None:
