@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from typing import get_args
 
 import click
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from shardlab.errors import ShardlabError
 from shardlab_grader import statuses
 from shardlab_grader.classes import faults
+from shardlab_grader.plain import plain
 from shardlab_grader.records import lock
 from shardlab_grader.sandbox.box import Mode
 
@@ -34,7 +36,17 @@ wait_option = click.option(
     "--wait/--no-wait", default=True, help=f"Wait for another command on this course, or stop with status {statuses.BUSY}."
 )
 names_option = click.option("--names", is_flag=True, envvar="SHARDLAB_NAMES", help=NAMED)
-console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
+
+
+class PlainConsole(Console):
+    """Prints nothing that the terminal would obey but rich's own colours: names of folders are of students' choosing."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=plain(segment.text, keep="\n"))
+
+
+console = PlainConsole(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
 def alone(course_dir: pathlib.Path, command: str, wait: bool) -> contextlib.AbstractContextManager[None]:
@@ -50,10 +62,10 @@ def mended() -> Iterator[None]:
     except (click.ClickException, click.exceptions.Exit):
         raise
     except ShardlabError as error:
-        print(error, file=sys.stderr)
+        print(plain(str(error), keep="\n"), file=sys.stderr)
         sys.exit(statuses.REFERENCES.get(error.reference, statuses.MEND))
     except OSError as error:
-        print(faults.refused(error), file=sys.stderr)
+        print(plain(str(faults.refused(error)), keep="\n"), file=sys.stderr)
         sys.exit(statuses.MEND)
     except KeyboardInterrupt:
         print("stopped; what was graded is kept, and the same command goes on from here.", file=sys.stderr)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from shardlab_grader.border import artifact
 from shardlab_grader.classes import notebook, stages
 from shardlab_grader.classes.jobs import run_all
 from shardlab_grader.classes.judging import Shared
@@ -39,10 +40,13 @@ STAND_IN = {
     "shardlab/answers/record.py": """
 def record(manifest, namespace, predictions):
     name = manifest["items"][0]["name"]
+    if callable(namespace.get(name)):
+        namespace[name]()
     return {"items": {name: {"value": namespace[name]} if name in namespace else {"missing": True}}}
 """,
     "shardlab_judge/__init__.py": "",
     "shardlab_judge/items/program.py": "judge_program = None",
+    "shardlab_judge/causes/__init__.py": "",
     "shardlab_judge/judging.py": """
 import os, pathlib, time
 from shardlab_judge.verdict import Part, Verdict
@@ -87,7 +91,18 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     for name, source in STAND_IN.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(source)
-    needed = ("cases", "costs", "domain", "findings", "question", "responses", "verdict", "items/__init__", "items/value")
+    needed = (
+        "cases",
+        "costs",
+        "domain",
+        "findings",
+        "question",
+        "responses",
+        "verdict",
+        "items/__init__",
+        "items/value",
+        "causes/raised",
+    )
     judge = (f"shardlab_judge/{name}" for name in needed)
     lines = ("shardlab/sources", "shardlab/raised")
     for name in ("shardlab/errors", "shardlab/placement", *lines, *judge):
@@ -232,6 +247,20 @@ def test_what_follows_a_death_counts(grade: Grade, end: str, ending: str) -> Non
     assert statuses(graded) == statuses(grade(*NUMBERS))
     (error,) = (error for error in graded.errors if error.cell == 2)
     assert error.message == f"this cell ended the run ({ending}); what follows ran without it"
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_an_answer_that_ends_the_run_costs_itself_alone(moved: bool, settings: Settings, run_script: RunScript) -> None:
+    """Also where its grade cell was moved before it, so that it is asked for after all others."""
+    manifests = {id: {**one, "items": [{**one["items"][0], "name": f"a{id[-1]}"}]} for id, one in MANIFESTS.items()}
+    asked, defined = [Cell("", id) for id in manifests], [Cell("def a1(): import os; os._exit(3)"), Cell("a2 = 7\na3 = 1")]
+    cells = (*asked, *defined) if moved else (*defined, *asked)
+    _, output = notebook.run(Job("", cells, manifests, settings), run_script)
+    recording = artifact.read(output or b"", manifests, len(cells))
+    assert recording.ended and sorted(recording.answers) == ["1.2", "1.3"]
+    (error,) = recording.errors
+    assert error.message == "taking this answer ended the run (exit status 3); what follows ran without it"
+    assert cells[error.cell].question == "1.1"
 
 
 def test_deaths_without_end(grade: Grade) -> None:

@@ -103,6 +103,12 @@ def test_another_table_is_refused(tmp_path: pathlib.Path, lms: str, text: str, c
     assert said in str(error.value)
 
 
+def test_a_table_that_is_no_csv_is_refused(tmp_path: pathlib.Path) -> None:
+    """Such as one with a cell without end."""
+    with pytest.raises(ShardlabError, match="it is no CSV"):
+        sheet(tmp_path, "canvas", f'Student,"{"x" * 200_000}')
+
+
 def test_a_table_of_another_encoding_is_refused(tmp_path: pathlib.Path) -> None:
     """Names would come back to the LMS as others."""
     with pytest.raises(ShardlabError, match="not UTF-8"):
@@ -164,9 +170,21 @@ def test_what_is_no_archive_of_that_lms_is_refused(tmp_path: pathlib.Path) -> No
     for files in ({f"Gus_71_assignsubmission_file/{NAME}.ipynb": "x"}, {f"anon_x7Yz_900_{NAME}.ipynb": "x"}, {}):
         with pytest.raises(ShardlabError, match="no notebook in it is named as canvas names them"):
             collected(tmp_path, "canvas", files)
-    (tmp_path / "all.zip").write_bytes(b"PK\x03\x04 and no more")
-    with pytest.raises(ShardlabError, match="lms-archive"):
-        archives.collect(tmp_path / "all.zip", PRESETS["canvas"], STUDENTS, {}, tmp_path / "course", NAME)
+    broken = [b"PK\x03\x04 and no more"]
+    entry = f"lindgrengus_4711_900_{NAME}.ipynb"
+    for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA):
+        with zipfile.ZipFile(tmp_path / "all.zip", "w", method) as archive:
+            archive.writestr(entry, "x" * 9000)
+        whole, start = (tmp_path / "all.zip").read_bytes(), 30 + len(entry)
+        locked = bytearray(whole)
+        for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+            locked[whole.index(header) + flags] |= 1  # encrypted
+        unknown = whole.replace(bytes([method, 0]), b"\x63\0")
+        broken += [whole[:start] + b"\xff" * 12 + whole[start + 12 :], bytes(locked), unknown]
+    for content in broken:
+        (tmp_path / "all.zip").write_bytes(content)
+        with pytest.raises(ShardlabError, match="lms-archive"):
+            archives.collect(tmp_path / "all.zip", PRESETS["canvas"], STUDENTS, {}, tmp_path / "course", NAME)
     assert not (tmp_path / "course").exists()
 
 

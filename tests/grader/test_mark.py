@@ -113,6 +113,34 @@ def test_a_row_that_cannot_be_is_refused(graded: Release, tmp_path: pathlib.Path
     assert all(row.waiting for row in classroom.rows(graded.course_dir, NAME) if row.student != "cyd")
 
 
+@pytest.mark.sandbox
+def test_a_sheet_survives_students_and_spreadsheets(graded: Release, tmp_path: pathlib.Path) -> None:
+    """An answer without end, semicolons in place of commas, another encoding, a damaged copy."""
+    notebook = graded.notebook
+    next(cell for cell in notebook.cells if cell.id == CELL).source = "x\u202e" * 100_000
+    hand_in(graded, "eve", notebook)
+    classroom.grade(graded.course_dir, NAME, "bubblewrap", 1, silent)
+    sheet = tmp_path / "marks.csv"
+    run(graded, "--write", sheet)
+    rows = list(csv.DictReader(sheet.read_text().splitlines(keepends=True)))
+    (long,) = [row["answer"] for row in rows if row["answer"].startswith("x")]
+    assert long.endswith("\n... and 170,000 characters more, in Formgrader") and len(long) < 32_767 and "\u202e" not in long
+    filled(sheet, **{"Points (of 3)": "2"})
+    with sheet.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), delimiter=";", lineterminator="\r\n")
+        writer.writeheader()
+        writer.writerows({**row, "Points (of 3)": "1,5"} for row in rows)
+    assert run(graded, "--read", sheet).output == "points given: 3\n"
+    for content in (b"\xff\xfe\0", b'submission,"' + b"x" * 200_000):
+        sheet.write_bytes(content)
+        done = run(graded, "--read", sheet)
+        assert done.exit_code == 1 and "[bad-marks] the sheet cannot be read" in done.output
+    (graded.course_dir / "autograded" / "ann" / NAME / f"{NAME}.ipynb").write_text("")
+    assert "[bad-marks] a graded copy is damaged" in run(graded, "--write", sheet).output
+    classroom.grade(graded.course_dir, NAME, "bubblewrap", 1, silent)
+    assert run(graded, "--write", sheet, "--all").output.endswith("3 answers\n")
+
+
 def raise_of(of: Release, sheet: pathlib.Path) -> None:
     """What reading the sheet raises."""
     from shardlab_grader.by_hand import marks
@@ -128,6 +156,8 @@ def raise_of(of: Release, sheet: pathlib.Path) -> None:
         ("", "have 0 points together"),
         ("[q90-1-why]\nx = 'much'\n", "a line of [q90-1-why] has no points"),
         ("[q90-1-why\n", "Expected ']'"),
+        ("q90-1-why = 3\n", "not all of it is in tables"),
+        ("comments = 'none'\n[q90-1-why]\nx = 3\n", "not all of it is in tables"),
     ],
 )
 def test_a_rubric_that_does_not_add_up_is_refused(tmp_path: pathlib.Path, text: str, said: str) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pathlib
 import re
 import shutil
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 
 import nbformat
@@ -13,6 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.apps import AutogradeApp, GenerateAssignmentApp, GenerateFeedbackApp
 from shardlab_grader.classes import classroom
+from shardlab_grader.records import lock
 from shardlab_grader.releases import references
 from shardlab_grader.releases.release import Release, release
 
@@ -23,6 +27,7 @@ from .conftest import NAME
 from .test_nbgrader import command, grade, grades, hand_in, made, text_of  # noqa: F401 (fixtures among them)
 
 Hand = Callable[[str, str], None]
+App = type[AutogradeApp | GenerateAssignmentApp | GenerateFeedbackApp]
 
 
 def submitted(made: Release, student: str) -> pathlib.Path:  # noqa: F811
@@ -152,6 +157,76 @@ def test_a_refused_release_changes_nothing(
         release("90", made.course_dir, tiny)
     assert _files(made.course_dir) == before and source.read_text() == text
     assert grades(made, "ann")["q90-1"] == (2.0, False)
+
+
+def test_a_refused_generate_changes_nothing(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """nbgrader's own command, which removes `release/` first, leaves it as it was when it stops."""
+    hand_in("ann", text_of(made, ("TODO", "done")))
+    grade(made)
+    before = _files(made.course_dir)
+    monkeypatch.setattr("nbgrader.preprocessors.SaveCells.preprocess", lambda *_: 1 / 0)
+    monkeypatch.chdir(made.course_dir)
+    with pytest.raises(SystemExit):
+        command(GenerateAssignmentApp, NAME, "--force")
+    assert _files(made.course_dir) == before
+    assert grades(made, "ann")["q90-1"] == (2.0, False)
+
+
+KILLED = """
+import os, pathlib, sys
+from shardlab_grader.releases.release import all_or_nothing
+with all_or_nothing(pathlib.Path(sys.argv[1]), sys.argv[2]):
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_killed_release_is_no_release(made: Release, tiny: pathlib.Path, hand_in: Hand) -> None:  # noqa: F811
+    """Nothing is graded by the halves of two; releasing again ends it, with the same seed."""
+    hand_in("ann", text_of(made, ("TODO", "done")))
+    assert subprocess.run([sys.executable, "-c", KILLED, str(made.course_dir), NAME]).returncode == -9
+    with pytest.raises(ShardlabError, match="release-unfinished"):
+        grade(made)
+    assert release("90", made.course_dir, tiny).seed == made.seed
+    assert grade(made)["ann"].total == 3.5
+
+
+def test_nbgraders_own_command_tells_changes(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """A score that `nbgrader autograde` or Formgrader's bolt changes is kept, as by `grade`, which then adds nothing."""
+    hand_in("ann", text_of(made, ("return ...  # TODO", "return 2 * n")))
+    hand_in("bob", text_of(made))
+    grade(made)
+    hand_in("ann", text_of(made, ("TODO", "done")))
+    monkeypatch.chdir(made.course_dir)
+    for _ in range(2):
+        command(AutogradeApp, NAME, "--force")
+        grade(made)
+        found = classroom.kept_changes(made.course_dir, NAME, classroom.rows(made.course_dir, NAME)).changes
+        assert [(one.student, one.question, one.before, one.now) for one in found] == [("ann", "90.2", 0.0, 1.5)]
+
+
+@pytest.mark.parametrize("app", [AutogradeApp, GenerateAssignmentApp, GenerateFeedbackApp])
+def test_nbgraders_own_commands_wait(app: App, made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """While one of ours has the course."""
+    hand_in("ann", text_of(made, ("TODO", "done")))
+    grade(made)
+    order, has, asked = list[str](), threading.Event(), threading.Event()
+
+    def ours() -> None:
+        with lock.held(made.course_dir, "grade 90"):
+            has.set()
+            asked.wait(60)
+            order.append("ours")
+
+    held, thread = lock.held, threading.Thread(target=ours)
+    thread.start()
+    assert has.wait(60)
+    monkeypatch.setattr(lock, "held", lambda *given, **more: (asked.set(), held(*given, **more))[1])
+    monkeypatch.chdir(made.course_dir)
+    command(app, NAME, "--force")
+    order.append("theirs")
+    asked.set()
+    thread.join()
+    assert order == ["ours", "theirs"]
 
 
 def _half_done(self: object, name: str) -> str:

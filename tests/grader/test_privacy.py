@@ -21,6 +21,7 @@ from shardlab_grader.nbgrader.course import Course, quiet
 from shardlab_grader.records import forgetting, roster
 from shardlab_grader.records.roster import HIDDEN, Person, Roster
 from shardlab_grader.records.store import Record
+from shardlab_grader.records.submissions import submissions
 from shardlab_grader.releases.release import Release, keep_out_of_git, release
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox import box as sandbox
@@ -278,6 +279,15 @@ def test_a_student_can_be_named_by_key(made: Release, monkeypatch: pytest.Monkey
     assert "1 submission: 1 graded, 0 ungraded." in printed
     assert "bob" not in printed
     assert "bob" in run("grade", NAME, "--course", made.course_dir, "--student", key, "--names", "--verbose")
+
+
+def test_a_name_that_is_a_pattern_is_a_name(made: Release) -> None:
+    """Of `[ab]`, `a` and `b` only the first is meant; a pattern still is one where there is no such folder."""
+    for student in ("a", "b", "[ab]"):
+        hand_in(made, student)
+    for asked, met in (("[ab]", ["[ab]"]), ("[a]", ["a"]), ("?", ["a", "b"])):
+        pattern = classroom.wanted(made.course_dir, NAME, asked)
+        assert [one.student for one in submissions(made.course_dir, NAME, pattern)] == met
 
 
 def test_git_adds_nothing_of_a_course(made: Release, tmp_path: pathlib.Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import hashlib
+import io
 import pathlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +16,11 @@ from nbgrader.api import MissingEntry
 from shardlab.errors import ShardlabError
 from shardlab_grader.by_hand.rubric import Rubric
 from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.plain import plain
 from shardlab_grader.records.roster import Roster
 
+MOST = 30_000
+"""Characters of an answer in a sheet; a spreadsheet's cell holds 32,767."""
 KEY, CELL, VERSION, ANSWER, COMMENT = "submission", "cell", "version", "answer", "comment"
 FENCE = re.compile(r"(`{3,})text\n(.*)\n\1", re.DOTALL)
 
@@ -42,7 +46,12 @@ def waiting(course: Course, assignment: str, cells: Sequence[str], everything: b
     students = [path.parents[1].name for path in course.root.glob(f"autograded/*/{assignment}/{assignment}.ipynb")]
     keys = Roster(course.root).enter(assignment, dict.fromkeys(students, ""))
     for student in students:
-        notebook = nbformat.read(course.root / "autograded" / student / assignment / f"{assignment}.ipynb", as_version=4)
+        path = course.root / "autograded" / student / assignment / f"{assignment}.ipynb"
+        try:
+            notebook = nbformat.reads(path.read_text(), as_version=4)
+        except ValueError as error:  # nbformat's are such, too
+            mend = f"shardlab-grader grade {assignment}, which writes it again."
+            raise ShardlabError("bad-marks", f"a graded copy is damaged ({error}).", where=str(path), mend=mend) from None
         texts = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in notebook.cells}
         for cell in cells:
             if cell in texts and _is_due(course, assignment, student, cell, everything):
@@ -77,7 +86,8 @@ def write(path: pathlib.Path, answers: Sequence[Waiting], rubric: Rubric) -> Non
 
 def _inert(text: str) -> str:
     # A spreadsheet would run a leading sign as a formula.
-    kept = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
+    left = len(text) - MOST
+    kept = plain(text[:MOST] + f"\n... and {left:,} characters more, in Formgrader" * (left > 0), keep="\n")
     return f"'{kept}" if kept.startswith(("=", "+", "-", "@")) else kept
 
 
@@ -97,8 +107,13 @@ def read(path: pathlib.Path, answers: Sequence[Waiting], rubric: Rubric) -> list
         ShardlabError: a row is of no answer that there is, of another version of it, or has points that cannot be.
     """
     known = {(one.key, one.cell): one for one in answers}
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = list(csv.DictReader(file))
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        between = re.match(rf'"?{KEY}"?([,;\t])', text)  # a spreadsheet writes what its country uses
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=between[1] if between else ","))
+    except (UnicodeDecodeError, csv.Error) as error:
+        mend = "save the sheet as CSV in UTF-8, with the columns that it had."
+        raise ShardlabError("bad-marks", f"the sheet cannot be read ({error}).", where=str(path), mend=mend) from None
     return [mark for number, row in enumerate(rows, 2) if (mark := _mark(row, known, rubric, f"{path}, row {number}"))]
 
 

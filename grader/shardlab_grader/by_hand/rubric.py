@@ -70,6 +70,12 @@ def read(path: pathlib.Path, cells: Mapping[str, float]) -> Rubric:
     except ValueError as error:
         raise ShardlabError("bad-rubric", f"{error}.", where=str(path), mend="it is TOML; mend that line.") from None
     comments = raw.pop("comments", {})
+    if not all(isinstance(table, dict) for table in (comments, *raw.values())):
+        what, mend = (
+            "not all of it is in tables.",
+            "each cell's lines stand below its id, as [q15-6-why]; comments below [comments].",
+        )
+        raise ShardlabError("bad-rubric", what, where=str(path), mend=mend)
     for name, points in cells.items():
         lines = raw.get(name, {})
         if not all(isinstance(most, int | float) and most > 0 for most in lines.values()):

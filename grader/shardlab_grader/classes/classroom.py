@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import glob
 import json
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -83,6 +84,7 @@ def grade(
     """
     grading = Grading(Release.load(course_dir, assignment), mode)
     faults.check(grading.course.root)
+    changing.kept(course_dir, assignment)  # before anything is written of which it could not be told
     sweep(course_dir)
     with Contents() as contents:
         found = [contents.keep(one) for one in stages.found(grading.release, student)]
@@ -150,15 +152,17 @@ def _run(
 
 
 def wanted(course_dir: pathlib.Path, assignment: str, student: str) -> str:
-    """The student or the pattern that names submissions, of a name, a key or a pattern.
+    """The pattern that names submissions, of a name, a key or a pattern.
 
     Raises:
         ShardlabError: there is no such student, or nothing was handed in.
     """
     found = Roster(course_dir).student(assignment, student) or student
-    plain = found not in ("", "..") and pathlib.PurePath(found).name == found
-    if plain and next((course_dir / "submitted").glob(f"{found}/{assignment}"), None):
-        return found
+    one = found not in ("", "..") and pathlib.PurePath(found).name == found
+    exact = glob.escape(found)  # a name that could be a pattern is a name first
+    for pattern in (exact, found) if one else ():
+        if next((course_dir / "submitted").glob(f"{pattern}/{assignment}"), None):
+            return pattern
     mend = f"put each notebook at submitted/STUDENT/{assignment}/{assignment}.ipynb, then run the same command again."
     where = str(course_dir / "submitted")
     if found == "*":

@@ -121,21 +121,28 @@ def run(job: Job, run_script: RunScript = cold) -> tuple[Outcome, bytes | None]:
     Raises:
         ShardlabError, OSError: the sandbox could not be made.
     """
-    sandbox = job.settings.sandbox
+    sandbox, asked = job.settings.sandbox, job
     outcome, output = _run(job, sandbox, run_script)
-    reached = _died_at(job, outcome, output)
+    reached, seconds = _died_at(job, outcome, output), outcome.seconds
     for _ in range(AGAIN):
-        left = sandbox.limits.wall - outcome.seconds
+        left = sandbox.limits.wall - seconds
         if reached is None or left < LEAST:
             break
         job = _without(job, reached, outcome.ending)
         limits = dataclasses.replace(sandbox.limits, wall=left)
         later, found = _run(job, dataclasses.replace(sandbox, limits=limits), run_script)
-        before, reached = reached, _died_at(job, later, found)
-        if reached is not None and reached <= before:  # it is not this cell that ends it
+        before, reached, seconds = reached, _died_at(job, later, found), seconds + later.seconds
+        if _got(asked, found) >= _got(asked, output):
+            outcome, output = later, found
+        if reached == before:  # it is not this cell that ends it
             break
-        outcome, output = dataclasses.replace(later, seconds=outcome.seconds + later.seconds), found
-    return outcome, output
+    return dataclasses.replace(outcome, seconds=seconds), output
+
+
+def _got(job: Job, output: bytes | None) -> tuple[bool, int]:
+    """Whether a run came to its end, and how many questions it has answers to."""
+    recording = artifact.read(output or b"", job.manifests, len(job.cells))
+    return recording.ended, len(recording.answers)
 
 
 def _died_at(job: Job, outcome: Outcome, output: bytes | None) -> int | None:
@@ -148,11 +155,12 @@ def _died_at(job: Job, outcome: Outcome, output: bytes | None) -> int | None:
 
 def _without(job: Job, number: int, ending: str) -> Job:
     """The job with a cell that only says that it ended the run; of a grade cell its question is not asked."""
-    cell = job.cells[number]
-    if cell.question is not None:
-        return dataclasses.replace(job, manifests={q: m for q, m in job.manifests.items() if q != cell.question})
-    said = Cell(f"raise RuntimeError({f'this cell ended the run ({ending}); what follows ran without it'!r})")
-    return dataclasses.replace(job, cells=(*job.cells[:number], said, *job.cells[number + 1 :]))
+    question = job.cells[number].question
+    what = "this cell" if question is None else "taking this answer"
+    said = Cell(f"raise RuntimeError({f'{what} ended the run ({ending}); what follows ran without it'!r})")
+    cells, asked = (*job.cells[:number], said, *job.cells[number + 1 :]), {**job.manifests}
+    asked.pop(question or "", None)
+    return dataclasses.replace(job, cells=cells, manifests=asked)
 
 
 def run_ours(job: Job) -> tuple[Outcome, bytes | None]:

@@ -20,7 +20,8 @@ notebook's own doing.
 
 OUTPUT is JSON lines, each written whole before the next step starts, so that a death loses nothing that was written before:
 
-    {"cell": 3}                                             the cell with this index, from 0, is reached
+    {"cell": 3}                                             the cell with this index, from 0, is reached; or in the end what
+                                                            its question has not been answered with yet is asked
     {"error": {"cell": 3, "type": text, "message": text, "line": text}}
                                                             it raised; or it did not end in time: type `CellTimeout`
     {"question": "4.2", "item": name, "entry": {...}}       one item's answer, as `shardlab.answers.record.record` makes it
@@ -156,7 +157,10 @@ class Runner:
                 self._execute(index, cell["source"])
             else:
                 self._ask(cell["question"])
-        for question in self._job["manifests"]:
+        places = {cell["question"]: index for index, cell in enumerate(self._job["cells"])}
+        for question, manifest in self._job["manifests"].items():
+            if question in places and any((question, item["name"]) not in self._taken for item in manifest["items"]):
+                self._say({"cell": places[question]})  # whose question it is, should this end the process
             self._ask(question, last=True)
         self._say({"end": True})
 

@@ -7,6 +7,7 @@ import datetime
 import pathlib
 import re
 import zipfile
+import zlib
 from collections.abc import Mapping
 
 from shardlab.errors import ShardlabError
@@ -61,7 +62,7 @@ def collect(
                     _put_time(place / "timestamp.txt", times.get(user))
                     if _named(chosen, preset)["late"]:
                         done["late"].append(student)
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last of encrypted files, and methods
         raise ShardlabError("lms-archive", f"{error}.", where=str(archive), mend="download it once more.") from None
     collected = Collected(**{name: tuple(found) for name, found in done.items()})
     if not (collected.new or collected.replaced or collected.same or collected.unknown):

@@ -81,7 +81,10 @@ class Sheet:
             raise self._error("it is not UTF-8", "export it once more, as CSV.") from None
         first = text.partition("\n")[0]
         self._delimiter = max(",;\t", key=first.count)
-        rows = list(csv.reader(io.StringIO(text), delimiter=self._delimiter))
+        try:
+            rows = list(csv.reader(io.StringIO(text), delimiter=self._delimiter))
+        except csv.Error as error:
+            raise self._error(f"it is no CSV ({error})", "export it once more, as CSV.") from None
         self._header, self._rows = (rows[0], rows[1:]) if rows else ([], [])
         if missing := [name for name in (preset.key, preset.after, preset.grade) if name and name not in self._header]:
             mend = (

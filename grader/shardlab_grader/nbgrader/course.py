@@ -14,6 +14,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import traceback
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -281,8 +282,29 @@ def _own_commands_first() -> Iterator[None]:
 
 
 def _config(root: pathlib.Path) -> Config:
+    """The course's configuration.
+
+    Raises:
+        ShardlabError: there is none, it has a mistake, or it lacks our steps: nbgrader's own would run what students wrote.
+    """
     places.check_course(root)
-    return PyFileConfigLoader(places.CONFIG, path=str(root)).load_config()
+    try:
+        config = PyFileConfigLoader(places.CONFIG, path=str(root)).load_config()
+    except Exception as error:
+        line = next((f", line {n}" for n in _lines(error, places.CONFIG)), "")
+        what, where = f"the configuration has a mistake: {type(error).__name__}: {error}.", f"{root / places.CONFIG}{line}"
+        raise ShardlabError("bad-config", what, where=where, mend="mend it, or take out what was added to it.") from None
+    if "shardlab_grader" not in str(config.HTMLExporter.get("filters")):
+        raise places.foreign(root)
+    return config
+
+
+def _lines(error: Exception, name: str) -> Iterator[int]:
+    """Where in a file of this name an exception was raised, the innermost place first."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        yield error.lineno
+    frames = traceback.extract_tb(error.__traceback__)
+    yield from (frame.lineno for frame in reversed(frames) if frame.filename.endswith(name) and frame.lineno)
 
 
 def _last_error(log: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 
 from nbgrader.api import Gradebook
@@ -18,11 +18,17 @@ from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.server_extensions import formgrader
 from traitlets.config import Config
 
+from shardlab_course import dependence
 from shardlab_grader.nbgrader import pages
-from shardlab_grader.nbgrader.course import STAGED, staging
-from shardlab_grader.records import lock, sharing
+from shardlab_grader.nbgrader.course import STAGED, staging, verdict_of
+from shardlab_grader.plain import plain
+from shardlab_grader.records import changes, lock, sharing
+from shardlab_grader.records.roster import Roster
+from shardlab_grader.records.store import Store
 from shardlab_grader.records.submissions import Unreadable, stage
 from shardlab_grader.releases import places
+from shardlab_grader.releases.release import all_or_nothing
+from shardlab_grader.reports import report
 
 OURS, THEIRS = "shardlab_grader.nbgrader_plugin.", "nbgrader.preprocessors."
 GENERATE = [
@@ -39,12 +45,16 @@ Steps = Callable[[BaseConverter], AbstractContextManager[None]]
 
 def ask_first() -> None:
     """Have nbgrader's converters ask, in this process; once is enough."""
-    for converter, steps in ((GenerateAssignment, _generating), (Autograde, _autograding), (GenerateFeedback, _telling)):
+    for converter, name, steps in (
+        (GenerateAssignment, "generate_assignment", _generating),
+        (Autograde, "autograde", _autograding),
+        (GenerateFeedback, "generate_feedback", _telling),
+    ):
         if converter.start.__module__ != __name__:
-            converter.start = _asking(converter.start, steps)
+            converter.start = _asking(converter.start, name, steps)
 
 
-def _asking(theirs: Callable[[BaseConverter], None], steps: Steps) -> Callable[[BaseConverter], None]:
+def _asking(theirs: Callable[[BaseConverter], None], name: str, steps: Steps) -> Callable[[BaseConverter], None]:
     def start(self: BaseConverter) -> None:
         asked = self.coursedir.assignment_id
         met = fnmatch.filter(places.releases(pathlib.Path(self.coursedir.root)), asked)
@@ -54,10 +64,24 @@ def _asking(theirs: Callable[[BaseConverter], None], steps: Steps) -> Callable[[
             raise NbGraderException(f"name one assignment instead of {asked}")
         if met and sharing.shared(pathlib.Path(self.coursedir.root)):
             self.coursedir.groupshared = True
-        with steps(self) if met else _untouched(self):
+        with _alone(self, name, steps) if met else _untouched(self):
             theirs(self)
 
     return start
+
+
+@contextlib.contextmanager
+def _alone(step: BaseConverter, name: str, steps: Steps) -> Iterator[None]:
+    """Ours, with the course to itself, unless a command of ours has it and calls."""
+    root, command = pathlib.Path(step.coursedir.root), f"nbgrader {name} {step.coursedir.assignment_id}"
+    with contextlib.ExitStack() as stack:
+        if not lock.mine(root):
+            told = lock.held(root, command, told=lambda who: step.log.warning("waiting: %s has the course", who))
+            stack.enter_context(told)
+            if steps is _generating:
+                stack.enter_context(all_or_nothing(root, step.coursedir.assignment_id))
+        stack.enter_context(steps(step))
+        yield
 
 
 @contextlib.contextmanager
@@ -77,17 +101,16 @@ def _autograding(step: BaseConverter) -> Iterator[None]:
     if before.startswith(STAGED):  # by `Course.autograde`
         yield
         return
-    root, command = pathlib.Path(directory.root), f"nbgrader autograde {directory.assignment_id}"
-    with (
-        lock.held(root, command, told=lambda who: step.log.warning("waiting: %s has the course", who)),
-        staging(root) as place,
-    ):
+    root = pathlib.Path(directory.root)
+    with staging(root) as place:
         _stage_all(step, root, place)
+        last = {path.name: _last(step, path.name) for path in place.iterdir()}
         directory.submitted_directory = place.name
         try:
             yield
         finally:
             directory.submitted_directory = before
+            _tell(step, root, last)
 
 
 def _stage_all(step: BaseConverter, root: pathlib.Path, place: pathlib.Path) -> None:
@@ -97,9 +120,27 @@ def _stage_all(step: BaseConverter, root: pathlib.Path, place: pathlib.Path) -> 
         try:
             stage(root, assignment, student, place / student / assignment)
         except Unreadable as error:
-            step.log.error("%s of %s is not graded: %s", assignment, student, error)
+            step.log.error("%s of %s is not graded: %s", assignment, plain(student), error)
             with Gradebook(step.coursedir.db_url, step.coursedir.course_id) as gradebook:
                 gradebook.update_or_create_student(student)
+
+
+def _last(step: BaseConverter, student: str) -> str:
+    """The key of the verdict that nbgrader was last given."""
+    directory, assignment = step.coursedir, step.coursedir.assignment_id
+    folder = directory.format_path(directory.autograded_directory, student, assignment)
+    return verdict_of(pathlib.Path(folder) / f"{assignment}.ipynb")
+
+
+def _tell(step: BaseConverter, root: pathlib.Path, last: Mapping[str, str]) -> None:
+    """Tell and keep which scores are others than before, as `grade` does."""
+    assignment, store = step.coursedir.assignment_id, Store(root)
+    pairs = {student: (store.get(before), store.get(_last(step, student))) for student, before in last.items()}
+    keys = Roster(root).enter(assignment, dict.fromkeys(last, ""))
+    heard = [one for who, (old, new) in pairs.items() if old and new for one in changes.changes(keys[who], who, old, new)]
+    for line in report.changed(heard, names=True):
+        step.log.warning(line)
+    changes.keep(root, assignment, heard, dependence.versions())
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ import pathlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from shardlab.errors import ShardlabError
 from shardlab_grader.records.store import Record, write
 
 
@@ -41,10 +42,20 @@ class Kept:
 
 
 def kept(course_dir: pathlib.Path, assignment: str) -> Kept:
-    """What is kept; nothing where no class was graded since such a file is."""
+    """What is kept; nothing where no class was graded since such a file is.
+
+    Raises:
+        ShardlabError: the file is damaged.
+    """
     path = _path(course_dir, assignment)
-    raw: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"versions": {}, "changes": []}
-    return Kept(raw["versions"], tuple(Change(student="", **change) for change in raw["changes"]))
+    try:
+        raw: dict[str, Any] = json.loads(path.read_bytes()) if path.exists() else {"versions": {}, "changes": []}
+        return Kept(dict(raw["versions"]), tuple(Change(student="", **change) for change in raw["changes"]))
+    except (ValueError, KeyError, TypeError):
+        mend = "take it from a backup; or move it away: then changes of before are not told any more."
+        raise ShardlabError(
+            "changes-damaged", "the file of changed scores cannot be read.", where=str(path), mend=mend
+        ) from None
 
 
 def keep(course_dir: pathlib.Path, assignment: str, new: Sequence[Change], versions: Mapping[str, str]) -> None:

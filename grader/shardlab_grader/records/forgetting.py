@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import glob
 import pathlib
-import shlex
 import shutil
 from collections.abc import Iterator
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.nbgrader.course import Course, quiet, verdict_of
+from shardlab_grader.plain import quoted
 from shardlab_grader.records import changes
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Store
@@ -53,10 +53,10 @@ def forget(course_dir: pathlib.Path, student: str) -> Forgotten:
 
 def _stays(course: Course, student: str, registered: bool, folders: list[pathlib.Path]) -> Iterator[tuple[str, str]]:
     if registered:
-        remove = f"nbgrader db student remove {shlex.quote(student)} --force"
-        yield "name, scores and comments in nbgrader's database", f"cd {shlex.quote(str(course.root))} && {remove}"
+        remove = f"nbgrader db student remove {quoted(student)} --force"
+        yield "name, scores and comments in nbgrader's database", f"cd {quoted(str(course.root))} && {remove}"
     for folder in folders:
-        yield f"{folder.relative_to(course.root)}, with the notebook", f"rm -r {shlex.quote(str(folder))}"
+        yield f"{folder.relative_to(course.root)}, with the notebook", f"rm -r {quoted(str(folder))}"
 
 
 def _registered(course: Course, student: str) -> bool:

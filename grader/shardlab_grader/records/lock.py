@@ -1,8 +1,9 @@
-"""One run at a time in a course directory: `grade`, `release`, `forget` and nbgrader's autograde exclude one another."""
+"""One run at a time in a course directory: commands that write, and nbgrader's on releases of ours, exclude one another."""
 
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import datetime
 import fcntl
 import os
@@ -17,6 +18,12 @@ from shardlab_grader.records import sharing
 NAME = "lock"
 """Below `shardlab/`. The kernel holds the lock, not the file: it is free as soon as its holder has ended in any way."""
 Told = Callable[[str], None]
+_MINE: contextvars.ContextVar[frozenset[pathlib.Path]] = contextvars.ContextVar("mine", default=frozenset())
+
+
+def mine(course_dir: pathlib.Path) -> bool:
+    """Whether the caller works inside of `held` already."""
+    return course_dir.resolve() in _MINE.get()
 
 
 @contextlib.contextmanager
@@ -49,10 +56,12 @@ def held(course_dir: pathlib.Path, command: str, *, wait: bool = True, told: Tol
             told(holder)
             fcntl.flock(file, fcntl.LOCK_EX)
         _say(file, f"{command}, process {os.getpid()} on {socket.gethostname()} since {datetime.datetime.now():%H:%M:%S},")
+        before = _MINE.set(_MINE.get() | {course_dir.resolve()})
         try:
             with sharing.among(course_dir):
                 yield
         finally:
+            _MINE.reset(before)
             _say(file, "")
 
 

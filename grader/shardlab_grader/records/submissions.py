@@ -20,6 +20,8 @@ from typing import IO, Any
 import nbformat
 from nbformat import NotebookNode
 
+from shardlab_grader.plain import plain
+
 MOST_BYTES, MOST_CELLS = 64_000_000, 10_000
 """Of a file with its outputs, which Python needs some thirty times as many bytes to read; and of its cells."""
 MOST_TEXT = 20_000_000
@@ -250,16 +252,16 @@ def _content(folder: pathlib.Path, assignment: str) -> bytes:
     except OSError as error:
         raise Unreadable(f"unreadable: {name}: {error.strerror}.") from None
     if texts := [other.name for other in sorted(folder.glob("*.md")) if _is_file(other)]:
-        mend = f"ask for the .ipynb, or make it in that folder: jupytext --to ipynb --output {name} {_plain(texts[0])}."
-        raise Unreadable(f"missing notebook: {_plain(texts[0])} is a text; {mend}")
-    wrong = f"wrong name: {', '.join(_plain(other.name) for other in others[:3])} instead of {name}."
+        mend = f"ask for the .ipynb, or make it in that folder: jupytext --to ipynb --output {name} {plain(texts[0])}."
+        raise Unreadable(f"missing notebook: {plain(texts[0])} is a text; {mend}")
+    wrong = f"wrong name: {', '.join(plain(other.name) for other in others[:3])} instead of {name}."
     raise Unreadable(wrong if others else f"missing notebook: there is no {name}.")
 
 
 def _check_folders(folder: pathlib.Path) -> None:
     for place in (folder.parent, folder):
         if place.is_symlink():
-            raise Unreadable(f"unreadable: the folder {_plain(place.name)} is a link.")
+            raise Unreadable(f"unreadable: the folder {plain(place.name)} is a link.")
 
 
 def _of_chapter(path: pathlib.Path, assignment: str) -> bytes | None:
@@ -299,7 +301,7 @@ def _timestamp(path: pathlib.Path) -> tuple[str, str]:
         if text:
             parse_utc(text)
     except Exception as error:
-        return "", f"counted as in time; {_plain(_said(error))}" + " (timestamp.txt)" * (not isinstance(error, Unreadable))
+        return "", f"counted as in time; {plain(_said(error))}" + " (timestamp.txt)" * (not isinstance(error, Unreadable))
     return text, ""
 
 
@@ -309,7 +311,3 @@ def _secret(path: pathlib.Path) -> bytes:
     except (OSError, Unreadable):
         return b""
     return found if SECRET.fullmatch(found) else b""
-
-
-def _plain(text: str) -> str:
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)

@@ -21,6 +21,11 @@ def references(course_dir: pathlib.Path, assignment: str) -> pathlib.Path:
     return kept(course_dir, assignment).with_suffix(".references.json")
 
 
+def unfinished(course_dir: pathlib.Path, assignment: str) -> pathlib.Path:
+    """A file that is there while a release is made, and stays where its maker was killed."""
+    return kept(course_dir, assignment).with_suffix(".unfinished")
+
+
 def chapter(course_dir: pathlib.Path, assignment: str) -> pathlib.Path | None:
     """The questions of an instructor's own chapter, as they were released and are judged by; none for one of the course."""
     folder = kept(course_dir, assignment).parent / "chapters" / assignment
@@ -62,6 +67,14 @@ def check_course(course_dir: pathlib.Path) -> None:
     if courses:
         mend = "name the course, which may be this:\n" + "\n".join(f"--course {place}" for place in courses)
     raise ShardlabError("no-course-directory", f"there is no {CONFIG}.", where=str(course_dir), mend=mend)
+
+
+def foreign(course_dir: pathlib.Path) -> ShardlabError:
+    """The error for a configuration of somebody else's."""
+    ours = pathlib.Path(__file__).parents[1] / "nbgrader" / CONFIG
+    mend = "add to it:\n" + "\n".join(line for line in ours.read_text().splitlines() if "configure" in line)
+    what = "the course directory has a configuration without ours."
+    return ShardlabError("foreign-config", what, where=str(course_dir / CONFIG), mend=mend)
 
 
 def releases(course_dir: pathlib.Path) -> list[str]:

@@ -26,6 +26,8 @@ from shardlab_grader.records import store
 from shardlab_grader.releases import places, references
 from shardlab_grader.sandbox.box import Mode
 
+ANEW = "or move it away and release again: a new seed is drawn, and everything is judged anew with other cases."
+
 
 @dataclasses.dataclass(frozen=True)
 class Release:
@@ -74,19 +76,23 @@ class Release:
         """The release that was made.
 
         Raises:
-            ShardlabError: it was not released, or the questions have changed since.
+            ShardlabError: it was not released, or not to the end; a file of it is damaged; its questions have changed.
         """
-        path = places.kept(course_dir, assignment)
-        if not path.exists() or not places.references(course_dir, assignment).exists():
-            mend = f"shardlab-grader release {assignment} --course {course_dir}"
-            raise ShardlabError("not-released", f"{assignment} has not been released.", where=str(path), mend=mend)
-        raw = json.loads(path.read_text())
+        path, again = places.kept(course_dir, assignment), f"shardlab-grader release {assignment} --course {course_dir}"
+        if not path.exists():
+            raise ShardlabError("not-released", f"{assignment} has not been released.", where=str(path), mend=again)
+        if (mark := places.unfinished(course_dir, assignment)).exists():
+            mend = f"if nobody releases it now: {again}"
+            raise ShardlabError("release-unfinished", "its release has not come to its end.", where=str(mark), mend=mend)
+        raw = _read(path, ["seed", "manifests"], ANEW)
+        found = cls(course_dir, assignment, raw["seed"], raw["manifests"])
+        for needed, part in ((found.references, "facts"), (found._notebook, "cells")):
+            _read(needed, [part], f"or release it again, which keeps the seed: {again}")
         if folder := places.chapter(course_dir, assignment):
             own.take(folder)
-        found = cls(course_dir, assignment, raw["seed"], raw["manifests"])
         if found.manifests != _manifests(tuple(found.manifests), found.seed):
             what = "its questions have changed since the release."
-            mend = f"release it again (the seed stays): shardlab-grader release {assignment} --course {course_dir}"
+            mend = f"release it again (the seed stays): {again}"
             raise ShardlabError("release-outdated", what, where=str(path), mend=mend)
         return found
 
@@ -136,7 +142,7 @@ def release(
     made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed))
     # Measured first, which takes longest and finds most mistakes; what was released before is then replaced in a moment.
     text = references.text(edition.solution(source), made.manifests, made.settings(mode), whole=whole)
-    with _all_or_nothing(course_dir, path.stem):
+    with all_or_nothing(course_dir, path.stem):
         made.save()  # by which nbgrader's steps know that it is ours
         if folder:
             _with_questions(made, folder, references.public(text, made.manifests))
@@ -171,8 +177,12 @@ def _generate(course_dir: pathlib.Path, assignment: str, source: str) -> None:
 
 
 @contextlib.contextmanager
-def _all_or_nothing(course_dir: pathlib.Path, assignment: str) -> Iterator[None]:
-    """Put back what was there when this fails: nbgrader removes a release before it makes the next one."""
+def all_or_nothing(course_dir: pathlib.Path, assignment: str) -> Iterator[None]:
+    """Put back what was there when this fails: nbgrader removes a release before it makes the next one.
+
+    Who is killed meanwhile leaves a mark, and nothing is graded by the halves of two releases.
+    """
+    mark = places.unfinished(course_dir, assignment)
     paths = [course_dir / step / assignment for step in ("source", "release")]
     paths += [places.kept(course_dir, assignment), places.references(course_dir, assignment), course_dir / "gradebook.db"]
     paths += [course_dir / "shardlab" / "chapters" / assignment]
@@ -180,12 +190,15 @@ def _all_or_nothing(course_dir: pathlib.Path, assignment: str) -> Iterator[None]
         before = [(path, pathlib.Path(directory, str(n))) for n, path in enumerate(paths)]
         for path, copy in before:
             _copy(path, copy)
+        store.write(mark, "")
         try:
             yield
         except BaseException:  # Ctrl-C too
             for path, copy in before:
                 _copy(copy, path)
+            mark.unlink(missing_ok=True)
             raise
+        mark.unlink(missing_ok=True)
 
 
 def _copy(path: pathlib.Path, target: pathlib.Path) -> None:
@@ -240,7 +253,28 @@ def _manifests(questions: Sequence[str], seed: int) -> dict[str, Any]:
 
 def _seed(course_dir: pathlib.Path, assignment: str) -> int:
     path = places.kept(course_dir, assignment)
-    return json.loads(path.read_text())["seed"] if path.exists() else secrets.randbelow(2**53)
+    return int(_read(path, ["seed"], ANEW)["seed"]) if path.exists() else secrets.randbelow(2**53)
+
+
+def _read(path: pathlib.Path, parts: Sequence[str], mend: str) -> dict[str, Any]:
+    """What a file of a release holds, which has these parts.
+
+    Raises:
+        ShardlabError: it is lost, or is not such a file.
+    """
+    try:
+        found = json.loads(path.read_bytes())
+        missing = [part for part in parts if not isinstance(found, dict) or part not in found]
+    except FileNotFoundError:
+        missing, said = ["all"], "is lost"
+    except ValueError as error:
+        missing, said = ["all"], f"is damaged ({error})"
+    else:
+        said = f"is damaged: it has no {' and no '.join(missing)}"
+    if missing:
+        what = f"a file of the release {said}."
+        raise ShardlabError("release-damaged", what, where=str(path), mend=f"take it from a backup; {mend}")
+    return dict(found)
 
 
 def keep_out_of_git(course_dir: pathlib.Path) -> None:
@@ -258,6 +292,4 @@ def _copy_config(course_dir: pathlib.Path) -> None:
         keep_out_of_git(course_dir)
         shutil.copyfile(ours, target)
     elif "shardlab_grader.nbgrader_plugin" not in target.read_text():
-        mend = "add to it:\n" + "\n".join(line for line in ours.read_text().splitlines() if "configure" in line)
-        what = "the course directory has a configuration without ours."
-        raise ShardlabError("foreign-config", what, where=str(target), mend=mend)
+        raise places.foreign(course_dir)

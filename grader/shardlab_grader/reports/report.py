@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from shardlab_grader.plain import plain
 from shardlab_grader.records.changes import Change
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports.figures import ENOUGH, FEW, STATES, Exercise, Figures
@@ -233,11 +234,6 @@ def _change(one: Change, who: str) -> str:
 def graded_with(versions: Mapping[str, str]) -> list[str]:
     """With which versions a class was graded last."""
     return [f"graded with {', '.join(f'{name} {version}' for name, version in versions.items())}."] if versions else []
-
-
-def plain(text: str) -> str:
-    """Text of a student's choosing without what a terminal or a spreadsheet would obey: escapes, and marks of direction."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def number(points: float | None) -> str:

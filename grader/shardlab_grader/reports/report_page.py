@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import math
 import pathlib
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 
+from shardlab_grader.plain import plain
 from shardlab_grader.reports import report
 from shardlab_grader.reports.figures import STATES, Cause, Exercise, Figures, Guess
 from shardlab_grader.reports.report import Row
@@ -73,6 +74,11 @@ def page(
         f"<title>{escape(title)}: report</title><style>\n{STYLE.read_text()}</style></head>\n"
         f"<body>\n<main>\n{chr(10).join(body)}\n</main>\n</body></html>\n"
     )
+
+
+def escape(text: str) -> str:
+    """Text for the page, whatever a student has put into it."""
+    return html.escape(plain(text))
 
 
 def _changed(lines: Sequence[str]) -> str:

@@ -1,0 +1,25 @@
+"""Text of a student's choosing without what a terminal, a spreadsheet or a browser would obey."""
+
+from __future__ import annotations
+
+import shlex
+
+
+def plain(text: str, keep: str = "") -> str:
+    """The text with a mark in place of each escape, control character and mark of direction.
+
+    Args:
+        keep: control characters that stay.
+    """
+    return "".join(c if c.isprintable() or c in keep else "\ufffd" for c in text)
+
+
+def quoted(text: str) -> str:
+    """One word for bash, of printable characters alone, whatever the text has."""
+    if text.isprintable():
+        return shlex.quote(text)
+    kept = {"'": "\\'", "\\": "\\\\"}
+    codes = (
+        c if c.isprintable() else "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape")) for c in text
+    )
+    return f"$'{''.join(kept.get(c, c) for c in codes)}'"
