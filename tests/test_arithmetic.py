@@ -1,10 +1,15 @@
 """FLOPs of HLO, counted here, against XLA's own analysis: operation by operation, and of every stored text and record."""
 
+import importlib.util
+import math
+import re
+
 import jax
 import pytest
 from jaxlib import _hlo, _jax
 from test_second_reader import RECORDS, STORED, of_record
 
+from shardlab.programs.program import inspect
 from shardlab.programs.reading.arithmetic import ELEMENTWISE, Arithmetic, added_by_rounds, least
 from shardlab.programs.reading.hlo import parse
 
@@ -75,6 +80,13 @@ def analysed(text: str) -> float:
     return float(found.get("flops", 0.0))
 
 
+def of_libtpu(text: str) -> float:
+    """What libtpu counts beyond it: see `test_the_largest_on_a_tpu`."""
+    rows = re.findall(r"= \(\w+\[([\d,]+)\]\S*:T\(\S* .*custom-call\(%(\S+)\), custom_call_target=\"TopK\"", text)
+    made = dict(re.findall(r"%(\S+) = \w+\[([\d,]+)\]", text))
+    return float(sum(math.prod(map(int, made[x].split(","))) * int(out.split(",")[-1]) for out, x in rows))
+
+
 def once(text: str) -> float:
     """FLOPs as they are counted here, loops once."""
     module = parse(text)
@@ -102,5 +114,22 @@ def test_stored(name: str) -> None:
     """Each stored text, too; where it has no loop, nothing is added."""
     text = STORED[name].read_text() if name in STORED else of_record(RECORDS[name])
     # XLA adds up in 32 bits.
-    assert once(text) == pytest.approx(analysed(text), rel=1e-5, abs=64)
+    assert once(text) == pytest.approx(analysed(text) + of_libtpu(text), rel=1e-5, abs=64)
     assert " while(" in text or (added_by_rounds(text) == 0 and least(text) == once(text))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
+@pytest.mark.parametrize("shape, k", [((8, 1000), 5), ((16, 2048), 3), ((64, 64), 4)])
+def test_the_largest_on_a_tpu(shape: tuple[int, ...], k: int) -> None:
+    """The TPU compiler takes the k largest by an operation of its own, or sorts; in a loop each round counts."""
+
+    def chosen(x: jax.Array) -> jax.Array:
+        return jax.lax.top_k(x, k)[0]
+
+    def again(x: jax.Array) -> jax.Array:
+        return jax.lax.scan(lambda x, _: (x * chosen(x).sum(-1, keepdims=True), None), x, None, length=7)[0]
+
+    x = jax.ShapeDtypeStruct(shape, "float32")
+    program, loop = (inspect(f, x, target="v5e:1x1") for f in (chosen, again))
+    assert once(program.hlo) == program.flops
+    assert program.flops is not None and loop.flops is not None and loop.flops >= 7 * program.flops

@@ -2,6 +2,9 @@
 
 import functools
 import importlib.util
+import re
+import subprocess
+import sys
 from typing import Any
 
 import equinox as eqx
@@ -300,6 +303,47 @@ def test_ragged_all_to_all() -> None:
         "[compiler-lacks-it] XLA for CPU does not implement what this program asks for.\n"
         "  where: UNIMPLEMENTED: HLO opcode `ragged-all-to-all` is not supported by XLA:CPU"
     )
+
+
+SUMS = {
+    "all_reduce": lambda a: jax.lax.psum(a, "x"),
+    "maximum": lambda a: jax.lax.pmax(a, "x"),
+    "reduce_scatter": lambda a: jax.lax.psum_scatter(a, "x", tiled=True),
+    "in a loop": lambda a: jax.lax.fori_loop(0, 3, lambda _, b: jax.lax.psum(b, "x") * b, a),
+}
+
+
+@pytest.mark.parametrize("summed", SUMS.values(), ids=SUMS)
+def test_sums_that_end_the_process(summed: Any) -> None:
+    """XLA for CPU aborts at a sum of bfloat16 over some of a mesh's axes: an error instead, and others compile."""
+
+    def mapped(axes: set[str]) -> Any:
+        return jax.shard_map(summed, mesh=mesh_of(2, 4), axis_names=axes, in_specs=P("x"), out_specs=P("x"), check_vma=False)
+
+    def kinds(axes: set[str], dtype: str, target: str | None = None) -> set[str]:
+        x = jax.ShapeDtypeStruct((16, 8), dtype, sharding=jax.NamedSharding(mesh_of(2, 4), P("x")))
+        return {c.kind for c in inspect(mapped(axes), x, target=target).collectives}
+
+    with pytest.raises(ShardlabError, match=r"\[compiler-would-die\].*\n.*bf16") as error:
+        kinds({"x"}, "bfloat16")
+    assert re.match(r"stablehlo\.(all_reduce|reduce_scatter) of tensor<\d+x8xbf16>   test_handed.py:\d+$", error.value.where)
+    for axes, dtype in (({"x", "y"}, "bfloat16"), ({"x"}, "float32"), ({"x"}, "float16")):
+        assert kinds(axes, dtype) <= {"all-reduce", "reduce-scatter"} != set()
+    if importlib.util.find_spec("libtpu"):
+        assert kinds({"x"}, "bfloat16", "v5e:2x4") <= {"all-reduce", "reduce-scatter"}
+
+
+def test_a_sum_that_ends_the_process() -> None:
+    """It does still: where a newer XLA does not, the error has to go."""
+    script = (
+        "import jax; jax.config.update('jax_num_cpu_devices', 4)\n"
+        "mesh = jax.make_mesh((2, 2), ('x', 'y'), axis_types=(jax.sharding.AxisType.Auto,) * 2)\n"
+        "some = dict(mesh=mesh, axis_names={'x'}, in_specs=jax.P('x'), out_specs=jax.P())\n"
+        "f = jax.shard_map(lambda a: jax.lax.psum(a, 'x'), **some)\n"
+        "jax.jit(f).lower(jax.ShapeDtypeStruct((4,), 'bfloat16')).compile()"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert ended.returncode < 0 and "Invalid binary instruction opcode copy" in ended.stderr
 
 
 REFUSED = {

@@ -187,6 +187,61 @@ def test_bfloat16_travels_as_float32_on_cpu() -> None:
     assert summary(program) == [("all-reduce", (64, 256), "f32", "x", 4, 1)]
 
 
+def collective(kind: str) -> Callable[[jax.Array], jax.Array]:
+    """One collective over x."""
+    pairs = [(i, (i + 1) % 4) for i in range(4)]
+    made = {
+        "all-gather": lambda a: jax.lax.all_gather(a, "x", tiled=True),
+        "all-reduce": lambda a: jax.lax.psum(a, "x"),
+        "all-to-all": lambda a: jax.lax.all_to_all(a, "x", 1, 0, tiled=True),
+        "collective-permute": lambda a: jax.lax.ppermute(a, "x", pairs),
+        "reduce-scatter": lambda a: jax.lax.psum_scatter(a, "x", tiled=True),
+    }
+    return jax.shard_map(made[kind], mesh=mesh_of(x=4), in_specs=P("x"), out_specs=P("x"), check_vma=False)
+
+
+KINDS = ("all-gather", "all-reduce", "all-to-all", "collective-permute", "reduce-scatter")
+TRAVELS = {
+    "float16": "f16",
+    "float8_e4m3fn": "f16",
+    "float8_e5m2": "f16",
+    "float4_e2m1fn": "f16",
+    "int4": "s8",
+    "int8": "s8",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", TRAVELS)
+def test_small_types_travel_on_cpu(dtype: str, kind: str) -> None:
+    """As what the docstring of `Program` says: f8 and f4 in f16, s4 in s8, f16 and s8 as they are."""
+    (found,) = inspect(collective(kind), spec(mesh_of(x=4), (32, 16), "x", dtype=dtype)).collectives
+    assert (found.kind, found.dtype) == (kind, TRAVELS[dtype])
+
+
+def test_branches() -> None:
+    """All branches count, and the table says that one runs; in a loop as often as it is reached."""
+    mesh = mesh_of(x=8)
+
+    def f(flag: jax.Array, x: jax.Array) -> jax.Array:
+        def step(x: jax.Array, i: jax.Array) -> tuple[jax.Array, None]:
+            x = jax.lax.cond(i < flag[0], lambda x: jax.lax.psum(x, "x"), lambda x: jax.lax.pmax(x + 1, "x"), x)
+            return jax.lax.ppermute(x, "x", [(d, (d + 1) % 8) for d in range(8)]), None
+
+        return jax.lax.scan(step, x, jnp.arange(5, dtype=jnp.int32))[0]
+
+    mapped = jax.shard_map(f, mesh=mesh, in_specs=(P(), P("x")), out_specs=P("x"), check_vma=False)
+    program = inspect(mapped, jax.ShapeDtypeStruct((1,), "int32"), spec(mesh, (64, 4), "x"))
+    assert sorted((c.kind, c.executions) for c in program.collectives) == [
+        ("all-reduce", 5),
+        ("all-reduce", 5),
+        ("collective-permute", 5),
+    ]
+    assert [c.kind for c in program.chosen] == ["all-reduce"] * 2
+    assert "2 of them in branches of a conditional" in str(program)
+    assert inspect(matmul, spec(mesh, (64, 32), None, "x"), spec(mesh, (32, 8), "x")).chosen == ()
+
+
 def test_memory_and_placements() -> None:
     """Arguments, outputs and donated bytes are those of one device; every output has its placement, in tree order."""
     mesh = mesh_of(x=2, y=4)

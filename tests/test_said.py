@@ -10,8 +10,10 @@ import warnings
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 import why_programs as programs
+from jax import P
 from why_programs import constrained, mesh, spec
 
 import shardlab as sl
@@ -53,6 +55,22 @@ def test_only_the_warning_is_taken_out() -> None:
     found: list[str] = []
     assert sorted_out(b"before\n" + XLA + b"\xff after\n" + XLA + b"no end", found) == b"before\n\xff after\nno end"
     assert found == [SAID]
+
+
+def test_what_runs_on_one_device(capfd: pytest.CaptureFixture[str]) -> None:
+    """A callback of an array that is cut gathers it, which no other spec avoids; of blocks it does not."""
+
+    def sine(x: jax.Array) -> jax.Array:
+        return jax.pure_callback(np.sin, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    over = mesh(2, 4)
+    x = spec(over, (64, 8), "y")
+    program = sl.inspect(sine, x)
+    (said,) = program.warnings
+    assert "a callback" in said and "Inside of shard_map" in said and "another spec" not in said
+    assert [c.kind for c in program.collectives] == ["all-gather"] and capfd.readouterr().err == ""
+    blocks = sl.inspect(jax.shard_map(sine, mesh=over, in_specs=P("y"), out_specs=P("y")), x)
+    assert blocks.collectives == () == blocks.warnings
 
 
 def test_an_fft_that_is_not_taken_apart() -> None:

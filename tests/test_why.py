@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -308,3 +309,56 @@ def test_flax_is_passed_over() -> None:
 
     found = sl.why(model, spec(over, (64, 128), "x", None), spec(over, (1024, 64), "x", None), tries=0)
     assert [answer.line.text for answer in found.answers] == ["return layer(x)"]
+
+
+@needs_libtpu
+def test_callbacks_for_a_target() -> None:
+    """What is lowered for devices that are not here, as `inspect` lowers it."""
+
+    def printing(a: jax.Array) -> jax.Array:
+        total = a.sum()
+        jax.debug.print("{}", total)
+        return total
+
+    found = sl.why(printing, spec(mesh(2, 4), (64, 128), "x"), target="v5e:2x4", tries=0)
+    assert [(c.kind, c.axes) for c in found.program.collectives] == [("all-reduce", ("x",))]
+    assert found.answers[0].line.text == "total = a.sum()" and found.answers[0].edges
+
+
+@needs_libtpu
+def test_a_larger_target() -> None:
+    """Shardings meet on the mesh that the target has, not on the arguments' own."""
+    over = mesh(2, 4)
+    x, w = spec(over, (1024, 256), "x"), spec(over, (256, 512), "x", "y")
+    found = sl.why(lambda x, w: jnp.tanh(x @ w), x, w, target="v5e:4x4", axes={"x": 8, "y": 2}, tries=0)
+    (answer,) = found.answers
+    assert (answer.collective.kind, answer.collective.group_size) == ("all-gather", 8)
+    assert math.prod(answer.collective.shape) == 256 * 512 // 2
+    (edge,) = answer.edges
+    assert edge.axes == {"x"} and str(edge.has[0]) == "[256, 512] P('x', 'y'), from argument w"
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_in_branches(compiler: str) -> None:
+    """Collectives of branches are the user's own, in a loop too; what the compiler adds there has its shardings."""
+    over = mesh(8)
+
+    def branches(flag: jax.Array, x: jax.Array) -> jax.Array:
+        return jax.lax.cond(flag > 0, lambda x: jax.lax.psum(x, "x"), lambda x: jax.lax.pmax(x * 2, "x"), x)
+
+    def looped(flag: jax.Array, x: jax.Array) -> jax.Array:
+        return jax.lax.fori_loop(0, 3, lambda _, x: branches(flag, x), x)
+
+    flag, target = jax.ShapeDtypeStruct((), "int32"), "v5e:2x4" if compiler == "tpu" else None
+    for f in (branches, looped):
+        mapped = jax.shard_map(f, mesh=over, in_specs=(P(), P("x")), out_specs=P("x"), check_vma=False)
+        found = sl.why(mapped, flag, spec(over, (64, 4), "x"), target=target, tries=0)
+        assert [answer.written for answer in found.answers] == [True, True]
+
+    def left(flag: jax.Array, x: jax.Array, w: jax.Array) -> jax.Array:
+        return jax.lax.cond(flag > 0, lambda x: jnp.tanh(x @ w), lambda x: x, x)
+
+    args = (flag, spec(over, (256, 64), "x"), spec(over, (64, 64), "x"))
+    (answer,) = sl.why(left, *args, target=target, tries=0).answers
+    (edge,) = answer.edges
+    assert answer.collective.kind == "all-gather" and str(edge.has[0]) == "[64, 64] P('x', None), from argument w"

@@ -12,9 +12,10 @@ from shardlab.errors import ShardlabError
 from shardlab.placement import Axes, Placement
 from shardlab.programs.compiler.handed import Handed
 from shardlab.programs.reading.arithmetic import added_by_rounds, least
-from shardlab.programs.reading.calls import largest
+from shardlab.programs.reading.calls import calls, largest
 from shardlab.programs.reading.collectives import Collective, price, read_collectives, total_bytes
 from shardlab.programs.reading.depth import depth
+from shardlab.programs.reading.hlo import parse
 from shardlab.programs.reading.overlap import Overlap, overlaps
 from shardlab.programs.said import heard, unused_donations
 from shardlab.programs.terms import placed_of
@@ -59,7 +60,8 @@ class Memory:
 class Program:
     """A compiled program; everything in it is for one device.
 
-    On the CPU backend a collective of bf16 or f16 arrays runs in f32, at twice the bytes; on a TPU it stays as written.
+    On the CPU backend a collective of bf16 arrays runs in f32, at twice the bytes, of f8 and f4 ones in f16, and of s4 ones
+    in s8; on a TPU each stays as written.
 
     Args:
         collectives: in the order of the HLO text.
@@ -114,6 +116,15 @@ class Program:
         """
         return overlaps(self.hlo, {c.name for c in self.collectives}) if self.collectives else ()
 
+    @functools.cached_property
+    def chosen(self) -> tuple[Collective, ...]:
+        """Those collectives that run if a conditional takes the branch that they are in; all branches are counted."""
+        if not self.collectives or " conditional(" not in self.hlo:
+            return ()
+        module, found = parse(self.hlo), calls(self.hlo).chosen
+        names = {name for computation in found for name in module.computations[computation]}
+        return tuple(c for c in self.collectives if c.name in names)
+
     @property
     def kinds(self) -> frozenset[str]:
         """Kinds of collectives that run."""
@@ -152,6 +163,8 @@ class Program:
     def _lines(self) -> Iterator[str]:
         """What stands below the table."""
         where = f"{self.devices} {self.platform.upper()} device{'s' if self.devices > 1 else ''}"
+        if count := len(self.chosen):
+            yield f"{count} of them in branches of a conditional: all are counted as often as it is reached; one branch runs"
         if any(c.executions is None for c in self.collectives):
             yield "?: in a loop whose number of rounds depends on data"
         if "unknown" in self.kinds:

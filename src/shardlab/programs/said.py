@@ -126,6 +126,12 @@ def _explained(told: str) -> str:
 def _rematerialized(told: str, of: str) -> str:
     found = _REMATERIALIZED.search(told)
     had, wants, array = found.groups() if found else ("one sharding", "another", "an array")
+    if "maximal device=" in wants:
+        return (
+            f"XLA: involuntary full rematerialization. What runs on one device alone, as a callback of an array does,"
+            f" takes {array}, cut by {had}{of}: it is brought whole to every device. Inside of shard_map each one"
+            f" calls with its own block."
+        )
     return (
         f"XLA: involuntary full rematerialization. It knows no way from {had} to {wants} but to bring {array} together whole"
         f" on every device{of}; another spec on one of the two sides avoids it."

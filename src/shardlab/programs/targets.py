@@ -81,7 +81,7 @@ def compile_for(
     slice_ = parse_target(target)
     need_libtpu(slice_)
     process.compiler.start()
-    lowered, named = _lowered(Handed(f, tuple(args), kwargs or {}), target, axes)
+    lowered, named = lowered_for(Handed(f, tuple(args), kwargs or {}), target, axes)
     module, count = lowered.compiler_ir("stablehlo"), device_count(lowered)
     named = named or _named_inside(lowered, count)
     if count > 1 and count != slice_.size:
@@ -106,7 +106,7 @@ def compile_for(
     return CrossCompiled(reply, infos, devices_there, lowered.args_info, tuple(found)), named
 
 
-def _lowered(handed: Handed, target: str, axes: Mapping[str, int] | None) -> tuple[Any, Axes | None]:
+def lowered_for(handed: Handed, target: str, axes: Mapping[str, int] | None) -> tuple[Any, Axes | None]:
     """Lowered for a TPU, and its mesh, if arguments or context have one.
 
     Nothing is moved, since what a function holds cannot be. Only for a mesh that is to have other sizes, and for callbacks

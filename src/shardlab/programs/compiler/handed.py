@@ -13,9 +13,12 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.placement import Axes
+from shardlab.sources import Line, users_line
 
 AXIS = re.compile(r'"([^"]+)"=(\d+)')
 """A mesh axis and its size as StableHLO writes them, `"x"=2`."""
+FRAME = re.compile(r'"([^"]+)":(\d+):\d+')
+"""A line of a file in the location of an operation."""
 
 
 class Handed:
@@ -59,7 +62,8 @@ class Handed:
         """As a `jax.stages.Compiled` for the devices here.
 
         Raises:
-            ShardlabError: there are fewer of them than an abstract mesh has; or the compiler lacks an operation.
+            ShardlabError: there are fewer of them than an abstract mesh has; or the compiler lacks an operation, or would
+                end this process.
         """
         import jax
 
@@ -74,6 +78,8 @@ class Handed:
             client = jax.devices()[0].client
             lowered = self.lowered(getattr(client, "_raw_platform", client.platform))
             over = _first_devices(device_count(lowered))
+        if jax.default_backend() == "cpu":
+            _refuse_what_ends_the_process(lowered)
         with unimplemented(f"XLA for {jax.default_backend().upper()}"):
             return lowered.compile() if over is None else lowered.compile(device_assignment=over)
 
@@ -103,6 +109,33 @@ class Handed:
         # What wraps a jitted function (equinox, flax, pmap) has a `lower` that takes no platform.
         with replaced(jax.stages.Traced, "lower", lambda lower: functools.partial(lower, lowering_platforms=platforms)):
             return _whole(_inner(f.lower(*args, **self.kwargs), (jax.stages.Lowered,)))
+
+
+def _refuse_what_ends_the_process(lowered: Any) -> None:
+    """Raises where XLA for CPU aborts, so that a notebook would lose all that it holds: jaxlib 0.10.2 and 0.12.0.1 do.
+
+    It turns sums of bfloat16 into sums of float32, and takes no more for a sum than one operation of two numbers. Inside of
+    a `shard_map` over some axes of the mesh, JAX lowers a sum to that operation and a sharding constraint.
+    """
+    from jaxlib.mlir import ir
+
+    found: list[Any] = []
+
+    def look(op: Any) -> Any:
+        if op.name in ("stablehlo.all_reduce", "stablehlo.reduce_scatter"):
+            kind = str(ir.RankedTensorType(op.operands[0].type).element_type)
+            inside = {each.name for each in op.regions[0].blocks[0].operations}
+            found.extend([op] if kind == "bf16" and "sdy.sharding_constraint" in inside else [])
+        return ir.WalkResult.ADVANCE
+
+    lowered.compiler_ir("stablehlo").operation.walk(look)
+    if found:
+        op, frames = found[0], FRAME.findall(str(found[0].location))
+        line = users_line(Line(file, int(number)) for file, number in frames)
+        what = "XLA for CPU would end this process: a sum of bfloat16 inside a shard_map over some of the mesh's axes."
+        where = f"{op.name} of {op.operands[0].type}   {line}".rstrip()
+        mend = "sum in float32, or give the shard_map all axes; a target's compiler takes it as it is: target='v5e:2x4'."
+        raise ShardlabError("compiler-would-die", what, where=where, mend=mend)
 
 
 @functools.cache

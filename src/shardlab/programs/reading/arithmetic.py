@@ -165,6 +165,13 @@ class Arithmetic:
     def _solved(self, i: Instruction, around: dict[str, Instruction]) -> float:
         return 2.0 * size(i.shape) * self._operand(i, 0, around).shape[-1]
 
+    def _custom(self, i: Instruction, around: dict[str, Instruction]) -> float:
+        """None, but for what libtpu (0.0.42) counts of its own: of the k largest, k for each element. Tiles, T(8,128), are a
+        TPU's."""
+        if 'custom_call_target="TopK"' not in i.text or ":T(" not in i.text:
+            return 0.0
+        return float(size(self._operand(i, 0, around)) * next(leaves(i.shape)).shape[-1])
+
     def _summed(self, i: Instruction, around: dict[str, Instruction]) -> float:
         return sum(size(array) for array in leaves(i.shape))
 
@@ -177,6 +184,7 @@ _COUNTED: dict[str, Callable[[Arithmetic, Instruction, dict[str, Instruction]], 
     "cholesky": Arithmetic._factored,
     "conditional": Arithmetic._branches,
     "convolution": Arithmetic._convolution,
+    "custom-call": Arithmetic._custom,
     "dot": Arithmetic._dot,
     "fft": Arithmetic._transform,
     "map": Arithmetic._map,

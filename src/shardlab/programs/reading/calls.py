@@ -23,15 +23,15 @@ class Calls:
     """Who calls whom.
 
     `runs` says how often each computation runs: 0 when `ENTRY` does not reach it, `None` when data decides.
-    `fused` holds computations that fusions call; on TPU an asynchronous collective is several of them. `loops` holds the
-    rounds of each `while`, by computation and name.
+    `fused` holds computations that fusions call; on TPU an asynchronous collective is several of them. `chosen` holds those
+    that run if a conditional takes their branch. `loops` holds the rounds of each `while`, by computation and name.
     """
 
     def __init__(self, module: Module) -> None:
         self.loops = Tally(module).loops
         sites: dict[str, list[tuple[str, int | None]]] = {name: [] for name in module.computations}
         rounds: dict[str, list[tuple[str, int | None]]] = {name: [] for name in module.computations}
-        fused = set()
+        fused, chosen = set(), set()
         for caller, instructions in module.computations.items():
             for instruction in instructions.values():
                 if "=%" not in instruction.text and "={%" not in instruction.text:
@@ -43,6 +43,7 @@ class Calls:
                 else:
                     called = [each for each in _callees(instruction) if each[0] in sites]
                     fused |= {callee for callee, _ in called if instruction.opcode == "fusion"}
+                    chosen |= {callee for callee, _ in called if instruction.opcode == "conditional"}
                     for callee, times in called:
                         sites[callee].append((caller, times))
         self.fused = frozenset(fused)
@@ -53,6 +54,8 @@ class Calls:
             # Rounds are those of a whole run already; what nobody runs has none.
             counts += [times if self.runs[caller] != 0 else 0 for caller, times in rounds[name]]
             self.runs[name] = None if None in counts else sum(c for c in counts if c is not None)
+            chosen |= {name} if callers[name] & chosen else set()
+        self.chosen = frozenset(chosen)
 
     def _rounds(self, caller: str, loop: Instruction) -> Iterator[tuple[str, int | None]]:
         """How often a loop's body and its condition run in all; the condition is looked at once more in each start."""

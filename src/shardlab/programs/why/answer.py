@@ -6,10 +6,11 @@ import dataclasses
 import itertools
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from shardlab.errors import ShardlabError
+from shardlab.programs.compiler.handed import Handed
 from shardlab.programs.program import Program, inspect
 from shardlab.programs.reading.collectives import Collective, price
 from shardlab.programs.reading.hlo import parse
@@ -132,8 +133,8 @@ def why(
     source = Source(f, args, kwargs)
     jitted, leaves = source.built()
     program = inspect(jitted, *leaves, target=target, axes=axes)
-    found = _provenance(jitted, leaves, source.names, target)
-    answers = _answered(program, found, source.sizes)
+    found, sizes = _provenance(Handed(jitted, tuple(leaves), {}), source, target, axes)
+    answers = _answered(program, found, sizes)
     trials = _Trials(source, found, program, dict(target=target, axes=axes), tries)
     order = sorted(range(len(answers)), key=lambda i: -_moved(answers[i].collective))
     tried = {i: trials.of(answers[i]) for i in order}
@@ -186,12 +187,19 @@ def _moved(c: Collective) -> int:
     return price([c if c.executions is not None else dataclasses.replace(c, executions=1)])
 
 
-def _provenance(jitted: Any, leaves: Sequence[Any], names: Sequence[str], target: str | None) -> Provenance | None:
+def _provenance(
+    handed: Handed, source: Source, target: str | None, axes: Mapping[str, int] | None
+) -> tuple[Provenance | None, Mapping[str, int]]:
+    """What Shardy says of the program as it is lowered for its target, and the sizes that mesh axes have there."""
     import jax
 
-    platform = "tpu" if target else jax.default_backend()
-    lowered = jitted.trace(*leaves).lower(lowering_platforms=(platform,))
-    return provenance(lowered.compiler_ir("stablehlo"), names)
+    if target:
+        from shardlab.programs.targets import lowered_for
+
+        lowered, named = lowered_for(handed, target, axes)
+    else:
+        lowered, named = handed.lowered(jax.default_backend()), None
+    return provenance(lowered.compiler_ir("stablehlo"), source.names), dict(named) if named else source.sizes
 
 
 def _answered(program: Program, found: Provenance | None, sizes: Mapping[str, int]) -> list[Answer]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from shardlab.programs.compiler.handed import FRAME
 from shardlab.sources import Line, users_line
 
 Dims = tuple[tuple[str, ...], ...]
@@ -17,11 +18,11 @@ PIPELINE = "sdy-propagation-pipeline"
 
 _DIMS = re.compile(r"\[((?:\{[^}]*\}(?:, )?)*)\]")
 _NAME = re.compile(r'loc\("([^"]*)"(?!:)')
-_FRAME = re.compile(r'"([^"]+)":(\d+):\d+')
 _CONSTRAINTS = {"sharding_constraint": "with_sharding_constraint", "reshard": "jax.reshard"}
 _VIEWS = frozenset(f"stablehlo.{name}" for name in ("convert", "dynamic_slice", "reshape", "slice", "transpose"))
 _PASSED = ("func.call", "stablehlo.while", "stablehlo.optimization_barrier")
-_LOOPS = ("stablehlo.while", "stablehlo.case", "stablehlo.if", "sdy.manual_computation")
+_IN_FULL = ("stablehlo.while", "stablehlo.case", "stablehlo.if")
+_LOOPS = (*_IN_FULL, "sdy.manual_computation")
 _WRITTEN = re.compile(
     r"stablehlo\.(all_gather|all_reduce|all_to_all|collective_broadcast|collective_permute|reduce_scatter)$"
 )
@@ -148,7 +149,7 @@ class _Reader:
             place = str(op.location)
             tail = _NAME.match(place)
             name = "/".join(filter(None, (prefix, tail[1] if tail else "")))
-            line = users_line(Line(file, int(number)) for file, number in _FRAME.findall(place))
+            line = users_line(Line(file, int(number)) for file, number in FRAME.findall(place))
             line = line if line.file else outer
             self.names |= dict.fromkeys(op.results, (name, line))
             if own := _own(op):
@@ -161,8 +162,8 @@ class _Reader:
                 self.written[name] = line
             for inner, taken in self._inside(op):
                 self.bound |= dict(zip(inner.arguments, taken))
-                # What a function or a shard_map holds is named from there on, what a loop holds in full.
-                self._walk(inner, prefix if op.name == "stablehlo.while" else name, line)
+                # What a function or a shard_map holds is named from there on, what a loop or a branch holds in full.
+                self._walk(inner, prefix if op.name in _IN_FULL else name, line)
 
     def _inside(self, op: Any) -> Iterator[tuple[Any, Sequence[Any]]]:
         """Blocks that `op` runs, and what stands for their arguments outside."""
