@@ -1,10 +1,14 @@
 """The book, built once for all tests that look at it."""
 
+import functools
+import http.server
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -29,3 +33,20 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield started
         started.close()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """A server of files that says nothing."""
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def site(book: Path) -> Iterator[str]:
+    """The address of the book on a server of this machine."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(book)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()

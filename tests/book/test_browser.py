@@ -184,6 +184,36 @@ def test_search_ranks(visit: Callable[[str], Page], word: str) -> None:
     assert kinds == sorted(kinds) and {*kinds} == {"notebooks", "solutions"}
 
 
+@pytest.mark.parametrize("asked", ["reduce-scatter", "donation", "ring"])
+def test_search_shows_the_sentence(browser: Browser, site: str, asked: str) -> None:
+    """Below each result is a sentence with the word, of the page's own text; of the glossary's entry its definition."""
+    page = browser.new_page()
+    noise: list[str] = []
+    page.on("pageerror", lambda error: noise.append(str(error)))
+    page.goto(f"{site}search.html?q={asked}")
+    page.get_by_text("Search finished").wait_for()
+    page.wait_for_function("document.querySelectorAll('ul.search > li > p.context').length > 3")
+    shown = page.eval_on_selector_all("ul.search p.context", "lines => lines.map(line => line.textContent)")
+    chapters = page.locator("ul.search > li", has=page.locator("a[href^='notebooks/']")).locator("p.context")
+    assert len(shown) > 3 and all(len(said) < 245 and "On this page" not in said for said in shown), shown
+    told = [said.lower() for said in chapters.all_inner_texts()]
+    assert asked[:5] in told[0] and all(any(word[:5] in said for word in asked.split("-")) for said in told), told
+    if asked != "donation":
+        assert page.locator("ul.search > li a[href^='glossary']").count() > 0
+    assert noise == []
+    page.close()
+
+
+def test_search_ranks_what_students_read(visit: Callable[[str], Page]) -> None:
+    """A word inside of another one, "oom" in "rooms", does not bring a page for authors to the top."""
+    page = visit("search")
+    page.goto(page.url + "?q=OOM")
+    page.get_by_text("Search finished").wait_for()
+    links = page.eval_on_selector_all("ul.search > li > a", "links => links.map(a => a.getAttribute('href'))")
+    assert links[0].startswith("practices.html")
+    assert page.noise == []
+
+
 def test_search_opens_by_keyboard(visit: Callable[[str], Page]) -> None:
     """Ctrl-K opens the search field, and what is typed goes into it."""
     page = visit("intro")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import random
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page
@@ -30,30 +26,18 @@ STARTED = 90_000
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A server of files that says nothing."""
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing."""
-
-
 @pytest.fixture(scope="module")
-def page(browser: Browser, book: Path) -> Iterator[Page]:
+def page(browser: Browser, site: str) -> Iterator[Page]:
     """The page of playgrounds from a server of this machine; `page.noise` has errors and requests to others."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(book)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    home = f"http://127.0.0.1:{server.server_port}/"
     opened = browser.new_context(reduced_motion="reduce").new_page()
     opened.noise = []
     opened.on("console", lambda said: said.type == "error" and opened.noise.append(said.text))
     opened.on("pageerror", lambda error: opened.noise.append(str(error)))
-    opened.on("request", lambda asked: asked.url.startswith((home, "data:", "blob:")) or opened.noise.append(asked.url))
-    opened.goto(f"{home}playground.html")
+    opened.on("request", lambda asked: asked.url.startswith((site, "data:", "blob:")) or opened.noise.append(asked.url))
+    opened.goto(f"{site}playground.html")
     yield opened
     assert opened.noise == []
     opened.context.close()
-    server.shutdown()
-    server.server_close()
 
 
 def form(page: Page, name: str) -> Locator:
