@@ -66,8 +66,10 @@ def test_what_runs_on_one_device(capfd: pytest.CaptureFixture[str]) -> None:
     over = mesh(2, 4)
     x = spec(over, (64, 8), "y")
     program = sl.inspect(sine, x)
-    (said,) = program.warnings
-    assert "a callback" in said and "Inside of shard_map" in said and "another spec" not in said
+    # XLA of JAX 0.12 does not warn.
+    assert len(program.warnings) == int(jax.__version_info__ < (0, 12))
+    for said in program.warnings:
+        assert "a callback" in said and "Inside of shard_map" in said and "another spec" not in said
     assert [c.kind for c in program.collectives] == ["all-gather"] and capfd.readouterr().err == ""
     blocks = sl.inspect(jax.shard_map(sine, mesh=over, in_specs=P("y"), out_specs=P("y")), x)
     assert blocks.collectives == () == blocks.warnings

@@ -340,7 +340,7 @@ def test_a_larger_target() -> None:
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_in_branches(compiler: str) -> None:
-    """Collectives of branches are the user's own, in a loop too; what the compiler adds there has its shardings."""
+    """Collectives of branches are the user's own, in a loop too; what the compiler adds there has its shardings, where it is named."""
     over = mesh(8)
 
     def branches(flag: jax.Array, x: jax.Array) -> jax.Array:
@@ -360,5 +360,8 @@ def test_in_branches(compiler: str) -> None:
 
     args = (flag, spec(over, (256, 64), "x"), spec(over, (64, 64), "x"))
     (answer,) = sl.why(left, *args, target=target, tries=0).answers
-    (edge,) = answer.edges
-    assert answer.collective.kind == "all-gather" and str(edge.has[0]) == "[64, 64] P('x', None), from argument w"
+    assert answer.collective.kind == "all-gather"
+    if jax.__version_info__ < (0, 12):
+        assert str(answer.edges[0].has[0]) == "[64, 64] P('x', None), from argument w"
+    else:  # that XLA names no operation for it
+        assert answer.collective.op_name == "" and answer.edges == ()
