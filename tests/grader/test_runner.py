@@ -203,6 +203,7 @@ def test_a_cells_error_tells_its_line(ran: Run) -> None:
     lines = {error.cell + 1: error.line for error in recording.errors}
     assert lines == {
         4: "line 2 of cell 3, in inner\n    return [xs[n] for n in range(9)]\n            ^^^^^\n"
+        "with xs = [1], n = 1\n"
         "called in line 3 of cell 3, in outer: def outer(): return inner([1])\ncalled in line 2 of cell 4: outer()",
         5: "",
         6: "line 1 of cell 6\n    sorted(1)\n    ^^^^^^^^^",
