@@ -218,6 +218,20 @@ def test_errors_that_fight_back(ran: Run, body: str) -> None:
     assert values(recording)["a"] == 3 and recording.ended
 
 
+@pytest.mark.parametrize(
+    "body",
+    ["1 / 0", "exit()", "[0 for _ in iter(int, 1)]"],
+    ids=["raises", "exits", "no-end"],
+)
+def test_values_that_fight_back(ran: Run, body: str) -> None:
+    """A value on the line that raised, or the name of what is not there, may run code when it is looked at: as above."""
+    value = f"class V:\n    __module__ = 'numpy'\n    aval = property(lambda self: {body})\nv = V()\nv + 1"
+    name = f"class E(AttributeError):\n    obj = property(lambda self: {body})\nraise E"
+    _, recording = ran(value, name, "a = 3", cell_seconds=0.5)
+    assert [error.cell for error in recording.errors] == [0, 1]
+    assert values(recording)["a"] == 3 and recording.ended
+
+
 def test_a_line_of_escapes(ran: Run) -> None:
     """Whatever stands in the line that raised, and however long it is, a page gets a few short lines of printable text."""
     _, recording = ran("x = 1; raise ValueError  # \x1b[2J\u202e\t" + "y" * 10**5)
