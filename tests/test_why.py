@@ -340,7 +340,7 @@ def test_a_larger_target() -> None:
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_in_branches(compiler: str) -> None:
-    """Collectives of branches are the user's own, in a loop too; what the compiler adds there has its shardings, where it is named."""
+    """Collectives of branches are the user's own, in a loop too; what the compiler adds has its shardings, if named."""
     over = mesh(8)
 
     def branches(flag: jax.Array, x: jax.Array) -> jax.Array:
