@@ -84,11 +84,17 @@ dist: | $(PY)  ## build the wheel and the sdist into dist/
 	@rm -rf dist
 	@$(PY) -m hatchling build --directory dist
 
-release: dist  ## build and try the wheel in an environment of its own, and list what is to be done to publish it
-	@echo "Trying the wheel in build/release"
-	@rm -rf build/release && $(PYTHON) -m venv build/release
-	@build/release/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt dist/*.whl
-	@cd build && release/bin/python -W error -c 'import shardlab as sl; sl.setup(8); print(sl.check("0.1"))' > release/said.txt 2>&1 || { cat release/said.txt; exit 1; }
+# Each minor version of Python that runs here.
+PYTHONS ?= $(shell for p in python3.11 python3.12 python3.13 python3.14; do $$p -c "" 2>/dev/null && echo $$p; done)
+
+release: dist  ## build and try the wheel in an environment of its own for each Python, and list what is to be done to publish it
+	@for python in $(or $(PYTHONS),$(PYTHON)); do \
+		echo "Trying the wheel in build/release with $$($$python --version)"; \
+		rm -rf build/release && $$python -m venv build/release && \
+		build/release/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt dist/*.whl && \
+		{ (cd build && release/bin/python -W error -c 'import shardlab as sl; sl.setup(8); print(sl.check("0.1"))' > release/said.txt 2>&1) || \
+			{ cat build/release/said.txt; false; }; } || exit 1; \
+	done
 	@$(PY) -m shardlab_authoring.address
 
 address: $(INSTALLED)  ## set the repository's address everywhere (URL=https://github.com/OWNER/NAME)
