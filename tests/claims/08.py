@@ -133,7 +133,7 @@ def same_collectives(target):
 
 
 @claim(
-    "XLA for v5e turns a *small* reduce-scatter, this one of 4,096 bytes, into an all-reduce",
+    'XLA for v5e turns a *small* reduce-scatter, this one of {{ f"{V:,}" }} bytes, into an all-reduce',
     "In terms of shape `[512, 256]` it stays a reduce-scatter there as well.",
     targets=(CPU, V5E),
     alone=True,

@@ -199,6 +199,17 @@ def two_axes(target):
     assert found == [8240, 12400]
 
 
+@claim("The random bits are equal; a normal number is computed from them")
+def bits():
+    """By rows, by columns and on one device: bits are the same, and normal numbers up to rounding."""
+    plane = jax.make_mesh((4, 2), ("data", "model"), (AxisType.Auto,) * 2)
+    cuts = jax.NamedSharding(MESH, P("data")), jax.NamedSharding(plane, P(None, "model"))
+    for draw, atol in ((jax.random.bits, 0), (jax.random.normal, 1e-6)):
+        made = [jax.jit(draw, static_argnums=1, out_shardings=cut)(jax.random.key(8), (16, 6)) for cut in (None, *cuts)]
+        for other in made[1:]:
+            np.testing.assert_allclose(other, made[0], rtol=0, atol=atol)
+
+
 @claim("number $i$ of a draw depends on the key and on $i$, not on who computes it", targets=(CPU, V5E))
 def numbers(target):
     """Equal numbers however they are cut, and nothing moves."""

@@ -120,6 +120,25 @@ def one_system(target):
     assert max(c.payload_bytes for c in gathers) >= MATRIX.nbytes
 
 
+@claim(
+    "XLA for TPU makes an all-reduce of a gather as small as this one: the same payload, for twice the price. Of 1,024 "
+    "numbers it makes a gather.",
+    targets=(V5E,),
+)
+def small_gathers(target):
+    """A product that needs all of a vector, by hand and under jit, of 64 numbers and of 1,024."""
+
+    def by_hand(A, p):
+        return A @ jax.lax.all_gather(p, "x", tiled=True)
+
+    lies = jax.NamedSharding(LINE, P("x"))
+    for n, kind, times in ((64, "all-reduce", 2), (1024, "all-gather", 1)):
+        held = [jax.ShapeDtypeStruct(shape, "float32", sharding=lies) for shape in ((n, n), (n,))]
+        for f in (jnp.matmul, jax.shard_map(by_hand, mesh=LINE, in_specs=P("x"), out_specs=P("x"))):
+            found = sl.inspect(f, *held, target=target)
+            assert (found.kinds, found.payload_bytes, found.price) == ({kind}, 4 * n, times * 4 * n)
+
+
 @claim("On CPU, conjugate gradients under plain jit move what you wrote by hand", targets=(CPU,))
 def plain_gradients(target):
     """The page's budget: 6 gathers of 256 bytes and 13 sums of one number."""

@@ -52,9 +52,7 @@ def unplaced_zeros(target):
     assert [tuple(lies.spec) for lies in found.output_placements] == [(), ("data",)]
 
 
-@claim(
-    '`P("data")` means the first dimension, whichever it is', "Their values do not differ, the bytes do", targets=(CPU, V5E)
-)
+@claim('`P("data")` means the first dimension, whichever it is', "What differs are the bytes", targets=(CPU, V5E))
 def swapped_and_constrained(target):
     """The demonstration: bytes with one spec and none with the other."""
     clip = put(random(32, 24, 16), "data")

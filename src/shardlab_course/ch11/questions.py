@@ -54,7 +54,7 @@ ZERO = Question(
     explanation="Adam works element by element, so its state can be cut in any way, and whoever holds a part of the state "
                 "updates that part of the weight. The rest is moving: gradients come as sums, of which a device needs its "
                 "rows; new weights go to all. That is a reduce-scatter and an all-gather, the two halves of the all-reduce "
-                "that plain data parallelism makes, so ZeRO-1 costs nothing but programming.\n\nIn automatic mode on CPU "
+                "that plain data parallelism makes, so ZeRO-1 need not move a byte more.\n\nIn automatic mode on CPU "
                 "the first half is a whole all-reduce and a slice, half as much again; shard_map with psum_scatter saves "
                 "it. The tied weight is one array used twice. Its gradient is one sum over both uses, and its state exists "
                 "once: treat it as two and training goes another way without any error.",

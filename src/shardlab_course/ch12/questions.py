@@ -92,9 +92,9 @@ LOOP = Question(
                 "stands in the loop's own line. So one permute in the text and seven are the same payload. fori_loop(0, n) "
                 "with a hop in every round is the usual slip: n hops instead of n - 1, on eight devices a seventh more "
                 "bytes.\n\nUnrolled, the compiler sees all rounds and can order them freely, and the program grows with n; "
-                "looped, it stays small, and a round's hop can only hide behind that round's product. Where a hop stands in "
-                "the body, before or after the product, may then matter: if the product needs what has just arrived, "
-                "nothing is left to run beside it.",
+                "looped, it stays small, and where the compiler plans the body by itself a round's hop can only hide "
+                "behind that round's product. Where a hop stands in the body, before or after the product, may then "
+                "matter: if the product needs what has just arrived, nothing is left to run beside it.",
 )  # fmt: skip
 
 SIMULATE = Question(

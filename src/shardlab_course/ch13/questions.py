@@ -32,11 +32,11 @@ BATCH = Question(
     ),
     explanation="A batch of transforms needs no message. XLA for CPU, as in JAX 0.10.2, sends all of it nonetheless: it "
                 "gathers the rows, transforms all of them on every device, and cuts the output again. XLA for TPU makes "
-                "the same program without a message. vmap only makes the batch, and Explicit mode's type says c64[8@X, "
-                "...] of an output that was gathered and cut again.\n\nSo types are no ledger; the compiled program is. In "
-                "shard_map each device transforms its block, and nothing is left to decide. As a product with the matrix "
-                "of waves it would be cut as well, because XLA for CPU and for TPU both cut products, but n² "
-                "multiplications a row are a high price for that when n log n are enough.",
+                "the same program without a message. vmap only makes the batch, and Explicit mode's type says "
+                "complex64[64@x,128] of an output that was gathered and cut again.\n\nSo types are no ledger; the compiled "
+                "program is. In shard_map each device transforms its block, and nothing is left to decide. As a product "
+                "with the matrix of waves it would be cut as well, because XLA for CPU and for TPU both cut products, but "
+                "n² multiplications a row are a high price for that when n log n are enough.",
 )  # fmt: skip
 
 SLAB = Question(
@@ -82,9 +82,10 @@ PENCIL = Question(
     explanation="Pencils cut two dimensions and leave one whole, so three transforms need two exchanges. Each goes along "
                 "one mesh axis: groups of 2 along y, groups of 4 along x, four and two of them side by side. Each has a "
                 "payload of one block, whatever the size of the groups. A slab needs only one exchange "
-                "of the same size, but an n³ cube has n slabs and n² pencils: for more than n devices there is no other "
-                "way. The order of exchanges decides where the transform lies. Libraries choose orders in which dimensions "
-                "come out transposed, so that each local transform runs along the last one; then the inverse undoes it.",
+                "of the same size, but an n³ cube has n slabs and n² pencils: for more than n devices slabs are not "
+                "enough. The order of exchanges decides where the transform lies. Some libraries choose orders in which "
+                "dimensions come out transposed, so that each local transform runs along the last one; then the inverse "
+                "undoes it.",
 )  # fmt: skip
 
 POISSON = Question(

@@ -49,13 +49,14 @@ FAILING = Question(
         "something else, and JAX does not ask the other.",
     ),
     explanation="A jitted function of a global array is one program of all its devices, and each process starts its own "
-                "part. If a process never calls it (c), or calls it less often (h), the others wait, because one that never "
-                "comes looks like one that is slow. Some carriers of messages give up in the end: on CPUs gloo does so when "
-                "processes meet for the first time, and not later.\n\nA look at what is here needs nobody: own shards (d), "
-                "or a number that every device has (a, e). np.asarray wants shards that live elsewhere, and JAX refuses "
-                "(b). Worst is g: JAX believes what each process says of its own data, and copies that are promised to be "
-                "equal are not. device_put (f) does ask: it compares what the processes give, at the price of a message. "
-                "The rule behind all: same program, same order, same shapes, and different data only where an array is cut.",
+                "part. If a process never calls it (c), or calls it less often (h), the others wait, because one that "
+                "never comes looks like one that is slow. Some carriers of messages give up in the end: on CPUs Gloo does "
+                "so after half a minute when processes meet for the first time, and later it waits much longer.\n\nA "
+                "look at what is here needs nobody: own shards (d), or a number that every device has (a, e). np.asarray "
+                "wants shards that live elsewhere, and JAX refuses (b). Worst is g: JAX believes what each process says of "
+                "its own data, and copies that are promised to be equal are not. device_put (f) does ask: it compares what "
+                "the processes give, at the price of a message. The rule behind all: same program, same order, same "
+                "shapes, and different data only where an array is cut.",
 )  # fmt: skip
 
 HIERARCHY = Question(
@@ -123,7 +124,7 @@ CHECKPOINT = Question(
                 "devices need, whatever the mesh. The number of processes may be another too. What a run is made of besides "
                 "arrays must be saved with them: the step number, the random key, the place in the data. Saving is a "
                 "collective action, with a barrier before the checkpoint counts as complete; a save by process 0 alone "
-                "hangs. np.save(np.asarray(W)) is refused where W does not lie in one process, and gathering it first would "
+                "hangs. np.save(np.asarray(W)) is refused where a process lacks parts, and gathering it first would "
                 "need one host that can hold it all.",
 )  # fmt: skip
 
