@@ -1,7 +1,7 @@
 """The course as one PDF: Chromium prints each page of the rendered book, and the prints are joined under an outline.
 
 Run as `python jupyter_book/pdf.py FILE [PAGE ...]` after `make book`; pages are named as in `_toc.yml`, and are all of them
-but the solutions unless given.
+but the solutions and the playground unless given.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from pypdf import PdfReader, PdfWriter
 
 HERE = pathlib.Path(__file__).parent
 BOOK = HERE.parent / "build" / "book"
+LEFT_OUT = ("solutions/", "playground")
+"""Pages that would tell, or that only a browser can show."""
 SECONDS = 120
 """For one page, formulas and pictures included."""
 
 
 def contents(book: pathlib.Path = BOOK) -> list[tuple[str, list[str]]]:
-    """The parts of the book with the names of their pages, in order, solutions left out."""
+    """The parts of the book with the names of their pages, in order, without those in `LEFT_OUT`."""
     toc = yaml.safe_load((HERE / "_toc.yml").read_text())
     parts = [("", [toc["root"]])]
     for part in toc["parts"]:
         found = [name for entry in part["chapters"] for name in _names(entry, book / "pages")]
-        parts.append((part["caption"], [name for name in found if not name.startswith("solutions/")]))
+        parts.append((part["caption"], [name for name in found if not name.startswith(LEFT_OUT)]))
     return [(caption, names) for caption, names in parts if names]
 
 

@@ -287,6 +287,7 @@ def test_pages_are_printed_into_one_file(book: Path, tmp_path: Path) -> None:
     order = [name for _, names in pdf.contents() for name in names]
     assert order[0] == "intro" and [n for n in order if n.startswith("notebooks/")] == [f"notebooks/{n}" for n in NAMES]
     assert not [name for name in order if not (book / f"{name}.html").is_file()]
+    assert "playground" not in order and not [name for name in order if name.startswith("solutions/")]
 
 
 def test_exercises_lead_to_the_clinic() -> None:

@@ -268,4 +268,8 @@ def test_page_prints(visit: Callable[[str], Page]) -> None:
     assert page.locator("h1:visible").count() == 1
     assert not page.locator(".bd-sidebar-primary").is_visible()
     assert not page.locator(".doors").first.is_visible()
+    assert page.locator("details.hint").count() > 0 and page.locator("details.hint:visible").count() == 0
+    page.set_viewport_size({"width": 700, "height": 900})  # of A4 between its margins
+    boxes = page.eval_on_selector_all("article :is(pre, div)", "all => all.map(box => getComputedStyle(box).overflow)")
+    assert {*boxes} <= {"visible", "hidden"} and len(boxes) > 20
     assert len(page.pdf()) > 50_000
