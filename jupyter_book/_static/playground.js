@@ -32,7 +32,10 @@ async function show(form) {
   try {
     module = await started();
     const said = module.answered.callKwargs(form.dataset.play, givenIn(form));
-    if (turn === form.turn) place.innerHTML = said;
+    if (turn === form.turn) {
+      place.innerHTML = said;
+      reachable(place);
+    }
   } catch (error) {
     python = null; // the next press begins anew
     console.warn(error.message);
@@ -41,6 +44,14 @@ async function show(form) {
     else place.textContent = "Python could not be loaded from this book's folder. Press Show to try again.";
   }
   form.dataset.shown = String(turn);
+}
+
+/** What is wider than the page is scrolled by keyboard as well: when it is shown, and when it is unfolded. */
+function reachable(place) {
+  for (const box of place.querySelectorAll("*")) {
+    if (box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX)) box.tabIndex = 0;
+  }
+  for (const folded of place.querySelectorAll("details")) folded.addEventListener("toggle", () => reachable(folded), { once: true });
 }
 
 /** The step of a ring: one on, or one each 900 ms until the end. */

@@ -102,6 +102,23 @@ def test_steps(page: Page) -> None:
     assert ring.get_by_role("button", name="Play").count() == 1
 
 
+def test_what_scrolls_can_be_reached_by_keyboard(page: Page) -> None:
+    """On a narrow window every box that is wider than it takes the focus, and the page stays as wide as the window."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    form(page, "lens").locator("textarea").fill(TEXT)
+    for name in playgrounds.FORMS:
+        form(page, name).get_by_role("button", name="Show").click()
+        shown(page, name)
+    form(page, "lens").locator("details summary").click()
+    page.wait_for_function("document.querySelector('form[data-play=lens] details [tabindex=\"0\"]')")
+    scrolls = "box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX)"
+    wide = f"boxes => boxes.filter(box => {scrolls}).map(box => box.tabIndex)"
+    found = page.eval_on_selector_all(".play-said *", wide)
+    assert found and set(found) == {0}
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 720})
+
+
 def test_faults_are_the_packages_own(page: Page) -> None:
     """An expression that does not fit is told with carets; nothing is lost."""
     place = form(page, "place")
