@@ -283,9 +283,10 @@ def test_a_student_can_be_named_by_key(made: Release, monkeypatch: pytest.Monkey
 
 def test_a_name_that_is_a_pattern_is_a_name(made: Release) -> None:
     """Of `[ab]`, `a` and `b` only the first is meant; a pattern still is one where there is no such folder."""
-    for student in ("a", "b", "[ab]"):
+    for student in ("a", "b", "[ab]", "b?"):
         hand_in(made, student)
-    for asked, met in (("[ab]", ["[ab]"]), ("[a]", ["a"]), ("?", ["a", "b"])):
+    everybody = ["[ab]", "a", "b", "b?"]
+    for asked, met in (("[ab]", ["[ab]"]), ("[a]", ["a"]), ("?", ["a", "b"]), ("b?", ["b?"]), ("*", everybody)):
         pattern = classroom.wanted(made.course_dir, NAME, asked)
         assert [one.student for one in submissions(made.course_dir, NAME, pattern)] == met
 

@@ -111,6 +111,12 @@ class Course:
         ran = subprocess.run(line, env=self.environment, cwd=self.folder, stdout=subprocess.PIPE, check=True)
         return Ended(**json.loads(ran.stdout.splitlines()[-1]))
 
+    def nbgrader(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """One of nbgrader's own commands in the course directory, with both streams as one text."""
+        line = [sys.executable, "-m", "nbgrader", *arguments]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return subprocess.run(line, env=self.environment, cwd=self.root, text=True, errors="replace", **streams)
+
     def place(self, student: str) -> pathlib.Path:
         """A student's folder of the assignment; made when it is missing."""
         place = self.root / "submitted" / student / NAME

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 
 import pytest
 from shardlab_grader import statuses
+from shardlab_grader.plain import plain
 
 from . import early, exhaustion, inside, names, network, notebooks, plausible, programs, reach, startup, survivors
-from .cases import POINTS, Case
+from .cases import NAME, POINTS, Case
 from .harness import HONEST, KEY, SECRET, WORK, Course, Row, open_port, reached, sleeping
 from .pages import dangers, policy
 
@@ -50,11 +52,12 @@ def test_a_hostile_class(family: str, course: Course, monkeypatch: pytest.Monkey
     with open_port() as server:
         monkeypatch.setenv(network.PORT, str(server.getsockname()[1]))
         course.hand_in(cases)
+        theirs = course.copy(course.folder.with_name("theirs"))
         before = course.fixed()
         ended = course.run("grade", "90", "--workers", "2")
         called = reached(server)
     rows, scores = course.rows(), course.scores()
-    wrong = [line for case in cases for line in unfair(case, rows.get(case.name), scores.get(case.name))]
+    wrong = [line for case in cases for line in unfair(case, rows.get(plain(case.name)), scores.get(case.name))]
     good = (Row("graded", POINTS, ""), sum(POINTS.values()))
     wrong += [f"{name}: {rows.get(name)}" for name in HONEST if (rows.get(name), scores.get(name)) != good]
     assert not wrong, "\n".join([*wrong, ended.said])
@@ -65,6 +68,18 @@ def test_a_hostile_class(family: str, course: Course, monkeypatch: pytest.Monkey
     assert not list((course.folder / "tmp").iterdir())
     assert ended.kilobytes < 1_500_000, f"a process took {ended.kilobytes} kB"
     assert not told(course, cases)
+    by_nbgrader(theirs, course, ended.said)
+
+
+def by_nbgrader(theirs: Course, ours: Course, said: str) -> None:
+    """`nbgrader autograde` and `generate_feedback` on the same class, with its verdicts: the same table, scores and pages."""
+    shutil.copytree(ours.root / "shardlab", theirs.root / "shardlab", dirs_exist_ok=True)
+    for step in ("autograde", "generate_feedback"):
+        ran = theirs.nbgrader(step, NAME)
+        assert ran.returncode == 0 and not any(mark in ran.stdout for mark in "\x1b\u202e"), ran.stdout
+    assert (theirs.rows(), theirs.scores()) == (ours.rows(), ours.scores()), said
+    assert theirs.pages().keys() == ours.pages().keys()
+    assert not told(theirs, [])
 
 
 def unfair(case: Case, row: Row | None, score: float | None) -> list[str]:

@@ -159,8 +159,8 @@ def wanted(course_dir: pathlib.Path, assignment: str, student: str) -> str:
     """
     found = Roster(course_dir).student(assignment, student) or student
     one = found not in ("", "..") and pathlib.PurePath(found).name == found
-    exact = glob.escape(found)  # a name that could be a pattern is a name first
-    for pattern in (exact, found) if one else ():
+    exact = [glob.escape(found)] * (found != "*")  # a name that could be a pattern is a name first
+    for pattern in (*exact, found) if one else ():
         if next((course_dir / "submitted").glob(f"{pattern}/{assignment}"), None):
             return pattern
     mend = f"put each notebook at submitted/STUDENT/{assignment}/{assignment}.ipynb, then run the same command again."

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import functools
+import glob
+import logging
+import os
 import pathlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -75,13 +79,34 @@ def _alone(step: BaseConverter, name: str, steps: Steps) -> Iterator[None]:
     """Ours, with the course to itself, unless a command of ours has it and calls."""
     root, command = pathlib.Path(step.coursedir.root), f"nbgrader {name} {step.coursedir.assignment_id}"
     with contextlib.ExitStack() as stack:
+        step.log.addFilter(_in_plain)
+        stack.callback(step.log.removeFilter, _in_plain)
         if not lock.mine(root):
             told = lock.held(root, command, told=lambda who: step.log.warning("waiting: %s has the course", who))
             stack.enter_context(told)
             if steps is _generating:
                 stack.enter_context(all_or_nothing(root, step.coursedir.assignment_id))
         stack.enter_context(steps(step))
+        if "init_notebooks" not in vars(type(step)):  # by `Course`, for one student
+            step.init_notebooks = functools.partial(_find_notebooks, step, step.init_notebooks)
         yield
+
+
+def _in_plain(record: logging.LogRecord) -> bool:
+    """Let nbgrader's own words through, without what a folder's name would have a terminal do."""
+    record.msg, record.args = plain(record.getMessage(), keep="\n\t"), ()
+    return True
+
+
+def _find_notebooks(step: BaseConverter, theirs: Callable[[], None]) -> None:
+    """As nbgrader does, to whom `[ab]` is a pattern where it is a student too: what lies in one folder is one student's."""
+    asked = step._format_source(step.coursedir.assignment_id, step.coursedir.student_id)
+    one = step.coursedir.student_id != "*" and os.path.isdir(asked)
+    folders = [asked] if one else sorted(glob.glob(asked))
+    found = {folder: glob.glob(os.path.join(glob.escape(folder), "*.ipynb")) for folder in folders}
+    step.notebooks, step.assignments = [], {folder: notebooks for folder, notebooks in found.items() if notebooks}
+    if not step.assignments:
+        theirs()  # says what it looked for
 
 
 @contextlib.contextmanager
@@ -115,8 +140,13 @@ def _autograding(step: BaseConverter) -> Iterator[None]:
 
 def _stage_all(step: BaseConverter, root: pathlib.Path, place: pathlib.Path) -> None:
     assignment = step.coursedir.assignment_id
-    for folder in sorted(root.glob(f"submitted/{step.coursedir.student_id}/{assignment}")):
+    asked = step.coursedir.student_id
+    exact = root / "submitted" / asked / assignment
+    for folder in [exact] if asked != "*" and exact.is_dir() else sorted(root.glob(f"submitted/{asked}/{assignment}")):
         student = folder.parent.name
+        if "\n" in student:  # at which nbgrader would stop, and leave out all who come after
+            step.log.error("%s of %s is not graded: nbgrader takes no name of several lines", assignment, plain(student))
+            continue
         try:
             stage(root, assignment, student, place / student / assignment)
         except Unreadable as error:
