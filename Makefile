@@ -85,7 +85,7 @@ dist: | $(PY)  ## build the wheel and the sdist into dist/
 	@$(PY) -m hatchling build --directory dist
 
 # Each minor version of Python that runs here.
-PYTHONS ?= $(shell for p in python3.11 python3.12 python3.13 python3.14; do $$p -c "" 2>/dev/null && echo $$p; done)
+PYTHONS ?= $(shell for p in python3.11 python3.12 python3.13 python3.14; do $$p -c "" 2>/dev/null && echo $$p; done; true)
 
 release: dist  ## build and try the wheel in an environment of its own for each Python, and list what is to be done to publish it
 	@for python in $(or $(PYTHONS),$(PYTHON)); do \

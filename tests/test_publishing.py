@@ -157,6 +157,19 @@ def test_make_knows_its_targets() -> None:
     assert targets("make book && echo make done; make A=1 -s lint\nmake test") == ["book", "lint", "test"]
 
 
+def test_a_release_is_tried_on_every_python(tmp_path: pathlib.Path) -> None:
+    """On those that run, also where a later one is missing or a version manager's stand-in fails; else on the given one."""
+    for name, code in {"python3.11": 0, "python3.12": 127, "python3.13": 0}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\nexit {code}\n")
+        (tmp_path / name).chmod(0o755)
+    for tool in ("make", "sh", "uname", "tr", "id"):
+        (tmp_path / tool).symlink_to(str(shutil.which(tool)))
+    said = subprocess.run(
+        ["make", "--dry-run", "release"], cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True
+    ).stdout
+    assert "for python in python3.11 python3.13; do" in said
+
+
 def test_workflows_do_what_they_are_for() -> None:
     """The pinned lane runs CI's own command; the newest runs weekly; what is published of the book is what was rendered."""
     steps = {(workflow, name): job.get("steps", []) for workflow, name, job in jobs()}
