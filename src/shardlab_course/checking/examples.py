@@ -64,7 +64,8 @@ class Example:
     def _repr_html_(self) -> str:
         said, where = html.escape(self.idea.says), html.escape(self.idea.where)
         code, printed = (
-            f"<pre style='white-space:pre;overflow-x:auto'>{html.escape(text.rstrip())}</pre>" for text in (self.idea.program, self.printed)
+            f"<pre style='white-space:pre;overflow-x:auto'>{html.escape(text.rstrip())}</pre>"
+            for text in (self.idea.program, self.printed)
         )
         return f"<p style='max-width:46em'>{said}</p>{code}<p>It prints:</p>{printed}<p>More: {where}.</p>"
 

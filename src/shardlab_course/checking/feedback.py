@@ -132,7 +132,11 @@ def _finding_html(finding: Finding) -> str:
 
 def _value(value: str) -> str:
     """One row's value; text of several lines has carets below the first, and keeps its columns."""
-    return f"<pre style='margin:0;white-space:pre;overflow-x:auto'>{markup.escape(value)}</pre>" if "\n" in value else _rich(value)
+    return (
+        f"<pre style='margin:0;white-space:pre;overflow-x:auto'>{markup.escape(value)}</pre>"
+        if "\n" in value
+        else _rich(value)
+    )
 
 
 def _closing(verdict: Verdict, question: Question, told: int, hints: bool, again: str) -> list[str]:
