@@ -83,7 +83,8 @@ def _touched(judge: Judge, mutant: Mutant) -> list[Item]:
 def _told(made: Outcome, found: list[Finding]) -> Outcome:
     causes = tuple(sorted({f"{f.item}: {f.misconception}" for f in found if f.misconception}))
     first = next((f for f in found if f.misconception), found[0])
-    raised = any("raised" in f.what or "could not be read" in f.what for f in found)
+    # What could not be read as an answer, as a sharding that does not fit the array, was raised by no line of the answer.
+    raised = any("raised" in f.what for f in found)
     return dataclasses.replace(
         made, end=CAUSE if causes else BARE, why=f"{first.what} {first.got}"[:300], causes=causes, raised=raised,
         line=any(map(tells_the_line, found)), letters="".join(sorted({f.letter for f in found})),
