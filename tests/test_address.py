@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import shutil
+import tomllib
 
 import pytest
 from shardlab_authoring import address
@@ -71,11 +73,13 @@ def test_steps_before_a_release(
     """The address and the date are asked for as long as they are missing."""
     monkeypatch.chdir(copy)
     address.put(copy, header.UNSET)
+    changes = copy / "CHANGELOG.md"
+    version = tomllib.loads((copy / "pyproject.toml").read_text())["project"]["version"]
+    changes.write_text(re.sub(rf"(?m)^## {version} \(.*\)$", f"## {version} (not released)", changes.read_text()))
     assert address.main([]) == 0
     said = capsys.readouterr().out
     assert "make address" in said and "CHANGELOG.md" in said and "tag the commit v" in said
     assert address.main([f"{OURS}.git/"]) == 0 and address.address(copy) == OURS
-    changes = copy / "CHANGELOG.md"
     changes.write_text(changes.read_text().replace("(not released)", "(2027-01-01)"))
     assert address.main([]) == 0
     assert "make address" not in (said := capsys.readouterr().out) and "CHANGELOG" not in said
