@@ -200,8 +200,8 @@ SECONDS = (
         "tree-sends-chunks",
         "A tree adds whole arrays: each of its hops carries V bytes.", 1, like=of.seconds_with(cut=True)),
     Misconception(
-        "latency-and-bytes-added", "In the model of chapter 2 a hop takes its latency or the time of its bytes, whichever is "
-        "longer, not both.",
+        "latency-and-bytes-added",
+        "In the model of chapter 2 a hop takes its latency or the time of its bytes, whichever is longer, not both.",
         2, like=of.seconds_with(added=True)),
 )  # fmt: skip
 CROSSOVER = (

@@ -179,8 +179,8 @@ CHOICE = (
         "larger-axis-alone", "Bytes over both axes count together; this mesh has the smallest on its busier axis.",
         2, like=lambda *given: _busier(*given)),
     Misconception(
-        "powers-of-two-only", "A mesh axis may have 3 devices, or 6: try every number that divides the devices.", 2,
-        like=lambda *given: budget.choice(*given, halved=True)),
+        "powers-of-two-only", "A mesh axis may have 3 devices, or 6: try every number that divides the devices.",
+        2, like=partial(budget.choice, halved=True)),
     Misconception(
         "tie", "Where two meshes move the same, the one with the smaller model is asked for.",
         3, like=lambda *given: _busier(*given, largest=False)),
@@ -382,20 +382,14 @@ MIXTURE = (
     Misconception(
         "all-tokens-gathered",
         "Every device gets every token, and uses few of them: send each token to its expert's device, with all_to_all.",
-        1, when=lambda o: mixture.gathers_tokens(o) and not _gathers_experts(o)),
+        1, when=lambda o: mixture.gathers_tokens(o) and not mixture.gathers_experts(o)),
     Misconception(
         "experts-gathered",
         "The experts' weights are brought to the tokens; where the experts are large, tokens are what should travel.",
-        1, when=lambda o: _gathers_experts(o)),
+        1, when=mixture.gathers_experts),
     Misconception(
         "rows-added-up",
         "Answers were added up over expert, but the same row is another token on every device. A token needs the answer of "
         "one expert, and has to travel there.",
         1, when=mixture.added_up),
 )  # fmt: skip
-
-
-def _gathers_experts(o: Any) -> bool:
-    hidden = o.case.inputs[2].shape[2]
-    width = o.case.inputs[0].shape[1]
-    return any(len(s) >= 3 and set(s[-2:]) == {hidden, width} for s in transformer.moved(o, "all-gather"))

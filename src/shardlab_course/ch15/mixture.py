@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_course.ch15.transformer import softmax
+from shardlab_course.ch15.transformer import moved, softmax
 from shardlab_course.shared.agreement import agrees, wide
 from shardlab_judge.cases import Case, Input, Observed, axes
 
@@ -123,6 +123,12 @@ def gathers_tokens(o: Observed) -> bool:
     gathered = [c for c in o.collectives if c.kind == "all-gather" and "expert" in c.axes]
     shapes = [shape for c in gathered for _, shape in c.arrays or ((c.dtype, c.shape),)]
     return any(len(shape) >= 2 and shape[-1] == width for shape in shapes)
+
+
+def gathers_experts(o: Observed) -> bool:
+    """Whether weights of experts are gathered."""
+    hidden, width = o.case.inputs[2].shape[2], o.case.inputs[0].shape[1]
+    return any(len(s) >= 3 and set(s[-2:]) == {hidden, width} for s in moved(o, "all-gather"))
 
 
 def own_experts(at: Mapping[str, int], x: np.ndarray, g: np.ndarray, w1: np.ndarray, w2: np.ndarray) -> np.ndarray:
