@@ -33,13 +33,14 @@ class Evidence:
     """What is known of an answer that was told a cause.
 
     `text` is the source of what the item's name leads to, `error` the exception if there was one; `seen` holds what was
-    observed in each case, with the letters that were lost there.
+    observed in some cases, with the letters that were lost there; `letters` are those lost in any.
     """
 
     item: Item
     text: str
     error: str = ""
     seen: tuple[tuple[Observed, frozenset[str]], ...] = ()
+    letters: frozenset[str] = frozenset()
 
     @property
     def wrong(self) -> tuple[Observed, ...]:
@@ -64,7 +65,8 @@ def doubts(judge: Judge, item: Item, tried: Tried, text: str, found: list[Findin
         return [], []
     error = next((f.got for f in found if "raised" in f.what or "could not be read" in f.what), "")
     seen = tuple(_seen(judge, item, tried)) if isinstance(item, ProgramItem) else ()
-    evidence = Evidence(item, source_of(text, {item.name, judge.question.variable or item.name}), error, seen)
+    source = source_of(text, {item.name, judge.question.variable or item.name})
+    evidence = Evidence(item, source, error, seen, frozenset(f.letter for f in found))
     false = [f"{item.name}, {known.id}: {why}" for known in told if (why := untrue(known, evidence))]
     values = {id for id, f in named.items() if f.letter == "V"} - {known.id for known in told}
     general = [id for id in values if seen and not _shown(id, evidence)]

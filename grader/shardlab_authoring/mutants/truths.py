@@ -40,11 +40,11 @@ def values(e: Evidence) -> bool:
 
 
 def _cost(e: Evidence) -> bool:
-    return not e.seen or any(map(e.lost, "HMFJ"))
+    return not e.seen or any(map(e.lost, "HMFJ")) or bool(e.letters & set("HMFJ"))
 
 
 def _place_or_cost(e: Evidence) -> bool:
-    return not e.seen or any(map(e.lost, "VSHMFJ"))
+    return not e.seen or any(map(e.lost, "VSHMFJ")) or bool(e.letters & set("VSHMFJ"))
 
 
 def _compiler(e: Evidence) -> bool:
