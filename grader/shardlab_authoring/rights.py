@@ -1,6 +1,6 @@
 """Right answers under other seeds than the one that they were collected with: a draw must refuse none of them.
 
-Run as `python -m shardlab_authoring.mutants.rights SEEDS QUESTION...` at the root of the repository.
+Run as `python -m shardlab_authoring.rights SEEDS QUESTION...` at the root of the repository.
 """
 
 from __future__ import annotations
