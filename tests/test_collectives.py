@@ -1,5 +1,6 @@
 """The HLO reader: stored texts of real programs, short texts for each way of writing a thing, groups, and prices."""
 
+import dataclasses
 from pathlib import Path
 
 import hlo_texts
@@ -318,13 +319,16 @@ def test_price(kind: str, price_of_one: int) -> None:
     assert total_bytes([small, large]) == 16 + 240
 
 
-def test_unknown_rounds_have_no_price() -> None:
+@pytest.mark.parametrize(
+    ("name", "called"), [("inner", "all-reduce inner"), ("all-reduce.3", "all-reduce.3")], ids=["own", "of-its-kind"]
+)
+def test_unknown_rounds_have_no_price(name: str, called: str) -> None:
     """A collective that runs an unknown number of times is refused, not counted once."""
-    collectives = read_collectives(SHORT["unknown rounds"][0])
+    (collective,) = read_collectives(SHORT["unknown rounds"][0])
     with pytest.raises(ShardlabError) as caught:
-        price(collectives)
+        price([dataclasses.replace(collective, name=name)])
     assert str(caught.value) == (
-        "[unknown-rounds] the all-reduce inner is in a loop whose number of rounds depends on data.\n"
+        f"[unknown-rounds] the {called} is in a loop whose number of rounds depends on data.\n"
         "  where: f32[8]   no source in the HLO\n"
         "  mend:  use lax.scan, or lax.fori_loop with fixed bounds."
     )

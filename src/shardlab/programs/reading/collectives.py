@@ -161,9 +161,11 @@ def crossing(collectives: Iterable[Collective], mesh_axes: Axes, axis: str) -> t
 
 def _known(collective: Collective) -> int:
     if collective.executions is None:
+        # XLA calls most of them by their kind, with a number from the second on.
+        kind = "" if collective.name.startswith(collective.kind) else f"{collective.kind} "
         raise ShardlabError(
             "unknown-rounds",
-            f"the {collective.kind} {collective.name} is in a loop whose number of rounds depends on data.",
+            f"the {kind}{collective.name} is in a loop whose number of rounds depends on data.",
             where=f"{collective.dtype}{list(collective.shape)}   {collective.op_name or 'no source in the HLO'}",
             mend="use lax.scan, or lax.fori_loop with fixed bounds.",
         )
