@@ -166,7 +166,7 @@ def waves_of_a_block():
 
 @claim(
     "On x=2, y=4 it cuts the direction over y as well, permutes its pieces, and all-reduces each half of the product",
-    "On x=2, y=4 XLA for CPU cuts the product over y as well, and then moves more than one gather of p",
+    "On x=2, y=4 XLA for CPU cuts the product over y as well, and then pays more than one gather of p",
 )
 def products_on_two_rows():
     """A product in a loop under plain jit, on three meshes: its price in one round against one gather's."""

@@ -41,8 +41,8 @@ GATHER = Question(
                 "chunk is multiplied the next is under way, because neither needs the other.\n\nThe payload is that of the "
                 "all-gather without a device's own part. Passing all chunks round first and then multiplying moves the same "
                 "bytes by the same permutes, with the same values; but the one product waits for every hop. Only what waits "
-                "for what tells these two apart, and that can be read from the program. Both ways round there are half as "
-                "many hops in a row.",
+                "for what tells these two apart, and that can be read from the program. Both ways round there are n // 2 "
+                "hops in a row.",
 )  # fmt: skip
 
 SCATTER = Question(
@@ -122,8 +122,8 @@ SIMULATE = Question(
                 "products are hidden, and the whole takes what the arithmetic takes. As soon as a hop takes longer, the "
                 "wires set the pace, and one product is left over at the end. The crossing is F · W / C devices: tokens "
                 "and D cancel, because a chunk is as large for the wire as it is for the arithmetic, and only its partner, "
-                "F / n columns, shrinks with more devices. Where both take equally long the gain is largest, (2n - 1) / n: "
-                "it comes close to 2 and never reaches it.",
+                "F / n columns, shrinks with more devices. From three devices on the gain is largest where both take "
+                "equally long, (2n - 1) / n: it comes close to 2 and never reaches it.",
 )  # fmt: skip
 
 WHOLE = Question(
@@ -145,7 +145,7 @@ WHOLE = Question(
     explanation="Two rings behind one another: tokens go round and are multiplied as they come, sums go round and are "
                 "added to as they pass. Between them nobody waits for the hidden layer to be whole, since relu works on "
                 "any chunk of it. If sums start with the chunk that came first, the second ring begins while the first is "
-                "still under way. The payload is that of the sequence-parallel block of chapter 9, without each device's "
+                "still under way. The price is that of the sequence-parallel block of chapter 9, without each device's "
                 "own part. Let weights go round instead and the values are right as well: that is the better program as "
                 "soon as weights are smaller than tokens, and it has another name, fully sharded data parallelism.",
 )  # fmt: skip

@@ -274,7 +274,7 @@ SOLVER = (
         when=lambda o: of.rounds(o) not in (0, of.STEPS)),
     Misconception(
         "left-to-the-compiler",
-        "The sums here are XLA's to place. On x=2, y=4 XLA for CPU cuts the product over y as well, and then moves more "
+        "The sums here are XLA's to place. On x=2, y=4 XLA for CPU cuts the product over y as well, and then pays more "
         "than one gather of p. In shard_map you say what moves.", 2,
         when=_if_right(of.conjugate_gradients, lambda o: not o.manual)),
     Misconception(

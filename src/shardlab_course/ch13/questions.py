@@ -137,7 +137,7 @@ SOLVER = Question(
                 "products. All this stands in a loop's body once, and runs in every round; a ledger that forgets the trip "
                 "count is wrong by that factor.\n\nLeft to it, XLA for CPU does as well as you on eight devices in a "
                 "line and on x=4, y=2. On x=2, y=4 it cuts the direction over y as well, permutes its pieces, and "
-                "all-reduces each half of the product: more bytes than one gather. With a stopping test the number of "
+                "all-reduces each half of the product: a higher price than one gather. With a stopping test the number of "
                 "rounds depends on values, and bytes can only be given per round.",
 )  # fmt: skip
 
