@@ -193,7 +193,7 @@ def test_several_calls_share_the_processes() -> None:
     """A call that fails in one process is over when the others are through it; the next ones still run."""
     first, second, last = launch_calls(third, [[1], [2], [3]], 2, 1, 60.0)
     assert (first.returned, last.returned) == ([1, 2], [3, 4])
-    line = f"line 6 of third\n    raise KeyError(n)\n    {'^' * 17}"
+    line = f"line 6 of third\n    raise KeyError(n)\n    {'^' * 17}\nwith n = 2"
     error = {"type": "KeyError", "message": "2", "line": line}
     assert second.returned == [2, None] and second.processes[1].error == error
 

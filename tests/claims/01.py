@@ -93,7 +93,7 @@ def uneven():
         jax.device_put(drawn(10, 12), NamedSharding(MESH, P("y")))
 
 
-@claim("there JAX makes new arrays as copies on all devices of the mesh, and counts them as placed")
+@claim("there `jnp` makes new arrays as copies on all devices of the mesh, and counts them as placed")
 def made_under_a_mesh():
     """What `jnp` makes with a mesh set, and without."""
     without = jnp.ones((8, 16))

@@ -175,7 +175,7 @@ def running_totals(target):
         assert found.price < whole / 30 if knows and target else found.price == whole
 
 
-@claim("(XLA for TPU v5e makes the same collectives of all six.)", "XLA for CPU knows no better way",
+@claim("(XLA for TPU v5e makes the same kinds of collectives of all six.)", "XLA for CPU knows no better way",
        "XLA for CPU does not know the trick", targets=(CPU, V5E))  # fmt: skip
 def is_it_free(target):
     """The six operations of 3.4."""

@@ -90,7 +90,7 @@ def whole_gives_way(target):
     assert moved(lambda r, c: r + c, R, C, target=target) == []
 
 
-@claim("although terms are added up here too, by an all-reduce", targets=(CPU, V5E))
+@claim("although terms are added up at these sizes too, by an all-reduce", targets=(CPU, V5E))
 def asked_nobody(target):
     """6.1 i: X @ U with U whole."""
     assert moved(lambda x, u: x @ u, X, put((16, 12), P()), target=target) == ["all-reduce"]
@@ -218,3 +218,15 @@ def constraints_and_the_mesh():
             constrain(x, spec)
         with pytest.raises(ValueError, match="can only refer to Auto axes"):
             constrain(x, NamedSharding(MESH, spec))
+
+
+@claim("nor `jnp.stack`, whose sum is wrong afterwards")
+def stacked_terms():
+    """Two stacked sums come out once for each device of the axis; put end to end they are right."""
+    rows, columns = put((8, 16), P(None, "x")), put((16, 8), P("x", None))
+    right = np.asarray(rows) @ np.asarray(columns)
+    with jax.set_mesh(MESH):
+        owed = jnp.dot(rows, columns, out_sharding=P(unreduced={"x"}))
+        added = {f: np.asarray(jax.reshard(f([owed, owed]), P())) for f in (jnp.stack, jnp.concatenate)}
+    np.testing.assert_allclose(added[jnp.concatenate], np.concatenate([right, right]), atol=1e-4)
+    np.testing.assert_allclose(added[jnp.stack], MESH.shape["x"] * np.stack([right, right]), atol=1e-4)

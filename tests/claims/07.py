@@ -141,7 +141,7 @@ def loop():
         assert not sl.inspect(manual, IMAGES, target=target).collectives
 
 
-@claim("It can cut `top_k` of rows as short as yours; longer ones it gathers, as XLA for CPU gathers all",
+@claim("It can cut `top_k` of rows as short as yours; those twice as long it gathers, as XLA for CPU gathers all",
        "XLA for TPU moves nothing where a row has 64 of them, and gathers rows of 96 or more",
        "XLA for TPU has a rule for top_k of short rows", targets=(CPU, V5E))  # fmt: skip
 def best_two(target):

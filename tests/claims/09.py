@@ -32,7 +32,7 @@ def pair(first, second, target):
     return sl.inspect(mlp, given((T, D), WHOLE), given((D, F), first), given((F, D), second), target=target)
 
 
-@claim("XLA for TPU v5e makes the same collectives of all six.", targets=(CPU, V5E))
+@claim("XLA for TPU v5e makes the same kinds of collectives of all six.", targets=(CPU, V5E))
 def six_pairs(target):
     """The table, on both."""
     found = {

@@ -79,6 +79,18 @@ def types():
     assert "{V:data}" not in seen["same"]
 
 
+@claim("scalars aside, `+` and `*` refuse it beside an array that is only replicated")
+def reduced_beside_replicated():
+    """A factor of one number passes, and keeps the type."""
+    with jax.set_mesh(TYPED):
+        weight = drawn(6, 4)
+        copy = jax.reshard(weight, P(reduced={"data"}))
+        for refused in (lambda: copy + weight, lambda: copy * weight):
+            with pytest.raises(Exception, match="reduced"):
+                refused()
+        assert "{R:data}" in str(jax.typeof(copy * jnp.float32(2)))
+
+
 @claim("| `f32[8]{R:x}` | reduced: a copy, gradient to be summed later | unreduced |")
 def reduced():
     """A reduced primal has an unreduced cotangent, and resharding that sums it."""

@@ -167,7 +167,7 @@ def adam(weight, m, v, slope):
 
 @claim(
     "Donated arrays are matched to outputs by shape and dtype, or by size, not by meaning",
-    "leaves the others to XLA, which may take one for any output of as many bytes",
+    "leaves to XLA, which may take one for any output of as many bytes",
     "beside the weight and its state it is left over here, without a warning.",
     "one for which there is none is left as it is.",
 )
@@ -190,6 +190,24 @@ def donated():
     assert not taken(lambda a: a[:8] * 2)
     assert deleted(3) == [False, False, False, True]
     assert deleted(0, 1, 2, 3) == deleted(0, 1, 2) == [True, True, True, False]
+
+
+@claim(
+    "On one device JAX looks for an output of the same shape and dtype for each donated array. The others, and here, on a "
+    "mesh, all, it leaves to XLA"
+)
+def who_looks():
+    """What the exported program says of a donated argument that has its output, and of one that has none."""
+
+    def exported(*arrays):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Some donated buffers were not usable")
+            return jax.jit(lambda a, b: (2 * a, b.reshape(8, 64)), donate_argnums=(0, 1)).lower(*arrays).as_text()
+
+    alone = exported(np.ones((64, 8), "float32"), np.ones((16, 32), "float32"))
+    assert alone.count("tf.aliasing_output = 0") == alone.count("jax.buffer_donor = true") == 1
+    meshed = exported(given(64, 8), given(16, 32))
+    assert meshed.count("jax.buffer_donor = true") == 2 and "tf.aliasing_output" not in meshed
 
 
 @claim("And a `jax.jit` inside of another one gives nothing away", targets=(CPU, V5E))

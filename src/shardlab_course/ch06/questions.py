@@ -82,8 +82,8 @@ TYPES = Question(
                 "slower first (with an axis on the faster one only, JAX asks: 6.2), and a split gives the axis to "
                 "the first part.\n\nOnly h has no answer: each device can make a term of X @ V, and whether the sum "
                 "shall be whole, cut or left open is a decision about communication. JAX leaves it to you. In i "
-                "nobody asks, although terms are added up here too, by an all-reduce: U is whole, and for that JAX "
-                "has a rule, the sum is made where the rows lie. So a line that passes may still move data. All of "
+                "nobody asks, although terms are added up at these sizes too, by an all-reduce: U is whole, and "
+                "for that JAX has a rule of where the result lies. So a line that passes may still move data. All of "
                 "this was decided while tracing: nothing was compiled, and nothing ran.",
 )  # fmt: skip
 

@@ -208,9 +208,9 @@ CROSSOVER = (
     Misconception(
         "latency-of-one-hop",
         "That is the size of a message that takes as long as its latency; at the crossing the ring still waits for its "
-        "latencies, n - 1 of them, and the tree for bytes.", 3, like=lambda n, bandwidth, latency: latency * bandwidth),
+        "2 (n - 1) latencies, and the tree for bytes.", 3, like=lambda n, bandwidth, latency: latency * bandwidth),
     Misconception(
-        "chunk-instead-of-array", "From n times that size on the ring is bound by bytes; it has overtaken the tree before.",
+        "chunk-instead-of-array", "From that size on the ring is bound by bytes; it has overtaken the tree before.",
         3, like=lambda n, bandwidth, latency: n * latency * bandwidth),
 )  # fmt: skip
 

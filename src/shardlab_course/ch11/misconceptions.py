@@ -179,7 +179,7 @@ LEAN = (
     Misconception(
         "no-checkpoint",
         "Nothing is computed again, so every gathered weight is kept from forward to backward. The compiled program "
-        "for CPU would not have told you.",
+        "for CPU need not have told you.",
         1, when=lambda o: of.right(o) and _barriers(o) == 0 and _gathers(o) <= _depth(o)),
     Misconception(
         "checkpoint-without-effect",
