@@ -157,9 +157,8 @@ def _words(value: Any) -> str:
         return f"({', '.join(f'{name}={size}' for name, size in value.shape.items())})"
     if kind.__name__ in ("P", "PartitionSpec"):
         return _cut(str(value), VALUE)
-    aval = getattr(
-        value, "aval", None
-    )  # JAX's types say more than shape and dtype: shardings, and over which axes it varies
+    # JAX's types say more than shape and dtype: shardings, and over which axes it varies.
+    aval = getattr(value, "aval", None)
     if aval is not None:
         return f"{'traced ' * kind.__name__.endswith('Tracer')}{aval}"
     return f"{value.dtype}[{','.join(map(str, value.shape))}]" if isinstance(getattr(value, "shape", None), tuple) else ""
