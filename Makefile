@@ -18,7 +18,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references references-newest records constraints constraints-newest clean bubblewrap chromium test-programs mutants
+.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references references-newest records constraints constraints-newest dependencies clean bubblewrap chromium test-programs mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -193,6 +193,9 @@ constraints-newest: | $(PY)  ## pin the newest version of everything, JAX includ
 	@$(VENV)/bin/uv pip compile --no-config --quiet --universal --python-version 3.12 --all-extras --no-annotate --no-header --upgrade \
 		--output-file $@.txt pyproject.toml
 	@grep '^jax==' $@.txt
+
+dependencies: $(INSTALLED)  ## when each direct dependency was last released, the longest silent first
+	@$(PY) -m shardlab_authoring.dependencies
 
 clean:  ## remove caches and outputs (.venv stays)
 	rm -rf build dist out .pytest_cache .ruff_cache .hypothesis

@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from rattler import MatchSpec
 from rattler.exceptions import InvalidMatchSpecError
+from shardlab_authoring import dependencies
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -258,3 +259,15 @@ def test_pip_section_follows_the_pins() -> None:
     assert set(extras[1].split(",")) <= set(EXTRAS)
     pins = (ROOT / "constraints.txt").read_text()
     assert more == ["nbval", "pytest"] and all(f"\n{name}==" in pins for name in more)
+
+
+def test_the_age_of_dependencies_is_read_from_their_files() -> None:
+    """Of a package the last file counts, of any version; pyproject.toml has the packages, constraints.txt their pins."""
+    files = {
+        "1.3": [{"upload_time": "2024-04-08T10:00:00"}],
+        "1.4.dev2": [{"upload_time": "2026-09-01T01:00:00"}],
+        "0.1": [],
+    }
+    assert dependencies.last_file({"releases": files}) == "2026-09-01" and dependencies.last_file({"releases": {}}) == "-"
+    assert {*dependencies.direct(ROOT)} == {canonicalize_name(name) for name in licences()} - {"libtpu"}
+    assert {name for name in dependencies.direct(ROOT) if name not in dependencies.pins(ROOT)} == set()
