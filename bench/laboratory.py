@@ -123,7 +123,7 @@ def inspections(repeats: int) -> list[Ratio]:
     found = []
     product = (lambda: lambda a, b: a @ b), (array((64, 128), "x", "y"), array((128, 256), "y"))
     # Of one product alone, a program smaller than a step, more is taken by the reading.
-    cases = {"matmul": (product, 1.1, 6), "step": (step(), 1.05, 6), "gradient-4-layers": (layers(4), 1.05, 1)}
+    cases = {"matmul": (product, 1.1, 6), "step": (step(), 1.05, 6), "gradient-4-layers": (layers(4), 1.05, 3)}
     for name, ((new, args), most, times) in cases.items():
         ours = lambda new=new, args=args: inspect(new(), *args)  # noqa: E731
         theirs = lambda new=new, args=args: jax.jit(new()).lower(*args).compile()  # noqa: E731
