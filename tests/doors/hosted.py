@@ -43,11 +43,12 @@ DISTRIBUTION = re.compile(r"(?P<name>.+)-(?P<version>[^-]+)\.dist-info")
 
 @dataclasses.dataclass(frozen=True)
 class Visit:
-    """One notebook's run: what its first cell said and changed, and how it ended."""
+    """One notebook's run: what its first cell said, changed and took (also after restarts), and how it ended."""
 
     notebook: str
     cells: int
     seconds: int
+    first: int
     said: str
     changed: tuple[str, ...]
     restarts: int
@@ -56,7 +57,8 @@ class Visit:
     fault: str
 
     def __str__(self) -> str:
-        seen = f"{self.cells} cells, {self.rich} with HTML or a picture, {self.restarts} restarts, {self.seconds} s"
+        seen = f"{self.cells} cells, {self.rich} with HTML or a picture, {self.restarts} restarts"
+        seen += f", {self.seconds} s, of these the first cell {self.first} s"
         end = self.fault or f"{seen}; checks: {self.progress}"
         return f"{self.notebook}: {end}\n  {self.said}\n  {', '.join(self.changed)}"
 
@@ -109,8 +111,8 @@ def machine(platform: str, launch: Sequence[str]) -> Machine:
 
 
 def environment() -> dict[str, str]:
-    """The variables of a platform: nothing that this checkout has set."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    """The variables of a platform: nothing that this checkout has set, and no packages that pip keeps from earlier."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(OURS)} | {"PIP_NO_CACHE_DIR": "1"}
 
 
 def fresh(here: Machine) -> None:
@@ -160,15 +162,18 @@ def visit(name: str, notebook: NotebookNode, here: Machine) -> Visit:
     work = here.folder / "work"
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(here.folder / "wheel", work)
-    restarts, fault = 0, run(notebook, here, work)
+    restarts, fault, code = 0, run(notebook, here, work), [cell for cell in notebook.cells if cell.cell_type == "code"]
+    first = seconds(code[0])
     while "[kernel-is-older]" in fault and restarts < 2:
         restarts, fault = restarts + 1, run(notebook, here, work)
-    after, code = here.packages(), [cell for cell in notebook.cells if cell.cell_type == "code"]
+        first += seconds(code[0])
+    after = here.packages()
     new = sorted(after.items() - before.items())
     changed = [f"{package} {before.get(package, 'new')} -> {version}" for package, version in new]
-    seconds, checks = round(time.monotonic() - start), progress(work)
+    took, checks = round(time.monotonic() - start), progress(work)
     fault = fault or surprise(name, restarts, PLATFORMS[here.platform]["restarts"], checks)
-    return Visit(name, len(code), seconds, said(code[0]), tuple(changed), restarts, sum(map(rich, code)), checks, fault)
+    shown = sum(map(rich, code))
+    return Visit(name, len(code), took, round(first), said(code[0]), tuple(changed), restarts, shown, checks, fault)
 
 
 def surprise(name: str, restarts: int, expected: int, checks: dict[str, int]) -> str:
@@ -190,6 +195,14 @@ def run(notebook: NotebookNode, here: Machine, work: pathlib.Path) -> str:
         except CellExecutionError as error:
             return f"{error.ename}: {error.evalue}"
     return ""
+
+
+def seconds(cell: NotebookNode) -> float:
+    """From a cell's start to its end, as the kernel dated them; 0 for one that was not run."""
+    dated = cell.metadata.get("execution", {})
+    times = [dated[name] for name in ("iopub.execute_input", "shell.execute_reply") if name in dated]
+    start, *end = map(datetime.datetime.fromisoformat, times or ["1970-01-01"])
+    return (end[0] - start).total_seconds() if end else 0
 
 
 def said(cell: NotebookNode) -> str:
