@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from functools import partial
 
@@ -159,6 +160,29 @@ def rounded(target):
     assert f"bf16[{LAYERS},{WIDTH},{WIDTH}]" in sl.inspect(f, *arrays, target=target).hlo
 
 
+@claim(
+    "In stages 1 and 2 one all-gather brings what `lie` has cut, here the change of the weights, and each device takes all "
+    "of it off its copy.",
+    targets=(CPU, V5E),
+)
+def gathered_change(target):
+    """What is gathered is a quotient, the change."""
+
+    def step(weights, m, v):
+        return lie(weights - lie(m / (jnp.sqrt(v) + 1e-8), CUT), P())
+
+    held = [given(LAYERS, WIDTH, WIDTH, spec=spec) for spec in (P(), CUT, CUT)]
+    text = sl.inspect(step, *held, target=target).hlo
+    (operand,) = set(re.findall(r" all-gather\(%?([\w.-]+)\)", text))
+    (line,) = [line for line in text.splitlines() if re.match(rf"\s+%?{re.escape(operand)} = ", line)]
+    assert f"f32[{LAYERS},{WIDTH // 8},{WIDTH}]" in line and '/div"' in line
+
+
+def twice_as_many(a):
+    """As many bytes in twice as many elements."""
+    return jnp.concatenate([a, a]).astype("bfloat16")
+
+
 def adam(weight, m, v, slope):
     """Three arrays and their successors, and a gradient."""
     m, v = 0.9 * m + 0.1 * slope, 0.999 * v + 0.001 * slope**2
@@ -167,7 +191,7 @@ def adam(weight, m, v, slope):
 
 @claim(
     "Donated arrays are matched to outputs by shape and dtype, or by size, not by meaning",
-    "leaves to XLA, which may take one for any output of as many bytes",
+    "leaves all to XLA, which may take one for any output of as many bytes",
     "beside the weight and its state it is left over here, without a warning.",
     "one for which there is none is left as it is.",
 )
@@ -187,17 +211,19 @@ def donated():
         return array.is_deleted()
 
     assert taken(lambda a: (a * 2).reshape(8, 64)) and taken(lambda a: (a * 2).astype("int32"))
+    assert taken(twice_as_many)
     assert not taken(lambda a: a[:8] * 2)
     assert deleted(3) == [False, False, False, True]
     assert deleted(0, 1, 2, 3) == deleted(0, 1, 2) == [True, True, True, False]
 
 
 @claim(
-    "On one device JAX looks for an output of the same shape and dtype for each donated array. The others, and here, on a "
-    "mesh, all, it leaves to XLA"
+    "On one device, or where `out_shardings` say how outputs lie, JAX looks for an output of the same shape and dtype for "
+    "each donated array. The others it leaves to XLA if an output has as many elements, and else it warns. Here, on a mesh "
+    "where nobody said how outputs lie, it leaves all to XLA"
 )
 def who_looks():
-    """What the exported program says of a donated argument that has its output, and of one that has none."""
+    """What the exported program says of a donated argument that has its output, of one that has none, and who warns."""
 
     def exported(*arrays):
         with warnings.catch_warnings():
@@ -208,6 +234,18 @@ def who_looks():
     assert alone.count("tf.aliasing_output = 0") == alone.count("jax.buffer_donor = true") == 1
     meshed = exported(given(64, 8), given(16, 32))
     assert meshed.count("jax.buffer_donor = true") == 2 and "tf.aliasing_output" not in meshed
+
+    def donors(array, f=twice_as_many, **placed):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            text = jax.jit(f, donate_argnums=0, **placed).lower(array).as_text()
+        warned = any("donated buffers were not usable" in str(warning.message) for warning in said)
+        return text.count("tf.aliasing_output"), text.count("jax.buffer_donor"), warned
+
+    placed = {"out_shardings": NamedSharding(MESH, ROWS)}
+    assert donors(np.ones((64, 8), "float32")) == donors(given(64, 8), **placed) == (0, 0, True)
+    assert donors(given(64, 8)) == (0, 1, False)
+    assert donors(given(64, 8), lambda a: 2 * a, **placed) == (1, 0, False)
 
 
 @claim("And a `jax.jit` inside of another one gives nothing away", targets=(CPU, V5E))

@@ -164,6 +164,21 @@ def waves_of_a_block():
     assert np.abs(np.fft.fftfreq(2)).max() == np.abs(np.fft.fftfreq(16)).max() == 0.5
 
 
+@claim("the field is as real as the right one, since the squares are alike for $k$ and $-k$ here too; but it solves another")
+def real_and_wrong():
+    """Poisson's equation with the wavenumbers of a block of columns, on eight devices."""
+    density = RNG.normal(size=(16, 64))
+    rows, right, local = (2 * np.pi * np.fft.fftfreq(n) for n in (16, 64, 8))
+    fields = []
+    for columns in (right, np.tile(local, 8)):
+        square = rows[:, None] ** 2 + columns**2
+        inverse = np.where(square == 0, 0, -1 / np.where(square == 0, 1, square))
+        fields.append(np.fft.ifft2(np.fft.fft2(density) * inverse))
+    for field in fields:
+        np.testing.assert_allclose(field.imag, 0, atol=1e-12)
+    assert np.abs(fields[0] - fields[1]).max() > 0.1
+
+
 @claim(
     "On x=2, y=4 it cuts the direction over y as well, permutes its pieces, and all-reduces each half of the product",
     "On x=2, y=4 XLA for CPU cuts the product over y as well, and then pays more than one gather of p",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import pathlib
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +14,8 @@ from jax import P
 from jax.sharding import AxisType
 
 import shardlab as sl
+from shardlab_course.ch15.designs import __file__ as designs_file
+from shardlab_course.ch15.designs import family
 
 LINE = jax.make_mesh((8,), ("data",), (AxisType.Auto,))
 RNG = np.random.default_rng(15)
@@ -82,6 +86,42 @@ def one_hot_and_index(target):
 
     whole, some = (sl.inspect(f, table, ids, target=target).price for f in (hot, index))
     assert whole >= table.nbytes > some
+
+
+@claim(
+    "and XLA for CPU sums in each; XLA for TPU sees that each only adds, and sums once, after the loop",
+    "Under jit alone the carry is one array for all, and XLA for CPU sums it at once",
+    targets=(CPU, V5E),
+)
+def sums_in_a_loop(target):
+    """Counts that a loop carries, under jit alone and with a psum in each of its 24 rounds."""
+
+    def counted(labels, add):
+        def step(total, now):
+            return total + add(jnp.sum(now[:, None] == jnp.arange(100)[None], axis=0)), None
+
+        return jax.lax.scan(step, jnp.zeros(100, jnp.int32), labels)[0]
+
+    def plain(labels):
+        return counted(labels, lambda terms: terms)
+
+    def body(labels):
+        return counted(labels, lambda terms: jax.lax.psum(terms, "data"))
+
+    labels = put(RNG.integers(0, 100, (24, 64)).astype("int32"), None, "data")
+    manual = jax.shard_map(body, mesh=LINE, in_specs=P(None, "data"), out_specs=P())
+    for f in (plain, manual):
+        found = sl.inspect(f, labels, target=target).collectives
+        assert [(c.kind, c.executions) for c in found] == [("all-reduce", 1 if target else 24)]
+
+
+@claim("The line is the front of thirteen designs of ours")
+def designs_of_the_front():
+    """As many are measured, and the fronts that are kept consist of some of them."""
+    designs = family()
+    assert len(designs) == 13
+    kept = json.loads((pathlib.Path(designs_file).with_name("fronts.json")).read_text())
+    assert all(set(front) <= set(designs) for fronts in kept.values() for front in fronts.values())
 
 
 @claim("In `shard_map` every array is a block, and that includes its shape")

@@ -56,11 +56,12 @@ CASES = Question(
     ),
     explanation="A constant has no operands, so propagation has nowhere to get a cut from: moments made by zeros under jit "
                 "lie whole. A reshape that splits a dimension leaves the cut on the major part; if a loop walks over that "
-                "part, each round's slice is on few devices. A carry that is replicated must be whole after each round, "
-                "hence a sum in each.\n\nA scale that is shared by all tokens has a gradient that sums over all tokens, "
-                "over every axis that cuts them; padding hid that, as only the first block had tokens. A product with "
-                "one_hot reads the whole table, an index reads rows. And an array travels in the form in which it is wanted "
-                "whole: widen it after. None of these shows in values on one device, five of them in no values at all.",
+                "part, each round's slice is on few devices. A carry that is replicated is to be whole after each round, "
+                "and XLA for CPU sums in each; XLA for TPU sees that each only adds, and sums once, after the loop.\n\nA "
+                "scale that is shared by all tokens has a gradient that sums over all tokens, over every axis that cuts "
+                "them; padding hid that, as only the first block had tokens. A product with one_hot reads the whole table, "
+                "an index reads rows. And an array travels in the form in which it is wanted whole: widen it after. None "
+                "of these shows in values on one device, five of them in no values at all.",
 )  # fmt: skip
 
 DESIGN = Question(

@@ -153,7 +153,7 @@ MENDED_3 = (
     Misconception(
         "sum-still-in-the-loop",
         "An all-reduce still runs in every round: carry each device's own counts, and sum after the loop. Under jit alone "
-        "the carry is one array for all, so it is summed at once.",
+        "the carry is one array for all, and XLA for CPU sums it at once.",
         3, when=lambda o: any((c.executions or 0) > 1 and c.kind == "all-reduce" for c in o.collectives)),
     Misconception(
         "labels-travel",

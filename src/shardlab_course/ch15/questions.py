@@ -111,15 +111,15 @@ MIXTURE = Question(
         "parcels [E, room, D]; all_to_all(parcels, 'expert', 0, 1, tiled=True) is [E/n, n*room, D]. Two einsums. Back with "
         "1, 0. Read with .at[expert, place].get(mode='fill', fill_value=0).",
     ),
-    explanation="Shapes are static, so how many tokens an expert takes is fixed before anybody has seen them: that is what "
-                "capacity is for. Each device packs room places for each expert, all_to_all turns 'sorted by expert on "
-                "every device' into 'sorted by device at every expert', and the same exchange with split and concat "
-                "swapped brings the answers back to the places that the device remembers.\n\nWhat moves each way is the "
-                "places: about 1.25 times the device's tokens as long as an expert's share of them is large, and more "
-                "where rounding up to a whole place counts, as for 64 experts and 24 tokens. Gathering moves all tokens, "
-                "and the answers have to come back as well: with 24 tokens a device, and as many experts as devices, it is "
-                "more expensive already on two. Empty places travel too, and full experts drop tokens, which keep their own "
-                "vector. Training adds a loss that makes routers spread tokens evenly.",
+    explanation="Shapes are static and parcels equal, so how many tokens an expert takes is fixed before anybody has seen "
+                "them: that is what capacity is for. Each device packs room places for each expert, all_to_all turns "
+                "'sorted by expert on every device' into 'sorted by device at every expert', and the same exchange with "
+                "split and concat swapped brings the answers back to the places that the device remembers.\n\nWhat moves "
+                "each way is the places: about 1.25 times the device's tokens as long as an expert's share of them is "
+                "large, and more where rounding up to a whole place counts, as for 64 experts and 24 tokens. Gathering "
+                "moves all tokens, and the answers have to come back as well: with 24 tokens a device, and as many experts "
+                "as devices, it is more expensive already on two. Empty places travel too, and full experts drop tokens, "
+                "which keep their own vector. Training mostly adds a loss that makes routers spread tokens evenly.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (CAPSTONE, MESH, GPIPE, MIXTURE, *casebook.QUESTIONS)
