@@ -90,6 +90,16 @@ def whole_gives_way(target):
     assert moved(lambda r, c: r + c, R, C, target=target) == []
 
 
+@claim("their operands must be cut alike; so is `jnp.where`, of arrays of one shape.")
+def joined_alike():
+    """A sum of arrays that are cut otherwise has a type; put together, or chosen from, they are refused."""
+    assert kind_of(lambda x, r: x + r, X, R) == "float32[8@x,16@y]"
+    assert kind_of(lambda x: jnp.where(x > 0, x, 0.0), X) == "float32[8@x,16@y]"
+    for join in (lambda x, r: jnp.concatenate([x, r]), lambda x, r: jnp.stack([x, r]), lambda x, r: jnp.where(x > 0, x, r)):
+        with pytest.raises(Exception, match="same sharding"):
+            kind_of(join, X, R)
+
+
 @claim("although terms are added up at these sizes too, by an all-reduce", targets=(CPU, V5E))
 def asked_nobody(target):
     """6.1 i: X @ U with U whole."""
@@ -148,7 +158,11 @@ def where_not_how(target):
     assert sorted(detour) == ["all-gather", "collective-permute"]
 
 
-@claim("Another compiler, another answer for the FFT, and the types are the same for both.", targets=(CPU, V5E))
+@claim(
+    "Another compiler, another answer for the FFT, and the types are the same for both.",
+    "does not split a batch of FFTs, so it gathers all rows",
+    targets=(CPU, V5E),
+)
 def quiet(target):
     """What 6.4 asks, by compiler; the newest XLA for CPU splits the FFT as well."""
     fft = moved(jnp.fft.fft, R, target=target)

@@ -143,13 +143,25 @@ def loop():
 
 @claim("It can cut `top_k` of rows as short as yours; those twice as long it gathers, as XLA for CPU gathers all",
        "XLA for TPU moves nothing where a row has 64 of them, and gathers rows of 96 or more",
-       "XLA for TPU has a rule for top_k of short rows", targets=(CPU, V5E))  # fmt: skip
+       "XLA for TPU has a rule for the two best of short rows", targets=(CPU, V5E))  # fmt: skip
 def best_two(target):
     """top_k of rows that are cut, many or few, short or long."""
     for shape in ((16, 64), (4096, 64), (16, 96), (16, 128), (512, 256)):
         scores = jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(MESH, X))
         found = sl.inspect(lambda rows: jax.lax.top_k(rows, 2), scores, target=target)
         assert found.price == (0 if target and shape[1] == 64 else 4 * shape[0] * shape[1])
+
+
+@claim(
+    "of the eight best it cuts rows of 512, of the one best none",
+    "(asked for eight it cuts longer ones, too)",
+    targets=(V5E,),
+)
+def best_of_more(target):
+    """How long a row may be, by how many of it are wanted."""
+    for most, width, price in ((8, 512, 0), (8, 1024, 4 * 16 * 1024), (1, 512, 4 * 16 * 512), (1, 16, 4 * 16 * 16)):
+        scores = jax.ShapeDtypeStruct((16, width), "float32", sharding=NamedSharding(MESH, X))
+        assert sl.inspect(lambda rows, most=most: jax.lax.top_k(rows, most), scores, target=target).price == price
 
 
 @claim(

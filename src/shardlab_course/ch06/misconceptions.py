@@ -283,7 +283,8 @@ FULLY = (
     Misconception(
         "constraint-is-an-assert",
         "On Explicit axes with_sharding_constraint moves nothing: it compares the spec with the type, and with no mesh set "
-        "it refuses any. To move, use jax.reshard.", 1, error="acts as an assert|can only refer to Auto axes"),
+        "it refuses any that names an axis. To move, use jax.reshard.", 1,
+        error="acts as an assert|can only refer to Auto axes"),
 )  # fmt: skip
 
 MECHANISM = why(

@@ -177,7 +177,7 @@ HIDDEN = Question(
     ),
     explanation="A type is a promise about where the result lies. An FFT along a dimension that is whole on every "
                 "device needs nobody else, and its type says so; yet XLA for CPU, as it comes with JAX 0.10, does "
-                "not split this operation, so it gathers all rows, transforms them all on every device, and lets "
+                "not split a batch of FFTs, so it gathers all rows, transforms them all on every device, and lets "
                 "each slice out its own. Values, placement and type are right. XLA for TPU splits it and moves "
                 "nothing, with the same types.\n\nA softmax along a sharded dimension communicates by nature, two small "
                 "all-reduces, and its type does not tell either: Explicit mode raises where its rules end, and "

@@ -321,7 +321,7 @@ KINDS = (
     Misconception(
         "rows-are-independent-so-free",
         "They are, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers the "
-        "rest. (XLA for TPU has a rule for top_k of short rows.)", 1,
+        "rest. (XLA for TPU has a rule for the two best of short rows.)", 1,
         like=lambda got: not got),
     Misconception(
         "thinks-of-sums", "Nothing is added up: XLA for CPU brings all rows to every device.", 1,
