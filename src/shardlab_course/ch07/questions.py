@@ -231,7 +231,8 @@ UNKNOWN = Question(
     explanation="Choosing experts for tokens is top_k of every row; cut by rows nothing has to move. XLA for CPU has "
                 "no rule that cuts top_k and gathers all scores; XLA for TPU moves nothing where a row has 64 of them, and "
                 "gathers rows of 96 or more (asked for eight it cuts longer ones, too). shard_map takes the question away "
-                "from both: inside there is nothing left to partition.\n\nCut by columns something must move, but only candidates: the best two of a row are among "
+                "from both: inside there is nothing left to partition.\n\n"
+                "Cut by columns something must move, but only candidates: the best two of a row are among "
                 "each device's best two. 2n values and 2n columns replace a whole row. What is found in a block has local "
                 "numbers; axis_index times the width makes them global. custom_partitioning can teach XLA the same, and "
                 "then it works for callers who know nothing of meshes; but such programs cannot be exported.",
