@@ -270,6 +270,16 @@ def turned_at_the_end(target):
         assert kinds(f, x, target=target) == {"all-reduce": 2, "all-to-all": 1}
 
 
+@claim("in its sharding XLA for TPU does turn the array", "device_put constrains nothing unless it names another memory",
+       targets=(V5E,))  # fmt: skip
+def put_elsewhere(target):
+    """A `device_put` to columns, in the same memory and in the host's."""
+    for memory, expected in ((None, {}), ("device", {}), ("pinned_host", {"all-to-all": 1})):
+        columns = NamedSharding(LINE, P(None, "x"), memory_kind=memory)
+        moved = kinds(lambda x, to=columns: jax.device_put(2 * x, to), put(ARRAY, P("x", None)), target=target)
+        assert moved == expected
+
+
 @claim(
     "is cut over `x` again, so XLA, for CPU and for TPU, sends parts of them on to the others",
     "`a.reshape(4, -1, ...)[:, :n]` takes the first rows of each block, and moves nothing",

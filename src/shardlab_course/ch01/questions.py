@@ -300,9 +300,9 @@ QUESTIONS: tuple[Question, ...] = (
         explanation="A picture fixes which device holds which slice, and nothing else, so many answers are right. A can "
         "be cut over one axis of 8, or over ('x', 'y') of a 2 by 4 mesh. J is usually drawn with devices in the order 0, "
         "4, 1, 5, 2, 6, 3, 7; but a plain 2 by 2 by 2 mesh with P(('z', 'x'), 'y') gives the same slices, because the "
-        "order of axes in a tuple can do the shuffling. The check compares the index maps, device by device. It does not "
-        "use ==, nor is_equivalent_to: both call such answers different. Something does differ: JAX refuses to add two "
-        "arrays that were placed on meshes of another order.",
+        "order of axes in a tuple can do the shuffling. The check compares the index maps, device by device.\n\nIt does "
+        "not use ==, which calls both pairs different, nor is_equivalent_to, which calls the two of J different. Something "
+        "does differ there: JAX refuses to add two arrays that were placed on meshes of another order.",
     ),
     BYTES,
     ORDER,

@@ -104,8 +104,8 @@ TIME = (
         "own-shard-sent-too", "A device has its own shard already: the last of n hops would bring it home.", 1,
         like=gather(hops=lambda n, both: n / 2 if both else n, waits=of.gather_steps)),
     Misconception(
-        "halves-exactly", "Both ways, the last hop of an even ring brings the same shard twice; whole shards take n // 2 "
-        "hops, not (n - 1) / 2.", 2, like=gather(hops=lambda n, both: (n - 1) / 2 if both else n - 1)),
+        "halves-exactly", "On an even ring the last shard is equally far both ways and takes a hop of its own: whole shards "
+        "take n // 2 hops, not (n - 1) / 2.", 2, like=gather(hops=lambda n, both: (n - 1) / 2 if both else n - 1)),
     Misconception(
         "half-a-hop", "A hop is whole: an odd ring of n is done after (n - 1) / 2 hops, an even one after n / 2.", 2,
         like=gather(hops=lambda n, both: n / 2 if both else n - 1)),

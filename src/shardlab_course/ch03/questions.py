@@ -210,8 +210,8 @@ BOUNDARY = Question(
         "For each request: does every device already hold what it is to have in the end? If not, what brings it there?",
         "shares: count what has to cross devices if you sum columns first, and if you turn first. After the turn, what does "
         "a device know of its columns?",
-        "Ask for columns before the softmax, with with_sharding_constraint. device_put does not constrain anything inside "
-        "jit on an Auto mesh.",
+        "Ask for columns before the softmax, with with_sharding_constraint. Inside jit, on an Auto mesh, device_put "
+        "constrains nothing unless it names another memory.",
     ),
     explanation="out_shardings is part of the program: if the output lies elsewhere, collectives are added at the end. "
                 "in_shardings is a promise about committed arguments, those that somebody placed, and a broken promise is "
