@@ -41,7 +41,7 @@ X, R, C = put((8, 16), P("x", "y")), put((8, 16), P("x", None)), put((8, 16), P(
 A, B = put((8, 16), P(None, "x")), put((16, 24), P("x", None))
 
 
-@claim("and the slower one is longer than 1, the pieces of a device are no run of the result, and JAX asks.")
+@claim("and the slower one is longer than 1, there is none to put first, and JAX asks.")
 def merging():
     """Both axes, the slower one's, the faster one's."""
     assert kind_of(lambda x: x.reshape(128), X) == "float32[128@(x,y)]"

@@ -169,6 +169,34 @@ def loops(target):
     assert sum(c.executions for c in two.collectives) == 15
 
 
+@claim("a small change of the loop can end it, such as asking for the norm of each round's gradient", targets=(V5E,))
+def normed(target):
+    """The squares of each round's gradient need its sum, in each round."""
+
+    def f(weight, x, y):
+        def add(total, batch):
+            slope = jax.grad(loss)(weight, *batch)
+            return total + slope, jnp.sum(slope**2)
+
+        return jax.lax.scan(add, jnp.zeros_like(weight), (x, y))
+
+    split = P(None, "data", None)
+    with jax.set_mesh(TYPED):
+        given_all = given((6, 4), P(), TYPED), given((5, 32, 6), split, TYPED), given((5, 32, 4), split, TYPED)
+        found = sl.inspect(f, *given_all, target=target).collectives
+    assert sum(c.executions for c in found) == 5
+
+
+@claim("(XLA for TPU adds the two first, and sends one)", targets=(CPU, V5E))
+def two_squares(target):
+    """The norm of two arrays that are cut and of one that is whole."""
+    plane = jax.make_mesh((4, 2), ("data", "model"), (AxisType.Auto,) * 2)
+    specs = ((16, 6), P("model", None)), ((5, 24), P(None, "model")), ((7,), P())
+    slopes = [given(shape, spec, plane) for shape, spec in specs]
+    (found,) = sl.inspect(lambda slopes: jnp.sqrt(sum(jnp.sum(g**2) for g in slopes)), slopes, target=target).collectives
+    assert (found.kind, found.payload_bytes) == ("all-reduce", 4 if target else 8)
+
+
 @claim("With check_vma=False no type says that the weights are the same everywhere", "`psum`: an all-reduce")
 def unchecked():
     """With the check the gradient is summed; without it is the device's own."""
