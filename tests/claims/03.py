@@ -108,7 +108,7 @@ def counted_once():
     assert flops(100) < 1.1 * flops(10)
 
 
-@claim("Both compilers do as they are told, pointless or not", "the array that it *returns* will lie like this",
+@claim("Both compilers do as they are told here, pointless or not", "the array that it *returns* will lie like this",
        "A constraint is an order about what it returns.", targets=(CPU, V5E))  # fmt: skip
 def orders(target):
     """There and back are two all-to-alls, and the constrained array stays where its own constraint says."""
@@ -124,6 +124,22 @@ def orders(target):
     assert kinds(there_and_back, rows, target=target) == {"all-to-all": 2}
     stays, turned = sl.inspect(both_places, rows, target=target).output_placements
     assert (stays.shard_shape, turned.shard_shape) == ((16, 128), (64, 32))
+
+
+@claim(
+    "is gathered by XLA for CPU; XLA for TPU leaves it where it lies",
+    "Neither asked here whether the constraint was wise",
+    targets=(CPU, V5E),
+)
+def undone(target):
+    """Rows of an argument, asked to be whole and in rows again; of what was computed both compilers gather them."""
+    rows = put(ARRAY, P("x", None), MESH)
+
+    def whole_and_back(a):
+        return constrain(constrain(a, P(), MESH) + 1, P("x", None), MESH)
+
+    assert kinds(whole_and_back, rows, target=target) == ({"all-gather": 1} if target is CPU else {})
+    assert kinds(lambda a: whole_and_back(2 * a), rows, target=target) == {"all-gather": 1}
 
 
 @claim("`None` asks for the *whole* dimension on every device", "`P.UNCONSTRAINED` is the entry for", targets=(CPU, V5E))

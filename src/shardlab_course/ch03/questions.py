@@ -108,7 +108,7 @@ CONSTRAINT = Question(
                 "None) in its place, H itself is gathered: None means whole, not open. For open there is "
                 "P.UNCONSTRAINED. P('data', 'model') is right, and so is no constraint at all. On the page XLA for CPU "
                 "moves more than 2 million bytes against 65536. XLA for TPU gathers the same arrays, in bfloat16. "
-                "Neither asks whether a constraint was wise.",
+                "Neither asked here whether the constraint was wise.",
 )  # fmt: skip
 
 MOVES = Question(
