@@ -127,7 +127,7 @@ def orders(target):
 
 
 @claim(
-    "is gathered by XLA for CPU; XLA for TPU leaves it where it lies",
+    "whole and back, XLA for CPU gathers the rows of `a`, and XLA for TPU sends nothing",
     "Neither asked here whether the constraint was wise",
     targets=(CPU, V5E),
 )
