@@ -111,6 +111,7 @@ def warm(course_dir: str, assignment: str, student: str) -> None:
         "cells": [dataclasses.asdict(cell) for cell in restore.job_cells(released)],
         "manifests": made.manifests,
         "cell_seconds": 600,
+        "cell_cpu_seconds": 600,
         "answer_bytes": 2**22,
     }
     runner.warm()

@@ -67,9 +67,13 @@ def left_behind(job: Job, run_script: RunScript = cold) -> tuple[Outcome, Record
 def ran(stand_in: pathlib.Path, run_script: RunScript) -> Run:
     """Runs cells, warm and cold, and reads the recording; keyword arguments are limits, and `manifests`."""
 
-    def start(*cells: str | Cell, manifests: Any = MANIFESTS, cell_seconds: float = 30.0, **limits: Any) -> Any:
+    def start(
+        *cells: str | Cell, manifests: Any = MANIFESTS, cell_seconds: float = 30.0, cell_cpu: float = 15.0, **limits: Any
+    ) -> Any:
         cache, within = stand_in / "cache", Limits(**limits)
-        settings = Settings(cache, packages=stand_in, cell_seconds=cell_seconds, notebook=within)
+        settings = Settings(
+            cache, "bubblewrap", within, cell_seconds=cell_seconds, cell_cpu_seconds=cell_cpu, packages=stand_in
+        )
         listed = [Cell(textwrap.dedent(cell)) if isinstance(cell, str) else cell for cell in cells]
         return left_behind(Job("", tuple(listed), manifests, settings), run_script)
 
@@ -208,6 +212,13 @@ def test_a_cells_error_tells_its_line(ran: Run) -> None:
         5: "",
         6: "line 1 of cell 6\n    sorted(1)\n    ^^^^^^^^^",
     }
+
+
+def test_time_that_a_cell_computes_is_not_time_that_it_waits(ran: Run) -> None:
+    """An endless loop is ended by the limit of CPU time, of which a cell that waits for longer uses little."""
+    _, recording = ran("import time; time.sleep(1.0); a = 1", "while True: pass", "a = 3", cell_cpu=0.6)
+    assert [(e.cell, e.message) for e in recording.errors] == [(1, "did not end within 0.6 s of CPU time")]
+    assert values(recording)["a"] == 3 and recording.ended
 
 
 @pytest.mark.parametrize("body", LOOKED_AT.values(), ids=LOOKED_AT)

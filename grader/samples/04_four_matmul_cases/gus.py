@@ -1,5 +1,5 @@
 # points: 24
-# reason: did not end within 60 s
+# reason: did not end within 15 s of CPU time
 # The cell of 4.1 never ends; everything else is right and counts.
 # %% * = solution
 # %% q4-1-answer

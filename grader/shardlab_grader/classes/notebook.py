@@ -49,7 +49,9 @@ class Settings:
         cache: a directory of the grader's, where the student package is kept.
         notebook: limits of the run of one notebook.
         judge: limits of the judge of one notebook.
-        cell_seconds: what one cell, or taking one item's answer, may take.
+        cell_seconds: what one cell, or taking one item's answer, may take of wall time.
+        cell_cpu_seconds: the same of CPU time, in all threads: it ends an endless loop, and no cell that only waits. The slowest
+            cell of a solution takes a third of it (`bench/cells.py`).
         question_seconds: what judging one question may take.
         packages: the directory that holds `shardlab`, the judge and the course; where they are installed unless given.
         references: file of the reference programs for this seed; the packaged one when `None`.
@@ -62,6 +64,7 @@ class Settings:
     notebook: Limits = Limits()
     judge: Limits = Limits(wall=900.0, cpu=900)
     cell_seconds: float = 60.0
+    cell_cpu_seconds: float = 15.0
     question_seconds: float = 60.0
     packages: pathlib.Path | None = None
     references: pathlib.Path | None = None
@@ -177,6 +180,7 @@ def _run(job: Job, sandbox: Sandbox, run_script: RunScript) -> tuple[Outcome, by
         "cells": [dataclasses.asdict(cell) for cell in job.cells],
         "manifests": job.manifests,
         "cell_seconds": job.settings.cell_seconds,
+        "cell_cpu_seconds": job.settings.cell_cpu_seconds,
         "answer_bytes": artifact.LINE - MiB,
     }
     with tempfile.TemporaryDirectory() as directory:

@@ -6,8 +6,8 @@ It imports the standard library, IPython, the laboratory and what is mounted bes
 says is believed: the student's code runs in the same process. It only has to be right about honest notebooks.
 
 JOB is JSON: `cells`, as `shardlab_grader.classes.notebook.Cell` has them; `manifests`, from question id to its manifest;
-`cell_seconds`, the time that one cell or one item's answer may take; `answer_bytes`, the most that one item's entry
-may take.
+`cell_seconds` and `cell_cpu_seconds`, what one cell or one item's answer may take; `answer_bytes`, the most that one item's
+entry may take.
 
 A cell with a question is a grade cell: its source is not executed, and the question's answer is taken there from the
 variables of that moment. Questions without a grade cell, and items whose variable is not there yet, are asked after the
@@ -172,7 +172,7 @@ class Runner:
 
     def _execute(self, index: int, source: str) -> None:
         try:
-            with _limit(self._job["cell_seconds"]):
+            with self._limit():
                 self._compiler.cell = index
                 ran = self._shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
             error = ran.error_before_exec or ran.error_in_exec
@@ -196,7 +196,7 @@ class Runner:
                 self._say({"question": question, "item": item["name"], "entry": entry})
 
     def _entry(self, manifest: dict[str, Any]) -> dict[str, Any]:
-        with _limit(self._job["cell_seconds"]):
+        with self._limit():
             given = self._predictions.get(manifest["id"], {})
             entry = self._entry_of(manifest, self._shell.user_ns, given)["items"][manifest["items"][0]["name"]]
             size, most = len(json.dumps(entry, allow_nan=False)), self._job["answer_bytes"]
@@ -206,11 +206,14 @@ class Runner:
 
     def _error(self, error: BaseException) -> dict[str, str]:
         try:
-            with _limit(self._job["cell_seconds"]):
+            with self._limit():
                 message, line = str(error)[:MESSAGE], self._raised_at(error, ours=__file__)
         except BaseException:
             message = line = ""
         return {"type": type(error).__name__[:100], "message": message, "line": line}
+
+    def _limit(self) -> contextlib.AbstractContextManager[None]:
+        return _limit(self._job["cell_seconds"], self._job["cell_cpu_seconds"])
 
     def _say(self, line: dict[str, Any]) -> None:
         self._output.write(json.dumps(line) + "\n")
@@ -218,21 +221,24 @@ class Runner:
 
 
 @contextlib.contextmanager
-def _limit(seconds: float) -> Iterator[None]:
-    running = True
+def _limit(wall: float, cpu: float) -> Iterator[None]:
+    running, limits = True, {signal.SIGALRM: f"{wall:g} s", signal.SIGPROF: f"{cpu:g} s of CPU time"}
 
     def ring(number: int, frame: FrameType | None) -> None:
         if running:
-            raise CellTimeout(f"did not end within {seconds:g} s")
+            raise CellTimeout(f"did not end within {limits[signal.Signals(number)]}")
 
-    signal.signal(signal.SIGALRM, ring)
+    for number in limits:
+        signal.signal(number, ring)
     # Again every second, for code that catches even this.
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    signal.setitimer(signal.ITIMER_REAL, wall, 1.0)
+    signal.setitimer(signal.ITIMER_PROF, cpu, 1.0)
     try:
         yield
     finally:
         running = False
         signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
 @functools.cache
