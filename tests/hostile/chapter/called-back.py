@@ -1,4 +1,4 @@
-# points: 21
+# points: 23
 # reason: 4.3
 # Multiplies with NumPy on the host, through a callback.
 # %% * = solution

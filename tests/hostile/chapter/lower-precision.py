@@ -1,4 +1,4 @@
-# points: 21
+# points: 23
 # reason: 4.3
 # Right in bfloat16, wrong in the precision that was asked for.
 # %% * = solution

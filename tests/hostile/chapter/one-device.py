@@ -1,4 +1,4 @@
-# points: 21
+# points: 23
 # reason: 4.3
 # Multiplies on one device and then puts the product where it should lie.
 # %% * = solution

@@ -1,3 +1,3 @@
-# points: 24
+# points: 26
 # Everything right: the honest neighbour.
 # %% * = solution

@@ -1,4 +1,4 @@
-# points: 21
+# points: 23
 # reason: 4.3
 # Right for the shapes of the page, zeros for all others.
 # %% * = solution
