@@ -50,8 +50,8 @@ class Settings:
         notebook: limits of the run of one notebook.
         judge: limits of the judge of one notebook.
         cell_seconds: what one cell, or taking one item's answer, may take of wall time.
-        cell_cpu_seconds: the same of CPU time, in all threads: it ends an endless loop, and no cell that only waits. The slowest
-            cell of a solution takes a third of it (`bench/cells.py`).
+        cell_cpu_seconds: the same of CPU time, in all threads: it ends an endless loop, and no cell that only waits. The
+            slowest cell of a solution takes a third of it (`bench/cells.py`).
         question_seconds: what judging one question may take.
         packages: the directory that holds `shardlab`, the judge and the course; where they are installed unless given.
         references: file of the reference programs for this seed; the packaged one when `None`.
