@@ -21,7 +21,7 @@ UNSET = "https://repository.invalid/shardlab"
 # `%pip` fills in {tpu} and {wheel}: a machine with the TPU's compiler gets the one that fits this JAX, another gets none.
 FIRST_CELL = """\
 # Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for@FROM
-# That took 8 to 16 seconds on copies of their images, network included; Kaggle's CPU image asks for one restart after it.
+# That took 8 to 16 seconds on idle copies of their images; Kaggle's CPU image asks for one restart after it.
 try:
     import shardlab as sl
 except ImportError:
