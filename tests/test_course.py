@@ -154,7 +154,7 @@ def test_feedback_pages_tell_the_verdicts(graded: Class) -> None:
 def test_packaged_references_are_those_of_the_solutions(graded: Class) -> None:
     """The file that comes with the package holds what the solutions are and cost today, as the release has measured it.
 
-    Another JAX than the pinned one writes other programs, which cost what those do when it compiles them.
+    Another JAX than the pinned one writes other programs, of which what they cost is kept.
     """
     path = folder(graded.chapter) / "references.json"
     kept = json.loads(path.read_text()) if path.exists() else {"programs": {}, "facts": {}}

@@ -1,12 +1,13 @@
 """The references that come with the helper package: programs and costs of all solutions in the public cases.
 
 Run as `python -m shardlab_authoring.packaged [CHAPTER...]` at the root of the repository, after a solution or case
-has changed. By the Python of the other lane, with `--measure`, the programs that are there are measured for its JAX too, so
-that students on both lanes wait for no compiler.
+has changed. By the Python of the other lane, with `--measure`, the solutions are measured as its JAX writes and compiles
+them, so that students on both lanes wait for no compiler; the programs stay those of the pinned one.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import pathlib
 import sys
@@ -14,12 +15,10 @@ import tempfile
 
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.releases import references
-from shardlab_grader.releases.references import eight_devices
 
-from shardlab_course.chapters import CHAPTERS, folder, question
+from shardlab_course.chapters import question
 from shardlab_course.editions import edition, header
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.references import References
 
 FOLDER = pathlib.Path("src", "shardlab_course")
 
@@ -53,17 +52,17 @@ def with_others(text: str, path: pathlib.Path) -> str:
     return json.dumps(new, indent=1, sort_keys=True) + "\n"
 
 
-def measured(chapters: tuple[int, ...] = ()) -> dict[str, str]:
-    """The files' texts by name, with the costs of their programs for the JAX that runs."""
-    texts: dict[str, str] = {}
-    for chapter in chapters or CHAPTERS:
-        if (path := folder(chapter) / "references.json").exists():
-            references = References.load(path)
-            for question in CHAPTERS[chapter]:
-                for item in (item for item in question.items if isinstance(item, ProgramItem)):
-                    for case in item.cases_of(question.id, None):
-                        references.cost(question.id, item.name, case)
-            texts[f"{path.parent.name}/{path.name}"] = references.text()
+def measured(root: pathlib.Path, settings: Settings, chapters: tuple[int, ...] = ()) -> dict[str, str]:
+    """The files' texts by name, with what the solutions cost as the JAX that runs writes and compiles them.
+
+    Raises:
+        ShardlabError: a chapter or its solution has a mistake.
+    """
+    texts, version = packaged(root, settings, chapters), importlib.metadata.version("jax")
+    for name, text in texts.items():
+        kept = json.loads((root / FOLDER / name).read_text())
+        kept["facts"][version] = json.loads(text)["facts"][version]
+        texts[name] = json.dumps(kept, indent=1, sort_keys=True) + "\n"
     return texts
 
 
@@ -71,12 +70,9 @@ def main(arguments: list[str]) -> None:
     """Write the files and say so."""
     root = pathlib.Path.cwd()
     chapters = tuple(int(word) for word in arguments if word != "--measure")
-    if "--measure" in arguments:
-        eight_devices()
-        texts = measured(chapters)
-    else:
-        with tempfile.TemporaryDirectory() as cache:
-            texts = packaged(root, Settings(cache=pathlib.Path(cache)), chapters)
+    with tempfile.TemporaryDirectory() as cache:
+        settings = Settings(cache=pathlib.Path(cache))
+        texts = (measured if "--measure" in arguments else packaged)(root, settings, chapters)
     for name, text in texts.items():
         (root / FOLDER / name).write_text(text)
         print(f"wrote {FOLDER / name}")
