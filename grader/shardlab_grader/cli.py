@@ -291,9 +291,9 @@ def say_where(mode: Mode, scheduler: str | None, verbose: bool) -> None:
     elif verbose or mode != "bubblewrap":
         from shardlab_grader.classes.notebook import Settings
 
-        most = f"{Settings.cell_seconds:g} s, {Settings.cell_cpu_seconds:g} s of CPU time"
-        console.print(sandbox.limits_in_force(sandbox.Sandbox(mode)), soft_wrap=True)
-        console.print(f"  {'one cell, one answer':<24} {most:<26} raised inside", soft_wrap=True)
+        cell = f"{Settings.cell_seconds:g} s, {Settings.cell_cpu_seconds:g} s of CPU time"
+        rows = sandbox.limits_in_force(sandbox.Sandbox(mode), ("one cell, one answer", cell, "raised inside"))
+        console.print(rows, soft_wrap=True)
     else:
         console.print(f"sandbox: {mode}")
 

@@ -200,9 +200,10 @@ def run(notebook: NotebookNode, here: Machine, work: pathlib.Path) -> str:
 def seconds(cell: NotebookNode) -> float:
     """From a cell's start to its end, as the kernel dated them; 0 for one that was not run."""
     dated = cell.metadata.get("execution", {})
-    times = [dated[name] for name in ("iopub.execute_input", "shell.execute_reply") if name in dated]
-    start, *end = map(datetime.datetime.fromisoformat, times or ["1970-01-01"])
-    return (end[0] - start).total_seconds() if end else 0
+    if "shell.execute_reply" not in dated:
+        return 0.0
+    start, end = (datetime.datetime.fromisoformat(dated[name]) for name in ("iopub.execute_input", "shell.execute_reply"))
+    return (end - start).total_seconds()
 
 
 def said(cell: NotebookNode) -> str:

@@ -230,8 +230,8 @@ def probe(mode: Mode = "bubblewrap") -> None:
         raise unavailable(f"this Python does not start in a sandbox ({outcome.ending}).", outcome.stderr.strip()[-500:])
 
 
-def limits_in_force(sandbox: Sandbox) -> str:
-    """A table of the limits and of what enforces each."""
+def limits_in_force(sandbox: Sandbox, *more: tuple[str, str, str]) -> str:
+    """A table of the limits and of what enforces each; `more` are rows of the caller's: what, how much, enforced by what."""
     limits, isolated = sandbox.limits, sandbox.mode == "bubblewrap"
     rows = [
         ("wall time", f"{limits.wall:g} s", "killed from outside"),
@@ -253,6 +253,7 @@ def limits_in_force(sandbox: Sandbox) -> str:
             "read-only /usr and Python" if isolated else "all",
             "own namespace" if isolated else "not in force",
         ),
+        *more,
     ]
     return "\n".join([f"sandbox: {sandbox.mode}", *(f"  {name:<24} {value:<26} {by}" for name, value, by in rows)])
 
