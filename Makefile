@@ -123,7 +123,7 @@ $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-newest.txt --editable '.[grader,lab,dev]'
 	@touch $@
 
-test-newest: $(NEWEST)/.installed  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13; PARTS="answers chapters")
+test-newest: $(NEWEST)/.installed bubblewrap  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13; PARTS="answers chapters")
 	@$(NEWEST)/bin/python -m shardlab_authoring.newest $(PARTS)
 
 # On copies of hosted platforms (tests/doors/platforms.toml); DOOR=kaggle, CHAPTERS="0 4" for some of them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 
@@ -9,6 +10,7 @@ import jax
 import pytest
 from shardlab_authoring import packaged
 
+from shardlab.devices import PINNED_JAX
 from shardlab_course.chapters import CHAPTERS, folder
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.references import References
@@ -18,7 +20,11 @@ FILES = {chapter: path for chapter in CHAPTERS if (path := folder(chapter) / "re
 
 @pytest.mark.parametrize("chapter", FILES)
 def test_facts_are_those_of_this_jax(chapter: int) -> None:
-    """A chapter's first and last program cost here what is on file, if anything is."""
+    """A chapter's first and last program cost here what is on file, if anything is.
+
+    The programs on file are the pinned JAX's; what they cost on another is that of the programs which it writes itself
+    (`test_packaged_references_are_those_of_the_solutions`), by FLOPs of up to 5 % more or less.
+    """
     kept = json.loads(FILES[chapter].read_text())
     asked = [
         (question.id, item.name, case)
@@ -30,7 +36,11 @@ def test_facts_are_those_of_this_jax(chapter: int) -> None:
     on_file, again = References(kept["programs"], kept["facts"]), References(kept["programs"], {})
     assert asked
     for one in (asked[0], asked[-1]):
-        assert on_file.cost(*one) == again.cost(*one), f"python -m shardlab_authoring.packaged --measure {chapter}"
+        kept_cost, cost = on_file.cost(*one), again.cost(*one)
+        if jax.__version__ != PINNED_JAX:
+            assert kept_cost.flops == pytest.approx(cost.flops, rel=0.05)
+            cost = dataclasses.replace(cost, flops=kept_cost.flops)
+        assert kept_cost == cost, f"python -m shardlab_authoring.packaged --measure {chapter}"
 
 
 def test_what_is_known_for_another_jax_stays_with_its_program(tmp_path: pathlib.Path) -> None:
