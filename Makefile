@@ -120,7 +120,7 @@ test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public one
 $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), at the versions in constraints-newest.txt"
 	@$(NEWEST_PYTHON) -m venv $(NEWEST)
-	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-newest.txt --editable '.[grader,lab,dev]'
+	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-newest.txt --editable '.[grader,lab,dev$(if $(TPU),$(comma)tpu)]'
 	@touch $@
 
 test-newest: $(NEWEST)/.installed bubblewrap  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13; PARTS="answers chapters")
