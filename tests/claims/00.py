@@ -39,7 +39,10 @@ def tiles(target):
     assert (here.argument, here.output) == (there.argument, there.output)
 
 
-@claim("A JAX call returns as soon as the work is handed over", "a call hands the work over and returns at once")
+@claim(
+    "The call of a large product returns as soon as the work is handed over",
+    "a call hands the work over and returns at once",
+)
 def asynchronous():
     """The array of a large product is there before its numbers are."""
     large = np.random.default_rng(1).normal(size=(2048, 2048)).astype("float32")

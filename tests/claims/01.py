@@ -64,7 +64,8 @@ def short_and_long():
 
 
 @claim("arrays that were placed must agree on that order if they meet in it", "Whatever you place with `device_put`",
-       "and so is all that is computed from it", "moves it wherever the others are")  # fmt: skip
+       "and so is all that is computed from it", "moves it wherever the others are", "or `in_shardings` brings them there",
+       "unless `jit` is told where its arguments are to lie")  # fmt: skip
 def committed():
     """An array that was placed stays; one that was not follows."""
     placed = jax.device_put(drawn(8, 16), NamedSharding(MESH, P("x", "y")))
@@ -75,6 +76,8 @@ def committed():
     for other in (here, jax.device_put(free, NamedSharding(shuffled, P("x", "y")))):
         with pytest.raises(ValueError, match="incompatible devices"):
             placed + other
+    told = jax.jit(jnp.add, in_shardings=placed.sharding)(placed, jax.device_put(free, other.sharding))
+    assert told.sharding.is_equivalent_to(placed.sharding, 2) and np.array_equal(told, np.asarray(placed) + np.asarray(free))
 
 
 @claim("Swapping two axes changes who holds what, and going from one to the other is communication.", targets=(CPU, V5E))

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from claims.claim import CPU, V5E, claim
-from jax.sharding import AxisType, NamedSharding
+from jax.sharding import AxisType, Mesh, NamedSharding
 
 import shardlab as sl
 
@@ -257,7 +257,7 @@ def steps(target):
 
 
 @claim("(XLA for TPU v5e compiles the same for all six.)", "That one is moved without an error",
-       "`in_shardings` moves what nobody has placed, and refuses a committed array that lies elsewhere.",
+       "`in_shardings` moves what nobody has placed, and refuses a committed array that is cut otherwise.",
        targets=(CPU, V5E))  # fmt: skip
 def border(target):
     """Placements at the border of jit."""
@@ -276,6 +276,29 @@ def border(target):
         made("columns", in_shardings="rows")
 
 
+@claim("an array that is cut so, on other devices, is moved to the mesh's without an error")
+def moved_to_the_mesh():
+    """The same rows on other devices, and in another order."""
+    devices = np.array(jax.devices())
+    for before, after in (([0, 1, 2, 3], [4, 5, 6, 7]), ([*range(8)], [*range(8)][::-1]), ([0], [1])):
+        here, there = (NamedSharding(Mesh(devices[ids], ("x",), axis_types=AUTO[:1]), P("x")) for ids in (before, after))
+        moved = jax.jit(lambda x: 2 * x, in_shardings=there)(jax.device_put(ARRAY, here))
+        assert moved.sharding.is_equivalent_to(there, 2) and np.array_equal(moved, 2 * ARRAY)
+
+
+@claim("`out_shardings` may change where the work is done (in `d` each device doubles its own rows alone)",
+       "some work is done at once where the output is to lie, for other work collectives are added",
+       targets=(CPU, V5E))  # fmt: skip
+def work_where_the_output_lies(target):
+    """FLOPs of a whole array's double, and of a product of whole arrays, asked for rows."""
+    rows, whole = NamedSharding(LINE, P("x", None)), put(ARRAY, P())
+    for f in (lambda x: 2 * x, lambda x: x @ x.T):
+        alone, asked = (sl.inspect(each, whole, target=target) for each in (f, jax.jit(f, out_shardings=rows)))
+        assert not asked.collectives and asked.flops < alone.flops / 7
+    moved = sl.inspect(jax.jit(lambda x: 2 * x, out_shardings=rows), put(ARRAY, P(None, "x")), target=target)
+    assert moved.kinds == {"all-to-all"}
+
+
 @claim("XLA takes the softmax over *cut* columns, with two all-reduces, and turns the outcome",
        "both programs are the same, for a TPU too", targets=(CPU, V5E))  # fmt: skip
 def turned_at_the_end(target):
@@ -286,7 +309,8 @@ def turned_at_the_end(target):
         assert kinds(f, x, target=target) == {"all-reduce": 2, "all-to-all": 1}
 
 
-@claim("in its sharding XLA for TPU does turn the array", "device_put constrains nothing unless it names another memory",
+@claim("in its sharding XLA for TPU does turn the array",
+       "device_put constrains nothing (for a TPU, unless it names another memory)",
        targets=(V5E,))  # fmt: skip
 def put_elsewhere(target):
     """A `device_put` to columns, in the same memory and in the host's."""

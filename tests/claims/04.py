@@ -180,6 +180,20 @@ def written_by_hand(target):
     assert sl.inspect(scattered, *flat, target=target).kinds == {small}
 
 
+@claim("for one axis of eight v5p chips, 2 by 2 by 2, of the larger ones that were tried", targets=("v5p:2x2x2",))
+def over_all_axes_of_a_cube(target):
+    """psum_scatter over eight, of squares up to 4096."""
+    line = jax.make_mesh((8,), ("x",), (jax.sharding.AxisType.Auto,))
+    for size in (64, 512, 4096):
+        specs = (P(None, "x"), P("x", None))
+        a, b = (jax.ShapeDtypeStruct((size, size), "float32", sharding=NamedSharding(line, spec)) for spec in specs)
+        f = jax.shard_map(
+            lambda a, b: jax.lax.psum_scatter(a @ b, "x", scatter_dimension=0, tiled=True),
+            mesh=line, in_specs=specs, out_specs=P("x", None),
+        )  # fmt: skip
+        assert sl.inspect(f, a, b, target=target).kinds == {"all-reduce"}
+
+
 @claim(
     "On CPU, collectives of bfloat16 arrays run in float32, at twice the bytes; on a TPU they stay bfloat16:",
     targets=(CPU, V5E),

@@ -34,7 +34,7 @@ MATRIX, SIDE = put(ROOT @ ROOT.T + 64 * np.eye(64, dtype="f4"), "x"), put(RNG.no
 @claim(
     "XLA for CPU gathers the batch of transforms and leaves the stack of systems; XLA for TPU leaves the batch, and "
     "gathers the whole stack",
-    "XLA for CPU gathers a batch of transforms and leaves a stack of systems, XLA for TPU does the opposite",
+    "XLA for CPU gathers a batch of transforms and leaves a stack of inverses, XLA for TPU does the opposite",
     targets=(CPU, V5E),
     until="0.12",
 )

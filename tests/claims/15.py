@@ -31,7 +31,7 @@ def random(*shape):
 
 
 @claim(
-    "a weight that is cut along `data`, as the batch is, gets its gradient *whole* from XLA, for CPU and for TPU",
+    "a weight that is cut by rows along `data`, as the batch is, may get its gradient *whole* from XLA, for CPU and for TPU",
     targets=(CPU, V5E),
 )
 def gradient_of_a_cut_weight(target):

@@ -303,14 +303,14 @@ OUTCOME = (
         "slicing-moves", "Every device has the whole array and keeps its rows: nothing moves (d).", 1,
         like=lambda got: isinstance(got["d"], list) and got["d"]),
     Misconception(
-        "in-shardings-move", "in_shardings does not move a committed array, one that you have placed: it is a promise, and "
-        "a broken promise is an error (e).", 2, like=lambda got: isinstance(got["e"], list)),
+        "in-shardings-move", "in_shardings does not cut a committed array, one that you have placed, in another way: it "
+        "is a promise, and a broken promise is an error (e).", 2, like=lambda got: isinstance(got["e"], list)),
     Misconception(
         "numpy-in-the-program", "A NumPy array is cut on its way to the devices, before the program starts; in the program "
         "there is nothing to move (f).", 2, like=lambda got: isinstance(got["f"], list) and got["f"]),
     Misconception(
-        "requests-refused", "Refused is only what breaks a promise: an argument that was placed, and elsewhere than "
-        "in_shardings says (e).", 2, like=lambda got: any(isinstance(got[key], str) for key in "abcdf")),
+        "requests-refused", "Refused is only what breaks a promise: an argument that was placed, and cut otherwise "
+        "than in_shardings says (e).", 2, like=lambda got: any(isinstance(got[key], str) for key in "abcdf")),
 )  # fmt: skip
 SHARES = (
     Misconception(

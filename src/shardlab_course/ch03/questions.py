@@ -211,15 +211,15 @@ BOUNDARY = Question(
         "shares: count what has to cross devices if you sum columns first, and if you turn first. After the turn, what does "
         "a device know of its columns?",
         "Ask for columns before the softmax, with with_sharding_constraint. Inside jit, on an Auto mesh, device_put "
-        "constrains nothing unless it names another memory.",
+        "constrains nothing (for a TPU, unless it names another memory).",
     ),
-    explanation="out_shardings is part of the program: if the output lies elsewhere, collectives are added at the end. "
-                "in_shardings is a promise about committed arguments, those that somebody placed, and a broken promise is "
-                "a ValueError. For the others, NumPy arrays and arrays that JAX placed itself, it is a plan: they are put "
-                "there before the program starts, without a word. Neither says where the work is done. Asked for columns "
-                "at the end, XLA still took the softmax over cut columns, with two all-reduces, and turned what came out. "
-                "Turned first, each device has its columns whole: one all-to-all and nothing else. A constraint in the "
-                "middle is how you say that.",
+    explanation="out_shardings is part of the program, and the program pays for it: some work is done at once where the "
+                "output is to lie, for other work collectives are added. in_shardings is a promise about how committed "
+                "arguments, those that somebody placed, are cut, and a broken promise is a ValueError. For the others, "
+                "NumPy arrays and arrays that JAX placed itself, it is a plan: they are put there before the program "
+                "starts, without a word.\n\nAsked for columns at the end, XLA still took the softmax over cut columns, "
+                "with two all-reduces, and turned what came out. Turned first, each device has its columns whole: one "
+                "all-to-all and nothing else. A constraint in the middle is how you say that.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (READING, COUNTING, CONSTRAINT, MOVES, CHAIN, STEPPING, BOUNDARY)

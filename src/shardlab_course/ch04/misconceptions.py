@@ -207,7 +207,8 @@ MECHANISM = why(
         "The same compiler makes that output at half the price if you write the collective: it did not "
         "look for the cheapest.",
     ),
-    b="The product: it is finished as without the request, and what comes out is then brought into the wanted form.",
+    b="The product: its terms lie along x already, so it is finished as without the request, and what comes out is then "
+    "cut along x.",
     c=Believed(
         "The machine: a collective that CPUs lack is made of others.",
         "cpu-lacks-it",

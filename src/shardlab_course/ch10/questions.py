@@ -200,10 +200,10 @@ RANDOM = Question(
         "One line on global arrays: X plus jax.random.normal of the key and of X.shape. Under jit, where X lies decides who "
         "makes what.",
     ),
-    explanation="JAX's generator computes number i from the key and i alone, so each device makes the numbers of its own "
-                "part and nothing moves. The sharding is not part of the recipe, so a run on another mesh repeats the same "
-                "numbers, up to rounding, and so does a test on one device. In shard_map the recipe sees blocks: a key "
-                "that does not vary gives every device the same numbers.\n\nThat is right for weights that are to be "
+    explanation="JAX's default generator computes number i from the key and i alone, so each device makes the numbers of "
+                "its own part and nothing moves. The sharding is not part of the recipe, so a run on another mesh repeats "
+                "the same numbers, up to rounding, and so does a test on one device. In shard_map the recipe sees blocks: "
+                "a key that does not vary gives every device the same numbers.\n\nThat is right for weights that are to be "
                 "equal, and wrong for dropout. Fold the index along data into the key and the devices differ; they agree "
                 "still along model, where copies must. The price is that these numbers depend on the mesh's size. Making "
                 "everything everywhere and slicing is right too, and costs each device all of the arithmetic.",

@@ -298,7 +298,7 @@ def unsaturated(rng: np.random.Generator, shape: tuple[int, ...], _: Sequence[np
 
 
 def draw_training(rng: random.Random) -> Case:
-    """The same on other sizes. Between 2 devices XLA adds both uses before it sends their sum, else after."""
+    """The same on other sizes."""
     mesh = rng.choice((LINE, PLANE))
     n = dict(mesh)["data"]
     return training(mesh, n * rng.randint(2, 4), n * rng.randint(2, 4) + 2 * n, n * rng.randint(1, 2))

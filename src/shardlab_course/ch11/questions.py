@@ -55,9 +55,10 @@ ZERO = Question(
                 "updates that part of the weight. The rest is moving: gradients come as sums, of which a device needs its "
                 "rows; new weights go to all. That is a reduce-scatter and an all-gather, the two halves of the all-reduce "
                 "that plain data parallelism makes, so ZeRO-1 need not move a byte more.\n\nIn automatic mode on CPU "
-                "the first half is a whole all-reduce and a slice, half as much again; shard_map with psum_scatter saves "
-                "it. The tied weight is one array used twice. Its gradient is one sum over both uses, and its state exists "
-                "once: treat it as two and training goes another way without any error.",
+                "the first half is a whole all-reduce and a slice, and the tied weight's two uses are summed apart: in the "
+                "first case twice as much; shard_map with psum_scatter saves it. The tied weight is one array used twice. "
+                "Its gradient is one sum over both uses, and its state exists once: treat it as two and training goes "
+                "another way without any error.",
 )  # fmt: skip
 
 FSDP = Question(
@@ -81,9 +82,9 @@ FSDP = Question(
                 "back, and they are summed where it came from. So FSDP's backward pass is written by differentiating its"
                 " forward pass, and each gradient arrives in the rows that the device owns. L all-gathers and L "
                 "reduce-scatters move twice the weights' bytes, as much as one all-reduce. XLA for CPU, left alone, sums"
-                " the whole gradient for all and cuts it: half as much again. The loss must be the global mean before it"
-                " is differentiated, as in chapter 10, or the sum of n means is taken. This program still keeps every "
-                "gathered weight until the backward pass has used it.",
+                " the whole gradient for all and cuts it: half as much again on the line of eight.\n\nThe loss must be "
+                "the global mean before it is differentiated, as in chapter 10, or the sum of n means is taken. This "
+                "program still keeps every gathered weight until the backward pass has used it.",
 )  # fmt: skip
 
 REMAT = Question(

@@ -247,7 +247,7 @@ RESUME = (
 
 MECHANISM = why(
     "When does one process wait for another?",
-    a="In a program on devices of both, until the other one runs it too.",
+    a="In a program in which devices of both exchange something, until the other one runs it too.",
     b=Believed(
         "Wherever it uses a global array: that belongs to both.",
         "every-use-waits",

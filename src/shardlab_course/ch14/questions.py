@@ -49,14 +49,14 @@ FAILING = Question(
         "something else, and JAX does not ask the other.",
     ),
     explanation="A jitted function of a global array is one program of all its devices, and each process starts its own "
-                "part. If a process never calls it (c), or calls it less often (h), the others wait, because one that "
-                "never comes looks like one that is slow. Some carriers of messages give up in the end: on CPUs Gloo does "
-                "so after half a minute when processes meet for the first time, and later it waits much longer.\n\nA "
-                "look at what is here needs nobody: own shards (d), or a number that every device has (a, e). np.asarray "
-                "wants shards that live elsewhere, and JAX refuses (b). Worst is g: JAX believes what each process says of "
-                "its own data, and copies that are promised to be equal are not. device_put (f) does ask: it compares what "
-                "the processes give, at the price of a message. The rule behind all: same program, same order, same "
-                "shapes, and different data only where an array is cut.",
+                "part. If the parts exchange something, as a sum does, and a process never calls it (c), or calls it less "
+                "often (h), the others wait, because one that never comes looks like one that is slow. Some carriers of "
+                "messages give up in the end: on CPUs Gloo does so after half a minute when processes meet for the first "
+                "time, and later it waits much longer.\n\nA look at what is here needs nobody: own shards (d), or a number "
+                "that every device has (a, e). np.asarray wants shards that live elsewhere, and JAX refuses (b). Worst is "
+                "g: JAX believes what each process says of its own data, and copies that are promised to be equal are not. "
+                "device_put (f) does ask: it compares what the processes give, at the price of a message. The rule behind "
+                "all: same program, same order, same shapes, and different data only where an array is cut.",
 )  # fmt: skip
 
 HIERARCHY = Question(

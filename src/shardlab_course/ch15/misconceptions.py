@@ -236,8 +236,8 @@ def _near(got: Any, four: float, sixteen: float) -> bool:
 BUBBLE = (
     Misconception(
         "no-bubble-at-m-equal-s",
-        "With as many microbatches as stages all stages are busy in one tick only; filling and draining take S - 1 ticks, "
-        "whatever M is.",
+        "With as many microbatches as stages all stages are busy in one tick only: each is idle for S - 1 ticks, whatever "
+        "M is.",
         1, like=lambda got: float(got["four"]) == 0),
     Misconception(
         "idle-over-useful",

@@ -35,9 +35,9 @@ CAPSTONE = Question(
                 "loss, whose bytes do not depend on the vocabulary. Backward there is one for each place where an array "
                 "that all devices share meets a cut weight, and jax.grad writes it: a copy's transpose is a sum.\n\nThe "
                 "same rule sums every weight's gradient over data, once, at the weight's own size, so the cut pays there "
-                "too. Speeds are born from the blocks and lie where their weights do; nobody had to say so. The usual "
-                "mistake is quiet: len(W2) in shard_map is the block's, and the sum is scaled by a share. Shapes pass, and "
-                "the losses go down.",
+                "too. Speeds are born from the blocks and lie where their weights do; out_specs only has to say so. The "
+                "usual mistake is quiet: len(W2) in shard_map is the block's, and the sum is scaled by a share. Shapes "
+                "pass, and the losses go down.",
 )  # fmt: skip
 
 MESH = Question(
