@@ -246,7 +246,7 @@ def other_way():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("nothing-moves", 0)
+@wrong("no-exchange", 0)
 def own_term():
     def matmul_rs(mesh, X, W):
         n = mesh.shape["x"]

@@ -41,7 +41,7 @@ EARLY = Misconception(
     "all arithmetic is over before the first hop. Make each chunk when it is due.", 1, barred=True,
     when=lambda o: of.right(o, of.product) and of.waited_for(o, of.products(o)) > 0.5)  # fmt: skip
 IDLE = Misconception(
-    "nothing-moves", "Nothing moves between devices, and each has only a part of what it needs.", 1,
+    "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,
     when=lambda o: not o.collectives and bool(o.shards[0][0][2].size))  # fmt: skip
 ONE_MORE = Misconception(
     "one-hop-too-many", "After n - 1 hops every chunk has been everywhere; the n-th only brings it home.", 2,
