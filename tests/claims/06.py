@@ -234,13 +234,15 @@ def constraints_and_the_mesh():
             constrain(x, NamedSharding(MESH, spec))
 
 
-@claim("nor `jnp.stack`, whose sum is wrong afterwards")
+@claim("`jnp.stack`, and\n`jnp.pad` with another number than 0.)")
 def stacked_terms():
-    """Two stacked sums come out once for each device of the axis; put end to end they are right."""
+    """Two stacked sums, and a border, come out once for each device of the axis; put end to end sums are right."""
     rows, columns = put((8, 16), P(None, "x")), put((16, 8), P("x", None))
     right = np.asarray(rows) @ np.asarray(columns)
     with jax.set_mesh(MESH):
         owed = jnp.dot(rows, columns, out_sharding=P(unreduced={"x"}))
         added = {f: np.asarray(jax.reshard(f([owed, owed]), P())) for f in (jnp.stack, jnp.concatenate)}
+        padded = np.asarray(jax.reshard(jnp.pad(owed, 1, constant_values=3), P()))
     np.testing.assert_allclose(added[jnp.concatenate], np.concatenate([right, right]), atol=1e-4)
     np.testing.assert_allclose(added[jnp.stack], MESH.shape["x"] * np.stack([right, right]), atol=1e-4)
+    np.testing.assert_allclose(padded, np.pad(right, 1, constant_values=3 * MESH.shape["x"]), atol=1e-4)

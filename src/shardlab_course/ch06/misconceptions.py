@@ -271,8 +271,8 @@ FULLY = (
         1, when=lambda o: of.lies(o, ("y",))),
     Misconception(
         "other-order",
-        "Each element has one device, but not one that held it after the sum: blocks have to be sent. Let y stay the "
-        "slower of the two.", 2, when=lambda o: of.lies(o, (("x", "y"),))),
+        "Each element has one device, but often not one that held it after the sum: blocks have to be sent. Let y stay "
+        "the slower of the two.", 2, when=lambda o: of.lies(o, (("x", "y"),))),
     Misconception(
         "made-whole", "The sum was gathered on every device.",
         1, when=lambda o: of.lies(o, ()) or of.moved(o, "all-gather") == o.inputs[0].shape[1] * 4),

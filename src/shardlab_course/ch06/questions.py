@@ -102,7 +102,7 @@ REPAIR = Question(
             ((16, 24), (24, 8)), wrong.PICKED),
     ),
     hints=(
-        "Read each message for its question. Two of them even name the argument that wants the answer.",
+        "Read each message for its question. Three of them even name the argument that wants the answer.",
         "contraction and merged take out_sharding; picked takes it in .at[ids].get; for clash and added, jax.reshard one "
         "operand so that no axis is used twice.",
         "clash: make B whole, with P(). added: give B the sharding of A. merged: first let y cut b instead of s, with "

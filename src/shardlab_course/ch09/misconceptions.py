@@ -246,8 +246,8 @@ HEADS = (
 )  # fmt: skip
 LAYOUT = (
     Misconception(
-        "axes-in-wrong-order", "`rep` comes first, so neighbouring query heads lie on different kv heads, and what they "
-        "read is elsewhere.", 3, when=of.swapped),
+        "axes-in-wrong-order", "`rep` comes first, so neighbouring query heads lie on different kv heads, and what some of "
+        "them read is elsewhere.", 3, when=of.swapped),
     Misconception(
         "heads-cut-inside", "A head's vector is cut: scores are then terms of a sum, and the softmax waits for it.", 2,
         when=lambda o: of.cut(o, 1, 2)),

@@ -125,7 +125,8 @@ SEQUENCE = Question(
                 "bias, the residual and the dropout, which work token by token. The price, as XLA for CPU compiles it, is "
                 "the same, an array of T·D numbers twice a block. What shrinks is everything in between: a device holds, "
                 "and computes, T / n tokens instead of T. An all-reduce and a slice give the same values for one and a half "
-                "times the price. Gathering before the norm costs no more bytes, but every device then norms every token.",
+                "times the price. Gathering before the norm costs no more bytes there, but every device then norms every "
+                "token.",
 )  # fmt: skip
 
 DROPOUT = Question(
@@ -228,7 +229,8 @@ GUARD = Question(
     ),
     explanation="The promise of tensor parallelism is one all-reduce of the activations a layer, and weights that stay "
                 "where they are. In bytes it is twice the layers times T D times the size of a number, which catches "
-                "gathered weights, gathered hidden activations, and a second average that changes no value.\n\nThe dtype "
+                "weights that are gathered (while there are fewer tokens than hidden units), gathered hidden activations, "
+                "and a second average that changes no value.\n\nThe dtype "
                 "belongs to it: who allows four bytes where the activations have two lets every sum be sent twice. XLA "
                 "for CPU widens bfloat16 sums to float32 by itself, XLA for v5e does not, so a guard for chips is asked "
                 "about what was compiled for them. A scan is one collective in the text and as many in the run as there "
