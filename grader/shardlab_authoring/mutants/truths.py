@@ -102,7 +102,7 @@ NAMES: tuple[tuple[str, Holds], ...] = (
     ),
     (
         "all-reduce-* reduces-* summed-after-* one-flat-group sums-whole-rows-* panels-by-sum slices-averaged pmap-habit "
-        "always-reduces reduced-twice summed-again every-total-added squares-averaged psum-and-pmean whole-blocks-summed",
+        "always-reduces reduced-twice summed-again squares-averaged psum-and-pmean whole-blocks-summed",
         sends(*SUMS),
     ),
     (
@@ -110,13 +110,14 @@ NAMES: tuple[tuple[str, Holds], ...] = (
         "all-round-both-ways sum-ends-next-door arrival-order whole-sums-travel",
         sends("collective-permute"),
     ),
-    ("back-to-another-place rows-again", sends("all-to-all")),
+    ("back-to-another-place", sends("all-to-all")),
+    ("rows-again", sends("all-to-all", "collective-permute")),
     ("split-and-concat-swapped", lambda e: bool(e.error) or sends("all-to-all")(e)),
     (
         "communicates-for-nothing *-travel *-travels *-travels-* *-moved *-moves permutes-* moves-* meets-in-* columns-only "
         "rows-only rows-before-columns rounds-summed-apart brought-together-* a-turned-* slices-of-the-cut one-by-one "
         "uses-a-finished-* whole-vector-* third-dot-product residual-made-anew turns-the-factor across-the-whole-mesh "
-        "other-order scattered-over-* pays-* joins-* left-to-out-sharding out-shardings-free",
+        "other-order every-total-added scattered-over-* pays-* joins-* left-to-out-sharding out-shardings-free",
         sends(),
     ),
     ("no-exchange only-renamed", lambda e: not e.kinds),

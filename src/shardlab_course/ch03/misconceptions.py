@@ -181,8 +181,8 @@ TOTALS = (
         "neighbour-only", "The offset of a shard is the sum of all totals before it, not of the last one alone.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals[d - 1] if d else 0 * totals[0])),
     Misconception(
-        "every-total-added", "Every shard got the totals of all shards: a psum knows no order. Only those before it "
-        "count.", 2,
+        "every-total-added", "Every shard got the totals of all shards, as from a psum, which knows no order. Only those "
+        "before it count.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals.sum(0))),
     Misconception(
         "from-the-end", "The totals behind a shard were added; those before it are missing.", 2,
