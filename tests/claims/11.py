@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from functools import partial
@@ -14,6 +15,8 @@ from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
+from shardlab_course.chapters import QUESTIONS, folder
+from shardlab_judge.references import References
 
 MESH = jax.make_mesh((8,), ("data",), (AxisType.Auto,))
 ROWS, CUT = P("data", None), P(None, "data", None)
@@ -55,6 +58,16 @@ def transposed(target):
     """The gradient by a slice."""
     f = on_each(jax.grad(lambda w, x: jnp.sum(one_layer(w, x) ** 2)))
     assert sl.inspect(f, given(WIDTH, WIDTH), given(BATCH, WIDTH), target=target).kinds == {"all-gather", "reduce-scatter"}
+
+
+@claim("in the first case about twice as much; shard_map with psum_scatter saves it")
+def tied():
+    """What the reference of 11.2 moves in five steps, beside a reduce-scatter and an all-gather of both weights in each."""
+    question = QUESTIONS["11.2"]
+    kept = json.loads((folder(11) / "references.json").read_text())
+    cost = References(kept["programs"], {}).cost("11.2", "train", question.items[0].cases[0])
+    by_hand = 5 * 2 * 4 * (24 * 16 + 16 * 16)
+    assert 2 < cost.price / by_hand < 2.2
 
 
 def scanned(wrap, weights=CUT, slopes=CUT):

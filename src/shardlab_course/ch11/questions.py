@@ -56,9 +56,9 @@ ZERO = Question(
                 "rows; new weights go to all. That is a reduce-scatter and an all-gather, the two halves of the all-reduce "
                 "that plain data parallelism makes, so ZeRO-1 need not move a byte more.\n\nIn automatic mode on CPU "
                 "the first half is a whole all-reduce and a slice, and the tied weight's two uses are summed apart: in the "
-                "first case about twice as much; shard_map with psum_scatter saves it. The tied weight is one array used twice. "
-                "Its gradient is one sum over both uses, and its state exists once: treat it as two and training goes "
-                "another way without any error.",
+                "first case about twice as much; shard_map with psum_scatter saves it. The tied weight is one array used "
+                "twice. Its gradient is one sum over both uses, and its state exists once: treat it as two and training "
+                "goes another way without any error.",
 )  # fmt: skip
 
 FSDP = Question(
