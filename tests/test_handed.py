@@ -2,9 +2,11 @@
 
 import functools
 import importlib.util
+import pathlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import equinox as eqx
@@ -15,6 +17,7 @@ import optax
 import pytest
 from flax import nnx
 from jax import P
+from jax.experimental.compilation_cache import compilation_cache
 
 import shardlab as sl
 from shardlab.errors import ShardlabError
@@ -371,3 +374,34 @@ def test_its_own_target() -> None:
         return x.sum(axes)
 
     assert inspect(functools.partial(f, axes=1), jnp.ones((4, 6))).output_placements[0].shape == (4,)
+
+
+
+@pytest.fixture
+def kept_on_disk(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
+    """The folder of JAX's persistent compilation cache, in use for all that is compiled."""
+    wanted = {
+        "jax_compilation_cache_dir": str(tmp_path),
+        "jax_persistent_cache_min_compile_time_secs": 0,
+        "jax_persistent_cache_min_entry_size_bytes": -1,
+    }
+    before = {name: getattr(jax.config, name) for name in wanted}
+    for name, value in wanted.items():
+        jax.config.update(name, value)
+    compilation_cache.reset_cache()
+    yield tmp_path
+    for name, value in before.items():
+        jax.config.update(name, value)
+    compilation_cache.reset_cache()
+
+
+def test_lines_are_its_own_with_a_persistent_cache(kept_on_disk: pathlib.Path) -> None:
+    """JAX's key leaves lines out: a program read from disk would name those of one like it that was compiled before."""
+    given = arrays()
+    programs = [
+        lambda a, b: jnp.cos(a @ b),
+        lambda a, b: jnp.cos(a @ b),
+    ]
+    sources = [inspect(f, *given).collectives[0].source for f in programs]
+    assert [*kept_on_disk.iterdir()]
+    assert sources == [f"test_handed.py:{f.__code__.co_firstlineno}" for f in programs]

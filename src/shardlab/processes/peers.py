@@ -41,7 +41,8 @@ Heard = Callable[[int, str], None]
 class Peer:
     """One process: its end of the pipes, and what came through them.
 
-    `said` is what Python wrote there, `native` what libraries and further programs wrote to stdout, `told` its reports.
+    `said` is what Python wrote there, `native` what libraries and further programs wrote to stdout, `lines` its reports so
+    far, malformed ones left out, and `unread` the beginning of the next.
     `stopped` says why we ended it: "time", or "peer" for another's failure.
     """
 
@@ -53,19 +54,19 @@ class Peer:
     stack: pathlib.Path
     said: bytes = b""
     native: bytes = b""
-    told: bytes = b""
+    lines: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    unread: bytes = b""
     gone: bool = False
     stopped: str = ""
     where: str = ""
 
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        """What it reported so far, malformed lines left out."""
-        found = []
-        for line in self.told.split(b"\n")[:-1]:
+    def hear(self, piece: bytes) -> None:
+        """Take what came of its reports."""
+        *whole, self.unread = (self.unread + piece).split(b"\n")
+        for line in whole:
             with contextlib.suppress(ValueError):
-                found.append(json.loads(line))
-        return [line for line in found if isinstance(line, dict)]
+                found = json.loads(line)
+                self.lines += [found] if isinstance(found, dict) else []
 
     @property
     def end(self) -> int | None:
@@ -274,7 +275,7 @@ def _take(selector: selectors.BaseSelector, key: selectors.SelectorKey, heard: H
         selector.unregister(key.fileobj)
         peer.gone = peer.gone or kind == "told"
     elif kind == "told":
-        peer.told += piece
+        peer.hear(piece)
     elif kind == "native":
         peer.native = _cut(peer.native + piece)
     else:

@@ -80,7 +80,7 @@ class Handed:
             over = _first_devices(device_count(lowered))
         if jax.default_backend() == "cpu":
             _refuse_what_ends_the_process(lowered)
-        with unimplemented(f"XLA for {jax.default_backend().upper()}"):
+        with unimplemented(f"XLA for {jax.default_backend().upper()}"), _own_lines():
             return lowered.compile() if over is None else lowered.compile(device_assignment=over)
 
     def lowered(self, platform: str | None = None) -> Any:
@@ -155,6 +155,23 @@ def meshes_inside(lowered: Any) -> list[Axes]:
     """Names and sizes of the meshes that a lowered program names, in the order of their use."""
     named = (each.attributes["mesh"] for each in lowered.compiler_ir("stablehlo").body.operations if each.name == "sdy.mesh")
     return [tuple((name, int(size)) for name, size in AXIS.findall(str(mesh))) for mesh in named]
+
+
+@contextlib.contextmanager
+def _own_lines() -> Iterator[None]:
+    """Has JAX's persistent compilation cache, if one is in use, tell apart programs that differ in their lines alone.
+
+    Its key leaves them out, and a program read from it names the lines of the one that was compiled first.
+    """
+    import jax
+
+    name = "jax_compilation_cache_include_metadata_in_key"
+    before = getattr(jax.config, name)
+    jax.config.update(name, True)
+    try:
+        yield
+    finally:
+        jax.config.update(name, before)
 
 
 @contextlib.contextmanager
