@@ -376,7 +376,6 @@ def test_its_own_target() -> None:
     assert inspect(functools.partial(f, axes=1), jnp.ones((4, 6))).output_placements[0].shape == (4,)
 
 
-
 @pytest.fixture
 def kept_on_disk(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
     """The folder of JAX's persistent compilation cache, in use for all that is compiled."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from shardlab.placement import Placement
 from shardlab.programs import lapack, stablehlo
+from shardlab.programs.compiler.handed import own_lines
 from shardlab.programs.program import read_program
 from shardlab.programs.situation import situation
 from shardlab.programs.terms import placed_of
@@ -51,7 +52,8 @@ def measure(module: bytes, case: Case) -> Measured:
     call = stablehlo.rebuild(admitted, specs)
     # Calling an exported program forgets what its module donates.
     donating = jax.jit(call, donate_argnums=tuple(sorted(admitted.donated)))
-    compiled = _lowered(donating, specs).compile(compiler_options=QUICK)
+    with own_lines():
+        compiled = _lowered(donating, specs).compile(compiler_options=QUICK)
     program = read_program(compiled, case.axes)
     memory = program.memory.argument + program.memory.output - program.memory.alias
     observed = Observed(

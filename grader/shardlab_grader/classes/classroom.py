@@ -100,15 +100,8 @@ def grade(
         fresh = {one.student for one in found if one.key in handed.new or not stages.is_given(grading, one)}
         with _kept(course_dir, assignment, changed) as heard:
             rows = _run(handed, workers, scheduler, servers, progress, told, lambda one: tell(one, heard))
-            with progress("writing the gradebook and feedback", len(found)) as advance:
-                for one in found:
-                    if one.student not in rows:
-                        rows[one.student] = stages.written(grading, one, contents, fresh=again or one.key in handed.new)
-                        tell(one, heard)
-                    row = rows[one.student]
-                    rows[one.student] = dataclasses.replace(row, key=keys[one.student], fresh=one.student in fresh)
-                    advance()
-    return [rows[one.student] for one in found]
+            _write(handed, rows, progress, lambda one: tell(one, heard), again=again)
+    return [dataclasses.replace(rows[one.student], key=keys[one.student], fresh=one.student in fresh) for one in found]
 
 
 @contextlib.contextmanager
@@ -149,6 +142,19 @@ def _run(
                     written(one)
             advance()
     return rows
+
+
+def _write(
+    handed: _Class, rows: dict[str, Row], progress: Progress, told: Callable[[Submission], None], *, again: bool
+) -> None:
+    """Let nbgrader write what it was not given while others ran, and add its rows to `rows`."""
+    with progress("writing the gradebook and feedback", len(handed.found)) as advance:
+        for one in handed.found:
+            if one.student not in rows:
+                fresh = again or one.key in handed.new
+                rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=fresh)
+                told(one)
+            advance()
 
 
 def wanted(course_dir: pathlib.Path, assignment: str, student: str) -> str:

@@ -98,12 +98,17 @@ def compile_for(
     )
     with unimplemented("the TPU compiler"):
         reply, said = process.compiler.compile(request)
+    infos = tuple(_info(out, placed) for out, placed in zip(outputs, reply.placements, strict=True))
+    devices_there = (types.SimpleNamespace(platform="tpu"),) * count
+    return CrossCompiled(reply, infos, devices_there, lowered.args_info, _warned(said)), named
+
+
+def _warned(said: str) -> tuple[str, ...]:
+    """What of a compiler's words a report tells; the rest goes to stderr."""
     found: list[str] = []
     if rest := sorted_out(said.encode(), found):
         print(rest.decode(), end="", file=sys.stderr)
-    infos = tuple(_info(out, placed) for out, placed in zip(outputs, reply.placements, strict=True))
-    devices_there = (types.SimpleNamespace(platform="tpu"),) * count
-    return CrossCompiled(reply, infos, devices_there, lowered.args_info, tuple(found)), named
+    return tuple(found)
 
 
 def lowered_for(handed: Handed, target: str, axes: Mapping[str, int] | None) -> tuple[Any, Axes | None]:

@@ -80,7 +80,7 @@ class Handed:
             over = _first_devices(device_count(lowered))
         if jax.default_backend() == "cpu":
             _refuse_what_ends_the_process(lowered)
-        with unimplemented(f"XLA for {jax.default_backend().upper()}"), _own_lines():
+        with unimplemented(f"XLA for {jax.default_backend().upper()}"), own_lines():
             return lowered.compile() if over is None else lowered.compile(device_assignment=over)
 
     def lowered(self, platform: str | None = None) -> Any:
@@ -158,7 +158,7 @@ def meshes_inside(lowered: Any) -> list[Axes]:
 
 
 @contextlib.contextmanager
-def _own_lines() -> Iterator[None]:
+def own_lines() -> Iterator[None]:
     """Has JAX's persistent compilation cache, if one is in use, tell apart programs that differ in their lines alone.
 
     Its key leaves them out, and a program read from it names the lines of the one that was compiled first.
