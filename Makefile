@@ -44,8 +44,8 @@ test: $(INSTALLED) $(TPU) $(BOOK) $(PYODIDE) $(LAB_SETTINGS) bubblewrap chromium
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target $(SUITES)
 
 # In the order in which they start. Three at a time on two cores, since the browsers' part mostly waits; it shows the outputs that
-# the first three keep, in build/solutions and build/notebooks.
-SUITES := test-solutions-0 test-solutions-1 test-notebooks test-browsers test-sandbox test-answers test-helper lint
+# solutions and notebooks keep, in build/solutions and build/notebooks.
+SUITES := test-solutions-0 test-solutions-1 test-sandbox test-notebooks test-browsers test-answers test-helper lint
 BROWSERS := tests/book tests/lab
 SANDBOX := tests/grader tests/hostile tests/doors
 TEST := $(PY) -m pytest --durations=10
@@ -56,7 +56,7 @@ test-solutions-0: $(INSTALLED)
 test-solutions-1: $(INSTALLED)
 	@$(PY) -m shardlab_authoring.executed --half 1 build/solutions
 
-test-notebooks: $(INSTALLED)
+test-notebooks: $(INSTALLED) test-solutions-0 test-solutions-1
 	@PYTHONPATH=tests $(TEST) -p kept_outputs --nbval-lax --nbval-current-env notebooks
 
 test-browsers: $(BOOK) $(PYODIDE) $(LAB_SETTINGS) chromium test-solutions-0 test-solutions-1 test-notebooks

@@ -245,7 +245,9 @@ def jupyter_book(folder: pathlib.Path) -> int:
     """Render the pages in `folder`; the exit status."""
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", ".", "--path-output", str(folder), "-W", "-n", "--keep-going"]
     # A python3 kernel of the user's own must not run the chapters, and outputs must not depend on the machine.
-    environment = os.environ | {"JUPYTER_PREFER_ENV_PATH": "1", "JAX_PLATFORMS": "cpu"}
+    environment = (
+        os.environ | {"JUPYTER_PREFER_ENV_PATH": "1", "JAX_PLATFORMS": "cpu"} | executed.compiled(folder / "compiled")
+    )
     return subprocess.run(command, cwd=folder / "pages", env=environment).returncode
 
 

@@ -25,6 +25,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         progress.parent.mkdir(parents=True, exist_ok=True)
         progress.unlink(missing_ok=True)
         os.environ["SHARDLAB_PROGRESS"] = str(progress.absolute())
+        os.environ |= executed.compiled(executed.COMPILED / item.path.name[:2])
 
 
 @pytest.hookimpl(wrapper=True)

@@ -394,13 +394,16 @@ def kept_on_disk(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
     compilation_cache.reset_cache()
 
 
-def test_lines_are_its_own_with_a_persistent_cache(kept_on_disk: pathlib.Path) -> None:
+@pytest.mark.parametrize("called", [False, True], ids=["new", "called before"])
+def test_lines_are_its_own_with_a_persistent_cache(kept_on_disk: pathlib.Path, called: bool) -> None:
     """JAX's key leaves lines out: a program read from disk would name those of one like it that was compiled before."""
     given = arrays()
     programs = [
         lambda a, b: jnp.cos(a @ b),
         lambda a, b: jnp.cos(a @ b),
     ]
-    sources = [inspect(f, *given).collectives[0].source for f in programs]
+    for f in programs:
+        jitted = jax.jit(f) if called else f
+        np.asarray(jitted(*given))
+        assert inspect(jitted, *given).collectives[0].source == f"test_handed.py:{f.__code__.co_firstlineno}"
     assert [*kept_on_disk.iterdir()]
-    assert sources == [f"test_handed.py:{f.__code__.co_firstlineno}" for f in programs]

@@ -306,12 +306,14 @@ def test_nothing_runs_while_recording_unless_asked(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_environment_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What decides over devices here does not decide there."""
+    """What decides over devices here does not decide there; nor do all of them write one folder of compiled programs."""
     monkeypatch.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=8 --xla_dump_hlo_as_text")
     monkeypatch.setenv("JAX_PLATFORMS", "tpu")
     monkeypatch.setenv("https_proxy", "http://nowhere")
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "programs")
     kept = peers.environment()
-    assert kept["XLA_FLAGS"] == "--xla_dump_hlo_as_text" and "JAX_PLATFORMS" not in kept and "https_proxy" not in kept
+    assert kept["XLA_FLAGS"] == "--xla_dump_hlo_as_text"
+    assert not {"JAX_PLATFORMS", "https_proxy", "JAX_COMPILATION_CACHE_DIR"} & set(kept)
 
 
 def test_side_by_side() -> None:

@@ -11,6 +11,7 @@ import ast
 import functools
 import hashlib
 import importlib.metadata
+import os
 import pathlib
 import platform
 import re
@@ -33,6 +34,9 @@ from shardlab_course.chapters import CHAPTERS, folder
 from shardlab_course.editions import edition, header, numbers
 
 FOLDER = pathlib.Path("build", "solutions")
+COMPILED = pathlib.Path("build", "compiled")
+"""What XLA compiled for each chapter's pages, in a folder `NN`. The open edition of a chapter, which compiles much the same,
+runs when its solution has run, and not beside it: JAX would read what another process has half written."""
 VERSIONS = ("jax", "jaxlib", "matplotlib", "numpy", "rich")
 # How a page names what it uses: `sl.show`, `sl.pictures.show_mesh`, `from shardlab.programs import alphabeta`.
 CALLED = re.compile(r"\bsl\.(?:pictures\.)?(\w+)")
@@ -83,8 +87,17 @@ def run(path: pathlib.Path, given: header.Syllabus, folder: pathlib.Path) -> tup
     notebook = edition.solution(edition.unfilled(path, given))
     page = Page(notebook, timeout=CELL_SECONDS, resources={"metadata": {"path": str(folder)}})
     page.name, page.texts = path.name, {}
-    page.execute()
+    page.execute(env=os.environ | compiled(COMPILED / path.name[:2]))
     return notebook, page.texts
+
+
+def compiled(folder: pathlib.Path) -> dict[str, str]:
+    """The environment in which JAX keeps in `folder` all that XLA compiles, and compiles nothing twice."""
+    return {
+        "JAX_COMPILATION_CACHE_DIR": str(folder.absolute()),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
 
 
 def write(root: pathlib.Path, folder: pathlib.Path, chapters: Sequence[int] = (), told: Told = numbers.compare) -> None:

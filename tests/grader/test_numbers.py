@@ -95,6 +95,14 @@ def test_a_placeholder_that_raises_is_named(page: pathlib.Path) -> None:
     )
 
 
+@pytest.mark.notebook
+def test_what_a_page_compiles_is_kept(page: pathlib.Path) -> None:
+    """JAX writes it into the chapter's folder, from where the open edition takes it."""
+    page.write_text(PAGE.replace("x = 1\n```", "import jax\n\nx = int(jax.numpy.add(0, 1))\n```"))
+    executed.run(page, SYLLABUS, page.parent)
+    assert any("add" in kept.name for kept in (executed.COMPILED / "91").iterdir())
+
+
 def test_a_number_without_its_text_stops_the_editions(page: pathlib.Path) -> None:
     """What is new on the page is named, with the command that measures it."""
     numbers.save(page, TEXTS | {"x": ["1"]})

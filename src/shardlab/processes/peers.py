@@ -197,10 +197,17 @@ def end(peers: list[Peer]) -> None:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment without what decides over platforms and devices, and without proxies."""
+    """This process's environment without what decides over platforms and devices, proxies, and JAX's folder of programs."""
     # gRPC would ask a proxy for the coordinator's loopback address; JAX itself warns that proxies make `initialize` hang.
-    decided = ("JAX_PLATFORMS", "JAX_NUM_CPU_DEVICES", "JAX_COORDINATOR_ADDRESS", "JAX_LOCAL_DEVICE_IDS")
-    kept = {k: v for k, v in os.environ.items() if k not in decided and not k.lower().endswith("_proxy")}
+    # In the folder, processes that compile the same at the same moment would read what another has half written.
+    left = (
+        "JAX_PLATFORMS",
+        "JAX_NUM_CPU_DEVICES",
+        "JAX_COORDINATOR_ADDRESS",
+        "JAX_LOCAL_DEVICE_IDS",
+        "JAX_COMPILATION_CACHE_DIR",
+    )
+    kept = {k: v for k, v in os.environ.items() if k not in left and not k.lower().endswith("_proxy")}
     flags = [flag for flag in kept.pop("XLA_FLAGS", "").split() if "host_platform_device_count" not in flag]
     return {**kept, **({"XLA_FLAGS": " ".join(flags)} if flags else {})}
 

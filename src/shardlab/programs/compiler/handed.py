@@ -19,6 +19,8 @@ AXIS = re.compile(r'"([^"]+)"=(\d+)')
 """A mesh axis and its size as StableHLO writes them, `"x"=2`."""
 FRAME = re.compile(r'"([^"]+)":(\d+):\d+')
 """A line of a file in the location of an operation."""
+ANEW = {"xla_embed_ir_in_executable": False}
+"""A default of XLA's, written out: JAX compiles with it, and gives no program that it holds from a call or from disk."""
 
 
 class Handed:
@@ -81,7 +83,7 @@ class Handed:
         if jax.default_backend() == "cpu":
             _refuse_what_ends_the_process(lowered)
         with unimplemented(f"XLA for {jax.default_backend().upper()}"), own_lines():
-            return lowered.compile() if over is None else lowered.compile(device_assignment=over)
+            return lowered.compile(ANEW if jax.config.jax_compilation_cache_dir else None, device_assignment=over)
 
     def lowered(self, platform: str | None = None) -> Any:
         """As a `jax.stages.Lowered`, for this platform or that of its devices.
