@@ -159,19 +159,32 @@ def gain():
 
 
 @claim(
-    "In JAX 0.10.2 no public name of `jax.lax` starts a collective or waits for one; JAX 0.12 has a first one, "
-    "`psum_scatter_start`, not documented yet."
+    "In JAX 0.10.2 `jax.lax` has one pair of public names of this kind, `psend` and `precv`, which JAX lowers for GPUs "
+    "alone; JAX 0.12 has neither, and has `psum_scatter_start`, not documented yet.",
+    "In jax.lax of JAX 0.10.2 no public function starts a collective or waits for one on CPUs and TPUs",
 )
 def no_public_name():
-    """Among all names of jax.lax; a private one is there in both."""
+    """Among all names of jax.lax, and lowered for both; a private one is there in each JAX."""
     if jax.__version_info__[:2] not in {(0, 10), (0, 12)}:
         pytest.skip("of JAX 0.10 and 0.12")
     import jax._src.lax.parallel as private
 
-    found = [name for name in dir(jax.lax) if any(word in name for word in ("async", "start", "wait", "done"))]
-    assert found == ([] if jax.__version_info__ < (0, 12) else ["psum_scatter_start"])
-    assert not any(getattr(jax.lax, name).__doc__ for name in found)
+    words = "async", "start", "wait", "done", "send", "recv"
+    found = [name for name in dir(jax.lax) if any(word in name for word in words)]
     assert hasattr(private, "all_gather_start")
+    if jax.__version_info__ >= (0, 12):
+        assert found == ["psum_scatter_start"] and jax.lax.psum_scatter_start.__doc__ is None
+        return
+
+    def sends(x):
+        token = jax.lax.psend(x, "x", LEFT)
+        return jax.lax.precv(token, jax.ShapeDtypeStruct(x.shape, x.dtype), "x", LEFT)
+
+    assert found == ["precv", "psend"]
+    given = jax.jit(jax.shard_map(sends, mesh=LINE, in_specs=P("x", None), out_specs=P("x", None))).trace(X)
+    for platform in ("cpu", "tpu"):
+        with pytest.raises(NotImplementedError, match="only implemented on GPU"):
+            given.lower(lowering_platforms=(platform,))
 
 
 @claim("XLA for CPU keeps the loop: its body is one computation, printed once", targets=(CPU,))

@@ -207,12 +207,13 @@ INVENTED = Question(
         "Inside shard_map: q = x @ w on the device's own tokens; all_gather(x, 'x', axis=0, tiled=True); q @ gathered.T. "
         "In any order.",
     ),
-    explanation="In jax.lax of JAX 0.10.2 no public function starts a collective or waits for one, and a program seldom "
-                "needs one. A traced program says what needs what; the compiler splits a collective into start and done "
-                "where the machine can, and puts between them what needs neither. So overlap is written by leaving "
-                "something independent. The queries of a device's own tokens need nobody, if they are taken from the "
-                "block; taken from the gathered array they are the same numbers and wait for all of it. Lines can be "
-                "exchanged freely without any effect. The order of Python is not the order of the machine.",
+    explanation="In jax.lax of JAX 0.10.2 no public function starts a collective or waits for one on CPUs and TPUs "
+                "(psend and precv are for GPUs), and a program seldom needs one. A traced program says what needs "
+                "what; the compiler splits a collective into start and done where the machine can, and puts between "
+                "them what needs neither. So overlap is written by leaving something independent. The queries of a "
+                "device's own tokens need nobody, if they are taken from the block; taken from the gathered array "
+                "they are the same numbers and wait for all of it. Lines can be exchanged freely without any effect. "
+                "The order of Python is not the order of the machine.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (GATHER, SCATTER, LOOP, SIMULATE, WHOLE, READ, DETECTIVE, INVENTED)
