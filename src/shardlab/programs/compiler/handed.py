@@ -19,6 +19,8 @@ AXIS = re.compile(r'"([^"]+)"=(\d+)')
 """A mesh axis and its size as StableHLO writes them, `"x"=2`."""
 FRAME = re.compile(r'"([^"]+)":(\d+):\d+')
 """A line of a file in the location of an operation."""
+KEPT = "jax_compilation_cache_dir"
+"""JAX's option for a folder in which it keeps what it compiles, without the lines of a program in its key."""
 ANEW = {"xla_embed_ir_in_executable": False}
 """A default of XLA's, written out: JAX compiles with it, and gives no program that it holds from a call or from disk."""
 
@@ -83,7 +85,7 @@ class Handed:
         if jax.default_backend() == "cpu":
             _refuse_what_ends_the_process(lowered)
         with unimplemented(f"XLA for {jax.default_backend().upper()}"), own_lines():
-            return lowered.compile(ANEW if jax.config.jax_compilation_cache_dir else None, device_assignment=over)
+            return lowered.compile(ANEW if getattr(jax.config, KEPT) else None, device_assignment=over)
 
     def lowered(self, platform: str | None = None) -> Any:
         """As a `jax.stages.Lowered`, for this platform or that of its devices.
@@ -161,10 +163,7 @@ def meshes_inside(lowered: Any) -> list[Axes]:
 
 @contextlib.contextmanager
 def own_lines() -> Iterator[None]:
-    """Has JAX's persistent compilation cache, if one is in use, tell apart programs that differ in their lines alone.
-
-    Its key leaves them out, and a program read from it names the lines of the one that was compiled first.
-    """
+    """Has JAX tell apart programs on disk that differ in their lines alone: else one names those of the first compiled."""
     import jax
 
     name = "jax_compilation_cache_include_metadata_in_key"
