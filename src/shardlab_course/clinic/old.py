@@ -270,7 +270,7 @@ CASES = (
         "pmap",
         "pmap is shard_map now",
         (r"\bpmap\(", r"jax\.device_put_(sharded|replicated) is deprecated", r"\bdevice_put_(sharded|replicated)\("),
-        "pmap cuts a leading dimension, one row a device. It runs without a warning, and cannot name a second axis.",
+        "pmap cuts a leading dimension, one row a device. It runs without a warning, and names one axis.",
         "jax.jit(jax.shard_map(f, mesh=mesh, in_specs=..., out_specs=...)); a block keeps its rank, one row is a block"
         " of one row.",
         "7.1",
