@@ -41,7 +41,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 HERE = pathlib.Path(__file__).parent
 SOLUTIONS = "solutions/*"
 FRESH = "fresh"
-CACHE = "cache"
+CACHE, COMPILED = "cache", "compiled"
 COMMON = "common.txt"
 """What of the last book shows on all of its pages, as a digest; there is none when it was not built to its end."""
 PAIR = ("notebooks", "solutions")
@@ -245,9 +245,8 @@ def jupyter_book(folder: pathlib.Path) -> int:
     """Render the pages in `folder`; the exit status."""
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", ".", "--path-output", str(folder), "-W", "-n", "--keep-going"]
     # A python3 kernel of the user's own must not run the chapters, and outputs must not depend on the machine.
-    environment = (
-        os.environ | {"JUPYTER_PREFER_ENV_PATH": "1", "JAX_PLATFORMS": "cpu"} | executed.compiled(folder / "compiled")
-    )
+    environment = os.environ | {"JUPYTER_PREFER_ENV_PATH": "1", "JAX_PLATFORMS": "cpu"}
+    environment |= executed.compiled(folder / COMPILED, "")
     return subprocess.run(command, cwd=folder / "pages", env=environment).returncode
 
 

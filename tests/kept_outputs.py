@@ -25,7 +25,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         progress.parent.mkdir(parents=True, exist_ok=True)
         progress.unlink(missing_ok=True)
         os.environ["SHARDLAB_PROGRESS"] = str(progress.absolute())
-        os.environ |= executed.compiled(executed.COMPILED / item.path.name[:2])
+        os.environ |= executed.compiled(executed.COMPILED / item.path.name[:2], item.path.stem)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -37,6 +37,8 @@ FOLDER = pathlib.Path("build", "solutions")
 COMPILED = pathlib.Path("build", "compiled")
 """What XLA compiled for each chapter's pages, in a folder `NN`. The open edition of a chapter, which compiles much the same,
 runs when its solution has run, and not beside it: JAX would read what another process has half written."""
+TIMED = ("00_first_light", "practices")
+"""Pages with a clock that shows that a first call compiles: so it has to."""
 VERSIONS = ("jax", "jaxlib", "matplotlib", "numpy", "rich")
 # How a page names what it uses: `sl.show`, `sl.pictures.show_mesh`, `from shardlab.programs import alphabeta`.
 CALLED = re.compile(r"\bsl\.(?:pictures\.)?(\w+)")
@@ -87,13 +89,14 @@ def run(path: pathlib.Path, given: header.Syllabus, folder: pathlib.Path) -> tup
     notebook = edition.solution(edition.unfilled(path, given))
     page = Page(notebook, timeout=CELL_SECONDS, resources={"metadata": {"path": str(folder)}})
     page.name, page.texts = path.name, {}
-    page.execute(env=os.environ | compiled(COMPILED / path.name[:2]))
+    page.execute(env=os.environ | compiled(COMPILED / path.name[:2], path.stem))
     return notebook, page.texts
 
 
-def compiled(folder: pathlib.Path) -> dict[str, str]:
-    """The environment in which JAX keeps in `folder` all that XLA compiles, and compiles nothing twice."""
+def compiled(folder: pathlib.Path, page: str) -> dict[str, str]:
+    """The environment in which JAX keeps in `folder` all that XLA compiles for a page, and compiles nothing twice."""
     return {
+        "JAX_ENABLE_COMPILATION_CACHE": str(page not in TIMED),
         "JAX_COMPILATION_CACHE_DIR": str(folder.absolute()),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",

@@ -1,15 +1,21 @@
-"""`{chapter-runs}`: a table of the chapters that ran for this build, when, for how long, and on what."""
+"""`{chapter-runs}`: a table of the chapters that ran for this build, when, for how long, and on what.
+
+And what a page's kernel is to know before it starts: where compiled programs are kept, and whether those of this page are.
+"""
 
 from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import os
+import pathlib
 import platform
 from collections.abc import Iterator
 from typing import Any
 
 from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
+from shardlab_authoring import executed
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
@@ -78,8 +84,14 @@ def _line(cells: list[nodes.Node]) -> nodes.row:
     return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
 
 
+def _before(_app: Sphinx, page: str, _source: list[str]) -> None:
+    if folder := os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        os.environ.update(executed.compiled(pathlib.Path(folder), pathlib.PurePosixPath(page).name))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Sphinx's entry."""
+    app.connect("source-read", _before)
     app.add_config_value("shardlab_solutions", True, "env")
     app.add_node(Runs)
     app.add_directive("chapter-runs", RunsDirective)

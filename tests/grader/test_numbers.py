@@ -103,6 +103,17 @@ def test_what_a_page_compiles_is_kept(page: pathlib.Path) -> None:
     assert any("add" in kept.name for kept in (executed.COMPILED / "91").iterdir())
 
 
+def test_pages_with_a_clock_compile_what_they_time() -> None:
+    """One that shows how long a first call takes would show how long it takes to read a file."""
+    root = pathlib.Path(__file__).parents[2]
+    pages = [*root.glob("solutions/*.md"), *root.glob("jupyter_book/*.md")]
+    assert {page.stem for page in pages if "perf_counter" in page.read_text()} == set(executed.TIMED)
+    enabled = [
+        executed.compiled(root, page)["JAX_ENABLE_COMPILATION_CACHE"] for page in (*executed.TIMED, "04_four_matmul_cases")
+    ]
+    assert enabled == ["False"] * len(executed.TIMED) + ["True"]
+
+
 def test_a_number_without_its_text_stops_the_editions(page: pathlib.Path) -> None:
     """What is new on the page is named, with the command that measures it."""
     numbers.save(page, TEXTS | {"x": ["1"]})
