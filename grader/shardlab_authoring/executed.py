@@ -37,8 +37,9 @@ FOLDER = pathlib.Path("build", "solutions")
 COMPILED = pathlib.Path("build", "compiled")
 """What XLA compiled for each chapter's pages, in a folder `NN`. The open edition of a chapter, which compiles much the same,
 runs when its solution has run, and not beside it: JAX would read what another process has half written."""
-TIMED = ("00_first_light", "practices")
-"""Pages with a clock that shows that a first call compiles: so it has to."""
+ANEW = ("00_first_light", "05_sharding_expressions", "practices")
+"""Pages that compile what they show: a clock shows that a first call compiles, and a program that a cell compiled itself
+would name the lines of another run."""
 VERSIONS = ("jax", "jaxlib", "matplotlib", "numpy", "rich")
 # How a page names what it uses: `sl.show`, `sl.pictures.show_mesh`, `from shardlab.programs import alphabeta`.
 CALLED = re.compile(r"\bsl\.(?:pictures\.)?(\w+)")
@@ -96,7 +97,7 @@ def run(path: pathlib.Path, given: header.Syllabus, folder: pathlib.Path) -> tup
 def compiled(folder: pathlib.Path, page: str) -> dict[str, str]:
     """The environment in which JAX keeps in `folder` all that XLA compiles for a page, and compiles nothing twice."""
     return {
-        "JAX_ENABLE_COMPILATION_CACHE": str(page not in TIMED),
+        "JAX_ENABLE_COMPILATION_CACHE": str(page not in ANEW),
         "JAX_COMPILATION_CACHE_DIR": str(folder.absolute()),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
