@@ -350,3 +350,56 @@ def two_hops_short():
             return whole
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
+
+
+@wrong("one-hop-too-many", 1.5)
+def both_ways_antipode_twice():
+    def ring_all_gather(mesh, x):
+        n = mesh.shape["x"]
+
+        def body(block):
+            d, m = jax.lax.axis_index("x"), block.shape[0]
+            blocks = jnp.zeros((n, *block.shape), block.dtype).at[d].set(block)
+            right = left = block
+            for i in range(1, n // 2 + 1):
+                right = jax.lax.ppermute(right, "x", ring(n))
+                blocks = blocks.at[(d - i) % n].set(right)
+                left = jax.lax.ppermute(left, "x", ring(n, -1))
+                blocks = blocks.at[(d + i) % n].set(left)
+            return blocks.reshape(n * m, *block.shape[1:])
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
+
+
+@wrong("ring-is-open", 0)
+def open_backwards():
+    def ring_all_gather(mesh, x):
+        n = mesh.shape["x"]
+        back = [(d + 1, d) for d in range(n - 1)]
+
+        def body(block):
+            d, m = jax.lax.axis_index("x"), block.shape[0]
+            whole = jnp.zeros((n * m, *block.shape[1:]), block.dtype)
+            whole = jax.lax.dynamic_update_slice_in_dim(whole, block, d * m, 0)
+            for i in range(1, n):
+                block = jax.lax.ppermute(block, "x", back)
+                whole = jax.lax.dynamic_update_slice_in_dim(whole, block, (d + i) % n * m, 0)
+            return whole
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
+
+
+@wrong("one-hop-short", 0)
+def own_missing():
+    def ring_all_gather(mesh, x):
+        n = mesh.shape["x"]
+
+        def body(block):
+            d, m = jax.lax.axis_index("x"), block.shape[0]
+            blocks = jnp.zeros((n, *block.shape), block.dtype)
+            for i in range(1, n):
+                block = jax.lax.ppermute(block, "x", ring(n))
+                blocks = blocks.at[(d - i) % n].set(block)
+            return blocks.reshape(n * m, *block.shape[1:])
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)

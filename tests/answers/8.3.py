@@ -471,3 +471,38 @@ def first_half_one_hop_short():
             return whole.reshape(block.shape[1:])
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
+
+
+@wrong("sends-all-it-has", 1.5)
+def buffer_in_second():
+    def ring_all_reduce(mesh, terms):
+        n = mesh.shape["x"]
+
+        def body(block):
+            d = jax.lax.axis_index("x")
+            chunks = block[0].reshape(n, -1, *block.shape[2:])
+            total = chunks[(d - 1) % n]
+            for i in range(2, n + 1):
+                total = jax.lax.ppermute(total, "x", ring(n)) + chunks[(d - i) % n]
+            whole = jnp.zeros_like(chunks).at[d].set(total)
+            moving = whole
+            for i in range(1, n):
+                moving = jax.lax.ppermute(moving, "x", ring(n))
+                whole = whole + moving
+            return whole.reshape(block.shape[1:])
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
+
+
+@wrong("finished-sums-added", 0)
+def accumulating():
+    def ring_all_reduce(mesh, terms):
+        n = mesh.shape["x"]
+
+        def body(block):
+            total = block[0]
+            for i in range(1, n):
+                total = total + jax.lax.ppermute(total, "x", ring(n))
+            return total
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)

@@ -284,3 +284,19 @@ def same_row_twice():
             return rows[:-2] - 3 * rows[1:-1] + 2 * rows[2:]
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
+
+
+@wrong("wraps-around", 0)
+def one_wrap():
+    def stencil(mesh, x):
+        n = mesh.shape["x"]
+
+        def body(block):
+            down = [(d, (d + 1) % n) for d in range(n)]
+            up = [(d + 1, d) for d in range(n - 1)]
+            above = jax.lax.ppermute(block[-1:], "x", down)
+            below = jax.lax.ppermute(block[:1], "x", up)
+            rows = jnp.concatenate([above, block, below])
+            return rows[:-2] - 3 * rows[1:-1] + 2 * rows[2:]
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)

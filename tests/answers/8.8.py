@@ -156,3 +156,12 @@ def block_of_one_kept():
             return lax.all_gather(part, "x", tiled=True, to="invarying").reshape(block.shape)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(terms)
+
+
+@wrong("-", 0)
+def half_unchecked():
+    def two_halves(mesh, terms):
+        def body(block):
+            return jax.lax.psum_scatter(block[0], "x", tiled=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)

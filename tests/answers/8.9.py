@@ -160,3 +160,18 @@ def untiled_by_hand():
             return parts.transpose(1, 0, 2, 3).reshape(t // n, n * h, k)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P("x"))(x)
+
+
+@wrong("out-specs-as-before", 0)
+def out_left():
+    def to_heads(mesh, x):
+        def body(block):
+            return jax.lax.all_to_all(block, "x", split_axis=1, concat_axis=0, tiled=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
+
+    def to_tokens(mesh, x):
+        def body(block):
+            return jax.lax.all_to_all(block, "x", split_axis=0, concat_axis=1, tiled=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)

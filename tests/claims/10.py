@@ -148,8 +148,8 @@ def nested(weights, x, y):
 
 
 @claim(
-    "XLA for CPU leaves a collective in the loop in which it stands.",
-    "XLA for TPU takes it out of a single loop that only adds up, and not out of these two.",
+    "XLA for CPU leaves these sums in their loops.",
+    "XLA for TPU takes them out of a single loop that only adds gradients up, and not out of these two.",
     "it stands inside the loop's body, and XLA for CPU does not take it out.",
     targets=(CPU, V5E),
 )

@@ -29,11 +29,11 @@ PROMISE = Misconception(
     "inferred")  # fmt: skip
 CARRY = Misconception(
     "carry-changes-type",
-    "The loop starts from an array that is equal everywhere, and ppermute makes it vary over x; start from a "
+    "The loop starts from an array that is equal everywhere, and its rounds make it vary over x; start from a "
     "block, or pcast the start to varying.", 2, error="manual axis types do not match")  # fmt: skip
 OPEN = Misconception(
-    "ring-is-open", "The permutation does not close: the last device sends to nobody, so zeros come in at the first one and "
-    "travel on.",
+    "ring-is-open", "The permutation does not close: the device at one end sends to nobody, so zeros come in at the other "
+    "end and travel on.",
     1, when=lambda o: rings.is_open(o) and not rings.leaps(o))  # fmt: skip
 COPIES = Misconception(
     "copies-as-parts",
@@ -42,8 +42,9 @@ COPIES = Misconception(
     2, when=lambda o: of.copies_as_parts(o, o.inputs[0]))  # fmt: skip
 SUMS = Misconception(
     "copies-as-parts",
-    "Every device holds a whole sum, and out_specs=P('x') set these one below another. P() says that they are "
-    "copies of one array.", 2, when=lambda o: of.copies_as_parts(o, o.inputs[0][0]))  # fmt: skip
+    "What the devices hold was set one below another, by out_specs=P('x') or by a gather. Each is to end with the whole "
+    "sum, and P() says that these are copies of one array.", 2,
+    when=lambda o: of.copies_as_parts(o, o.inputs[0][0]))  # fmt: skip
 KEPT = Misconception(
     "dimension-of-devices-kept",
     "A device's block of the terms has shape (1, I, J); its term is block[0], and the sum has no such dimension.",
@@ -58,14 +59,15 @@ GATHER = (
         "that of the device it began on.", 2, when=lambda o: of.rotated(o, o.inputs[0])),
     Misconception(
         "counts-the-wrong-way",
-        "After i hops to the next device you hold what began i devices before you: (d - i) % n, not (d + i) % n.",
+        "The places go the wrong way round. After i hops to the next device you hold what began on (d - i) % n, after i "
+        "hops to the one before what began on (d + i) % n.",
         2, when=lambda o: of.mirrored(o, o.inputs[0])),
     Misconception(
-        "one-hop-short", "Blocks are missing, with zeros in their place: n blocks take n - 1 hops, and every arrival has to "
-        "be kept.",
+        "one-hop-short", "Blocks are missing, with zeros in their place: n blocks take n - 1 hops, and a device keeps its "
+        "own and every arrival.",
         2, when=lambda o: of.incomplete(o, o.inputs[0])),
     Misconception(
-        "one-hop-too-many", "After n - 1 hops every device has every block; the n-th brings its own one home.",
+        "one-hop-too-many", "n - 1 hops bring every block to every device; one hop more brings one that is there already.",
         2, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o)),
     Misconception(
         "sends-all-it-has",
@@ -95,21 +97,26 @@ ENDS = Misconception(
     2, when=lambda o: of.shifted(o, of.summed(o.inputs[0])))  # fmt: skip
 ROTATION = Misconception(
     "full-rotation-ring",
-    "Whole terms travel round the ring. Each hop carries n chunks where one would do, and each device adds in its "
-    "own order: cut the term, and let sums travel.",
-    1, when=lambda o: rings.only_permutes(o) and rings.largest(o) >= o.inputs[0][0].nbytes)  # fmt: skip
+    "Whole terms or totals travel round the ring. Each hop carries n chunks where one would do, and each device adds in "
+    "its own order: cut the term, and let sums of chunks travel.",
+    1, when=of.rotates_terms)  # fmt: skip
 
 SCATTER = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, KEPT, ROTATION, OPEN, ENDS, *SUMMING)
 REDUCE = (
     *GATHERING, SUMS, KEPT, ROTATION, ENDS,
+    Misconception(
+        "sends-all-it-has",
+        "The buffer travels, with sums that the next device has already; only the sum that came last is news.",
+        1, when=lambda o: of.adds_up(o) and rings.largest(o) > o.inputs[0][0].nbytes // rings.devices(o)),
     Misconception(
         "arrival-order",
         "Each device laid the sums down in the order in which they came; a sum's place is the number of its chunk.",
         2, when=lambda o: of.rotated(o, of.summed(o.inputs[0]))),
     Misconception(
         "counts-the-wrong-way",
-        "In the second half chunk numbers fall as blocks arrive: after i hops you hold the sum that began i devices "
-        "before you.", 2, when=lambda o: of.mirrored(o, of.summed(o.inputs[0]))),
+        "In the second half the places go the wrong way round. After i hops to the next device you hold the sum that "
+        "began on (d - i) % n, after i hops to the one before that of (d + i) % n.", 2,
+        when=lambda o: of.mirrored(o, of.summed(o.inputs[0]))),
     Misconception(
         "half-an-all-reduce",
         "Every device holds one finished chunk, and there it ends; the second half passes the sums round once more.",
@@ -140,7 +147,11 @@ BOTH_WAYS = (
         "halves-both-ways",
         "Half a block goes each way, but all the way round: each hop is shorter, and there are as many of them in a row. "
         "Whole blocks need to go half round only.",
-        2, when=lambda o: o.depth == rings.devices(o) - 1 and rings.hops(o) == 2 * (rings.devices(o) - 1)),
+        2, when=lambda o: of.both_all_round(o) and rings.largest(o) < o.inputs[0].nbytes // rings.devices(o)),
+    Misconception(
+        "blocks-arrive-twice",
+        "Whole blocks go all the way round, both ways, so each arrives twice. It is enough to go half round.",
+        2, when=of.both_all_round),
     Misconception(
         "antipode-sent-twice", "With an even n the block from opposite comes from both sides; it is needed once.",
         3, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.devices(o) % 2 == 0),
@@ -156,8 +167,8 @@ HALO = (
         "gathers-everything", "The array is gathered, and each device needs two rows of it.", 1, when=of.brings_together),
     Misconception(
         "wraps-around",
-        "The first row got the last one as its neighbour: the permutation closes the ring, and this line has ends.",
-        1, like=lambda x: of.filtered(x, x[-1], x[0])),
+        "Beyond an end the row of the other end was taken: a permutation closes the ring, and this line has ends.",
+        1, when=of.wrapped),
     Misconception(
         "no-exchange",
         "Every block was filtered as if nothing lay beside it: right inside, wrong in its first and last row.",
@@ -261,7 +272,7 @@ COMPOSE = (
     Misconception(
         "gathers-another-dimension",
         "Scattered along one dimension and gathered along another: the parts do not come together again.",
-        2, when=lambda o: of.rank(o) == 2 and o.placements[0].shape != o.inputs[0].shape[1:]),
+        2, when=lambda o: "all-gather" in o.kinds and of.rank(o) == 2 and o.placements[0].shape != o.inputs[0].shape[1:]),
 )  # fmt: skip
 EXCHANGE = (
     LEFT,
@@ -269,12 +280,16 @@ EXCHANGE = (
         "gathers-then-slices", "Everything was gathered, and most of it thrown away: n times the bytes of an all-to-all.",
         1, when=lambda o: "all-gather" in o.kinds),
     Misconception(
-        "only-renamed", "Nothing moved: another out_specs says where blocks lie, and does not bring them there.",
+        "only-renamed", "Nothing moved: out_specs says where blocks lie, and does not bring them there.",
         1, when=lambda o: not o.collectives),
     Misconception(
         "split-and-concat-swapped",
         "split_axis is the dimension that was whole and gets cut, concat_axis the one that was cut and becomes whole.",
-        2, when=of.reshaped, error="to be divisible"),
+        2, when=of.split_again, error="to be divisible"),
+    Misconception(
+        "out-specs-as-before",
+        "Each device holds the right block, and out_specs says that another dimension is cut than the one that is.",
+        2, when=of.right_blocks),
     Misconception(
         "not-tiled",
         "Without tiled=True the split dimension must be as long as the axis has devices, and a new one appears for them.",

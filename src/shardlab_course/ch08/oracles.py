@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_course.shared.rings import Made, devices, each, hops, near, whole
+from shardlab_course.shared.rings import Made, devices, each, hops, near, only_permutes, whole
 from shardlab_judge.cases import Case, Input, Observed
 
 WEIGHTS = (1.0, -3.0, 2.0)
@@ -301,6 +301,35 @@ def ends_halfway(o: Observed) -> bool:
     return hops(o) < 2 * (devices(o) - 1) and (scattered(o) or one_chunk(o, summed(o.inputs[0])))
 
 
-def reshaped(o: Observed) -> bool:
-    """Whether the output has another shape than the input."""
-    return o.placements[0].shape != o.inputs[0].shape
+def split_again(o: Observed) -> bool:
+    """Whether the dimension that was cut already is cut once more, and the other one is longer."""
+    cut, n = o.case.inputs[0].spec.index("x"), devices(o)
+    return o.placements[0].shard_shape[cut] * n * n == o.inputs[0].shape[cut]
+
+
+def right_blocks(o: Observed) -> bool:
+    """Whether every device holds what it should, and the global shape is another."""
+    assert (spec := o.case.outputs[0]) is not None
+    parts = np.split(o.inputs[0], devices(o), axis=spec.index("x"))
+    return o.placements[0].shape != o.inputs[0].shape and each(o, lambda d: parts[d])
+
+
+def adds_up(o: Observed) -> bool:
+    """Whether the sum is right, and made by permutes alone."""
+    return only_permutes(o) and whole(o, summed(o.inputs[0]))
+
+
+def rotates_terms(o: Observed) -> bool:
+    """Whether the sum is right, and nothing smaller than a whole term was sent."""
+    return adds_up(o) and min(c.payload_bytes for c in o.collectives) >= o.inputs[0][0].nbytes
+
+
+def both_all_round(o: Observed) -> bool:
+    """Whether two rings of n - 1 hops run beside each other."""
+    return o.depth == devices(o) - 1 and hops(o) == 2 * (devices(o) - 1)
+
+
+def wrapped(o: Observed) -> bool:
+    """Whether a row from the other end was taken beyond one end, or beyond both."""
+    x, zeros = o.inputs[0], np.zeros_like(o.inputs[0][0])
+    return any(whole(o, filtered(x, *ends)) for ends in ((x[-1], x[0]), (x[-1], zeros), (zeros, x[0])))

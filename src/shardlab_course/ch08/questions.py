@@ -161,11 +161,11 @@ TREES = Question(
     ),
     explanation="A tree is shallow and heavy, a ring deep and light. For small arrays only the number of dependent hops "
                 "counts, and 2 log2(n) beats 2 (n - 1); for large ones only bytes count, and V / n beats V. The crossing "
-                "lies at (n - 1) / log2(n) times latency times bandwidth: for 8 devices about 105 kB at 1 microsecond and "
-                "45 GB/s.\n\nSo libraries keep both and choose by size. The tree here may use any pair of devices, as a "
-                "switch allows; on a ring of chips its long hops would cross several links. Recursive halving and "
-                "doubling has the depth of the tree and the bytes of the ring, for devices that can all talk to each "
-                "other.",
+                "lies at (n - 1) / ceil(log2(n)) times latency times bandwidth: for 8 devices about 105 kB at 1 "
+                "microsecond and 45 GB/s.\n\nSo libraries keep both and choose by size. The tree here may use any pair of "
+                "devices, as a switch allows; on a ring of chips its long hops would cross several links. Recursive "
+                "halving and doubling has the depth of the tree and the bytes of the ring, where n is a power of two and "
+                "all devices can talk to each other.",
 )  # fmt: skip
 
 SHAPES: dict[str, Any] = {

@@ -17,7 +17,7 @@ LEFT = Misconception(
 PROMISE = Misconception(
     "promise-not-proved",
     "out_specs promises equal copies over an axis over which the type still varies: the terms have not been "
-    "added up over it.",
+    "added up over it, or an all_gather lacks to='invarying'.",
     2,
     error="can't be statically inferred",
 )  # fmt: skip
@@ -46,11 +46,11 @@ FACTOR = (
 
 FIRST_BY_ROWS = Misconception(
     "first-by-rows", "The first weight is cut along the dimension that is summed. Multiplied so it gives terms, and the "
-    "nonlinearity takes sums: either they are added up before it, or the weight itself is sent round to be cut anew.", 1,
+    "nonlinearity takes sums: either they are added up before it, or the weight itself is sent.", 1,
     when=lambda o: any(of.cut(o, i, 0) for i in range(1, len(o.case.inputs) - 1)))  # fmt: skip
 LAST_BY_COLUMNS = Misconception(
-    "last-by-columns", "Columns of the last weight need every hidden unit, so the hidden layer is "
-    "gathered on every device.", 1, when=lambda o: of.cut(o, len(o.case.inputs) - 1, 1))  # fmt: skip
+    "last-by-columns", "Columns of the last weight need every hidden unit: every device gets "
+    "or computes all of the hidden layer.", 1, when=lambda o: of.cut(o, len(o.case.inputs) - 1, 1))  # fmt: skip
 LAST_WHOLE = Misconception(
     "last-left-whole", "A device needs only the rows of the last weight that go with its hidden units. Whole, "
     "it takes n times the memory.", 2,
@@ -62,14 +62,14 @@ WEIGHTS_WHOLE = Misconception(
     when=of.weights_whole,
 )  # fmt: skip
 INPUT_CUT = Misconception(
-    "input-cut", "X is cut too, and every device needs all of it: it has to be gathered first.", 2,
+    "input-cut", "X is cut too: so X or a weight has to be sent before a product, or Y is left in pieces.", 2,
     when=lambda o: of.cut(o, 0, 0) or of.cut(o, 0, 1))  # fmt: skip
 DATA_PARALLEL = Misconception(
     "tokens-cut-weights-whole",
     "Tokens are cut and the weights are whole: that is data parallelism. Each device holds all weights, and Y would be left "
     "in pieces.",
     2,
-    when=lambda o: (of.cut(o, 0, 0) or of.cut(o, 0, 1)) and of.weights_whole(o),
+    when=lambda o: of.cut(o, 0, 0) and of.weights_whole(o),
 )  # fmt: skip
 PLAIN = (FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE, LAST_WHOLE)
 GATED = (
@@ -183,14 +183,15 @@ BLOCK = (
         "weights-gathered", "Whole weights travel here. Leave them where they lie, and move tokens.", 2,
         when=of.moves_weights),
     Misconception(
-        "reduces-then-slices", "The all-reduce brings every device all tokens, and it keeps its own: one half too many.",
-        2, when=lambda o: of.right_block(o) and "all-reduce" in o.kinds),
-    Misconception(
         "all-tokens-everywhere", "Every device ends with all tokens. The next norm needs only a device's own.", 1,
         when=lambda o: of.right_block(o) and o.placements[0].shard_shape == o.placements[0].shape),
     Misconception(
-        "wrong-dimension", "Tokens are dimension 0. Gathered or scattered along the other dimension, parts do not fit your "
-        "own tokens.", 3, error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((?!1,)\d+, \d+\)"),
+        "reduces-then-slices", "The all-reduce brings every device all tokens, and it keeps its own: one half too many.",
+        2, when=lambda o: of.right_block(o) and "all-reduce" in o.kinds),
+    Misconception(
+        "wrong-dimension", "Your own tokens are added to an array of another shape: to all tokens, which were not "
+        "scattered, or to parts along the other dimension. Tokens are dimension 0.", 3,
+        error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((?!1,)\d+, \d+\)"),
     Misconception(
         "scatter-not-tiled", "Without tiled=True the scattered dimension must be as long as the axis has devices, and it "
         "disappears.", 3, error="must match shard count"),
@@ -246,17 +247,17 @@ HEADS = (
 )  # fmt: skip
 LAYOUT = (
     Misconception(
+        "kv-whole", "Every device holds all kv heads. It needs one.", 1,
+        when=lambda o: not any(of.cut(o, i, d) for i in (2, 3) for d in (0, 1, 2))),
+    Misconception(
         "axes-in-wrong-order", "`rep` comes first, so neighbouring query heads lie on different kv heads, and what some of "
         "them read is elsewhere.", 3, when=of.swapped),
     Misconception(
         "heads-cut-inside", "A head's vector is cut: scores are then terms of a sum, and the softmax waits for it.", 2,
         when=lambda o: of.cut(o, 1, 2)),
     Misconception(
-        "kv-whole", "Every device holds all kv heads. It needs one.", 1,
-        when=lambda o: not any(of.cut(o, i, d) for i in (2, 3) for d in (0, 1, 2))),
-    Misconception(
-        "keys-cut-too-finely", "Keys and values are cut inside a head or along its input, so they have to be brought "
-        "together for every token.", 2, when=lambda o: any(of.cut(o, i, d) for i in (2, 3) for d in (0, 2))),
+        "keys-cut-too-finely", "Wk and Wv are cut inside a head or along D: then they, or the keys and values of every "
+        "token, have to be sent.", 2, when=lambda o: any(of.cut(o, i, d) for i in (2, 3) for d in (0, 2))),
     Misconception(
         "queries-over-kv-only", "The query heads are cut over `kv` alone: the devices along `rep` all do the same work.", 2,
         when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),

@@ -182,8 +182,8 @@ GROUPED = Question(
                 " the place of one: `kv` tells the kv heads apart, `rep` makes copies. The query heads are cut over "
                 "both, with `kv` first, since the heads of one group are neighbours.\n\nWith `rep` first, of 8 devices and "
                 "2 key heads only 4 get query heads of the group whose key head they hold, and keys have to travel. "
-                "Cutting inside a head holds less, and moves scores for every token. Past kv devices a finer cut by whole "
-                "heads saves nothing of the keys and values, nor of their cache.",
+                "Cutting inside a head holds less, and moves keys and values, or scores, for every token. Past kv devices a "
+                "finer cut by whole heads saves nothing of the keys and values, nor of their cache.",
 )  # fmt: skip
 
 BOTH = Question(

@@ -78,8 +78,8 @@ STEP = (
 
 GRADIENTS = (
     LEFT,
-    promise("The weights were made varying, so nothing was summed, and out_specs promises equal copies: average the "
-            "gradients, with pmean."),
+    promise("The gradients still vary, and out_specs promises equal copies: average them with pmean, or add them with psum "
+            "if the loss is the mean over the devices already."),
     Misconception(
         "pmap-habit",
         "The gradient was summed over the devices already, because the weights do not vary: pmean then averages equal sums "
@@ -257,8 +257,8 @@ STATISTICS = (
 CLIP = (
     Misconception(
         "clip-by-local-norm",
-        "Each device clipped by the norm of what it holds, so the factors differ, and together they are no gradient any "
-        "more.",
+        "The factor varies over model, or JAX cannot know that it does not: it was made of what a device holds, or of an "
+        "all_gather without to='invarying'. A psum of the squares is the same on all.",
         1, local=clipping.clipped_own, error="can't be statically inferred"),
     Misconception(
         "copies-counted",
@@ -296,8 +296,8 @@ NETWORK = (
         3, error="mesh context or metadata is required"),
     Misconception(
         "mesh-set-inside",
-        "The function is being traced, and no mesh can be set inside of a trace: give nnx.Param the mesh, or name it in "
-        "a NamedSharding.",
+        "The function is being traced, and jax.set_mesh does not work inside of a trace: give nnx.Param the mesh, or name "
+        "it in a NamedSharding.",
         3, error="can only be used outside of"),
     Misconception(
         "annotation-is-not-placement",

@@ -104,8 +104,8 @@ ACCUMULATION = Question(
     ),
     explanation="With replicated weights each backward step has to give a replicated gradient, so the sum is made on the"
                 " spot: in the loop over layers, in the loop over microbatches. That is 15 all-reduces for 3 layers and "
-                "5 microbatches. XLA for CPU leaves a collective in the loop in which it stands. XLA for TPU takes it "
-                "out of a single loop that only adds up, and not out of these two.\n\nThe type does it everywhere: the "
+                "5 microbatches. XLA for CPU leaves these sums in their loops. XLA for TPU takes them out of a single "
+                "loop that only adds gradients up, and not out of these two.\n\nThe type does it everywhere: the "
                 "transpose of the free cast to reduced is the reduction, so the cast's place in the forward program is "
                 "the reduction's place in the backward one. In between everything is unreduced, and few operations take "
                 "that: sums of two such arrays are among them, which is all that accumulation needs. shard_map does the "

@@ -151,7 +151,7 @@ DONATION = Question(
         "jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3)).",
     ),
     explanation="A function cannot know that its caller will not look at an argument again, so without a word new "
-                "weights and state are written beside the old ones, and a step needs 24 bytes a parameter for a moment "
+                "weights and state are written beside the old ones, and take 24 bytes a parameter for a moment "
                 "instead of 12. donate_argnums is that word: XLA may write an output into the memory of a donated "
                 "argument of the same size, and memory_analysis counts those bytes as alias. The old arrays are deleted; "
                 "reading one raises.\n\nDonated arrays are matched to outputs by shape and dtype, or by size, not by "

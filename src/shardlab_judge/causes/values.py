@@ -273,7 +273,7 @@ def _at_edges(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconce
             return Misconception(
                 "wrong-at-block-edges",
                 f"Values are wrong only at the {ends} position of blocks along dimension {dimension}, "
-                "where a device needs what its neighbour has.",
+                "beside which lies what a neighbour has, or nothing.",
             )
     return None
 
