@@ -308,3 +308,24 @@ def mean_by_weights_sum():
             return jax.grad(lambda w: loss(w, X, Y) / mesh.shape["data"])((W1, W2))
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)
+
+
+@wrong("never-reduced", 0)
+def stacked_own():
+    def gradients(mesh, X, Y, W1, W2):
+        def body(X, Y, W1, W2):
+            w = jax.tree.map(lambda a: jax.lax.pcast(a, "data", to="varying"), (W1, W2))
+            return jax.grad(loss)(w, X, Y)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P("data"))(X, Y, W1, W2)
+
+
+@wrong("averaged-twice", 0)
+def both_hints():
+    def gradients(mesh, X, Y, W1, W2):
+        def body(X, Y, W1, W2):
+            w = jax.tree.map(lambda a: jax.lax.pcast(a, "data", to="varying"), (W1, W2))
+            g = jax.grad(lambda w: jax.lax.pmean(loss(w, X, Y), "data"))(w)
+            return over(g, jax.lax.pmean)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)

@@ -279,3 +279,24 @@ def vmap():
         cast = jax.reshard(W, P(reduced={"data"}))
         g = jax.grad(lambda W: jax.vmap(loss, (None, 0, 0))(W, X, Y).sum())(cast)
         return jax.reshard(g, P())
+
+
+@wrong("all-reduce-each-layer", 1.5)
+def manual_layers_after():
+    def accumulate(mesh, W, X, Y):
+        def body(W, X, Y):
+            w = jax.lax.pcast(W, "data", to="varying")
+            total, _ = jax.lax.scan(lambda t, b: (t + jax.grad(loss)(w, *b), None), jnp.zeros_like(w), (X, Y))
+            return jax.lax.map(lambda g: jax.lax.psum(g, "data"), total)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "data"), P(None, "data")), out_specs=P())(W, X, Y)
+
+
+@wrong("-", 0)
+def carry_scalar():
+    def accumulate(mesh, W, X, Y):
+        def add(total, batch):
+            return total + jax.grad(loss)(W, *batch), None
+
+        total, _ = jax.lax.scan(add, 0.0, (X, Y))
+        return total

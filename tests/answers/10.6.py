@@ -182,3 +182,13 @@ def last_array_subtracted():
             return scaled((A, B, C), jax.lax.psum(squares(A, B), "model") - squares(C))
 
         return jax.shard_map(body, mesh=mesh, in_specs=SPECS, out_specs=SPECS)(*arrays)
+
+
+@wrong("clip-by-local-norm", 0)
+def gathered_norms():
+    def clip(mesh, *arrays):
+        def body(A, B, C):
+            total = jax.lax.all_gather(squares(A, B), "model").sum() + squares(C)
+            return scaled((A, B, C), total)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=SPECS, out_specs=SPECS)(*arrays)

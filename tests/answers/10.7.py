@@ -357,3 +357,14 @@ def without_mesh():
             slopes = nnx.grad(lambda model: jnp.mean((model(X) - Y) ** 2))(model)
             nnx.update(model, jax.tree.map(lambda w, g: w - 0.1 * g, nnx.state(model), slopes))
         return tuple(p[...] for p in (model.W1, model.b1, model.W2, model.b2))
+
+
+@wrong("-", 1)
+def cut_then_gathered():
+    def train(mesh, X, Y, *weights):
+        model = Network(mesh, *weights)
+        for _ in range(5):
+            slopes = nnx.grad(loss)(model, X, Y)
+            nnx.update(model, jax.tree.map(lambda w, g: w - 0.1 * g, nnx.state(model), slopes))
+        whole = jax.NamedSharding(mesh, P())
+        return tuple(jax.lax.with_sharding_constraint(p[...], whole) for p in (model.W1, model.b1, model.W2, model.b2))

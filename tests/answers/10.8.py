@@ -67,3 +67,10 @@ def noisy_same_block():
 @told("numbers-are-sent")
 def sent():
     sl.predict("10.8", draws={"same_numbers": True, "collectives": 1})
+
+
+@wrong("all-numbers-everywhere", 3)
+def twice():
+    def noisy(mesh, key, X):
+        k = jax.random.wrap_key_data(key)
+        return X + jax.random.normal(k, X.shape) + 0 * jax.random.normal(jax.random.fold_in(k, 1), X.shape)

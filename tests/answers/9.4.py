@@ -293,3 +293,15 @@ def token_terms_by_all_to_all():
 
         specs = (P("model", None), P(), P(None, "model"), P("model", None), P())
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
+
+
+@wrong("wrong-dimension", 0.5)
+def summed_not_scattered():
+    def block(mesh, X, scale, W1, W2, b2):
+        def body(x, scale, w1, w2, b2):
+            h = jax.lax.all_gather(norm(x, scale), "model", axis=0, tiled=True)
+            y = jax.lax.psum(jax.nn.relu(h @ w1) @ w2, "model")
+            return x + y + b2
+
+        specs = (P("model", None), P(), P(None, "model"), P("model", None), P())
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)

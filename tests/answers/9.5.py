@@ -289,3 +289,9 @@ def neighbours_share_a_number():
             return jnp.where(jnp.repeat(half, 2, axis=1), h / KEEP, 0)
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+@wrong("nothing-drawn", 2.5)
+def untouched():
+    def drop_output(mesh, seed, H):
+        return H

@@ -149,3 +149,8 @@ def wo_whole():
         return [[list(o), list(np.unique(r))] for o, r in zip(own, read)]
 
     layout = {"X": P(), "Wq": P(None, ("kv", "rep")), "Wk": P(None, "kv"), "Wv": P(None, "kv"), "Wo": P()}
+
+
+@wrong("queries-over-kv-only", 3.5)
+def only_wq_over_kv():
+    layout["Wq"] = P(None, "kv")

@@ -103,6 +103,11 @@ def seed_ignored(o: Observed) -> bool:
     return any(agreement(a, b).max() > ALIKE for a, b in zip(masks(o), masks(o.again), strict=True))
 
 
+def undrawn(o: Observed) -> bool:
+    """Whether some slice keeps all its elements, or none."""
+    return any(mask.all() or not mask.any() for mask in masks(o))
+
+
 def lines_alike(o: Observed) -> bool:
     """Whether in each slice all rows are dropped alike, or all columns."""
     found = masks(o)

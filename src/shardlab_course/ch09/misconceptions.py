@@ -207,6 +207,9 @@ DROPPED = (
         "copies-differ", "Devices that hold copies of one slice have dropped different elements of it: fold in only axes "
         "that cut the array.", 2, when=dropout.copies_differ, error="can't be statically inferred"),
     Misconception(
+        "nothing-drawn", "In some slice everything is kept, or everything dropped: nothing was drawn there.", 1,
+        when=dropout.undrawn),
+    Misconception(
         "kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p: that is what "
         "stays.", 1, when=lambda o: dropout.kept_share(o, 1 - dropout.KEEP)),
     Misconception(
@@ -259,7 +262,7 @@ LAYOUT = (
         "keys-cut-too-finely", "Wk and Wv are cut inside a head or along D: then they, or the keys and values of every "
         "token, have to be sent.", 2, when=lambda o: any(of.cut(o, i, d) for i in (2, 3) for d in (0, 2))),
     Misconception(
-        "queries-over-kv-only", "The query heads are cut over `kv` alone: the devices along `rep` all do the same work.", 2,
+        "queries-over-kv-only", "Wq is cut over `kv` alone: the devices along `rep` hold the same query heads.", 2,
         when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
     INPUT_CUT,
     Misconception(

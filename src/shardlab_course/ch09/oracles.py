@@ -89,10 +89,11 @@ def block_case(mesh: Axes, t: int, d: int, f: int) -> Case:
 
 
 def drawing(make: Callable[..., Case], meshes: tuple[Axes, ...], sizes: int) -> Callable[[random.Random], Case]:
-    """A function that draws a case with this many sizes: first tokens and width, then wider layers."""
+    """A function that draws a case with this many sizes: first tokens and width, which differ, then wider layers."""
 
     def draw(rng: random.Random) -> Case:
-        narrow = [8 * rng.randint(1, 4), 8 * rng.randint(2, 5)]
+        tokens = rng.randint(1, 4)
+        narrow = [8 * tokens, 8 * rng.choice([n for n in range(2, 6) if n != tokens])]
         wide = [16 * rng.randint(4, 8) for _ in range(sizes - 2)]
         return make(rng.choice(meshes), *narrow, *wide)
 
@@ -248,6 +249,6 @@ def weights_whole(o: Observed) -> bool:
 
 
 def swapped(o: Observed) -> bool:
-    """Whether the query heads are cut by `rep` first."""
-    spec = o.case.inputs[1].spec
-    return len(spec) > 1 and spec[1] == ("rep", "kv")
+    """Whether the query heads are cut by `rep` first, and the heads that they read by `kv`."""
+    queries, keys = (o.case.inputs[i].spec[1:2] for i in (1, 2))
+    return queries == (("rep", "kv"),) and keys == ("kv",)

@@ -69,11 +69,11 @@ STEP = (
         1, like=of.descended(rate=of.RATE / 2)),
     Misconception(
         "pmap-habit",
-        "In shard_map the gradient of a weight that does not vary is summed already; pmean then changes nothing, and the "
-        "step is n times too long.",
-        3, when=of.steps_too_long),
-    gathers("Every device gathered the batch and did all of the work; the samples may stay, since only terms of the "
-            "gradients have to be added."),
+        "In shard_map the gradient of a weight that does not vary is a sum over the devices already: of local means it is n "
+        "times too large, and a pmean of it changes nothing.",
+        3, when=lambda o: o.manual and of.steps_too_long(o)),
+    gathers("Samples are brought together on every device. They may stay where they are, since only terms of the gradients "
+            "have to be added."),
 )  # fmt: skip
 
 GRADIENTS = (
@@ -109,8 +109,8 @@ GRADIENTS = (
         1, when=of.one_left_out),
     Misconception(
         "never-reduced",
-        "Each device returned the gradient of its own samples; with check_vma=False nobody sums for you, and nobody "
-        "notices.",
+        "Each device returned the gradient of its own samples: with weights that vary, or with check_vma=False, nobody sums "
+        "for you.",
         3, local=of.unbiased_own),
     Misconception(
         "reduces-what-is-reduced",
@@ -121,7 +121,7 @@ GRADIENTS = (
         "The values are right, and a single number is reduced beside the gradients, as when check_vma=False hides from JAX "
         "that it need not be. Keep the check on.",
         1, when=lambda o: _times(o, lambda n: 1) and of.scalars_reduced(o)),
-    gathers("Every device gathered the batch and did all of the work; terms of the gradients are all that has to move."),
+    gathers("Samples are brought together on every device; terms of the gradients are all that has to move."),
 )  # fmt: skip
 
 
@@ -163,7 +163,7 @@ MICRO = (
         "accumulator-does-not-vary",
         "Inside shard_map the gradients vary over data and the accumulator does not: start from zeros that vary too, "
         "such as zeros_like of the weights that you cast.",
-        3, error="scan body function carry"),
+        3, error="manual axis types do not match"),
     Misconception(
         "all-reduce-in-both-loops",
         "The values are right. But the weights are replicated, so their gradient is reduced where it arises: once for each "
@@ -175,10 +175,10 @@ MICRO = (
         2, when=lambda o: of.runs(o) == len(o.inputs[1]) and _stacked(o)),
     Misconception(
         "all-reduce-each-layer",
-        "The microbatches went through as one, so that none of their memory is saved, and a reduction is still in the loop "
-        "over layers.",
+        "A reduction runs for each layer: the microbatches went through as one, which saves none of their memory, or the "
+        "sum was reduced layer by layer.",
         2, when=lambda o: of.runs(o) == len(o.inputs[0]) and _stacked(o)),
-    gathers("The microbatches are gathered, and every device does all of the work; only gradients have to move."),
+    gathers("Microbatches are brought together on every device; only gradients have to move."),
     Misconception(
         "reduced-twice",
         "The gradients were summed in the loops already, since the weights do not vary; the last psum adds n equal copies.",
@@ -307,15 +307,15 @@ NETWORK = (
     Misconception(
         "placed-at-the-end",
         "The weights are cut only when training is over: every step ran on whole weights and reduced whole gradients.",
-        2, when=lambda o: not of.is_whole(o, 0) and "model" not in _axes(o)),
+        2, when=lambda o: not of.is_whole(o, 0) and "model" not in _axes(o) and "all-gather" not in o.kinds),
     Misconception(
         "bias-left-whole",
         "W1's columns are cut over model and its bias is not: b1 has one element for each column, and goes with them.",
-        1, when=lambda o: of.is_whole(o, 1) and not of.is_whole(o, 0)),
+        1, when=lambda o: of.is_whole(o, 1) and not of.is_whole(o, 0) and "model" in _axes(o)),
     Misconception(
         "sum-instead-of-mean",
         "The loss is the mean over batch and outputs; with the sum each step is larger by the number of terms, and five "
-        "such steps may overflow.",
+        "steps may overflow.",
         1, when=of.overflows, like=of.descended(steps=of.STEPS, summed=True)),
     Misconception("one-step", "This is one step of five.", 1, like=of.descended()),
     Misconception(
@@ -327,7 +327,7 @@ NETWORK = (
         "hidden-units-gathered",
         "The hidden units, or the weights, are brought together in every step: leave them cut over model, and only the "
         "outputs have to be summed.",
-        2, when=lambda o: "all-gather" in o.kinds),
+        2, when=of.gathers_in_steps),
 )  # fmt: skip
 
 
@@ -360,7 +360,7 @@ NOISY = (
         1, local=of.noisy_folded),
     Misconception(
         "all-numbers-everywhere",
-        "The values are right, but every device made the numbers of all devices and kept its part.",
+        "The values are right, but a device makes more numbers than its part has: all of them, say, and keeps its part.",
         2, when=lambda o: (o.flops or 0) > 0 and _is_noisy(o)),
 )  # fmt: skip
 

@@ -322,6 +322,11 @@ def runs(o: Observed) -> int:
     return sum(c.executions or 0 for c in o.collectives)
 
 
+def gathers_in_steps(o: Observed) -> bool:
+    """Whether all-gathers run in every step, and not only once."""
+    return sum(c.executions or 0 for c in o.collectives if c.kind == "all-gather") >= STEPS
+
+
 def overflows(o: Observed) -> bool:
     """Whether some numbers are not finite, as after steps that are too long."""
     return not all(np.isfinite(block).all() for shards in o.shards for _, _, block in shards)

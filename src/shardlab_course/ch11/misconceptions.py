@@ -61,8 +61,8 @@ LARGEST = (
 TRAIN = (
     Misconception(
         "promise-not-proved",
-        "all_gather returns something that may vary over data, and out_specs says that it does not: ask for "
-        "to='invarying'.",
+        "A weight still varies over data, and out_specs=P() says that it does not: its rows were not brought together, or "
+        "all_gather lacks to='invarying'.",
         3, error="can't be statically inferred|Unsupported pcast from=varying"),
     Misconception(
         "first-use-only", "E is used twice, and its gradient is the sum of both uses; this is the first use's alone.",
@@ -94,7 +94,8 @@ TRAIN = (
         "state-by-columns", "The state is cut by columns; P('data', None) cuts rows.", 1, when=of.state_by_columns),
     Misconception(
         "state-moved",
-        "An all-to-all brings the state from one cut to another: let it lie as P('data', None) from the first step on.",
+        "An all-to-all brings rows where columns lay, or the other way round: let the state, and what is computed for it, "
+        "lie as P('data', None) from the first step on.",
         2, when=lambda o: "all-to-all" in o.kinds),
     Misconception(
         "state-on-every-device",

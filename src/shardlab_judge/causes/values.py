@@ -256,7 +256,7 @@ def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
         )
     if wrong.size and not wrong.any():
         return Misconception(
-            "left-at-zero", "All values that are wrong are 0, as where nothing is written, or all is masked."
+            "left-at-zero", "All values that are wrong are 0, as where nothing is written, all is masked, or a relu cuts."
         )
     return None
 
