@@ -14,7 +14,7 @@ SEED = 20
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: f"{s.question}-{s.name}")
 def test_answer_gets_its_verdict(sample: Sample) -> None:
-    """A right answer passes with full points; a wrong one fails with its own diagnosis and its exact points.
+    """A right answer passes with full points; a wrong one fails with its own diagnosis, or none, and its exact points.
 
     So does what was predicted wrong, with all points.
     """
@@ -24,6 +24,9 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
     assert got.status == ("passed" if passes else "failed"), text(got, question)
     if sample.misconception not in (None, "-"):
         assert sample.misconception in {finding.misconception for finding in got.findings}, text(got, question)
+    if sample.misconception == "-":
+        named = {miss.id for item in question.items for miss in item.misconceptions}
+        assert not named & {finding.misconception for finding in got.findings}, text(got, question)
     expected = question.points if passes else sample.due.points
     assert expected is None or got.points == expected, text(got, question)
     assert passes or got.points < question.points

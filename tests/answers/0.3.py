@@ -154,3 +154,28 @@ def work_in_a_loop():
 
     def product(mesh, A, B):
         return jax.lax.fori_loop(0, 20, lambda i, s: (s[0] + 0 * s[0], s[0] @ B), (A, A @ B))[1]
+
+
+@wrong("-", 2.75)
+def c_columns_then_rows():
+    import jax
+    from jax.sharding import NamedSharding
+
+    P = jax.P
+
+    def product(mesh, A, B):
+        C = jax.lax.with_sharding_constraint(A @ B, NamedSharding(mesh, P(None, "x")))
+        return jax.lax.with_sharding_constraint(C, NamedSharding(mesh, P("x", None)))
+
+
+@wrong("product-gathered", 2.25)
+def manual_gather_c():
+    import jax
+
+    P = jax.P
+
+    def product(mesh, A, B):
+        def body(a, b):
+            return jax.lax.all_gather(a @ b, "x", tiled=True, to="invarying")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P()), out_specs=P())(A, B)

@@ -145,7 +145,7 @@ def whole_flops():
         return 2 * m * k * n // seconds
 
 
-@wrong("-", 1.75)
+@wrong("rounded-to-whole-flops", 1.75)
 def parts_of_a_flop_dropped():
     def believable(m, k, n, seconds, peak):
         return int(rate(m, k, n, seconds)) <= int(peak)

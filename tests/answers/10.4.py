@@ -138,7 +138,7 @@ def last_only():
         return jax.reshard(total, P())
 
 
-@wrong("-", 0)
+@wrong("never-reduced", 0)
 def left_unreduced():
     def accumulate(mesh, W, X, Y):
         cast = jax.reshard(W, P(reduced={"data"}))

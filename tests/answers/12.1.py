@@ -953,3 +953,46 @@ def einsum_of_blocks():
 
         columns = P(None, "x")
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("one-hop-too-many", 3.5)
+def antipode_in_first():
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+
+            def product(chunk, i):
+                return chunk @ jax.lax.dynamic_slice_in_dim(w, (d + i) % n * k, k)
+
+            total, right, left = product(x, 0), x, x
+            for i in range(1, n // 2 + 1):
+                right = jax.lax.ppermute(right, "x", ring(n, 1))
+                total += product(right, -i)
+                left = jax.lax.ppermute(left, "x", ring(n, -1))
+                if i <= (n - 1) // 2:
+                    total += product(left, i)
+                else:
+                    total += 0 * product(left, i)
+            return total
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("sums-travel", 2)
+def total_travels():
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, k = jax.lax.axis_index("x"), x.shape[1]
+            total = x @ jax.lax.dynamic_slice_in_dim(w, d * k, k)
+            for i in range(1, n):
+                total = jax.lax.ppermute(total, "x", ring(n, -1))
+                total += x @ jax.lax.dynamic_slice_in_dim(w, (d + i) % n * k, k)
+            return total
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)

@@ -539,3 +539,23 @@ def empty_chunks():
 
         specs = (P(None, "x"), P("x", None))
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
+
+
+@wrong("term-counted-twice", 0)
+def n_hops_adding():
+    def matmul_rs(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, m = jax.lax.axis_index("x"), x.shape[0] // n
+
+            def part(chunk):
+                return jax.lax.dynamic_slice_in_dim(x, chunk % n * m, m) @ w
+
+            total = part(d)
+            for i in range(n):
+                total = jax.lax.ppermute(total, "x", ring(n, 1)) + part(d - 1 - i)
+            return total
+
+        specs = (P(None, "x"), P("x", None))
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)

@@ -114,3 +114,17 @@ def mathematics_decides():
 @told("saying-it-helps")
 def saying_it_helps():
     sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}, why="c")
+
+
+@wrong("trusts-the-compiler", 3)
+def manual_gather():
+    def batch_fft(mesh, x):
+        from jax import lax
+
+        spec = jax.P(mesh.axis_names)
+
+        def body(b):
+            w = jnp.fft.fft(lax.all_gather(b, mesh.axis_names, tiled=True))
+            return lax.dynamic_slice_in_dim(w, lax.axis_index(mesh.axis_names) * len(b), len(b))
+
+        return jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=spec)(x)

@@ -63,7 +63,7 @@ def data_parallel():
     design = {"layout": layout, "step": step}
 
 
-@wrong("-", 1)
+@wrong("data-parallel-in-disguise", 1)
 def elsewhere():
     layout = {"X": P(both, None), "Y": P(both, None), "W1": P(both, None), "W2": P(both, None)}
 
@@ -282,7 +282,7 @@ def tensor_by_y():
     design = {"layout": layout, "step": step}
 
 
-@wrong("-", 2)
+@wrong("activations-whole", 2)
 def tensor_whole():
     layout = {"X": P(), "Y": P(), "W1": P(None, both), "W2": P(both, None)}
 

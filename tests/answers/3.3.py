@@ -109,3 +109,26 @@ def weight_asked_to_be_whole():
     def block(mesh, X, W1, W2):
         H = jax.nn.relu(X @ constrain(W1, mesh, P()))
         return constrain(H @ W2, mesh, P("data", None))
+
+
+@wrong("-", 1)
+def x_over_both():
+    def block(mesh, X, W1, W2):
+        X = constrain(X, mesh, P(("data", "model"), None))
+        H = jax.nn.relu(X @ W1)
+        return constrain(H @ W2, mesh, P("data", None))
+
+
+@wrong("-", 1)
+def x_whole():
+    def block(mesh, X, W1, W2):
+        X = constrain(X, mesh, P())
+        H = jax.nn.relu(X @ W1)
+        return constrain(H @ W2, mesh, P("data", None))
+
+
+@wrong("-", 0.5)
+def out_whole():
+    def block(mesh, X, W1, W2):
+        H = jax.nn.relu(X @ W1)
+        return constrain(H @ W2, mesh, P())

@@ -123,3 +123,12 @@ def matrix_in_every_step():
 
         specs = P("x", None), P("x", None), P(None, "x")
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(x, rows, columns)
+
+
+@wrong("matrix-brought", 1)
+def power():
+    def steps(mesh, x, rows, columns):
+        scale = len(rows) ** -0.5
+        m = rows @ columns
+        m3 = m @ m @ m
+        return m3 @ x * scale**6

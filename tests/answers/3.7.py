@@ -125,3 +125,12 @@ def turned_then_compared():
             return e / e.sum(0)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P(None, "x"))(x)
+
+
+@wrong("never-turned", 2)
+def turned_back():
+    def shares(mesh, x):
+        columns = jax.NamedSharding(mesh, P(None, "x"))
+        x = jax.lax.with_sharding_constraint(x, columns)
+        y = jax.nn.softmax(x, axis=0)
+        return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))

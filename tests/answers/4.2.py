@@ -186,7 +186,7 @@ def case_4_diagonal():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", None))(A, B)
 
 
-@wrong("diagonal-blocks", 4.5)
+@wrong("axis-for-both-dimensions", 4.5)
 def case_4_double_spec():
     def case_4(mesh, A, B):
         def body(a, b):
@@ -396,3 +396,31 @@ def unchecked():
 
         specs = P(None, "x"), P("x", None)
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P(), check_vma=False)(A, B)
+
+
+@wrong("axis-for-both-dimensions", 4.5)
+def c4_gather_but_both_out():
+    def case_4(mesh, A, B):
+        def body(a, b):
+            return a @ jax.lax.all_gather(b, "x", axis=1, tiled=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", "x"))(A, B)
+
+
+@wrong("reduces-whole-products", 4)
+def c3_psum_all():
+    def case_3(mesh, A, B):
+        def body(a, b):
+            return jax.lax.psum(a @ b, mesh.axis_names)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P(), check_vma=False)(A, B)
+
+
+@wrong("-", 5)
+def c4_gather_b_and_c():
+    def case_4(mesh, A, B):
+        def body(a, b):
+            c = a @ jax.lax.all_gather(b, "x", axis=1, tiled=True)
+            return jax.lax.all_gather(c, "x", axis=0, tiled=True, to="invarying")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P())(A, B)

@@ -107,3 +107,12 @@ def cheapest_is_taken():
 @told("cpu-lacks-it")
 def cpu_lacks_it():
     sl.predict("4.5", kinds=["all-reduce"], why="c")
+
+
+@wrong("reduces-then-slices", 1)
+def whole_sum():
+    def case_3_scattered(mesh, A, B):
+        def body(a, b):
+            return jax.lax.psum(a @ b, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P())(A, B)

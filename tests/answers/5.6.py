@@ -234,3 +234,8 @@ def work_in_a_loop():
         again = lambda i, s: (s[0] + 0 * s[0], jax.nn.relu(s[0] @ W1))
         hidden = jax.lax.fori_loop(0, 20, again, (X, jax.nn.relu(X @ W1)))[1]
         return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
+
+
+@wrong("weights-cut", 5)
+def dp_z():
+    data_parallel = {"X": "b x -> b* 2 x", "W1": "... -> * ...", "W2": "y z -> * y z2"}

@@ -182,3 +182,15 @@ def written_by_hand():
             return jax.lax.psum(rows, "x")
 
         return jax.shard_map(body, out_specs=P())(T, ids)
+
+
+@wrong("gathers-to-add", 6.5)
+def added_both_whole():
+    def added(mesh, A, B):
+        return jax.reshard(A, P()) + jax.reshard(B, P())
+
+
+@wrong("-", 6.5)
+def contraction_cols():
+    def contraction(mesh, A, B):
+        return jnp.dot(A, B, out_sharding=P(None, "y"))

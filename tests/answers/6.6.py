@@ -154,3 +154,13 @@ def bias_by_another_axis():
             return jax.nn.sigmoid(jax.lax.psum(x @ W + jnp.where(first, b, 0), "x"))
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P("x", None), P()), out_specs=P())(x, W, b)
+
+
+@wrong("terms-returned", 3)
+def stacked_terms():
+    def manual_layer(mesh, x, W, b):
+        def body(x, W, b):
+            return jax.nn.sigmoid(x @ W + b)
+
+        specs = P("x"), P("x", None), P()
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x"))(x, W, b)

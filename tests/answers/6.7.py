@@ -103,3 +103,9 @@ def rest_is_spread():
 @told("axis-keeps-its-cut")
 def axis_keeps_its_cut():
     sl.predict("6.7", copies=4, why="c")
+
+
+@wrong("-", 0.5)
+def total():
+    def fully_sharded(mesh, x):
+        return jax.reshard(x.sum(), P())

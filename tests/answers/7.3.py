@@ -127,3 +127,18 @@ def out_specs_act():
 @told("first-is-copied")
 def first_is_copied():
     sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=1, why="c")
+
+
+@wrong("-", 1.5)
+def summed_2():
+    def honest(mesh, x):
+        return jax.shard_map(lambda b: jax.lax.psum(b, "x"), mesh=mesh, in_specs=P("x"), out_specs=P())(x)
+
+
+@wrong("-", 1.5)
+def untiled():
+    def honest(mesh, x):
+        def body(block):
+            return jax.lax.all_gather(block, "x", to="invarying")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(x)

@@ -347,3 +347,24 @@ def first_logit_subtracted():
             return e / jax.lax.psum(e.sum(1, keepdims=True), "x")
 
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
+
+
+@wrong("each-device-its-own", 2.5)
+def lse_stacked():
+    def logsumexp(mesh, x):
+        def body(block):
+            most = block.max(1)
+            return jnp.log(jnp.exp(block - most[:, None]).sum(1)) + most
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P("x"))(x)
+
+
+@wrong("-", 2)
+def sm_too_small():
+    def softmax(mesh, x):
+        def body(block):
+            most = jax.lax.pmax(block.max(1, keepdims=True), "x")
+            e = jnp.exp(block - most)
+            return e / jax.lax.psum(jax.lax.psum(e.sum(1, keepdims=True), "x"), "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"), check_vma=False)(x)

@@ -172,3 +172,13 @@ def vmap():
 
         spec = P(mesh.axis_names)
         return jax.shard_map(body, mesh=mesh, in_specs=(spec, spec), out_specs=spec)(A, b)
+
+
+@wrong("one-system-only", 0)
+def no_restack_p():
+    def solves(mesh, A, b):
+        def body(A, b):
+            return jnp.linalg.solve(A[0] + 16 * jnp.eye(A.shape[-1]), b[0])
+
+        spec = P(mesh.axis_names)
+        return jax.shard_map(body, mesh=mesh, in_specs=(spec, spec), out_specs=P(), check_vma=False)(A, b)

@@ -239,3 +239,14 @@ def untiled():
             return jnp.take_along_axis(values, order, 1), jnp.take_along_axis(columns, order, 1)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(scores)
+
+
+@wrong("-", 3.5)
+def row_gathered_manual():
+    def best(mesh, scores):
+        def body(block):
+            v, c = jax.lax.top_k(block, 2)
+            g = lambda a: jax.lax.all_gather(a, "x", tiled=True, to="invarying")
+            return g(v), g(c)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P())(scores)

@@ -118,6 +118,7 @@ MADE: dict[str, tuple[Any, str]] = {
     "exit": (left, "left"),
     "later": (later, "not-written-yet"),
     "index": (lambda mesh, A, B: [A, B][2], "counted-too-far"),
+    "indices": (lambda mesh, A, B: A[0, 0, 0, 0], "too-many-indices"),
     "key": (lambda mesh, A, B: mesh.shape["z"], "no-such-key"),
     "unpacked": (lambda mesh, A, B: [a for a, b, c in [A.shape]], "unpacked-otherwise"),
     "subscript": (lambda mesh, A, B: mesh["x"], "of-another-type"),

@@ -77,6 +77,29 @@ def moved(observed: Observed, kind: str) -> int:
     return sum(c.payload_bytes for c in observed.collectives if c.kind == kind)
 
 
+def gathered(observed: Observed, argument: int) -> bool:
+    """Whether as many bytes are gathered as this argument has; sizes are such that no other array has as many."""
+    return moved(observed, "all-gather") == observed.inputs[argument].nbytes
+
+
+def product_gathered(observed: Observed) -> bool:
+    """Whether as many bytes are gathered as the product has."""
+    a, b = observed.inputs
+    return moved(observed, "all-gather") == a.itemsize * len(a) * b.shape[1]
+
+
+def turned(observed: Observed) -> bool:
+    """Whether the first argument goes from rows to columns."""
+    devices = dict(observed.case.axes)["x"]
+    return moved(observed, "all-to-all") * devices == observed.inputs[0].nbytes
+
+
+def in_columns(observed: Observed) -> bool:
+    """Whether the product lies in columns over x."""
+    a, b = observed.inputs
+    return observed.placements[0].same_as(place((len(a), b.shape[1]), observed.case.axes, (None, "x")))
+
+
 def whole_work(observed: Observed) -> bool:
     """Whether every device does the FLOPs of the whole product."""
     a, b = observed.inputs
@@ -86,19 +109,22 @@ def whole_work(observed: Observed) -> bool:
 PRODUCT = (
     Misconception(
         "cut-the-other-way", "C lies in columns over x, and rows were asked for: the first entry of a spec is for rows.", 3,
-        when=lambda o: o.placements[0].same_as(place(o.placements[0].shape, o.case.axes, (None, "x")))),
+        when=in_columns),
     Misconception(
         "b-cut-and-gathered", "B lies whole on every device. It was cut, and brought together again.", 3,
-        when=lambda o: moved(o, "all-gather") == o.inputs[1].nbytes),
+        when=lambda o: gathered(o, 1)),
     Misconception(
         "a-turned-into-columns", "A lies in rows, which is what rows of C are made of. To cut it into columns sends most "
-        "of it to other devices.", 3, when=lambda o: "all-to-all" in o.kinds),
+        "of it to other devices.", 3, when=turned),
     Misconception(
-        "gathers-to-be-safe", "A constraint asks for all rows on every device, so all rows of A are sent to everyone, and "
-        "everyone does all the work.", 2, when=lambda o: "all-gather" in o.kinds and whole_work(o)),
+        "gathers-to-be-safe", "All rows are asked for on every device, so all rows of A are sent to everyone, and "
+        "everyone does all the work.", 2, when=lambda o: gathered(o, 0) and whole_work(o)),
     Misconception(
         "gathers-and-cuts", "All rows of A are sent to everyone, and then each device uses only those that it had.", 3,
-        when=lambda o: "all-gather" in o.kinds),
+        when=lambda o: gathered(o, 0) and o.kinds == {"all-gather"}),
+    Misconception(
+        "product-gathered", "Each device makes its rows of C, and then all of them are sent to everyone: rows were asked "
+        "for.", 3, when=product_gathered),
 )  # fmt: skip
 
 REPORT = (
@@ -134,7 +160,7 @@ RATE = (
         "output-elements", "Each of the m·n elements of C is a sum of k products.", 1,
         like=lambda m, k, n, s: 2 * m * n / s),
     Misconception(
-        "rounded-to-whole-flops", "A rate is no whole number: // drops what stands behind the point.", 3,
+        "rounded-to-whole-flops", "A rate is no whole number: // and int() drop what stands behind the point.", 3,
         like=lambda m, k, n, s: of.operations(m, k, n) // s),
 )  # fmt: skip
 
@@ -149,7 +175,7 @@ BELIEVABLE = (
         "peak-itself-refused", "A claim that is exactly at the peak is not above it.", 3,
         like=lambda m, k, n, s, peak: of.operations(m, k, n) < peak * s),
     Misconception(
-        "rounded-to-whole-flops", "A rate is no whole number: // drops what stands behind the point.", 2,
+        "rounded-to-whole-flops", "A rate is no whole number: // and int() drop what stands behind the point.", 2,
         like=lambda m, k, n, s, peak: of.operations(m, k, n) // s <= peak),
     Misconception(
         "last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same.", 3,

@@ -62,7 +62,7 @@ KINDS = (
 PRICES = (
     Misconception(
         "elements-for-bytes", "A price is in bytes, and an element of float32 has four of them.", 3,
-        like=lambda said: said["f"] == 16 or (said["a"] == 128 and said["b"] == 256)),
+        like=lambda said: said["f"] == 16 or (said["a"] == 128 and said["b"] == 256 and said["d"] == 32)),
     Misconception(
         "all-reduce-is-one", "An all-reduce is a reduce-scatter and then an all-gather: it pays twice (b, i).", 2,
         like=lambda said: said["b"] == 512 or said["i"] == 128),

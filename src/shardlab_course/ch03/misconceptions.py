@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shardlab import Collective
 from shardlab.placement import Spec
 from shardlab_course.ch03 import oracles as of
 from shardlab_course.shared import products
@@ -107,12 +108,16 @@ BLOCK = (
     Misconception(
         "none-means-whole", "H is gathered over `model`. None in a constraint does not leave a dimension open: it asks for "
         "the whole of it on every device.", 2,
-        when=lambda o: any(c.kind == "all-gather" and c.payload_bytes == _hidden(o) for c in o.collectives)),
+        when=lambda o: any(_gathered_over_model(c, _hidden(o)) for c in o.collectives)),
     Misconception(
         "scattered-and-gathered", "The sum over model leaves the output where it belongs; cut over model too, its rows "
-        "have to be gathered again.", 1, when=lambda o: "all-reduce" in o.kinds
-        and any(c.kind == "all-gather" and c.payload_bytes == _output(o) for c in o.collectives)),
+        "have to be gathered again.", 1,
+        when=lambda o: "all-reduce" in o.kinds and _gathered_over_model(o.collectives[-1], _output(o))),
 )  # fmt: skip
+
+
+def _gathered_over_model(one: Collective, nbytes: int) -> bool:
+    return one.kind == "all-gather" and one.axes == ("model",) and one.payload_bytes == nbytes
 
 
 def _output(o: Observed) -> int:
@@ -256,7 +261,7 @@ ONE = (
 
 STEPS = (
     Misconception(
-        "matrix-brought", "x has few columns and W has many: the matrix was brought to the vectors. Leave it where it "
+        "matrix-brought", "A matrix as large as W was brought together, and x is much smaller. Leave W where it "
         "lies, and move x.", 1, when=lambda o: of.gathers(o, of=1)),
     Misconception(
         "rows-only", "Rows make finished rows, so every step has to gather x first: six collectives. Who takes x as it "
@@ -327,7 +332,7 @@ SHARES = (
         "gathers-everything", "To bring all of x to every device costs far more than to turn it.", 2,
         when=lambda o: of.gathers(o, of=0)),
     Misconception(
-        "never-turned", "The values are right, and still lie in rows.", 1,
+        "never-turned", "The values are right, and lie in rows.", 1,
         when=lambda o: products.same(o, of.softmax_rows(o.inputs[0]))
         and o.placements[0].shard_shape[0] < o.placements[0].shape[0]),
 )  # fmt: skip

@@ -11,8 +11,8 @@ from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 PROMISE = Misconception(
-    "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies: gather with "
-    "to='invarying', or reduce the partial sums.", 2, error="can't be statically inferred")  # fmt: skip
+    "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies: name that axis, "
+    "gather with to='invarying', or reduce the partial sums.", 2, error="can't be statically inferred")  # fmt: skip
 PARTIAL = Misconception(
     "partial-sum-returned",
     "Each device returns the product of the columns and rows that it holds, one term of the sum; nothing adds "
@@ -20,7 +20,10 @@ PARTIAL = Misconception(
     local=of.partial)  # fmt: skip
 DIAGONAL = Misconception(
     "diagonal-blocks", "Device i multiplied its rows of A with its columns of B: that is block (i, i) of C, and no device "
-    "computed the others.", 1, when=of.diagonal, error="DuplicateSpecError")  # fmt: skip
+    "computed the others.", 1, when=of.diagonal)  # fmt: skip
+ONE_AXIS = Misconception(
+    "axis-for-both-dimensions", "out_specs names x for both dimensions: that would be the blocks (i, i) alone, and the "
+    "others would lie nowhere.", 1, error="DuplicateSpecError")  # fmt: skip
 LEFT = Misconception(
     "left-to-the-compiler",
     "`A @ B` alone, constraints, and in_specs other than where the operands lie let XLA choose what moves. Here you "
@@ -30,11 +33,11 @@ NEEDLESS = Misconception(
     "communicates-for-nothing", "Every device already holds all it needs for its block of C, so no byte has to move.",
     1, when=lambda o: bool(o.collectives))  # fmt: skip
 BOTH = Misconception(
-    "gathers-both", "Both operands are gathered; each gather is paid, and every device then repeats the same work.",
-    2, when=lambda o: of.gathers(o, 0) and of.gathers(o, 1))  # fmt: skip
+    "gathers-both", "Both operands are gathered, and each gather is paid; the product can be made with less.",
+    2, when=of.gathers_both)  # fmt: skip
 TWICE = Misconception(
     "reduces-whole-products",
-    "The product was whole already when it was summed over the axis, so it came out n times too large.",
+    "What was summed over an axis was the same on its n devices, so the product came out n times too large.",
     2, when=lambda o: of.times(o, lambda n: n))  # fmt: skip
 BLOCKS = Misconception(
     "blocks-do-not-fit",
@@ -96,8 +99,8 @@ DETOUR = Misconception(
     "compiler-detour",
     "Left to itself XLA for CPU moved blocks between devices first and then gathered over y; it chooses by rules of "
     "thumb. One gather over x is enough: write it in shard_map.",
-    2, when=lambda o: "collective-permute" in o.kinds)  # fmt: skip
-CASE_4 = (DIAGONAL, BOTH, SWAPPED)
+    2, when=lambda o: not o.manual and "collective-permute" in o.kinds)  # fmt: skip
+CASE_4 = (DIAGONAL, ONE_AXIS, BOTH, SWAPPED)
 
 WRONG_WAY = Misconception(
     "gathered-along-the-other-dimension",
@@ -105,10 +108,10 @@ WRONG_WAY = Misconception(
     "columns of B are axis=1, rows of A axis=0.", 3, error=products.misfit("long"))  # fmt: skip
 
 TOWARDS_COLUMNS = (
-    DIAGONAL, DETOUR, BOTH, WRONG_WAY, SWAPPED,
+    DIAGONAL, ONE_AXIS, DETOUR, BOTH, WRONG_WAY, SWAPPED,
     Misconception(
         "other-side-scattered", "C lies in rows, because B was gathered and A stayed; for columns, gather A.",
-        1, when=lambda o: of.scattered(o, 0)),
+        1, when=lambda o: of.scattered(o, 0) and of.gathers(o, 1)),
     Misconception(
         "gathers-what-should-stay",
         "B has the columns already that C should have; gathered, C comes out in rows and has to be turned. A is what "
@@ -148,7 +151,7 @@ CHEAPER = (
     Misconception(
         "always-gathers",
         "Where J is larger than 2K, A is more expensive to gather than C to reduce; XLA's own A @ B gathers here too "
-        "when x is one of two axes.", 2, when=lambda o: of.right(o) and o.kinds == {"all-gather"} and of.deep(o)),
+        "when x is one of two axes.", 2, when=lambda o: of.right(o) and of.gathers(o, 0) and of.deep(o)),
     Misconception(
         "always-reduces", "Where J is smaller than 2K, C is more expensive to reduce than A to gather.",
         2, when=lambda o: of.right(o) and o.kinds == {"all-reduce"} and not of.deep(o)),
@@ -167,7 +170,7 @@ KINDS = (
 SCATTERED = (
     Misconception(
         "reduces-then-slices",
-        "An all-reduce gives every device all of C, and all but its own part is thrown away: twice the price.",
+        "An all-reduce gives every device all of C, and each needs only its own rows: twice the price.",
         2, when=lambda o: of.right(o) and "all-reduce" in o.kinds),
     Misconception(
         "gathers-operands", "Operands are moved before the product. The partial products cost less: a device pays for one "

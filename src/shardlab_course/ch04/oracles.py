@@ -198,6 +198,13 @@ def gathers(o: Observed, operand: int) -> bool:
     return any(c.kind == "all-gather" and c.payload_bytes == size for c in o.collectives)
 
 
+def gathers_both(o: Observed) -> bool:
+    """Whether both operands are brought together; where they are equally large, two gathers of that size are."""
+    sizes = {x.nbytes for x in o.inputs}
+    found = [c.payload_bytes for c in o.collectives if c.kind == "all-gather" and c.payload_bytes in sizes]
+    return set(found) == sizes and len(found) > 1
+
+
 def gathers_only(o: Observed, operand: int) -> bool:
     """Whether this operand is brought together, the other one is not, and the product is turned afterwards."""
     return gathers(o, operand) and not gathers(o, 1 - operand) and len(o.collectives) > 1

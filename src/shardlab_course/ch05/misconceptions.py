@@ -133,7 +133,7 @@ NUMBERED = Misconception(
 BY_ROWS = Misconception(
     "first-weight-by-rows", "W1 is cut along x. Then the sum comes a layer too early, over the wide hidden "
     "layer, or W1 itself has to be moved. Cut y in both "
-    "weights.", 2, when=lambda o: of.cut(o, 1, 0))  # fmt: skip
+    "weights, and x in none.", 2, when=lambda o: of.cut(o, 1, 0))  # fmt: skip
 X_BY_COLUMNS = Misconception(
     "input-by-columns", "X is cut along x: a device has parts of rows, and the columns of W1 need whole "
     "rows.", 2, when=lambda o: of.cut(o, 0, 1))  # fmt: skip
@@ -242,8 +242,8 @@ DATA = (
         "batch-not-cut", "Every device holds the whole batch, so every device does all the work. Cut b.", 1,
         when=lambda o: not of.cut(o, 0, 0)),
     Misconception(
-        "weights-cut", "In data parallelism every device has all weights: here some are cut, and the program must move "
-        "something for it.", 1, when=of.weights_cut),
+        "weights-cut", "In data parallelism every device has all weights. Here some are cut: something has to be moved, or "
+        "devices do the same work.", 1, when=of.weights_cut),
     Misconception(
         "batch-cut-too-little", "The batch is cut into fewer parts than there are devices: some do the same work.", 2,
         when=lambda o: of.cut(o, 0, 0)),
@@ -285,8 +285,8 @@ INSIDE = (
         "which is fewer bytes, and every device along 'model' computes the same second product. Constrain W2, too.", 2,
         when=of.second_left_open),
     Misconception(
-        "hidden-layer-moves", "The hidden layer is moved, and it is the wide one. Cut y in both weights: then only the "
-        "output is summed.", 2, when=of.hidden_moves),
+        "hidden-layer-moves", "The hidden layer is moved. Cut y in both weights: then only the output is "
+        "summed.", 2, when=of.hidden_moves),
 )  # fmt: skip
 
 MECHANISM = why(

@@ -50,8 +50,8 @@ CONTRACTION = (
     Misconception(
         "sum-made-whole",
         "The error wants to know where the sum should lie; P() puts all of it on every device, also the rows that nobody "
-        "asked for.", 1, when=lambda o: of.lies(o, ())
-        or of.moved(o, "all-gather") == o.inputs[0].shape[0] * o.inputs[1].shape[1] * 4),
+        "asked for.", 1, when=lambda o: of.lies(o, ()) or (of.lies(o, ("x", None))
+        and of.moved(o, "all-gather") == o.inputs[0].shape[0] * o.inputs[1].shape[1] * 4)),
     GATHERED_TERMS,
 )  # fmt: skip
 CLASH = (
@@ -75,7 +75,7 @@ ADDED = (
         1, error="illegally sharded result"),
     Misconception(
         "gathers-to-add",
-        "To gather an operand brings every device all of it, and each keeps one part. An all-to-all brings only that part.",
+        "To gather an operand brings every device all of it, and each needs one part. An all-to-all brings only that part.",
         2, when=lambda o: "all-gather" in o.kinds),
     Misconception(
         "other-operand-moved", "A lies right already; it is B that has to move.", 1,
@@ -89,7 +89,7 @@ MERGED = (
         "result but a piece of each sequence; JAX wants to be told where the result should "
         "lie.", 1, error="reshape is not supported"),
     Misconception(
-        "gathers-to-merge", "Everything was brought together, and cut again. Each position has to go to one device only.",
+        "gathers-to-merge", "Everything was brought together. Each position has to go to one device only.",
         2, when=lambda o: of.moved(o, "all-gather") == o.inputs[0].nbytes),
     Misconception(
         "order-changed",
@@ -227,7 +227,7 @@ MANUAL = (
         "left-to-the-compiler", "This one is to be written with jax.shard_map, the sum over devices inside of it.",
         1, when=lambda o: not o.manual),
     Misconception(
-        "terms-returned", "Each device took its own term for the sum, and check_vma=False kept JAX from saying so.",
+        "terms-returned", "Each device took its own term for the sum. Add terms up over x, before bias and sigmoid.",
         2, local=of.local_layer),
     Misconception(
         "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies. A sum over x "
@@ -275,7 +275,8 @@ FULLY = (
         "the slower of the two.", 2, when=lambda o: of.lies(o, (("x", "y"),))),
     Misconception(
         "made-whole", "The sum was gathered on every device.",
-        1, when=lambda o: of.lies(o, ()) or of.moved(o, "all-gather") == o.inputs[0].shape[1] * 4),
+        1, when=lambda o: products.shape(o) == o.inputs[0].shape[1:] and (
+            of.lies(o, ()) or of.moved(o, "all-gather") == o.inputs[0].shape[1] * 4)),
     Misconception(
         "array-moved",
         "The whole array was rearranged before its rows were added up. After the sum there is only one row to place.",

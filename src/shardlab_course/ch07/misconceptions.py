@@ -110,11 +110,11 @@ HONEST = (
     Misconception(
         "first-shard-only",
         "The output has the shape of one block: with the check off, each device returned its own, and the first one's is "
-        "shown.", 1, when=lambda o: of.shape(o)[0] < o.inputs[0].shape[0]),
+        "shown.", 1, when=by.own_blocks),
     Misconception(
         "blocks-repeated",
         "Each device returned the whole vector, and out_specs set these side by side; with P() one copy is taken.", 1,
-        when=lambda o: of.shape(o)[0] > o.inputs[0].shape[0]),
+        when=lambda o: by.each(o, lambda d: o.inputs[0]) and of.shape(o) != o.inputs[0].shape),
     Misconception(
         "sums-padded-blocks",
         "Blocks padded with zeros and summed give the right vector, and an all-reduce costs twice a gather.", 2,
@@ -208,11 +208,11 @@ MASKED = (
         like=lambda losses, lengths: of.masked_mean(losses, lengths) * lengths.sum() / losses.size),
     Misconception(
         "each-device-its-own",
-        "Each device returned the mean of its own sentences, and check_vma=False kept JAX from saying so.", 1,
+        "Each device returned the mean of its own sentences: sums, and counts, are to be added up over devices.", 1,
         local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),
     Misconception(
-        "psum-and-pmean", "One of the two sums is a psum and the other a pmean, so the mean is as many times too large "
-        "or too small as there are devices.", 2, when=lambda o: by.scaled(o, of.masked_mean)),
+        "psum-and-pmean", "The mean is as many times too large or too small as there are devices: one of the two sums is a "
+        "pmean, say, and the other a psum.", 2, when=lambda o: by.scaled(o, of.masked_mean)),
     Misconception(
         "own-words-counted", "The losses of all devices were added, and divided by the words of one: count over all too.", 2,
         when=by.own_counts),
@@ -245,7 +245,7 @@ SOFTMAX = (
     LEFT, ONE_MAXIMUM, MEAN, OVERFLOW,
     Misconception(
         "pmean-for-psum", "pmean divides the sum by the number of devices: all is as many times too large.", 2,
-        when=lambda o: by.scaled(o, of.softmax)),
+        when=lambda o: of.same(o, by.devices(o) * of.softmax(o.inputs[0].astype(np.float64)))),
     Misconception(
         "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to the number of devices.", 1,
         local=lambda at, x: of.softmax(x)),
@@ -280,7 +280,7 @@ LOGSUMEXP = (
         when=by.summed_logarithms),
     Misconception(
         "each-device-its-own",
-        "Each device returned the logarithm of its own sum, and check_vma=False kept JAX from saying so.", 1,
+        "Each device returned the logarithm of its own sum: exponentials are to be added up over devices.", 1,
         local=lambda at, x: of.logsumexp(x)),
     GATHERS, PARTS,
 )  # fmt: skip
@@ -288,7 +288,7 @@ LOGSUMEXP = (
 SOLVES = (
     Misconception(
         "vector-looks-like-matrix",
-        "The block keeps its first dimension: A is [1, n, n] and b is [1, n], which solve takes for a matrix. Use A[0] and "
+        "The block keeps its first dimension: A is [1, n, n] and b is [1, n], which is taken for a matrix. Use A[0] and "
         "b[0], or vmap.", 1, error="Invalid shapes for solve|contracting dimensions"),
     Misconception(
         "brought-to-the-host",
@@ -301,7 +301,8 @@ SOLVES = (
         when=lambda o: of.shape(o) == (o.inputs[1].size,)),
     Misconception(
         "one-system-only",
-        "A[0] of the whole array is one system of all. Inside shard_map it would be each device's own.", 1,
+        "One solution came out. A[0] of the whole array is one system of all; inside shard_map it is each device's own, and "
+        "out_specs sets the solutions one below another.", 1,
         when=lambda o: of.shape(o) == o.inputs[1].shape[1:]),
     Misconception(
         "damping-forgotten", "The matrix is A + 16 I.", 1,
@@ -310,7 +311,7 @@ SOLVES = (
         "transposed", "The solution of the transposed system: A[0] @ x should give b[0].", 1,
         like=lambda A, b: of.solves(A.transpose(0, 2, 1), b)),
     Misconception(
-        "everyone-solves-all", "All matrices were brought to every device, and each device solved all eight systems.", 1,
+        "everyone-solves-all", "All matrices were brought to every device, and a device needs its own.", 1,
         when=lambda o: any(c.payload_bytes >= o.inputs[0].nbytes for c in o.collectives)),
     Misconception(
         "whole-everywhere", "The solutions should stay where they were found: name the axes in out_specs.", 2,
@@ -336,7 +337,7 @@ BY_ROW = (
     Misconception(
         "compiler-does-not-know",
         "On the whole array XLA for CPU sends all rows to every device. In shard_map a device takes its own.", 1,
-        when=lambda o: "all-gather" in o.kinds),
+        when=lambda o: not o.manual and "all-gather" in o.kinds),
     Misconception(
         "best-of-columns", "The best were sought down the columns, in dimension 0.", 1,
         when=lambda o: of.shape(o)[0] == of.BEST or of.shape(o)[1] == o.inputs[0].shape[1]),

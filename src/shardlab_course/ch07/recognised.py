@@ -18,6 +18,20 @@ def devices(o: Observed, axis: str = "x") -> int:
     return dict(o.case.axes)[axis]
 
 
+def each(o: Observed, made: Callable[[int], np.ndarray]) -> bool:
+    """Whether every device holds what is made for its place along x."""
+    names, sizes = zip(*o.case.axes)
+    places = (int(np.unravel_index(device, sizes)[names.index("x")]) for device, _, _ in o.shards[0])
+    blocks = (block for _, _, block in o.shards[0])
+    return all(b.shape == made(d).shape and np.allclose(b, made(d), rtol=1e-4, atol=1e-4) for b, d in zip(blocks, places))
+
+
+def own_blocks(o: Observed) -> bool:
+    """Whether every device holds its own block, under the name of the whole."""
+    parts = np.split(o.inputs[0], devices(o))
+    return each(o, lambda d: parts[d]) and of.shape(o) == parts[0].shape
+
+
 def mean_of_means(o: Observed) -> bool:
     """Whether the result is the mean of the devices' own means, or of the rows'; or the sum of the devices' means."""
     losses, lengths = o.inputs
@@ -130,10 +144,8 @@ def own_counts(o: Observed) -> bool:
     losses, lengths = o.inputs
     counts = [part.sum() for part in np.split(lengths, devices(o))]
     total = of.masked_mean(losses, lengths) * lengths.sum()
-    names, sizes = zip(*o.case.axes)
-    places = (int(np.unravel_index(device, sizes)[names.index("x")]) for device, _, _ in o.shards[0])
     with np.errstate(divide="ignore"):
-        return all(np.allclose(block, total / counts[d], rtol=1e-4) for (_, _, block), d in zip(o.shards[0], places))
+        return each(o, lambda d: np.asarray(total / counts[d]))
 
 
 def nothing_as_one(o: Observed) -> bool:

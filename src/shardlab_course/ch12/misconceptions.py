@@ -44,7 +44,7 @@ IDLE = Misconception(
     "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,
     when=lambda o: not o.collectives and bool(o.shards[0][0][2].size))  # fmt: skip
 ONE_MORE = Misconception(
-    "one-hop-too-many", "After n - 1 hops every chunk has been everywhere; the n-th only brings it home.", 2,
+    "one-hop-too-many", "n - 1 hops bring every chunk everywhere; one hop more brings one that has been there.", 2,
     when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o))  # fmt: skip
 WAYS = (LEFT, READY_MADE, LEAPS, OPEN, CARRY)
 INDICES = (
@@ -82,7 +82,7 @@ MORE = (
         "weights-travel", "Blocks of W travel. Here W stays where it is: the device's own columns meet every chunk of X.",
         1, when=lambda o: rings.only_permutes(o) and of.travels(o, 1)),
     Misconception(
-        "sums-travel", "Sums travel beside the chunks. Each device's sum is its own, and stays.", 1,
+        "sums-travel", "Sums travel. Each device's sum is its own, and stays; only chunks of X travel.", 1,
         when=lambda o: rings.only_permutes(o) and of.output_travels(o)),
     Misconception(
         "sends-all-it-has", "A hop carries more than one chunk; only what came last is news.", 1, when=of.many_chunks),
@@ -111,12 +111,12 @@ SCATTER = (
         "permutes-inputs", "Blocks of X or W travel, and sums stay. Here a sum of one chunk is smaller than what goes into "
         "it, so let sums travel.", 1, when=of.inputs_travel),
     Misconception(
-        "whole-sums-travel", "A hop carries the sums of all chunks. Each device ends with one of them, so one is "
+        "whole-sums-travel", "A hop carries sums, or terms, of all chunks. Each device ends with one of them, so one is "
                              "enough.", 1,
         when=lambda o: rings.only_permutes(o) and rings.largest(o) >= of.product(*o.inputs).nbytes),
     Misconception(
         "one-hop-too-many", "After n - 1 hops a sum has been on every device; the n-th moves it on for nothing.", 2,
-        when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o)),
+        when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o) and of.right(o, of.product)),
     NOTHING_BESIDE, EARLY, IDLE,
     Misconception(
         "sum-ends-next-door", "Each sum is whole, and lies one device beside its own: begin one chunk earlier, or "
@@ -155,8 +155,8 @@ LOOPED = (
         "no-loop-left", "More than one permute stands in the compiled program. Let fori_loop or scan make the rounds, one "
         "hop in each, and leave none of them unrolled.", 1, when=lambda o: len(o.collectives) > 1, barred=True),
     Misconception(
-        "hop-under-a-condition", "A hop inside of lax.cond counts in every round. End the loop a round earlier, and make "
-        "the last product after it.", 2, when=lambda o: " conditional(" in o.hlo),
+        "hop-under-a-condition", "There is a lax.cond, and a hop inside of one counts in every round. End the loop a round "
+        "earlier, and make the last product after it.", 2, when=lambda o: " conditional(" in o.hlo),
     ONE_MORE, NOTHING_BESIDE, LATE,
 )  # fmt: skip
 

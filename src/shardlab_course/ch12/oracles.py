@@ -211,9 +211,10 @@ def block_bytes(o: Observed, argument: int) -> int:
 
 
 def travels(o: Observed, argument: int) -> bool:
-    """Whether a device's whole block of this argument is sent on by a permute."""
+    """Whether a device's whole block of this argument is sent on by a permute; never, where another array's is as large."""
     sizes = {c.payload_bytes for c in o.collectives if c.kind == "collective-permute"}
-    return block_bytes(o, argument) in sizes
+    others = {block_bytes(o, i) for i in range(len(o.inputs)) if i != argument}
+    return block_bytes(o, argument) in sizes - others - {o.shards[0][0][2].nbytes}
 
 
 def inputs_travel(o: Observed) -> bool:
@@ -222,8 +223,10 @@ def inputs_travel(o: Observed) -> bool:
 
 
 def output_travels(o: Observed) -> bool:
-    """Whether a device's whole block of the output is sent on by a permute."""
-    return any(c.payload_bytes == o.shards[0][0][2].nbytes for c in o.collectives)
+    """Whether a device's whole block of the output is sent on by a permute, and is not as large as a block of an input."""
+    out = o.shards[0][0][2].nbytes
+    others = {block_bytes(o, i) for i in range(len(o.inputs))}
+    return any(c.payload_bytes == out for c in o.collectives) and out not in others
 
 
 def many_chunks(o: Observed) -> bool:

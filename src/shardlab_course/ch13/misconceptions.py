@@ -50,8 +50,8 @@ INVERSE = Misconception(
 BATCH = (
     Misconception(
         "trusts-the-compiler",
-        "All signals were brought to every device. The FFT does not mix them, but XLA for CPU does not use that; "
-        "inside shard_map there is nothing for it to decide.", 1, when=_if_right(of.transformed(1), of.gathers)),
+        "All signals were brought to every device, and no row needs another. XLA for CPU does that to an FFT of a whole "
+        "array; inside shard_map each device transforms its own rows.", 1, when=_if_right(of.transformed(1), of.gathers)),
     Misconception(
         "some-axes-only",
         "Rows were gathered along a mesh axis that the specs leave out. They are cut over all axes of the mesh, "
@@ -342,7 +342,7 @@ STACK = (
     Misconception(
         "one-by-one",
         "Parts of the stack are sent from device to device. Taking out one system, A[i], does that; solve the whole "
-        "stack at once.", 1, when=_if_right(of.systems, lambda o: bool(o.collectives))),
+        "stack at once.", 1, when=_if_right(of.systems, lambda o: bool(o.collectives) and not o.manual)),
     Misconception(
         "left-to-the-compiler",
         "XLA for CPU leaves a stack of systems where it lies, and XLA for TPU gathers it. Inside shard_map neither has "

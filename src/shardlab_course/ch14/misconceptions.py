@@ -126,8 +126,8 @@ GRADIENTS = (
         2, when=lambda o: of.multiplied(o, 1) and of.whole_gradients_cross(o)),
     Misconception(
         "summed-again",
-        "The gradients are too large by a number of devices: means of parts were added up, or a sum over devices is taken "
-        "once too often.",
+        "The gradients are too large by a constant: means of parts were added up, a sum over devices is taken once too "
+        "often, or the loss has a factor of its own.",
         3, when=lambda o: any(of.multiplied(o, n) for n in {2, 4, 8})),
     Misconception(
         "averaged-again",

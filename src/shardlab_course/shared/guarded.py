@@ -100,7 +100,7 @@ def one_size(plain: str) -> Misconception:
     """Of a guard that knows the plain program in some situations, and not in all."""
     return Misconception(
         "one-size",
-        "It lets the plainest right program through on one mesh, and not on another: what it allows is a number, where it "
-        "should follow from the shapes in `inputs` and `outputs`.",
+        "It lets the plainest right program through on one mesh, and not on another: what it allows should follow from the "
+        "shapes in `inputs` and `outputs`.",
         3, when=lambda through: 0 < through.get(plain, 0) < 1,
     )  # fmt: skip

@@ -30,7 +30,8 @@ def likely(target: Placement, got: Placement) -> Misconception | None:
     if mine == wanted:
         return Misconception(
             "blocks-in-other-order",
-            "It is cut as it should be, and blocks lie on other devices: mesh axes stand in another order or place.",
+            "It is cut as it should be, and blocks lie on other devices: mesh axes stand in another order or place, or the "
+            "devices of the mesh do.",
         )
     if set(mine) == {1}:
         return Misconception("cut-nowhere", "Every device holds all of it: no mesh axis cuts any dimension.")
@@ -43,7 +44,12 @@ def likely(target: Placement, got: Placement) -> Misconception | None:
         told = f"It is cut into too {'few' if few else 'many'} pieces along dimension {dimensions}: "
         return Misconception(
             "cut-too-little" if few else "cut-too-much",
-            told + ("a mesh axis is missing there." if few else "a mesh axis too many cuts it."),
+            told
+            + (
+                "a mesh axis is missing there, or it is too small."
+                if few
+                else "a mesh axis too many cuts it, or a larger one."
+            ),
         )
     return None
 

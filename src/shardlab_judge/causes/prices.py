@@ -15,14 +15,19 @@ HALF = ("bfloat16", "float16")
 def likely(observed: Observed, budget: int) -> Misconception | None:
     """What alone brings the price down to the budget, if something does; a sentence of arithmetic, and no guess."""
     over = observed.price - budget
-    return next(_each(observed, over, budget), None) if over > 0 else None
+    if over <= 0:
+        return None
+    some = [*_collectives(observed, over)]
+    # Where two collectives explain the same number, arithmetic does not say which of them is the one.
+    return next(iter(some or _whole_program(observed, budget)), None) if len(some) < 2 else None
 
 
-def _each(observed: Observed, over: int, budget: int) -> Iterator[Misconception]:
+def _collectives(observed: Observed, over: int) -> Iterator[Misconception]:
+    """Which collectives make the difference, each by itself."""
     largest = max((c.payload_bytes for c in observed.collectives), default=0)
     whole = [c for c in observed.collectives if c.kind == "all-reduce" and price([c]) == 2 * over]
     in_parts = any(p.shard_shape != p.shape for p in observed.placements)
-    if whole and whole[0].payload_bytes == largest and in_parts:
+    if len(whole) == 1 and whole[0].payload_bytes == largest and in_parts:
         yield Misconception(
             "all-reduce-for-a-part",
             f"What is too much is half of its {_named(whole[0])}. An all-reduce brings the whole sum to every device; where "
@@ -37,6 +42,10 @@ def _each(observed: Observed, over: int, budget: int) -> Iterator[Misconception]
             many = f"{len(group)} times " if len(group) > 1 else ""
             what = f"All that is too much is {many}its {_named(group[0])}: without, it would cost what it has to."
             yield Misconception("needless-collective", what)
+
+
+def _whole_program(observed: Observed, budget: int) -> Iterator[Misconception]:
+    """How all that is sent relates to what has to be."""
     half = next((i.dtype.name for i in observed.inputs if i.dtype.name in HALF), "")
     if half and observed.price == 2 * budget:
         yield Misconception(
@@ -47,7 +56,7 @@ def _each(observed: Observed, over: int, budget: int) -> Iterator[Misconception]
         yield Misconception(
             "bytes-times-axis",
             f"It moves {observed.price // budget} times the bytes that it needs to, and as many devices lie along {name}: "
-            "so it is when whole arrays are sent where blocks would do, or everything is sent again in each step.",
+            "it may be that whole arrays are sent where blocks would do, or that all is sent again in each step.",
         )
 
 

@@ -113,7 +113,7 @@ def _first_only(observed: Observed, blocks: Blocks, right: np.ndarray) -> Miscon
             return Misconception(
                 "right-on-the-first-only",
                 f"Only devices that are the first along {name} are right. What the others do differently has to come from "
-                f"axis_index('{name}'), or from the data that they hold.",
+                f"axis_index('{name}'), from what they hold, or from what they are sent.",
             )
     return None
 
