@@ -113,3 +113,12 @@ def turns_though_it_costs_more():
             return jax.lax.all_to_all(c, "x", 1, 0, tiled=True)
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P(None, "x"))(A, B)
+
+
+@wrong("axis-for-both-dimensions", 0)
+def both_sides_named():
+    def case_4_columns(mesh, A, B):
+        def body(a, b):
+            return jax.lax.all_gather(a, "x", axis=0, tiled=True) @ b
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P("x", "x"))(A, B)

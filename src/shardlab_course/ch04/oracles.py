@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -199,10 +200,17 @@ def gathers(o: Observed, operand: int) -> bool:
 
 
 def gathers_both(o: Observed) -> bool:
-    """Whether both operands are brought together; where they are equally large, two gathers of that size are."""
-    sizes = {x.nbytes for x in o.inputs}
-    found = [c.payload_bytes for c in o.collectives if c.kind == "all-gather" and c.payload_bytes in sizes]
-    return set(found) == sizes and len(found) > 1
+    """Whether each operand is brought together along the axes of some all-gather, both by others."""
+    found = [[k for k, c in enumerate(o.collectives) if _brings(o, c, operand)] for operand in (0, 1)]
+    return any(a != b for a, b in itertools.product(*found))
+
+
+def _brings(o: Observed, collective: Any, operand: int) -> bool:
+    """Whether an all-gather makes as much of this operand as a device has when its own axes cut it no more."""
+    axes = {axis for entry in o.case.inputs[operand].spec for axis in ((entry,) if isinstance(entry, str) else entry or ())}
+    left = math.prod(dict(o.case.axes)[axis] for axis in axes - set(collective.axes))
+    gathered = collective.kind == "all-gather" and (not axes or bool(axes & set(collective.axes)))
+    return gathered and collective.payload_bytes * left == o.inputs[operand].nbytes
 
 
 def gathers_only(o: Observed, operand: int) -> bool:

@@ -45,7 +45,8 @@ def squares_averaged(o: Observed) -> bool:
     arrays = wide(o)
     cut, whole = sum((a**2).sum() for a in arrays[:-1]), (arrays[-1] ** 2).sum()
     n = dict(o.case.axes)["model"]
-    return any(agrees(o, clipped_by(np.sqrt(s), arrays)) for s in (cut / n + whole, (cut / n + whole) / n))
+    sums = cut / n + whole, (cut / n + whole) / n
+    return not agrees(o, clipped(*arrays)) and any(agrees(o, clipped_by(np.sqrt(s), arrays)) for s in sums)
 
 
 def always_scaled(*arrays: np.ndarray) -> Arrays:
@@ -79,7 +80,7 @@ def norms_added(o: Observed) -> bool:
     together = sum(np.sqrt(a + b) for a, b in own)
     each = sum(np.sqrt(a + b + whole) for a, b in own)
     norms = (np.sqrt(together**2 + whole), together + np.sqrt(whole), each, together)
-    return any(agrees(o, clipped_by(norm, arrays)) for norm in norms)
+    return not agrees(o, clipped(*arrays)) and any(agrees(o, clipped_by(norm, arrays)) for norm in norms)
 
 
 def clipping(mesh: Axes, rows: int, width: int, height: int, wide: int, whole: int) -> Case:

@@ -318,8 +318,8 @@ def scalars_reduced(o: Observed) -> bool:
 
 
 def runs(o: Observed) -> int:
-    """How many collectives run, all rounds of loops counted."""
-    return sum(c.executions or 0 for c in o.collectives)
+    """How many all-reduces run, all rounds of loops counted."""
+    return sum(c.executions or 0 for c in o.collectives if c.kind == "all-reduce")
 
 
 def gathers_in_steps(o: Observed) -> bool:

@@ -211,10 +211,11 @@ def block_bytes(o: Observed, argument: int) -> int:
 
 
 def travels(o: Observed, argument: int) -> bool:
-    """Whether a device's whole block of this argument is sent on by a permute; never, where another array's is as large."""
+    """Whether a device's block of this argument is sent on by a permute: never, where something else is as large."""
     sizes = {c.payload_bytes for c in o.collectives if c.kind == "collective-permute"}
-    others = {block_bytes(o, i) for i in range(len(o.inputs)) if i != argument}
-    return block_bytes(o, argument) in sizes - others - {o.shards[0][0][2].nbytes}
+    sums, chunk = o.shards[0][0][2].nbytes, block_bytes(o, 0)
+    others = {sums, sums * devices(o)} | ({chunk, chunk * devices(o)} if argument else set())
+    return block_bytes(o, argument) in sizes - others
 
 
 def inputs_travel(o: Observed) -> bool:
@@ -224,8 +225,8 @@ def inputs_travel(o: Observed) -> bool:
 
 def output_travels(o: Observed) -> bool:
     """Whether a device's whole block of the output is sent on by a permute, and is not as large as a block of an input."""
-    out = o.shards[0][0][2].nbytes
-    others = {block_bytes(o, i) for i in range(len(o.inputs))}
+    out, chunk = o.shards[0][0][2].nbytes, block_bytes(o, 0)
+    others = {chunk // 2, *(chunk * k for k in range(1, devices(o) + 1)), *map(lambda i: block_bytes(o, i), (0, 1))}
     return any(c.payload_bytes == out for c in o.collectives) and out not in others
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from shardlab.placement import place
 from shardlab_course.ch15 import casebook_oracles as of
+from shardlab_course.shared.agreement import agrees, wide
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
 
@@ -142,7 +143,8 @@ MENDED_2 = (
     Misconception(
         "slices-of-the-cut",
         "Each slice is a run of neighbouring rows, which are on few devices: so every slice, or all of them, must travel.",
-        3, when=lambda o: o.price > 0 and not _whole(o, 0) and "stablehlo.while" in dict(o.operations)),
+        3, when=lambda o: o.price > 0 and not _whole(o, 0) and "stablehlo.while" in dict(o.operations)
+        and agrees(o, (of.predictions(*wide(o)),))),
     Misconception(
         "rows-travel",
         "Nothing has to travel: each row of the result comes from one row of x, and is wanted on the same device.",

@@ -86,11 +86,11 @@ GPIPE = Question(
     ),
     explanation="All stages run one program, and a stage's number decides what it takes and whether it counts. A microbatch "
                 "moves by one stage a tick, so the last one leaves after M + S - 1 ticks, of which a stage works in M: "
-                "idle is (S - 1) / (M + S - 1), never zero, and 3 / 7 for four of each.\n\nThe backward pass is free of "
-                "charge in code: the transpose of a permute is the permute backwards, and the transpose of the loop runs "
-                "the ticks from the last to the first. So jax.grad of the pipeline is a pipeline. Each tick hops one "
-                "microbatch each way, however wide the model is inside of a stage. What it costs is memory: every tick's "
-                "input is kept until its gradient comes.",
+                "idle is (S - 1) / (M + S - 1), zero for one stage only, and 3 / 7 for four of each.\n\nThe backward pass "
+                "is free of charge in code: the transpose of a permute is the permute backwards, and the transpose of the "
+                "loop runs the ticks from the last to the first. So jax.grad of the pipeline is a pipeline. Each tick hops "
+                "one microbatch each way, however wide the model is inside of a stage. What it costs is memory: every "
+                "tick's input is kept until its gradient comes.",
 )  # fmt: skip
 
 MIXTURE = Question(
