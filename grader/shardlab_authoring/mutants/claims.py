@@ -186,7 +186,6 @@ Claim = Callable[[Evidence], bool]
 CLAIMS: tuple[tuple[str, Claim], ...] = (
     (r"[Vv]alues are right|sums are right|is the right vector|loss is right and", _values_right),
     (r"\b(?:[Ii]s|[Aa]re|[Ww]as|[Ww]ere) (?:all |still )?(?:gathered|brought)|^(?:All )?\w+ gathered", _gathers),
-    (r"check_vma=False kept", lambda e: "check_vma=False" in e.text),
     (r"^pmean (?:divides|is|takes)", lambda e: re.search(r"pmean|/", e.text) is not None),
     (r"all-reduce (?:gives|costs|still|brings|moves)|(?:is|are) all-reduced", lambda e: "all-reduce" in e.kinds),
     (r"[Nn]othing (?:crossed|moves between)", _silent),

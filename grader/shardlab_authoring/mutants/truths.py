@@ -106,8 +106,8 @@ NAMES: tuple[tuple[str, Holds], ...] = (
         sends(*SUMS),
     ),
     (
-        "one-hop-too-many blocks-arrive-twice leaps-* ring-is-open sends-* halves-* whole-rows-in-a-ring still-one-way full-rotation-ring antipode-* "
-        "all-round-both-ways sum-ends-next-door arrival-order whole-sums-travel",
+        "one-hop-too-many blocks-arrive-twice leaps-* ring-is-open sends-* halves-* whole-rows-in-a-ring still-one-way "
+        "full-rotation-ring antipode-* all-round-both-ways sum-ends-next-door arrival-order whole-sums-travel",
         sends("collective-permute"),
     ),
     ("back-to-another-place", sends("all-to-all")),
@@ -135,8 +135,8 @@ NAMES: tuple[tuple[str, Holds], ...] = (
         "cut-the-other-way scattered-the-other-way left-in-* whole-everywhere whole-for-slices sum-not-cut sum-left-open "
         "sum-made-whole cut-at-the-end output-by-columns batch-over-* published-answer as-the-sum-leaves-it another-route "
         "constraint-deleted state-by-columns weights-cut blocks-repeated first-shard-only copies-as-parts never-pays "
-        "rows-left-by-columns out-specs-as-before nothing-constrained weights-not-cut second-weight-left-open whole-batch-* resharded-* "
-        "sum-already-paid bias-left-whole annotation-* placed-at-the-end tokens-over-*",
+        "rows-left-by-columns out-specs-as-before nothing-constrained weights-not-cut second-weight-left-open whole-batch-* "
+        "resharded-* sum-already-paid bias-left-whole annotation-* placed-at-the-end tokens-over-*",
         _place_or_cost,
     ),
 )
