@@ -48,6 +48,8 @@ class Misconception:
         error: for any answer: a regular expression found in the exception that the answer raised, or a predicate over its
             text and the case's title.
         barred: for a program: whether it earns no H even where it is right and cheap, because another way is asked for.
+        breaks: for a program: whether what `when` finds makes values wrong, though it does not look at them, as a ring does
+            that is open. Of wrong values nothing else is told that would be found of right ones too.
     """
 
     id: str
@@ -58,6 +60,7 @@ class Misconception:
     when: Callable[[Any], bool] | None = None
     error: str | Callable[[str, str], bool] | None = None
     barred: bool = False
+    breaks: bool = False
 
 
 class Costing(Protocol):

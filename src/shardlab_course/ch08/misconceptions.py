@@ -34,7 +34,7 @@ CARRY = Misconception(
 OPEN = Misconception(
     "ring-is-open", "The permutation does not close: the device at one end sends to nobody, so zeros come in at the other "
     "end and travel on.",
-    1, when=lambda o: rings.is_open(o) and not rings.leaps(o))  # fmt: skip
+    1, when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 COPIES = Misconception(
     "copies-as-parts",
     "Every device holds everything, and out_specs=P('x') set these copies one below another. P() says that they "
@@ -68,7 +68,7 @@ GATHER = (
         2, when=lambda o: of.incomplete(o, o.inputs[0])),
     Misconception(
         "one-hop-too-many", "n - 1 hops bring every block to every device; one hop more brings one that is there already.",
-        2, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o)),
+        2, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.needless(o)),
     Misconception(
         "sends-all-it-has",
         "The buffer travels, with blocks that the next device has already; only the block that came last is news.",
@@ -154,7 +154,8 @@ BOTH_WAYS = (
         2, when=of.both_all_round),
     Misconception(
         "antipode-sent-twice", "With an even n the block from opposite comes from both sides; it is needed once.",
-        3, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.devices(o) % 2 == 0),
+        3, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.needless(o)
+        and rings.devices(o) % 2 == 0),
 )  # fmt: skip
 
 HALO = (
@@ -281,7 +282,7 @@ EXCHANGE = (
         1, when=lambda o: "all-gather" in o.kinds),
     Misconception(
         "only-renamed", "Nothing moved: out_specs says where blocks lie, and does not bring them there.",
-        1, when=lambda o: not o.collectives),
+        1, when=lambda o: not o.collectives, breaks=True),
     Misconception(
         "split-and-concat-swapped",
         "split_axis is the dimension that was whole and gets cut, concat_axis the one that was cut and becomes whole.",

@@ -361,7 +361,7 @@ NOISY = (
     Misconception(
         "all-numbers-everywhere",
         "The values are right, but a device makes more numbers than its part has: all of them, say, and keeps its part.",
-        2, when=lambda o: (o.flops or 0) > 0 and _is_noisy(o)),
+        2, when=lambda o: not o.collectives and o.placements[0].shard_shape[0] < len(o.inputs[1]) and _is_noisy(o)),
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ LEAPS = Misconception(
     1, when=rings.leaps, barred=True)  # fmt: skip
 OPEN = Misconception(
     "ring-is-open", "The permutation does not close: some device gets zeros, and passes them on.", 1,
-    when=lambda o: rings.is_open(o) and not rings.leaps(o))  # fmt: skip
+    when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 CARRY = Misconception(
     "carry-changes-type",
     "The loop starts from an array that is equal everywhere, and after a round it varies over x; start from a "
@@ -42,10 +42,10 @@ EARLY = Misconception(
     when=lambda o: of.right(o, of.product) and of.waited_for(o, of.products(o)) > 0.5)  # fmt: skip
 IDLE = Misconception(
     "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,
-    when=lambda o: not o.collectives and bool(o.shards[0][0][2].size))  # fmt: skip
+    when=lambda o: not o.collectives and bool(o.shards[0][0][2].size), breaks=True)  # fmt: skip
 ONE_MORE = Misconception(
     "one-hop-too-many", "n - 1 hops bring every chunk everywhere; one hop more brings one that has been there.", 2,
-    when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o))  # fmt: skip
+    when=lambda o: rings.hops(o) == rings.devices(o) and rings.needless(o))  # fmt: skip
 WAYS = (LEFT, READY_MADE, LEAPS, OPEN, CARRY)
 INDICES = (
     Misconception(
@@ -83,7 +83,7 @@ MORE = (
         1, when=lambda o: rings.only_permutes(o) and of.travels(o, 1)),
     Misconception(
         "sums-travel", "Sums travel. Each device's sum is its own, and stays; only chunks of X travel.", 1,
-        when=lambda o: rings.only_permutes(o) and of.output_travels(o)),
+        when=lambda o: rings.only_permutes(o) and of.output_travels(o), breaks=True),
     Misconception(
         "sends-all-it-has", "A hop carries more than one chunk; only what came last is news.", 1, when=of.many_chunks),
 )  # fmt: skip
@@ -92,7 +92,8 @@ BOTH = (
     *WAYS, *MORE,
     Misconception(
         "antipode-sent-twice", "With an even n the chunk from opposite comes from both sides; it is needed once.", 3,
-        when=lambda o: (n := rings.devices(o)) % 2 == 0 and o.depth == n // 2 and rings.hops(o) == n),
+        when=lambda o: (n := rings.devices(o)) % 2 == 0 and o.depth == n // 2 and rings.hops(o) == n
+        and rings.needless(o)),
     *INDICES, ONE_MORE, NOTHING_BESIDE, LATE,
     Misconception(
         "still-one-way", "All chunks still go one way round: n - 1 hops, each of which waits for the one before.", 3,

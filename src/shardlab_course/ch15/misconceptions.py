@@ -378,7 +378,7 @@ MIXTURE = (
         3, when=mixture.shifted_back),
     Misconception(
         "answers-stay-away", "There is one all_to_all: tokens travel to their experts, and the answers do not come back.",
-        1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"]),
+        1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"], breaks=True),
     Misconception(
         "all-tokens-gathered",
         "Every device gets every token, and uses few of them: send each token to its expert's device, with all_to_all.",

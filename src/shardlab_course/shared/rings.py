@@ -68,6 +68,12 @@ def is_open(o: Observed) -> bool:
     return any(c.kind == "collective-permute" and len(c.groups) < count for c in o.collectives)
 
 
+def needless(o: Observed) -> bool:
+    """Whether permutes bring a device more than the n - 1 blocks of the first input that it lacks."""
+    sent = sum(c.payload_bytes * (c.executions or 0) for c in o.collectives)
+    return only_permutes(o) and sent > o.inputs[0].nbytes // devices(o) * (devices(o) - 1)
+
+
 def largest(o: Observed) -> int:
     """Bytes of the largest block that is sent."""
     return max((c.payload_bytes for c in o.collectives), default=0)

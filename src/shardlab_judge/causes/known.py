@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,25 @@ def find_misconception(item: Item, observed: Observed, letter: str) -> Misconcep
                 return known
             if known.local is not None and _acts_like(observed, known.local):
                 return known
-    return next((m for m in item.misconceptions if m.when is not None and _holds(m.when, observed)), None)
+    held = [m for m in item.misconceptions if m.when is not None and _holds(m.when, observed)]
+    if letter == "V" and held and (right := _with_right_values(item, observed)) is not None:
+        # What is found though values are right does not make them wrong: it is told where bytes are.
+        held = [m for m in held if m.breaks or m.when is None or not _holds(m.when, right)]
+    return next(iter(held), None)
+
+
+def _with_right_values(item: Item, observed: Observed) -> Observed | None:
+    """The same program as if its outputs were right, and lay as they should; `None` where values are not what counts."""
+    oracle = getattr(item, "oracle", None)
+    if oracle is None or any(observed.case.terms) or (getattr(item, "manual", False) and not observed.manual):
+        return None
+    shards, placements = [], []
+    for right, spec in zip(map(np.asarray, _outputs(oracle, observed)), observed.case.outputs):
+        placed = place(right.shape, observed.case.axes, spec or ())
+        blocks = ((device, tuple(slice(*part) for part in index)) for device, index in placed.shards)
+        shards.append(tuple((device, index, right[index]) for device, index in blocks))
+        placements.append(dataclasses.replace(placed, dtype=str(right.dtype)))
+    return dataclasses.replace(observed, shards=tuple(shards), placements=tuple(placements))
 
 
 def is_barred(item: Item, observed: Observed) -> bool:
