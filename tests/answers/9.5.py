@@ -137,7 +137,7 @@ def one_mask_for_the_whole_array():
         return dropped(mesh, seed, H, P("data", None))
 
 
-@wrong("copies-differ", 2.5)
+@wrong("promise-not-proved", 2.5)
 def output_by_model():
     def drop_output(mesh, seed, H):
         def body(seed, h):

@@ -195,8 +195,9 @@ def test_nothing_is_told_of_what_nothing_explains(right: np.ndarray, rng: np.ran
 
 
 def test_what_the_question_knows_comes_first() -> None:
-    """And only wrong values are explained in this way."""
-    known = Misconception("known", "Known.", when=lambda o: o.inputs[0].sum() > 0)
+    """And only wrong values are explained in this way; of these nothing is told that right ones would show as well."""
+    known = Misconception("known", "Known.", when=lambda o: o.inputs[0].sum() > 0, breaks=True)
+    sent = dataclasses.replace(known, breaks=False)
     case = Case(MESH, (Input((2,)),))
     item = ProgramItem(
         "f", {"V": 1, "H": 1}, oracle=lambda a: a * np.arange(3)[:, None], cases=(case,), misconceptions=(known,)
@@ -204,6 +205,8 @@ def test_what_the_question_knows_comes_first() -> None:
     given = np.array([1.0, 2])
     observed = dataclasses.replace(seen(2 * given * np.arange(3)[:, None]), inputs=(given,))
     assert recognised(item, observed, "V").id == "known"
+    item = dataclasses.replace(item, misconceptions=(sent,))
+    assert recognised(item, observed, "V").id == "times-too-large" and recognised(item, observed, "H").id == "known"
     other = dataclasses.replace(seen(-2 * given * np.arange(3)[:, None]), inputs=(-given,))
     assert recognised(item, other, "V").id == "times-too-large" and recognised(item, other, "H") is None
 

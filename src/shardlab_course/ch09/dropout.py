@@ -88,12 +88,15 @@ def periodic(o: Observed) -> bool:
 
 def counted(o: Observed) -> bool:
     """Whether masks are one another's or another seed's only when rolled round, or their own."""
-    return periodic(o) or (not repeats(o) and patterned(o)) or (not same_for_another_seed(o) and seed_ignored(o))
+    moved = (not repeats(o) and patterned(o)) or (not same_for_another_seed(o) and seed_ignored(o))
+    return is_mask(o) and (periodic(o) or moved)
 
 
 def same_for_another_seed(o: Observed) -> bool:
     """Whether a slice has the same mask for another seed."""
-    return o.again is not None and any(np.array_equal(a, b) for a, b in zip(masks(o), masks(o.again), strict=True))
+    if o.again is None or not is_mask(o):
+        return False
+    return any(np.array_equal(a, b) for a, b in zip(masks(o), masks(o.again), strict=True))
 
 
 def seed_ignored(o: Observed) -> bool:
@@ -105,18 +108,26 @@ def seed_ignored(o: Observed) -> bool:
 
 def undrawn(o: Observed) -> bool:
     """Whether some slice keeps all its elements, or none."""
-    return any(mask.all() or not mask.any() for mask in masks(o))
+    return is_mask(o) and any(mask.all() or not mask.any() for mask in masks(o))
 
 
 def lines_alike(o: Observed) -> bool:
     """Whether in each slice all rows are dropped alike, or all columns."""
     found = masks(o)
-    return any(all(np.array_equal(m, np.broadcast_to(m.take([0], axis), m.shape)) for m in found) for axis in (0, 1))
+    return is_mask(o) and any(
+        all(np.array_equal(m, np.broadcast_to(m.take([0], axis), m.shape)) for m in found) for axis in (0, 1)
+    )
 
 
 def repeats(o: Observed) -> bool:
     """Whether slices share a mask."""
-    return distinct(o) < len(masks(o))
+    return is_mask(o) and distinct(o) < len(masks(o))
+
+
+def is_mask(o: Observed) -> bool:
+    """Whether every element is dropped, or some number times what it was, the same for all: else zeros tell of no mask."""
+    ratios = (assembled(o) / o.inputs[1])[assembled(o) != 0]
+    return not ratios.size or bool(np.allclose(ratios, ratios[0], rtol=1e-4))
 
 
 def copies_differ(o: Observed) -> bool:
@@ -127,7 +138,7 @@ def copies_differ(o: Observed) -> bool:
 
 def kept_share(o: Observed, share: float) -> bool:
     """Whether about this share of all elements is kept."""
-    return abs(float(np.mean(assembled(o) != 0)) - share) < MASK / 2
+    return is_mask(o) and abs(float(np.mean(assembled(o) != 0)) - share) < MASK / 2
 
 
 def scaled_otherwise(o: Observed) -> bool:

@@ -140,8 +140,8 @@ BIASED = (
     Misconception("bias-after-relu", "b1 is added after the relu; it belongs inside.", 1, like=of.bias_after),
     Misconception("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
     Misconception(
-        "whole-bias-on-a-slice", "A bias and the columns that it is added to are cut differently: b1 goes with the hidden "
-        "layer's columns, and b2 with the output's.", 2,
+        "whole-bias-on-a-slice", "A bias does not fit what it is added to: b1 goes with the hidden layer's columns, cut as "
+        "they are, and b2 with the output's.", 2,
         error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((1, )?\d+,?\)"),
     PROMISE,
 )  # fmt: skip
@@ -187,7 +187,7 @@ BLOCK = (
         when=lambda o: of.right_block(o) and o.placements[0].shard_shape == o.placements[0].shape),
     Misconception(
         "reduces-then-slices", "The all-reduce brings every device all tokens, and it keeps its own: one half too many.",
-        2, when=lambda o: of.right_block(o) and "all-reduce" in o.kinds),
+        2, when=lambda o: of.right_block(o) and of.reduces(o, o.inputs[0].size)),
     Misconception(
         "wrong-dimension", "Your own tokens are added to an array of another shape: to all tokens, which were not "
         "scattered, or to parts along the other dimension. Tokens are dimension 0.", 3,
@@ -205,7 +205,10 @@ PATTERNS = (
 DROPPED = (
     Misconception(
         "copies-differ", "Devices that hold copies of one slice have dropped different elements of it: fold in only axes "
-        "that cut the array.", 2, when=dropout.copies_differ, error="can't be statically inferred"),
+        "that cut the array.", 2, when=dropout.copies_differ),
+    Misconception(
+        "promise-not-proved", "out_specs promises equal copies along an axis along which the mask varies, or the block "
+        "does: fold in only axes that cut the array, and name these.", 2, error="can't be statically inferred"),
     Misconception(
         "nothing-drawn", "In some slice everything is kept, or everything dropped: nothing was drawn there.", 1,
         when=dropout.undrawn),
@@ -221,7 +224,8 @@ DROPPED = (
         "slice's or seed's, more often than drawn numbers do: it is counted out, shifted or repeated, and not drawn for "
         "each element.", 2, when=dropout.counted),
     Misconception(
-        "same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key.", 1,
+        "same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key, or "
+        "the same part of a mask.", 1,
         when=dropout.repeats),
     Misconception(
         "seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
