@@ -33,7 +33,7 @@ NEEDLESS = Misconception(
     "communicates-for-nothing", "Every device already holds all it needs for its block of C, so no byte has to move.",
     1, when=lambda o: bool(o.collectives))  # fmt: skip
 BOTH = Misconception(
-    "gathers-both", "Both operands are gathered, and each gather is paid; the product can be made with less.",
+    "gathers-both", "Gathers bring as much as both operands are, and each is paid; the product can be made with less.",
     2, when=of.gathers_both)  # fmt: skip
 TWICE = Misconception(
     "reduces-whole-products",
@@ -66,7 +66,7 @@ OVER_Y = Misconception(
     1, when=lambda o: not of.right(o) and of.summed_over(o) == {"y"})  # fmt: skip
 OVER_X = Misconception(
     "reduces-over-rows", "The partial sums of one block of rows lie along y; along x lie other rows of C.",
-    1, when=lambda o: not of.right(o) and of.summed_over(o) == {"x"})  # fmt: skip
+    1, when=lambda o: o.manual and not of.right(o) and of.summed_over(o) == {"x"})  # fmt: skip
 MEAN = Misconception(
     "mean-instead-of-sum",
     "pmean divides the sum by the number of devices; the terms of a matrix product are added, not averaged.",
@@ -115,7 +115,7 @@ TOWARDS_COLUMNS = (
     Misconception(
         "gathers-what-should-stay",
         "B has the columns already that C should have; gathered, C comes out in rows and has to be turned. A is what "
-        "must move.", 2, when=lambda o: of.gathers_only(o, 1)),
+        "must move.", 2, when=lambda o: of.gathers_only(o, 1) and of.left_is_cheaper(o)),
 )  # fmt: skip
 
 DEEP = (Misconception(

@@ -218,6 +218,12 @@ def gathers_only(o: Observed, operand: int) -> bool:
     return gathers(o, operand) and not gathers(o, 1 - operand) and len(o.collectives) > 1
 
 
+def left_is_cheaper(o: Observed) -> bool:
+    """Whether A is smaller than B and a device's part of the product together, which would be turned."""
+    a, b = o.inputs
+    return bool(a.nbytes < b.nbytes + a.itemsize * len(a) * b.shape[1] // dict(o.case.axes)["x"])
+
+
 def summed_over(o: Observed) -> set[str]:
     """The mesh axes over which anything is summed."""
     return {axis for c in o.collectives if c.kind in ("all-reduce", "reduce-scatter") for axis in c.axes}

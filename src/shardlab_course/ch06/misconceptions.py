@@ -142,7 +142,7 @@ LATE = (
         "pays-three-times",
         "Products are added up over the devices one by one. Terms may be added to terms first, without communication.",
         2, when=lambda o: of.right(o, of.summed_products)
-        and of.moved(o, "all-reduce") > of.summed_products(*o.inputs[:2]).size * 4),
+        and of.moved(o, "all-reduce") >= 2 * of.summed_products(*o.inputs[:2]).size * 4),
     Misconception(
         "never-pays",
         "The sum of the three is still unreduced along x; jax.reshard adds it up.", 2, when=lambda o: "x" in o.terms[0]),
@@ -272,7 +272,7 @@ FULLY = (
     Misconception(
         "other-order",
         "Each element has one device, but often not one that held it after the sum: blocks have to be sent. Let y stay "
-        "the slower of the two.", 2, when=lambda o: of.lies(o, (("x", "y"),))),
+        "the slower of the two.", 2, when=lambda o: of.lies(o, (("x", "y"),)) and of.right(o, of.column_sums)),
     Misconception(
         "made-whole", "The sum was gathered on every device.",
         1, when=lambda o: products.shape(o) == o.inputs[0].shape[1:] and (

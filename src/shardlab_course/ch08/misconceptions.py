@@ -32,8 +32,7 @@ CARRY = Misconception(
     "The loop starts from an array that is equal everywhere, and its rounds make it vary over x; start from a "
     "block, or pcast the start to varying.", 2, error="manual axis types do not match")  # fmt: skip
 OPEN = Misconception(
-    "ring-is-open", "The permutation does not close: the device at one end sends to nobody, so zeros come in at the other "
-    "end and travel on.",
+    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.",
     1, when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 COPIES = Misconception(
     "copies-as-parts",
@@ -123,7 +122,7 @@ REDUCE = (
         1, when=of.ends_halfway),
     Misconception(
         "one-hop-short", "Finished sums are missing, with zeros in their place: the second half takes n - 1 hops as well, "
-        "and every arrival has to be kept.", 2, when=lambda o: of.incomplete(o, of.summed(o.inputs[0]))),
+        "and a device keeps its own and every arrival.", 2, when=lambda o: of.incomplete(o, of.summed(o.inputs[0]))),
     Misconception(
         "term-left-out",
         "Every sum lacks one device's term: in the first half a device adds its own chunk after each hop, after the last "
@@ -139,7 +138,7 @@ REDUCE = (
         "finished.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
 )  # fmt: skip
 BOTH_WAYS = (
-    *GATHERING, *GATHER[len(GATHERING) + 1 : len(GATHERING) + 4],
+    *GATHERING, *GATHER[len(GATHERING) : len(GATHERING) + 4],
     Misconception(
         "still-one-way", "All blocks still travel one way round: n - 1 hops, each of which waits for the one before.",
         1, when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1),

@@ -169,12 +169,8 @@ def mirrored(o: Observed, wanted: np.ndarray) -> bool:
 
 def incomplete(o: Observed, wanted: np.ndarray) -> bool:
     """Whether every device has some of the chunks where they belong, and zeros for the others."""
-    full = all(
-        near(part, right) or not part.any()
-        for *_, block in o.shards[0]
-        for part, right in zip(np.split(block, devices(o)), chunks(o, wanted))
-    )
-    return full and not whole(o, wanted)
+    parts = [pair for *_, block in o.shards[0] for pair in zip(np.split(block, devices(o)), chunks(o, wanted), strict=True)]
+    return all(near(part, right) or not part.any() for part, right in parts) and any(not part.any() for part, _ in parts)
 
 
 def one_chunk(o: Observed, wanted: np.ndarray) -> bool:

@@ -21,7 +21,7 @@ LEAPS = Misconception(
     "A permute sends further than to the next device: on a real ring such a message crosses every link on its way.",
     1, when=rings.leaps, barred=True)  # fmt: skip
 OPEN = Misconception(
-    "ring-is-open", "The permutation does not close: some device gets zeros, and passes them on.", 1,
+    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.", 1,
     when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 CARRY = Misconception(
     "carry-changes-type",
