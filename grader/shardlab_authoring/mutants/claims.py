@@ -192,7 +192,7 @@ CLAIMS: tuple[tuple[str, Claim], ...] = (
     (r"^On whole arrays|[Ll]eft to itself", _compiler),
     (r"(?:comes|came) out .*times too large|too (?:large|small) by|gradients are as many times", _in_proportion),
     (r"sends further than", _leaps),
-    (r"does not close", _open_ring),
+    (r"does not go round all devices", _open_ring),
     (r"^Something other than ppermute", lambda e: bool(e.kinds - {"collective-permute"})),
     (r"float32 holds neither|quotient is not finite", not_finite),
     (r"has too few columns for all rows", lambda e: _sizes(e)[0] <= _sizes(e)[1] and _blocks(e)),
