@@ -118,8 +118,9 @@ test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public one
 	@$(PY) -m pytest --durations=15 -m programs tests/programs tests/test_claims.py
 
 $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
+	@$(NEWEST_PYTHON) -c 'import sys; sys.version_info >= (3, 12) or sys.exit("JAX 0.12 needs Python 3.12 or newer: make test-newest NEWEST_PYTHON=/path/to/python3.13")'
 	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), at the versions in constraints-newest.txt"
-	@$(NEWEST_PYTHON) -m venv $(NEWEST)
+	@$(NEWEST_PYTHON) -m venv --clear $(NEWEST)
 	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-newest.txt --editable '.[grader,lab,dev$(if $(TPU),$(comma)tpu)]'
 	@touch $@
 
