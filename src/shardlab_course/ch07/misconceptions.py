@@ -288,8 +288,9 @@ LOGSUMEXP = (
 SOLVES = (
     Misconception(
         "vector-looks-like-matrix",
-        "The block keeps its first dimension: A is [1, n, n] and b is [1, n], which is taken for a matrix. Use A[0] and "
-        "b[0], or vmap.", 1, error="Invalid shapes for solve|contracting dimensions"),
+        "With two dimensions b is taken for a matrix, not for a stack of vectors, as it is. A[0] and b[0] of a block are "
+        "one system; jax.vmap says that there is a stack.", 1,
+        error=r"Invalid shapes for solve|contracting dimensions to have the same shape, got \(\d+,\) and \([18],\)"),
     Misconception(
         "brought-to-the-host",
         "NumPy, and process_allgather, need arrays that are there; inside jit none is. And there is nothing to bring "
@@ -339,8 +340,7 @@ BY_ROW = (
         "On the whole array XLA for CPU sends all rows to every device. In shard_map a device takes its own.", 1,
         when=lambda o: not o.manual and "all-gather" in o.kinds),
     Misconception(
-        "best-of-columns", "The best were sought down the columns, in dimension 0.", 1,
-        when=lambda o: of.shape(o)[0] == of.BEST or of.shape(o)[1] == o.inputs[0].shape[1]),
+        "best-of-columns", "The best were sought down the columns, in dimension 0.", 1, when=by.down_columns),
     Misconception(
         "three-or-one", "Two are wanted for each row.", 1, when=lambda o: of.shape(o)[1] != of.BEST),
 )  # fmt: skip

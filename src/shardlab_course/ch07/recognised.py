@@ -62,6 +62,14 @@ def local_columns(o: Observed) -> bool:
     return of.same(o, values) and of.same(o, columns % width, 1)
 
 
+def down_columns(o: Observed) -> bool:
+    """Whether the largest of each column are there, of whole columns or of each device's rows."""
+    scores = o.inputs[0]
+    blocks = np.split(scores, dict(o.case.axes)["x"])
+    found = [of.best(scores.T)[0], of.best(scores.T)[0].T, np.concatenate([of.best(rows.T)[0].T for rows in blocks])]
+    return any(of.same(o, largest) for largest in found)
+
+
 def candidates(o: Observed) -> list[np.ndarray]:
     """The best of each device's columns, best first."""
     return [of.best(block)[0] for block in np.split(o.inputs[0], dict(o.case.axes)["x"], axis=1)]
