@@ -348,3 +348,22 @@ def noise_first():
             "noise": jax.jit(draw, out_shardings=NamedSharding(mesh, P("data")))(),
             "weights": jax.device_put(weights, NamedSharding(mesh, P())),
         }
+
+
+@wrong("no-normal-noise", 0)
+def zeros_for_noise():
+    def start(seed, samples, rows):
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+        from jax import P
+        from jax.sharding import AxisType, NamedSharding
+
+        host, hosts = jax.process_index(), jax.process_count()
+        mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+        order = np.random.default_rng(seed).permutation(samples)
+        return {
+            "weights": jax.device_put(jax.random.normal(jax.random.key(seed), (6, 4)), NamedSharding(mesh, P())),
+            "rows": order[host::hosts][:rows].tolist(),
+            "noise": jnp.zeros((16, 4), device=NamedSharding(mesh, P("data"))),
+        }

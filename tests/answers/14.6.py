@@ -309,3 +309,36 @@ def unproved():
 
         rows = P(("host", "local"), None)
         return jax.shard_map(body, mesh=mesh, in_specs=(rows, rows, P(), P()), out_specs=(P(), P()))(X, Y, W1, W2)
+
+
+@wrong("whole-gradients-cross", 2)
+def one_of_two_flat():
+    def gradients(mesh, X, Y, W1, W2):
+        every = ("host", "local")
+
+        def body(X, Y, *weights):
+            weights = [jax.lax.pcast(w, every, to="varying") for w in weights]
+
+            def loss(weights):
+                W1, W2 = weights
+                return jnp.sum((jax.nn.relu(X @ W1) @ W2 - Y) ** 2) / (8 * Y.size)
+
+            first, second = jax.grad(loss)(weights)
+            part = jax.lax.psum(jax.lax.psum_scatter(second, "local", tiled=True), "host")
+            return jax.lax.psum(first, every), jax.lax.all_gather(part, "local", tiled=True, to="invarying")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(every), P(every), P(), P()), out_specs=P())(X, Y, W1, W2)
+
+
+@wrong("activations-cross-hosts", 2)
+def tensor_parallel_over_all():
+    def gradients(mesh, X, Y, W1, W2):
+        def lie(array, *spec):
+            return jax.lax.with_sharding_constraint(array, NamedSharding(mesh, P(*spec)))
+
+        def loss(weights):
+            W1, W2 = weights
+            hidden = jax.nn.relu(lie(X) @ lie(W1, None, ("host", "local")))
+            return jnp.mean((hidden @ lie(W2, ("host", "local"), None) - lie(Y)) ** 2)
+
+        return jax.tree.map(lie, jax.grad(loss)((W1, W2)))

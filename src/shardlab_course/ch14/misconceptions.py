@@ -110,15 +110,14 @@ GRID = (
 
 GRADIENTS = (
     Misconception(
-        "flat-data-parallel",
-        "The values are right: this is data parallelism over all eight devices, and each of them sends whole gradients "
-        "over the hosts' wires.",
-        1, when=lambda o: of.multiplied(o, 1) and any(
-            len(c.axes) == 2 and c.kind == "all-reduce" and of.beyond_a_part(o, [c]) for c in o.collectives)),
-    Misconception(
         "activations-cross-hosts",
         "The values are right, but something as long as the batch goes from host to host: let each host keep its samples.",
         2, when=lambda o: of.multiplied(o, 1) and of.activations_cross(o)),
+    Misconception(
+        "flat-data-parallel",
+        "The values are right: this is data parallelism over all eight devices, and each of them sends whole gradients "
+        "over the hosts' wires.",
+        1, when=lambda o: of.multiplied(o, 1) and of.all_devices_sum_whole(o)),
     Misconception(
         "whole-gradients-cross",
         "The values are right, but a device sends more than its part of the gradients to other hosts: cut them over local "
@@ -208,7 +207,7 @@ START = (
         3, when=processes.repeated_by_host),
     Misconception(
         "same-noise-on-every-device", "Devices have equal noise: they drew from the same key, or got copies of one draw.",
-        3, when=lambda seen: processes.repeated(seen.returned[0]["noise"])),
+        3, when=processes.repeated_by_device),
     Misconception(
         "no-normal-noise", "The noise does not look normal: its mean should be near 0, and its standard deviation near 1.",
         3, when=lambda seen: not processes.normal(seen.returned[0]["noise"].whole)),

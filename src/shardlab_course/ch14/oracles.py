@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -179,15 +179,20 @@ def activations_cross(o: Observed) -> bool:
     return any(parts & set(shape) for c in crossing(o.collectives, o.case.axes, o.case.slow) for _, shape in _arrays(c))
 
 
+def all_devices_sum_whole(o: Observed) -> bool:
+    """Whether sums over all devices at once take both gradients whole."""
+    return _summed_bytes(o, dict(o.case.axes)) >= sum(a.nbytes for a in o.inputs[2:])
+
+
 def whole_gradients_cross(o: Observed) -> bool:
-    """Whether a device brings more than its part of the gradients to sums over hosts alone."""
-    return beyond_a_part(o, [c for c in o.collectives if c.axes == (o.case.slow,) and c.kind == "all-reduce"])
-
-
-def beyond_a_part(o: Observed, sums: Sequence[Any]) -> bool:
-    """Whether these sums take more than the gradients that a device of a host has, if they are cut over its devices."""
+    """Whether sums over hosts, alone or with others, take more than a device's part of gradients cut in its host."""
     part = sum(a.nbytes for a in o.inputs[2:]) / dict(o.case.axes)["local"]
-    return sum(c.payload_bytes * (c.executions or 0) for c in sums) > 1.25 * part
+    return _summed_bytes(o, (o.case.slow,)) > 1.25 * part
+
+
+def _summed_bytes(o: Observed, over: Collection[str]) -> int:
+    sums = (c for c in o.collectives if c.kind == "all-reduce" and set(over) <= set(c.axes))
+    return sum(c.payload_bytes * (c.executions or 0) for c in sums)
 
 
 def _arrays(c: Any) -> Any:

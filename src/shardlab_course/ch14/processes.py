@@ -139,6 +139,12 @@ def repeated(noise: Global) -> bool:
     return len(set(blocks)) < len(blocks)
 
 
+def repeated_by_device(seen: Seen) -> bool:
+    """Whether devices hold the same draw; a constant is none."""
+    noise = seen.returned[0]["noise"]
+    return repeated(noise) and bool(noise.whole.std() > 0)
+
+
 def repeated_by_host(seen: Seen) -> bool:
     """Whether a device has the noise of the device at the same place in the other host, and of no other."""
     noise = seen.returned[0]["noise"]
