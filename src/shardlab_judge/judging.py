@@ -40,6 +40,8 @@ def judge(
         parts += [Part(item.name, letter, round(of * shares.get(letter, 0.0), 2), of) for letter, of in item.points.items()]
         findings += found
     passed = all(part.points == part.of for part in parts)
+    lost = {part.item for part in parts if part.points < part.of}
+    findings.sort(key=lambda finding: finding.item not in lost)
     return Verdict(question.id, "passed" if passed else "failed", tuple(parts), tuple(findings))
 
 

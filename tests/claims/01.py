@@ -55,7 +55,7 @@ def eleven():
                 NamedSharding(MESH, P(*spec))
 
 
-@claim('`P("x")` and `P("x", None)` place a matrix in the same way', "`==` compares how a sharding is written")
+@claim('`P("x")` and `P("x", None)` place a matrix in the same way', "`==` compares mesh and spec, entry by entry")
 def short_and_long():
     """Two spellings of one placement."""
     short, long = NamedSharding(MESH, P("x")), NamedSharding(MESH, P("x", None))
@@ -64,8 +64,8 @@ def short_and_long():
 
 
 @claim("arrays that were placed must agree on that order if they meet in it", "Whatever you place with `device_put`",
-       "and so is all that is computed from it", "moves it wherever the others are", "or `in_shardings` brings them there",
-       "unless `jit` is told where its arguments are to lie")  # fmt: skip
+       "and so is all that is computed from it", "moves it wherever the others are",
+       "another order `in_shardings` puts right", "unless `jit` is told where its arguments are to lie")  # fmt: skip
 def committed():
     """An array that was placed stays; one that was not follows."""
     placed = jax.device_put(drawn(8, 16), NamedSharding(MESH, P("x", "y")))
@@ -76,11 +76,17 @@ def committed():
     for other in (here, jax.device_put(free, NamedSharding(shuffled, P("x", "y")))):
         with pytest.raises(ValueError, match="incompatible devices"):
             placed + other
+    with pytest.raises(ValueError, match="Sharding passed to jit does not match"):
+        jax.jit(jnp.add, in_shardings=placed.sharding)(placed, here)
     told = jax.jit(jnp.add, in_shardings=placed.sharding)(placed, jax.device_put(free, other.sharding))
     assert told.sharding.is_equivalent_to(placed.sharding, 2) and np.array_equal(told, np.asarray(placed) + np.asarray(free))
 
 
-@claim("Swapping two axes changes who holds what, and going from one to the other is communication.", targets=(CPU, V5E))
+@claim(
+    "Swapping two axes that are both longer than 1 changes who holds what",
+    "and going from one to the other is communication.",
+    targets=(CPU, V5E),
+)
 def other_order(target):
     """Blocks change their holders: a permute, and nothing else."""
     tall = jax.make_mesh((4, 2), ("x", "y"), AUTO)

@@ -31,11 +31,11 @@ OUTCOMES = (
 
 ORDER = (
     Misconception(
-        "asks-too-late", "The array is made before eight devices are asked for, so JAX has started with one, and refuses.",
-        1, like=lambda order: order.index("x") < order.index("ask")),
-    Misconception(
         "used-before-made", "A line uses a name that a later line makes.", 1,
         like=lambda order: order.index("import") > 0 or order.index("print") < order.index("x")),
+    Misconception(
+        "asks-too-late", "The array is made before eight devices are asked for, so JAX has started with one, and refuses.",
+        1, like=lambda order: order.index("x") < order.index("ask")),
 )  # fmt: skip
 
 WHY = (
@@ -132,7 +132,8 @@ REPORT = (
         "values-blamed", "What the report does not mention is right, and it says nothing of values.", 1,
         like=lambda said: said["values"] == "no"),
     Misconception(
-        "expected-for-got", "That is the line `expected`: what was asked for. What happened stands in the line `got`.", 1,
+        "expected-for-got", "That was asked for, and stands under `expected`. What happened stands under `got`, or "
+        "under `yours`.", 1,
         like=lambda said: said["moved"] == 0 or said["copies"] == 1),
     Misconception(
         "flops-not-divided", "`times` compares two numbers of the report: the FLOPs that it got, divided by those "
@@ -160,7 +161,7 @@ RATE = (
         "output-elements", "Each of the m·n elements of C is a sum of k products.", 1,
         like=lambda m, k, n, s: 2 * m * n / s),
     Misconception(
-        "rounded-to-whole-flops", "A rate is no whole number: // and int() drop what stands behind the point.", 3,
+        "rounded-to-whole-flops", "A rate need not be a whole number: // and int() drop what stands behind the point.", 3,
         like=lambda m, k, n, s: of.operations(m, k, n) // s),
 )  # fmt: skip
 
@@ -175,7 +176,7 @@ BELIEVABLE = (
         "peak-itself-refused", "A claim that is exactly at the peak is not above it.", 3,
         like=lambda m, k, n, s, peak: of.operations(m, k, n) < peak * s),
     Misconception(
-        "rounded-to-whole-flops", "A rate is no whole number: // and int() drop what stands behind the point.", 2,
+        "rounded-to-whole-flops", "A rate need not be a whole number: // and int() drop what stands behind the point.", 2,
         like=lambda m, k, n, s, peak: of.operations(m, k, n) // s <= peak),
     Misconception(
         "last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same.", 3,

@@ -101,7 +101,7 @@ ORDER = Question(
         ValueItem("rows_xy", {"P": 0.5}, key=[2, 4], length=2, predicted=True, misconceptions=(
             Misconception("last-axis-slowest", SAME, 2, like=[8, 10]),
             Misconception(
-                "one-axis-for-tuple", "Both axes cut: eight blocks of two rows, not four blocks of four.", 1,
+                "one-axis-for-tuple", "Both axes cut: eight blocks of two rows each.", 1,
                 like=lambda rows: rows[1] - rows[0] in (4, 8)),
             Misconception("stop-included", STOP, 1, like=[2, 3]),
         )),
@@ -277,7 +277,7 @@ SLICE = Question(
     "going through them, number = number * size + coordinate, while parts multiplies up. The block is size // parts long "
     "and starts at number * block. A dimension without an axis has no digits: number 0 of 1 part, so the whole of it. "
     "Axes that no entry names never enter the loop, so devices that differ only there get the same slice; that is all "
-    "that replication is. This little function is the whole meaning of a NamedSharding, and inside shard_map (chapter 7) "
+    "that replication is.\n\nThis little function is all that says who holds which slice, and inside shard_map (chapter 7) "
     "you will need it again: there a device knows its coordinates and sees only its block.",
 )  # fmt: skip
 
@@ -292,8 +292,8 @@ QUESTIONS: tuple[Question, ...] = (
         hints=(
             "Before you write, read three things off the picture: which devices take part, into how many parts each "
             "dimension is cut, how many devices share a block.",
-            "Follow the numbers. Where they go up by 1 runs the last mesh axis; a step of 4 is the first axis of a 2 by 4 "
-            "mesh. Other steps: another mesh, or other devices.",
+            "Follow the numbers. Where they go up by 1 runs the last mesh axis; beside it, a step of 4 is the first axis of "
+            "2 by 4. With steps of 2 there are three axes, or other devices.",
             "D names no axis. E and F: both axes of a 2 by 4 mesh in one tuple. G: a mesh of 2 by 2 by 2. H and I need "
             "mesh_of with a list, J is easiest with one.",
         ),

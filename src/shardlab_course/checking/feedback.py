@@ -141,7 +141,7 @@ def _value(value: str) -> str:
 
 def _closing(verdict: Verdict, question: Question, told: int, hints: bool, again: str) -> list[str]:
     rest = told - SHOWN
-    lines = [f"... and {rest} more like these."] if rest > 0 else []
+    lines = [f"... and {rest} more."] if rest > 0 else []
     lines += [again] * bool(again)
     lines += [OBSERVED] * (question.observed and verdict.status in ("passed", "failed"))
     if hints and verdict.status == "failed" and verdict.findings:
