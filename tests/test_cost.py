@@ -66,6 +66,15 @@ def test_question_10(devices: int) -> None:
     assert all_to_all(1.0, devices, 1.0) == pytest.approx(all_gather(1.0, devices, 1.0) / 4)
 
 
+@pytest.mark.parametrize("devices", [2, 3, 4, 7, 8, 16])
+def test_all_to_all_on_a_line(devices: int) -> None:
+    """As many blocks as the messages of all pairs lay on its busiest link, and the longest way's hops."""
+    load, hops = link_load([(a, b) for a in range(devices) for b in range(devices) if a != b], [(devices, False)])
+    assert all_to_all(1.0, devices, 1.0, line=True) == pytest.approx(load / devices**2)
+    assert all_to_all(0.0, devices, 1.0, 1.0, line=True) == hops
+    assert all_to_all(1.0, devices, 1.0, line=True) <= all_to_all(1.0, devices, 1.0, bidirectional=False)
+
+
 def test_question_5_of_part_2() -> None:
     """Part 2, Question 5: from chip (0, 0) to (3, 3) of a 4x4 slice, which has no rings, is six hops; with rings, two."""
     assert link_load([(0, 15)], [(4, False), (4, False)]) == (1, 6)

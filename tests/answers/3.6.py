@@ -132,3 +132,34 @@ def power():
         m = rows @ columns
         m3 = m @ m @ m
         return m3 @ x * scale**6
+
+
+@wrong("gathered-between", 1)
+def cut_after_each_step():
+    def steps(mesh, x, rows, columns):
+        cut = jax.NamedSharding(mesh, P("x", None))
+        for _ in range(3):
+            x = jax.lax.with_sharding_constraint(columns @ x * len(rows) ** -0.5, cut)
+            x = jax.lax.with_sharding_constraint(rows @ x * len(rows) ** -0.5, cut)
+        return x
+
+
+@wrong("gathered-between", 1)
+def cut_after_each_step_in_a_loop():
+    def steps(mesh, x, rows, columns):
+        cut = jax.NamedSharding(mesh, P("x", None))
+
+        def two(x, _):
+            x = jax.lax.with_sharding_constraint(columns @ x * len(rows) ** -0.5, cut)
+            return jax.lax.with_sharding_constraint(rows @ x * len(rows) ** -0.5, cut), None
+
+        return jax.lax.scan(two, x, length=3)[0]
+
+
+@wrong("rows-before-columns", 1)
+def gathered_first():
+    def steps(mesh, x, rows, columns):
+        x = jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P()))
+        for _ in range(3):
+            x = rows @ (columns @ x) / len(rows)
+        return x

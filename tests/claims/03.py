@@ -276,7 +276,7 @@ def border(target):
         made("columns", in_shardings="rows")
 
 
-@claim("an array that is cut so, on other devices, is moved to the mesh's without an error")
+@claim("an array that is cut so, on as many other devices, is moved to the mesh's without an error")
 def moved_to_the_mesh():
     """The same rows on other devices, and in another order."""
     devices = np.array(jax.devices())
@@ -322,7 +322,7 @@ def put_elsewhere(target):
 
 @claim(
     "is cut over `x` again, so XLA, for CPU and for TPU, sends parts of them on to the others",
-    "`a.reshape(4, -1, ...)[:, :n]` takes the first rows of each block, and moves nothing",
+    "`a.reshape(4, -1, *a.shape[1:])[:, :n]` takes the first rows of each block, and moves nothing",
     targets=(CPU, V5E),
 )
 def slices(target):

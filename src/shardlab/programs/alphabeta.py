@@ -2,7 +2,8 @@
 
 A time is the larger of two: hops times the latency of one hop (alpha), and bytes over a link divided by its bandwidth
 (beta). `bandwidth` is always that of one link in one direction. `bidirectional` says that the axis is a ring whose two
-directions both carry bytes; without it, bytes go one way round, which takes as long as a line without wraparound.
+directions both carry bytes; without it, bytes go one way round. A gather or a sum takes as long on a line without
+wraparound; an all-to-all takes less there.
 
 Source: scaling-book, Part 3 (Sharded Matrices and How to Multiply Them), 'How is an AllGather actually performed?' and
 'A note on ICI latency' (the larger of the two, not their sum), 'What happens when we AllGather over multiple axes?',
@@ -62,7 +63,9 @@ def all_reduce(nbytes: float, n: Ring, bandwidth: float, latency: float = 0.0, b
     return reduce_scatter(nbytes, *ring) + all_gather(nbytes, *ring)
 
 
-def all_to_all(nbytes: float, n: Ring, bandwidth: float, latency: float = 0.0, bidirectional: bool = True) -> float:
+def all_to_all(
+    nbytes: float, n: Ring, bandwidth: float, latency: float = 0.0, bidirectional: bool = True, line: bool = False
+) -> float:
     """Seconds of an all-to-all: each block goes only as far as it must, a quarter of an all-gather in a ring.
 
     On a torus the longest axis decides.
@@ -70,6 +73,7 @@ def all_to_all(nbytes: float, n: Ring, bandwidth: float, latency: float = 0.0, b
     Args:
         nbytes: bytes of the whole array, all devices' parts together.
         n, bandwidth, latency, bidirectional: see `all_gather`.
+        line: whether the axes are lines, on which the middle link carries most; `bidirectional` says nothing of these.
     Example:
         >>> ring = dict(n=8, bandwidth=4.5e10)
         >>> all_to_all(9e10, **ring) / all_gather(9e10, **ring)
@@ -80,9 +84,9 @@ def all_to_all(nbytes: float, n: Ring, bandwidth: float, latency: float = 0.0, b
         return 0.0
     longest, devices = max(sizes), math.prod(sizes)
     # From one device to all others of a ring it is n² // 4 hops by the shorter ways, which both directions share; one way
-    # round, n (n - 1) / 2.
-    pairs = longest**2 // 4 / 2 if bidirectional else longest * (longest - 1) / 2
-    hops = sum(_hops(size, bidirectional) for size in sizes)
+    # round, n (n - 1) / 2. On a line each device of one half sends to each of the other over the middle link.
+    pairs = longest**2 // 4 if line else longest**2 // 4 / 2 if bidirectional else longest * (longest - 1) / 2
+    hops = sum(_hops(size, bidirectional and not line) for size in sizes)
     return max(hops * latency, pairs / longest * nbytes / devices / bandwidth)
 
 

@@ -178,7 +178,7 @@ def _gather_like(c: Collective, on: Chip, sizes: tuple[int, ...], both: bool, ou
     if c.kind in ("all-to-all", "ragged-all-to-all"):
         if not on.torus_axes:
             return alphabeta.switched_all_to_all(out * c.group_size, c.group_size, on.link_bandwidth)
-        return alphabeta.all_to_all(out * c.group_size, sizes, on.link_bandwidth, latency, both)
+        return alphabeta.all_to_all(out * c.group_size, sizes, on.link_bandwidth, latency, both, line=not both)
     model = alphabeta.all_reduce if c.kind == "all-reduce" else alphabeta.all_gather
     return model(max(out, into), sizes, on.link_bandwidth, latency, both)
 

@@ -109,10 +109,10 @@ CLOCK = Question(
                 "may wait). A clock that stops there shows "
                 "the handing over, however large the matrices are, and it makes no difference what is waited for "
                 "afterwards. block_until_ready waits; so does everything that needs the numbers, such as np.asarray or "
-                "print.\n\nThe first call of a jitted function compiles as well, as does the first with another shape, dtype "
-                "or sharding, so a measurement starts with the call after it. And every time can be turned into a rate: a "
-                "product of an (m, k) and a (k, n) matrix has 2·m·k·n FLOPs, and if that would be above the peak of the "
-                "chip, the time is wrong.",
+                "print.\n\nThe first call of a jitted function compiles as well, as does the first with another shape, "
+                "dtype or sharding, so a measurement starts with the call after it. And every time can be turned into "
+                "a rate: a product of an (m, k) and a (k, n) matrix has 2·m·k·n FLOPs, and if that would be above "
+                "the peak of the chip, the time is wrong.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (ORDER, SHARE, REPORT, CLOCK)

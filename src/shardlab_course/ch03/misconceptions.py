@@ -52,7 +52,7 @@ WHOLE = Misconception(
     "counts-what-goes-in", "That is what goes in. Out comes this device's part of the sum, f32[64,512].", 2,
     like=lambda got: got["bytes"] == 524288)  # fmt: skip
 TWICE = Misconception(
-    "done-counted-again", "The -done waits for the -start of the same name; together they are one.", 2,
+    "done-counted-again", "The -done waits for the -start that is its operand; together they are one.", 2,
     like=lambda got: got["kind"] == "collective-permute")  # fmt: skip
 
 OPERATIONS = Misconception(
@@ -184,10 +184,11 @@ TOTALS = (
         local=of.blocks_apart),
     Misconception(
         "neighbour-only", "The offset of a shard is the sum of all totals before it, not of the last one alone.", 2,
-        when=lambda o: _offset(o, lambda totals, d: totals[d - 1] if d else 0 * totals[0])),
+        when=lambda o: _offset(o, lambda totals, d: totals[d - 1] if d else 0 * totals[0])
+        or _offset(o, lambda totals, d: totals[d - 1])),
     Misconception(
-        "every-total-added", "Every shard got the totals of all shards, as from a psum, which knows no order. Only those "
-        "before it count.", 2,
+        "every-total-added", "Every shard got the totals of all shards, as from an all-reduce, which knows no order. Only "
+        "those before it count.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals.sum(0))),
     Misconception(
         "from-the-end", "The totals behind a shard were added; those before it are missing.", 2,
@@ -255,7 +256,7 @@ ONE = (
         and not _axes_of(of.specs(o)[3], 1)),
     Misconception(
         "b-and-c-do-not-fit", "B·C is a sum over their common dimension: cut B's columns and C's rows in the same way, and "
-        "let A be whole, or there is something to gather.", 2, when=lambda o: len(o.collectives) > 1
+        "let A be whole, or there is more to add, or something to gather.", 2, when=lambda o: len(o.collectives) > 1
         and (not _inner_cut(o) or bool(_axes_of(of.specs(o)[0], 0) | _axes_of(of.specs(o)[0], 1)))),
 )  # fmt: skip
 
@@ -273,11 +274,16 @@ STEPS = (
         "columns-only", "Columns make terms, so every step ends in a sum over all devices: six collectives, each twice the "
         "price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
     Misconception(
-        "rows-before-columns", "x arrives cut. Rows want it whole, and leave it cut: gather. Columns want it cut. Begin "
-        "with them.", 2, when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
+        "rows-before-columns", "x arrives cut, and was gathered before the first step. Rows want it whole, columns want it "
+        "cut: begin with columns, and let x lie as it comes.", 2,
+        when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
+    Misconception(
+        "gathered-between", "x is gathered as often as it is summed. A sum of columns' terms leaves it whole, as rows want "
+        "it; rows leave it cut, as columns want it. Let it lie.", 2,
+        when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathers_of_x(o) == of.STEPS // 2),
     Misconception(
         "brought-together-at-the-end", "After the last step x lies in rows, as it should; nothing more is to be done.", 3,
-        when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, -1)),
+        when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, -1) and _gathers_of_x(o) == 1),
     *(Misconception(
         "one-step-too-few", "Six steps, and each divides by the root of N.", 1, like=wrong)
       for wrong in (
@@ -291,6 +297,11 @@ STEPS = (
 def _right(o: Observed) -> bool:
     x, rows, columns = o.inputs
     return products.same(o, of.steps(x, rows, columns))
+
+
+def _gathers_of_x(o: Observed) -> int:
+    """How often x is gathered, all rounds of loops counted."""
+    return sum(c.executions or 0 for c in o.collectives if c.kind == "all-gather" and c.payload_bytes == o.inputs[0].nbytes)
 
 
 def _of_x(o: Observed, which: int) -> bool:
@@ -324,8 +335,9 @@ SHARES = (
     Misconception(
         "local-softmax", "Each device divided by the sum of its own rows only.", 1, local=lambda at, x: of.softmax_rows(x)),
     Misconception(
-        "out-shardings-free", "out_shardings says where the output ends. The softmax was computed on rows, with all-reduces "
-        "of a number a column, and then turned.", 1, when=lambda o: "all-to-all" in o.kinds and any(
+        "out-shardings-free", "A request at the end, a constraint or out_shardings, says where the output ends. Before it "
+        "something was computed across the cut rows, with an all-reduce of a number a column: turn x first.", 1,
+        when=lambda o: "all-to-all" in o.kinds and any(
             c.kind == "all-reduce" and c.payload_bytes % (o.inputs[0].itemsize * o.inputs[0].shape[1]) == 0
             for c in o.collectives)),
     Misconception(

@@ -134,7 +134,7 @@ MOVES = Question(
         "axis 1, take [:, -1], cumsum those, subtract themselves, add.",
     ),
     explanation="A transposition changes which dimension an axis cuts, and nothing else. A roll by one row sends the last "
-                "row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension everything is "
+                "row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension a running total is "
                 "local. A softmax needs a maximum and a sum for each column, two small all-reduces.\n\nA running total "
                 "could be as cheap, but XLA for CPU does not know the trick: it gathers everything, and each device "
                 "repeats the work. So does XLA for TPU with rows as few as these; of 1,024 it gathers totals. You can say "
@@ -163,10 +163,10 @@ CHAIN = Question(
     ),
     explanation="Nothing moves only if B and C are whole, and A's columns and D's rows: all that is summed over. Of 6561 "
                 "combinations of specs, compiled once with XLA for CPU, nine move nothing. All four whole is one of them, "
-                "with eight times the work. Of the nine, A's rows over both axes divides all three products by 8. It is "
+                "with eight times the work.\n\nOf the nine, A's rows over both axes divides all three products by 8. It is "
                 "paid for in memory: every device holds B and C. Cut those 8-way, and there is a sum over 8 devices: one "
                 "all-reduce of A·B·C. A must be whole for it. D need not be: its columns can be cut, which divides the "
-                "last product and the output. Megatron's pair of layers is this B and C.",
+                "last product and the output. Megatron-LM's two layers (chapter 9) are this B and C.",
 )  # fmt: skip
 
 STEPPING = Question(

@@ -110,10 +110,11 @@ def _first_only(observed: Observed, blocks: Blocks, right: np.ndarray) -> Miscon
     for place, name in enumerate(names):
         first = {d for d, _, _ in blocks if int(np.unravel_index(d, sizes)[place]) == 0}
         if good == first and sizes[place] > 1:
+            place_of = f"axis_index('{name}'), from " if _knows_its_place(observed) else ""
             return Misconception(
                 "right-on-the-first-only",
                 f"Only devices that are the first along {name} are right. What the others do differently has to come from "
-                f"axis_index('{name}'), from what they hold, or from what they are sent.",
+                f"{place_of}what they hold, or from what they are sent.",
             )
     return None
 
@@ -278,6 +279,11 @@ def _at_edges(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconce
     return None
 
 
+def _knows_its_place(observed: Observed) -> bool:
+    """Whether there may be an `axis_index`: not in a program without `jax.shard_map`."""
+    return observed.written is None or bool(observed.written.regions)
+
+
 def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Which devices are right depends on one coordinate alone."""
     if not _fits(blocks, right):
@@ -288,10 +294,10 @@ def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
         lines = {int(np.unravel_index(d, sizes)[place]) for d in good}
         if 0 < len(lines) < sizes[place] and len(good) == len(lines) * math.prod(sizes) // sizes[place]:
             told = ", ".join(map(str, sorted(lines)))
+            look = f"what axis_index('{name}') is there, or at " if _knows_its_place(observed) else ""
             return Misconception(
                 "right-on-some",
-                f"Right are the devices with coordinate {told} along {name}, and no others: look at what "
-                f"axis_index('{name}') is there, or at what they hold.",
+                f"Right are the devices with coordinate {told} along {name}, and no others: look at {look}what they hold.",
             )
     return None
 
