@@ -317,3 +317,19 @@ def twice():
             return total
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(terms)
+
+
+@wrong("promise-not-proved", 0)
+def copies_promised():
+    def ring_reduce_scatter(mesh, terms):
+        n = mesh.shape["x"]
+
+        def body(block):
+            d = jax.lax.axis_index("x")
+            chunks = block[0].reshape(n, -1, *block.shape[2:])
+            total = chunks[(d - 1) % n]
+            for i in range(2, n + 1):
+                total = jax.lax.ppermute(total, "x", ring(n)) + chunks[(d - i) % n]
+            return total
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(terms)

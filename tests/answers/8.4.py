@@ -383,3 +383,44 @@ def set_below_one_another():
             return blocks.reshape(n * m, *block.shape[1:])
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
+
+
+@wrong("one-hop-too-many", None)
+def one_way_and_home_again():
+    def gather_both_ways(mesh, x):
+        n = mesh.shape["x"]
+
+        def body(block):
+            d = jax.lax.axis_index("x")
+            m = block.shape[0]
+            whole = jnp.zeros((n * m, *block.shape[1:]), block.dtype)
+            whole = jax.lax.pcast(whole, "x", to="varying")
+            whole = jax.lax.dynamic_update_slice_in_dim(whole, block, d * m, 0)
+            for i in range(1, n + 1):
+                block = jax.lax.ppermute(block, "x", [(s, (s + 1) % n) for s in range(n)])
+                whole = jax.lax.dynamic_update_slice_in_dim(whole, block, (d - i) % n * m, 0)
+            return whole
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
+
+
+@wrong("one-way-after-the-other", None)
+def second_way_goes_on():
+    def gather_both_ways(mesh, x):
+        n = mesh.shape["x"]
+
+        def body(block):
+            d = jax.lax.axis_index("x")
+            m = block.shape[0]
+            whole = jnp.zeros((n * m, *block.shape[1:]), block.dtype)
+            whole = jax.lax.pcast(whole, "x", to="varying")
+            whole = jax.lax.dynamic_update_slice_in_dim(whole, block, d * m, 0)
+            for i in range(1, n // 2 + 1):
+                block = jax.lax.ppermute(block, "x", [(s, (s + 1) % n) for s in range(n)])
+                whole = jax.lax.dynamic_update_slice_in_dim(whole, block, (d - i) % n * m, 0)
+            for i in range(1, (n - 1) // 2 + 1):
+                block = jax.lax.ppermute(block, "x", [(s, (s - 1) % n) for s in range(n)])
+                whole = jax.lax.dynamic_update_slice_in_dim(whole, block, (d + i) % n * m, 0)
+            return whole
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)

@@ -142,10 +142,10 @@ OUTPUTS = Question(
     explanation="The product of columns over x and rows over x is a sum over devices, C[I, K]{U_x}. What the type "
                 "says next is your choice: whole, rows, columns, or left as it is. The last moves nothing, because "
                 "nobody has added: V is judged by adding the terms. Terms of several products may be added on each "
-                "device, so three products pay for one all-reduce instead of three.\n\nA relu and a bias, which do not "
+                "device, so three products pay for the bytes of one.\n\nA relu and a bias, which do not "
                 "commute with the sum, are refused as long as the sum is owed. On Auto axes there is no such type, "
-                "and XLA decides when it adds: of three all-reduced products that are summed, XLA for TPU makes one "
-                "all-reduce, XLA for CPU moves all three. In exercise 10.4 the same type is what keeps a gradient's "
+                "and XLA decides when it adds: of three all-reduced products that are summed, XLA for TPU sends one "
+                "sum, XLA for CPU all three, in one all-reduce. In exercise 10.4 the same type is what keeps a gradient's "
                 "all-reduce out of a loop.",
 )  # fmt: skip
 

@@ -180,7 +180,8 @@ TEST = (
         "Rows with mean 0 and standard deviation 1 can be other rows than those of x. Compare with what should have come "
         "out.", 3, like=functools.partial(of.moments, axis=1)),
     Misconception(
-        "exactly-equal", "Right answers differ in the last digits; equality refuses them. Allow a small difference.", 3,
+        "exactly-equal", "Right answers are refused. They differ in the last digits, so allow a small difference; or what "
+        "they are compared with is not what NumPy says.", 3,
         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
     Misconception(
         "first-row-compared", "The first row is right, and another one may be wrong. Compare all of it.", 3,
@@ -198,8 +199,8 @@ MASKED = (
     PROMISE, LEFT,
     Misconception(
         "mean-of-means",
-        "A mean of means gives every device the same weight, however few words it has. Add sums and counts up first, "
-        "then divide once.", 1, when=by.mean_of_means),
+        "Means were put together, which gives every device the same weight, however few words it has. Add sums and "
+        "counts up first, then divide once.", 1, when=by.mean_of_means),
     Misconception(
         "padding-counted", "All entries were averaged, behind the end of the sentences too.", 1,
         like=lambda losses, lengths: losses.mean()),
@@ -359,7 +360,8 @@ BY_COLUMN = (
         "pmax compares all best with each other, and all second best. The best two of the row may be on one device.", 1,
         when=by.place_by_place),
     Misconception(
-        "padded-and-summed", "Candidates padded with zeros and summed: right, and an all-reduce costs twice a gather.", 2,
+        "padded-and-summed", "Candidates padded to full length, and reduced: right, and an all-reduce costs twice a "
+        "gather.", 2,
         when=lambda o: o.kinds == {"all-reduce"} and of.same(o, of.best(o.inputs[0])[0])),
     Misconception(
         "best-of-each-device",

@@ -13,7 +13,8 @@ from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
     "left-to-the-compiler",
-    "The compiler chose what moves. Here you write it, inside shard_map.", 1, when=lambda o: not o.manual)  # fmt: skip
+    "What moves, if anything does, is left to the compiler: by a program without shard_map, or by its in_specs. Write it "
+    "inside shard_map.", 1, when=lambda o: not o.manual)  # fmt: skip
 READY_MADE = Misconception(
     "uses-a-finished-collective",
     "Something other than ppermute moves data; here you build the collective out of ppermute alone.",
@@ -27,10 +28,15 @@ PROMISE = Misconception(
     "What ppermute returns counts as varying, and no type says that all devices have ended with the same; here, "
     "and after looking at the copies, check_vma=False is the honest way.", 2, error="can't be statically "
     "inferred")  # fmt: skip
+PARTS = Misconception(
+    "promise-not-proved",
+    "out_specs=P() says that all devices end with the same. Here each ends with its own part of the sum: P('x').", 2,
+    error="can't be statically inferred")  # fmt: skip
 CARRY = Misconception(
     "carry-changes-type",
-    "The loop starts from an array that is equal everywhere, and its rounds make it vary over x; start from a "
-    "block, or pcast the start to varying.", 2, error="manual axis types do not match")  # fmt: skip
+    "Two arrays have to be of one type, and one is equal everywhere, as fresh zeros are, while the other varies over x. "
+    "Often it is what a loop starts from: start from a block, or pcast to varying.", 2, error="manual axis types do not "
+    "match")  # fmt: skip
 OPEN = Misconception(
     "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.",
     1, when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
@@ -49,6 +55,10 @@ KEPT = Misconception(
     "A device's block of the terms has shape (1, I, J); its term is block[0], and the sum has no such dimension.",
     1, when=lambda o: of.rank(o) == 3)  # fmt: skip
 
+TOO_MANY = Misconception(
+    "one-hop-too-many", "n - 1 hops bring every block to every device; one hop more brings one that is there already.",
+    2, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.needless(o))  # fmt: skip
+
 GATHERING = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, OPEN)
 GATHER = (
     *GATHERING, COPIES,
@@ -65,9 +75,7 @@ GATHER = (
         "one-hop-short", "Blocks are missing, with zeros in their place: n blocks take n - 1 hops, and a device keeps its "
         "own and every arrival.",
         2, when=lambda o: of.incomplete(o, o.inputs[0])),
-    Misconception(
-        "one-hop-too-many", "n - 1 hops bring every block to every device; one hop more brings one that is there already.",
-        2, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.needless(o)),
+    TOO_MANY,
     Misconception(
         "sends-all-it-has",
         "The buffer travels, with blocks that the next device has already; only the block that came last is news.",
@@ -88,7 +96,8 @@ SUMMING = (
         "Every sum has one device's term twice: n terms are n - 1 additions.", 2, when=lambda o: of.miscounted(o, 1)),
     Misconception(
         "term-left-out",
-        "Every sum lacks one device's term: after each hop the device adds its own chunk, after the last one too.",
+        "Every sum lacks one device's term. n - 1 hops bring n - 1 terms to what a sum begins with: let it begin with a "
+        "chunk, not with zeros, and add one after the last hop too.",
         2, when=lambda o: of.miscounted(o, -1)),
 )  # fmt: skip
 ENDS = Misconception(
@@ -100,7 +109,7 @@ ROTATION = Misconception(
     "its own order: cut the term, and let sums of chunks travel.",
     1, when=of.rotates_terms)  # fmt: skip
 
-SCATTER = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, KEPT, ROTATION, OPEN, ENDS, *SUMMING)
+SCATTER = (LEFT, READY_MADE, LEAPS, PARTS, CARRY, KEPT, ROTATION, OPEN, ENDS, *SUMMING)
 REDUCE = (
     *GATHERING, SUMS, KEPT, ROTATION, ENDS,
     Misconception(
@@ -125,8 +134,8 @@ REDUCE = (
         "and a device keeps its own and every arrival.", 2, when=lambda o: of.incomplete(o, of.summed(o.inputs[0]))),
     Misconception(
         "term-left-out",
-        "Every sum lacks one device's term: in the first half a device adds its own chunk after each hop, after the last "
-        "one too.", 2, when=of.short_sums),
+        "Every sum lacks one device's term. In the first half it begins with a chunk, not with zeros, and each hop, the "
+        "last one too, is followed by an addition.", 2, when=of.short_sums),
     Misconception(
         "finished-sums-added",
         "Some sums have a term more than once. In the first half each device adds its own once to each; in the second what "
@@ -134,14 +143,18 @@ REDUCE = (
         2, when=lambda o: bool(np.any(of.tally(o) > 1))),
     Misconception(
         "unfinished-sum-passed-on",
-        "Some sums lack terms: the first half ends too early, or the second passes on another chunk than the one that is "
-        "finished.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
+        "Some sums lack terms: the first half ends too early or does not add at every stop, or the second passes on "
+        "another chunk than the one that is finished.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
 )  # fmt: skip
 BOTH_WAYS = (
     *GATHERING, *GATHER[len(GATHERING) : len(GATHERING) + 4],
     Misconception(
         "still-one-way", "All blocks still travel one way round: n - 1 hops, each of which waits for the one before.",
-        1, when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1),
+        1, when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 1),
+    Misconception(
+        "one-way-after-the-other", "There are hops in both directions, and each waits for the one before: both ways "
+        "have to begin with the device's own block.", 1,
+        when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 2),
     Misconception(
         "halves-both-ways",
         "Half a block goes each way, but all the way round: each hop is shorter, and there are as many of them in a row. "
@@ -154,7 +167,8 @@ BOTH_WAYS = (
     Misconception(
         "antipode-sent-twice", "With an even n the block from opposite comes from both sides; it is needed once.",
         3, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.needless(o)
-        and rings.devices(o) % 2 == 0),
+        and rings.devices(o) % 2 == 0 and o.depth < rings.hops(o)),
+    TOO_MANY,
 )  # fmt: skip
 
 HALO = (
@@ -171,7 +185,7 @@ HALO = (
         1, when=of.wrapped),
     Misconception(
         "no-exchange",
-        "Every block was filtered as if nothing lay beside it: right inside, wrong in its first and last row.",
+        "Every block was filtered as if nothing lay beside it: right inside, wrong where another block begins.",
         1, when=of.lonely),
     Misconception(
         "one-side-only", "Only one of a block's two edges got its neighbour's row, the other one zeros: a device needs a "

@@ -62,7 +62,7 @@ WEIGHTS_WHOLE = Misconception(
     when=of.weights_whole,
 )  # fmt: skip
 INPUT_CUT = Misconception(
-    "input-cut", "X is cut too: so X or a weight has to be sent before a product, or Y is left in pieces.", 2,
+    "input-cut", "X is cut: so X or a weight has to be sent before a product, or Y is left in pieces.", 2,
     when=lambda o: of.cut(o, 0, 0) or of.cut(o, 0, 1))  # fmt: skip
 DATA_PARALLEL = Misconception(
     "tokens-cut-weights-whole",
@@ -126,8 +126,8 @@ TIMES = (
 )  # fmt: skip
 BIASED = (
     Misconception(
-        "parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Each "
-        "device needs only its own part.", 2, when=of.moves_parameters),
+        "parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Of "
+        "b1 and of the weights each device needs only its own part, and b2 it has whole.", 2, when=of.moves_parameters),
     LEFT,
     Misconception(
         "divided-by-a-constant", "Each device adds an eighth of b2, on this mesh too, where they are not eight: ask "
@@ -282,7 +282,8 @@ STEP = (
         "whole-gradients-reduced", "A device has gradients for its own part of the weights: divide by the devices along "
         "`model`.", 2, like=budget.step_with(weights=False)),
     Misconception(
-        "all-reduce-counted-once", "An all-reduce is a reduce-scatter and an all-gather: it counts twice.", 1,
+        "all-reduce-counted-once", "This is half of it. An all-reduce is a reduce-scatter and an all-gather: it counts "
+        "twice. (Or two bytes were counted for a number, and float32 has four.)", 1,
         like=budget.step_with(reductions=1)),
     Misconception(
         "forward-only", "X's gradient is a sum over `model` too: there is an all-reduce on the way back.", 1,
@@ -320,7 +321,8 @@ GUARD = (
                  "left-cut", "weights-gathered", "last-unsummed"),
     one_size("unrolled"),
     counts("unrolled", "rows-apart", "scanned"),
-    lets_through("dtype-forgotten", "It allows four bytes for each number where the activations have two: read `dtype`.",
+    lets_through("dtype-forgotten", "It allows twice the bytes of one all-reduce a layer: too large a factor, or four bytes "
+                 "for each number where the activations have two (read `dtype`).",
                  "doubled", "weights-gathered", "last-unsummed"),
 )  # fmt: skip
 
@@ -336,5 +338,5 @@ MECHANISM = why(
         "key-is-cut",
         "The key is made inside of the body, where nothing is cut any more, and one mask was found on all devices.",
     ),
-    c="From the key and the shape, and from nothing else.",
+    c="From what the call is given, the key, the shape and the probability: nothing of the device is in it.",
 )

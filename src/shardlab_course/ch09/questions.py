@@ -73,8 +73,9 @@ BY_HAND = Question(
     ),
     explanation="In mlp_by_hand the hidden layer is cut by columns, so relu is local, and the one psum comes last. In "
                 "three_layers the second product gives terms, and relu must wait: relu(a) + relu(b) is relu(a + b) only "
-                "where no sign is lost. But nobody needs all columns of the sum: W3 by rows wants each device's own.\n\nSo "
-                "a reduce-scatter along the columns is enough: with E columns in the second layer T·E·4 bytes of price "
+                "where a and b do not have opposite signs. But nobody needs all columns of the sum: W3 by rows wants each "
+                "device's own.\n\nSo a reduce-scatter along the columns is enough: with E columns in the second layer "
+                "T·E·4 bytes of price "
                 "instead of twice as much, as XLA for CPU compiles it. Its output lies exactly as the first layer's did. "
                 "Layers alternate: by columns, by rows, and after a scatter by rows again. A test with positive numbers "
                 "cannot see a relu in the wrong place, because there it does nothing.",

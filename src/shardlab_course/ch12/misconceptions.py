@@ -9,7 +9,9 @@ from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
 LEFT = Misconception(
-    "left-to-the-compiler", "The compiler chose what moves. Here you write it, inside shard_map.", 1,
+    "left-to-the-compiler",
+    "What moves, if anything does, is left to the compiler: by a program without shard_map, or by its in_specs. Write it "
+    "inside shard_map.", 1,
     when=lambda o: not o.manual)  # fmt: skip
 READY_MADE = Misconception(
     "uses-a-finished-collective",
@@ -25,8 +27,9 @@ OPEN = Misconception(
     when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 CARRY = Misconception(
     "carry-changes-type",
-    "The loop starts from an array that is equal everywhere, and after a round it varies over x; start from a "
-    "product, or pcast the start to varying.", 2, error="manual axis types do not match")  # fmt: skip
+    "Two arrays have to be of one type, and one is equal everywhere, as fresh zeros are, while the other varies over x. "
+    "Often it is what a loop starts from: start from a product, or pcast to varying.", 2, error="manual axis types do not "
+    "match")  # fmt: skip
 APART = ("Values are right, and some hop has less than a chunk's product beside it: the products wait for this hop, or "
          "the hop waits for them.")  # fmt: skip
 NOTHING_BESIDE = Misconception(
@@ -97,7 +100,7 @@ BOTH = (
     *INDICES, ONE_MORE, NOTHING_BESIDE, LATE,
     Misconception(
         "still-one-way", "All chunks still go one way round: n - 1 hops, each of which waits for the one before.", 3,
-        when=lambda o: rings.only_permutes(o) and o.depth == rings.hops(o) == rings.devices(o) - 1),
+        when=lambda o: rings.only_permutes(o) and o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 1),
     Misconception(
         "halves-all-the-way", "Half a chunk goes each way, but all the way round. Whole chunks need to go half round only.",
         3, when=lambda o: of.all_round_twice(o) and rings.largest(o) < of.block_bytes(o, 0)),
@@ -116,7 +119,8 @@ SCATTER = (
                              "enough.", 1,
         when=lambda o: rings.only_permutes(o) and rings.largest(o) >= of.product(*o.inputs).nbytes),
     Misconception(
-        "one-hop-too-many", "After n - 1 hops a sum has been on every device; the n-th moves it on for nothing.", 2,
+        "one-hop-too-many", "n terms are n - 1 hops. Of n hops the last moves a whole sum on, or the first carries "
+        "zeros.", 2,
         when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o) and of.right(o, of.product)),
     NOTHING_BESIDE, EARLY, IDLE,
     Misconception(
@@ -156,8 +160,8 @@ LOOPED = (
         "no-loop-left", "More than one permute stands in the compiled program. Let fori_loop or scan make the rounds, one "
         "hop in each, and leave none of them unrolled.", 1, when=lambda o: len(o.collectives) > 1, barred=True),
     Misconception(
-        "hop-under-a-condition", "There is a lax.cond, and a hop inside of one counts in every round. End the loop a round "
-        "earlier, and make the last product after it.", 2, when=lambda o: " conditional(" in o.hlo),
+        "hop-under-a-condition", "There is a lax.cond, and it spares no hop: inside of one a hop counts in every round. "
+        "End the loop a round earlier, and make the last product after it.", 2, when=lambda o: " conditional(" in o.hlo),
     ONE_MORE, NOTHING_BESIDE, LATE,
 )  # fmt: skip
 
@@ -229,7 +233,8 @@ MLP = (
         "term-left-out", "Every sum lacks one device's term: a sum begins with one, and n - 1 are added to it.", 3,
         when=of.lacks_a_term),
     Misconception(
-        "one-hop-too-many", "Each half has n - 1 hops; a further one brings home what has been everywhere.", 2,
+        "one-hop-too-many", "Each half has n - 1 hops; a further one carries zeros at the start, or brings home what has "
+        "been everywhere.", 2,
         when=lambda o: rings.only_permutes(o) and rings.hops(o) > 2 * (rings.devices(o) - 1)),
     Misconception(
         "moves-first-then-multiplies", APART, 1, barred=True,
@@ -320,7 +325,8 @@ DECIDES = (
 )
 OVERLAPPED = (
     Misconception(
-        "everything-everywhere", "Every device multiplies all tokens with W: n times the arithmetic of its own.", 2,
+        "everything-everywhere", "Every device does more than its part: it makes queries, or scores, of tokens that are "
+        "another's.", 2,
         when=lambda o: of.right(o, of.scores) and (o.flops or 0) > 1.5 * of.least(o), barred=True),
     Misconception(
         "made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: "

@@ -28,8 +28,7 @@ MOVED = (
     Misconception(
         "types-are-not-traffic",
         "The type says where the output lies, and nothing of how it gets there: the whole array was brought to every "
-        "device, "
-        "transformed everywhere, and each kept its own rows.", 1, like=_says("explicit", 0)),
+        "device, transformed everywhere, and each kept its own rows.", 1, like=_says("explicit", 0)),
     Misconception(
         "trusts-the-compiler",
         "No two rows mix, and yet XLA for CPU of JAX 0.10.2 does not cut an FFT along its batch: it gathers all of them.",
@@ -50,8 +49,9 @@ INVERSE = Misconception(
 BATCH = (
     Misconception(
         "trusts-the-compiler",
-        "All signals were brought to every device, and no row needs another. XLA for CPU does that to an FFT of a whole "
-        "array; inside shard_map each device transforms its own rows.", 1, when=_if_right(of.transformed(1), of.gathers)),
+        "All signals were brought to every device, and no row needs another. XLA for CPU of JAX 0.10.2 does that to an FFT "
+        "of a whole array, and an all_gather does; inside shard_map each device transforms its own "
+        "rows.", 1, when=_if_right(of.transformed(1), of.gathers)),
     Misconception(
         "some-axes-only",
         "Rows were gathered along a mesh axis that the specs leave out. They are cut over all axes of the mesh, "
@@ -163,8 +163,10 @@ PENCIL = (
     CUT,
     Misconception(
         "specs-of-the-input",
-        "The blocks were put together in another way than they lie: after two exchanges dimension 0 is whole, dimension "
-        "1 is cut over x and dimension 2 over y.", 2, when=of.put_together_otherwise),
+        "The blocks do not lie as out_specs puts them together. After an exchange over y and one over x dimension 0 is "
+        "whole, "
+        "dimension 1 cut over x, dimension 2 over y: look at the specs, and at each exchange's "
+        "axis.", 2, when=of.put_together_otherwise),
     Misconception(
         "another-route",
         "The transform lies as P('y', None, 'x'), as after an exchange over x first. It is as good, but asked for is "
@@ -290,7 +292,8 @@ SOLVER = (
         when=_if_right(of.conjugate_gradients, lambda o: of.largest(o, "all-reduce") >= o.inputs[1].nbytes)),
     Misconception(
         "third-dot-product",
-        "A round sums more than two numbers. A dot product is one, summed on the device before it is sent; and r·r of the "
+        "More than two numbers are summed in a round, or more than one before the first. A dot product is one, summed on "
+        "the device before it is sent; and r·r of the "
         "last round is known: carry it along.", 3,
         when=_if_right(of.conjugate_gradients, lambda o: of.numbers_summed(o) > 2 * of.STEPS + 2), barred=True),
 )  # fmt: skip
@@ -324,8 +327,8 @@ FACTOR = (
         2, when=of.upper_kept),
     Misconception(
         "panels-by-sum",
-        "Whole panels are sent as a sum with zeros: an all-reduce, twice the bytes of a gather. All devices hold a part "
-        "of the panel; gather the parts.",
+        "As much as a panel is sent as a sum with zeros: an all-reduce, twice the bytes of a gather. Take a panel off the "
+        "rest in each round: all devices hold a part of it, so gather the parts.",
         2, when=_if_right(of.lower, lambda o: of.largest(o, "all-reduce") >= share(o.case) // 2)),
     Misconception(
         "gathers-panels-twice",
@@ -337,8 +340,7 @@ STACK = (
     Misconception(
         "brought-together",
         "All matrices were brought to every device. A stack of systems is solved where it lies; cut it over the stack, "
-        "and let "
-        "nothing ask for more.", 1, when=_if_right(of.systems, of.gathers)),
+        "and let nothing ask for more.", 1, when=_if_right(of.systems, of.gathers)),
     Misconception(
         "one-by-one",
         "Parts of the stack are sent from device to device. Taking out one system, A[i], does that; solve the whole "
@@ -368,7 +370,8 @@ SUBSTITUTION = (
         "you say what moves.", 2, when=_if_right(of.substituted, lambda o: not o.manual)),
     Misconception(
         "whole-vector-each-round",
-        "A whole vector comes in each round, and all but one block of it was there before or is not yet known.",
+        "A whole vector comes in each round, where a block is enough: on the way down the one that is solved, on the way up "
+        "the sum for the one that is due.",
         2, when=_if_right(of.substituted, of.whole_vectors)),
     Misconception(
         "half-way", "This is y, the solution of L y = b. The way up is missing: L transposed times x is y.", 1,

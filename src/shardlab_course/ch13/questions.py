@@ -160,8 +160,8 @@ FACTOR = Question(
         "zero where axis_index < s; panel = all_gather(mine); A -= mine @ panel.T.",
     ),
     explanation="Add it up: the panels of all rounds are n² numbers, as many as one gather of the matrix. Cut by rows, "
-                "bytes are not what you save. Memory is: a device never has more than its rows and one panel, 1/p of the "
-                "matrix each, and a matrix too large for one device can be factored at all. Arithmetic is the other: each "
+                "bytes are not what you save. Memory is: no array on a device is larger than its rows or one panel, 1/p of "
+                "the matrix, and a matrix too large for one device can be factored at all. Arithmetic is the other: each "
                 "device updates its own rows, where the gathered matrix is factored by everybody.\n\nNeither XLA for CPU "
                 "nor XLA for TPU finds this: both gather the matrix for one factorization. With a stack of systems they "
                 "differ: on CPU it stays, on TPU jnp.linalg.solve gathers all of it, so the control is in shard_map too. "

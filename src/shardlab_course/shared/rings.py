@@ -68,6 +68,11 @@ def is_open(o: Observed) -> bool:
     return any(c.kind == "collective-permute" and len(c.groups) < count for c in o.collectives)
 
 
+def ways(o: Observed) -> int:
+    """How many permutations there are, each counted once."""
+    return len({frozenset(c.groups) for c in o.collectives if c.kind == "collective-permute"})
+
+
 def needless(o: Observed) -> bool:
     """Whether permutes bring a device more than the n - 1 blocks of the first input that it lacks."""
     sent = sum(c.payload_bytes * (c.executions or 0) for c in o.collectives)
