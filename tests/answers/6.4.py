@@ -147,3 +147,15 @@ def words():
 def spelt_otherwise():
     """With underscores; one without a list, none by name."""
     sl.predict("6.4", kinds={"fft": "all_gather", "softmax": ("ALL_REDUCE",), "sort": "none"})
+
+
+@wrong("-", 1)
+def at_every_comma():
+    def audit(before, after, hlo):
+        if not re.search(r" (all-gather|all-reduce|reduce-scatter|all-to-all|collective-permute)(-start)?\(", hlo):
+            return "quiet"
+
+        def axes(kind):
+            return [entry.partition("@")[2] for entry in kind[kind.index("[") + 1 : -1].split(",")]
+
+        return "hidden" if axes(before) == axes(after) else "announced"

@@ -250,3 +250,17 @@ def row_gathered_manual():
             return g(v), g(c)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P())(scores)
+
+
+@wrong("-", 2)
+def only_the_best_of_each():
+    def best_of_columns(mesh, scores):
+        def body(block):
+            values, columns = jax.lax.top_k(block, 1)
+            columns = columns + jax.lax.axis_index("x") * block.shape[1]
+            values = jax.lax.all_gather(values, "x", axis=1, tiled=True, to="invarying")
+            columns = jax.lax.all_gather(columns, "x", axis=1, tiled=True, to="invarying")
+            best, which = jax.lax.top_k(values, 2)
+            return best, jnp.take_along_axis(columns, which, 1)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(scores)

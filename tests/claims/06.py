@@ -234,7 +234,7 @@ def constraints_and_the_mesh():
             constrain(x, NamedSharding(MESH, spec))
 
 
-@claim("`jnp.stack`, and\n`jnp.pad` with another number than 0.)")
+@claim("`jnp.stack`,\n`jnp.pad` with another number than 0")
 def stacked_terms():
     """Two stacked sums, and a border, come out once for each device of the axis; put end to end sums are right."""
     rows, columns = put((8, 16), P(None, "x")), put((16, 8), P("x", None))

@@ -236,10 +236,11 @@ MANUAL = (
         2, error="can't be statically inferred"),
     Misconception(
         "mean-for-sum",
-        "pmean is the mean of the terms: the sum comes out divided by the number of devices.", 3, when=of.mean_of_terms),
+        "pmean is the mean of the terms: the sum comes out divided by the number of devices along "
+        "x.", 3, when=of.mean_of_terms),
     Misconception(
         "bias-added-n-times",
-        "The bias is in every device's term, so the sum has it once for each device.", 3, when=of.bias_each_time),
+        "The bias is in every device's term, so the sum has it once for each device along x.", 3, when=of.bias_each_time),
     Misconception(
         "curved-before-the-sum",
         "The sigmoid of a sum is not the sum of sigmoids: add the terms first.", 3, when=of.curved_terms),

@@ -105,7 +105,7 @@ def draw_audit(rng: random.Random) -> tuple[str, str, str]:
     """Types that agree in what is sharded, or not, and a made-up module."""
     rank = rng.randint(1, 3)
     entries = [rng.choice(("", "@x", "@y", "@(x,y)")) for _ in range(rank)]
-    other = entries if rng.random() < 0.5 else [rng.choice(("", "@z", "@(y,x)")) for _ in range(rank)]
+    other = entries if rng.random() < 0.5 else [rng.choice(("", "@z", "@(y,x)", "@(x,z)")) for _ in range(rank)]
     quiet = rng.random() < 0.3
     return _type(rng, entries), _type(rng, other), NAMED if quiet else draw_text(rng)[0]
 

@@ -165,6 +165,7 @@ HIDDEN = Question(
             ("float32[8@x,4@(y,z)]", "bfloat16[24@x,16@(y,z)]",
              of.exchanged("collective-permute-start", "(f32[4,16]{1,0}, f32[4,16]{1,0})")),
             ("float32[8@(x,y),4]", "float32[8@(y,x),4]", of.exchanged("collective-permute", "f32[4,16]{1,0}")),
+            ("float32[8@(x,y),4]", "float32[8@(x,z),4]", of.exchanged("collective-permute", "f32[4,16]{1,0}")),
         )),
     ),
     hints=(
@@ -229,9 +230,10 @@ THREE = Question(
                 "program. To you they are not. Auto is the program for one device; where x and W lie is said "
                 "outside, and what moves is found out afterwards. Explicit is the same line with the one decision in "
                 "it. Manual says everything: pieces in, terms, their sum, bias and sigmoid after it.\n\nEach way has "
-                "its own mistakes. Where things lie cannot make Auto wrong; it can only cost more. Explicit refuses what "
+                "its own mistakes. Where things lie cannot make Auto wrong; it can only change what it costs. Explicit "
+                "refuses what "
                 "its rules do not decide. Manual trusts your order: with the bias inside of the sum it is added once for "
-                "each device, and a sigmoid before the sum is another function, and neither is an error.",
+                "each device along x, and a sigmoid before the sum is another function, and neither is an error.",
 )  # fmt: skip
 
 FULLY = Question(

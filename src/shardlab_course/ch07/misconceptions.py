@@ -117,7 +117,7 @@ HONEST = (
         when=lambda o: by.each(o, lambda d: o.inputs[0]) and of.shape(o) != o.inputs[0].shape),
     Misconception(
         "sums-padded-blocks",
-        "Blocks padded with zeros and summed give the right vector, and an all-reduce costs twice a gather.", 2,
+        "Blocks padded to full length, and reduced, give the right vector, and an all-reduce costs twice a gather.", 2,
         when=lambda o: of.same(o, o.inputs[0]) and o.kinds == {"all-reduce"}),
 )  # fmt: skip
 
@@ -338,8 +338,8 @@ BY_ROW = (
     TRAVEL,
     Misconception(
         "compiler-does-not-know",
-        "On the whole array XLA for CPU sends all rows to every device. In shard_map a device takes its own.", 1,
-        when=lambda o: not o.manual and "all-gather" in o.kinds),
+        "On the whole array XLA for CPU sends all rows to every device. In shard_map, with in_specs that cut the rows as "
+        "they lie, a device takes its own.", 1, when=lambda o: not o.manual and "all-gather" in o.kinds),
     Misconception(
         "best-of-columns", "The best were sought down the columns, in dimension 0.", 1, when=by.down_columns),
     Misconception(

@@ -299,6 +299,20 @@ def scores_case(mesh: Axes, rows: int, columns: int, spec: Spec, out: Spec) -> C
     return case(mesh, Input((rows, columns), spec), outputs=[out, out])
 
 
+def scores_by_column_case(mesh: Axes, rows: int, columns: int) -> Case:
+    """Scores whose columns are cut; in half of the rows one device holds both of the best."""
+    return case(mesh, Input((rows, columns), (None, "x"), values=neighbours), outputs=[(), ()])
+
+
+def neighbours(rng: np.random.Generator, shape: tuple[int, ...], _: object) -> np.ndarray:
+    """In every second row the two largest lie side by side, in an even column and the one after it."""
+    scores = rng.standard_normal(shape)
+    for row in scores[::2]:
+        column = 2 * rng.integers(shape[1] // 2)
+        row[column : column + 2] = rng.permutation([5, 6]) + rng.random(2) / 2
+    return np.asarray(scores)
+
+
 def drawing(make: Callable[..., Case], meshes: Sequence[Axes], *multiples: int, most: int = 5) -> Callable[[Any], Case]:
     """A function that draws a case: a mesh, and for each size a multiple."""
 
@@ -309,7 +323,6 @@ def drawing(make: Callable[..., Case], meshes: Sequence[Axes], *multiples: int, 
 
 
 SCORES = functools.partial(scores_case, spec=("x", None), out=("x", None))
-SCORES_BY_COLUMN = functools.partial(scores_case, spec=(None, "x"), out=())
 SOFTMAX = functools.partial(logits_case, out=(None, "x"))
 LOGSUMEXP = functools.partial(logits_case, out=())
 

@@ -218,8 +218,8 @@ UNKNOWN = Question(
         ProgramItem("best", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.best, misconceptions=wrong.BY_ROW,
                     cases=(of.SCORES(LINE, 16, 24), of.SCORES(WIDE, 12, 40)), draw=drawing(of.SCORES, MESHES, 8, 8)),
         ProgramItem("best_of_columns", {"V": 1, "S": 0.5, "H": 1}, oracle=of.best, misconceptions=wrong.BY_COLUMN,
-                    cases=(of.SCORES_BY_COLUMN(LINE, 6, 128), of.SCORES_BY_COLUMN(WIDE, 10, 96)),
-                    draw=drawing(of.SCORES_BY_COLUMN, MESHES, 2, 64)),
+                    cases=(of.scores_by_column_case(LINE, 6, 128), of.scores_by_column_case(WIDE, 10, 96)),
+                    draw=drawing(of.scores_by_column_case, MESHES, 2, 64)),
     ),
     hints=(
         "By rows: who needs another device's rows? By columns: which scores of a device can be among the best two of "

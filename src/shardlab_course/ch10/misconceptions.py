@@ -69,8 +69,9 @@ STEP = (
         1, like=of.descended(rate=of.RATE / 2)),
     Misconception(
         "pmap-habit",
-        "In shard_map the gradient of a weight that does not vary is a sum over the devices already: of local means it is n "
-        "times too large, and a pmean of it changes nothing.",
+        "With the check on, in shard_map the gradient of a weight that does not vary is a sum over the devices already: of "
+        "local means it is n times too large, and a pmean of it changes nothing. With the check off, a psum of local means' "
+        "gradients is n times their mean.",
         3, when=lambda o: o.manual and of.steps_too_long(o)),
     gathers("Samples are brought together on every device. They may stay where they are, since only terms of the gradients "
             "have to be added."),
@@ -161,7 +162,8 @@ MICRO = (
         3, error="unreduced while"),
     Misconception(
         "accumulator-does-not-vary",
-        "Inside shard_map the gradients vary over data and the accumulator does not: start from zeros that vary too, "
+        "Inside shard_map the gradients vary over data, and what they are added to, or come beside, does not: start from "
+        "zeros that vary too, "
         "such as zeros_like of the weights that you cast.",
         3, error="manual axis types do not match"),
     Misconception(
@@ -301,8 +303,8 @@ NETWORK = (
         3, error="can only be used outside of"),
     Misconception(
         "annotation-is-not-placement",
-        "The weights came whole and stayed whole: neither nnx.Param nor an annotation that is not applied cuts anything, "
-        "so this is data parallelism only.",
+        "The weights came whole and stayed whole, so this is data parallelism only: an nnx.Param without a note and a mesh "
+        "cuts nothing, nor does a note that is not applied.",
         1, when=lambda o: of.is_whole(o, 0) and of.is_whole(o, 2) and "model" not in _axes(o)),
     Misconception(
         "placed-at-the-end",

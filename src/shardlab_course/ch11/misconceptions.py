@@ -201,8 +201,9 @@ LEAN = (
         2, when=lambda o: of.right(o) and _products_again(o)),
     Misconception(
         "merged-again",
-        "Each weight is gathered twice, with no barrier in between. XLA merges equal gathers, for CPU and for TPU, and "
-        "keeps the first. jax.checkpoint sets barriers by itself; by hand it is jax.lax.optimization_barrier.",
+        "Weights are gathered twice, with no barrier in between. XLA merges equal gathers, for CPU and for TPU, and keeps "
+        "the first. jax.checkpoint sets barriers by itself, unless prevent_cse=False forbids it; by hand it is "
+        "jax.lax.optimization_barrier.",
         3, when=lambda o: of.right(o) and _barriers(o) == 0),
 )  # fmt: skip
 
@@ -297,8 +298,8 @@ DONATION = (
         2, when=lambda o: o.donated == frozenset({1, 2, 3})),
     Misconception(
         "gradient-donated",
-        "The gradient, or the count, is given away. An output may take its place, as nobody looks at its meaning; but the "
-        "caller has no successor of it.",
+        "The gradient, or the count, is given away. An output as large may take its place, as nobody looks at its meaning; "
+        "but the caller has no successor of it.",
         3, when=lambda o: bool(o.donated - {0, 1, 2})),
     Misconception(
         "nothing-donated",

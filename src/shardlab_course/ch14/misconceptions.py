@@ -115,8 +115,8 @@ GRADIENTS = (
         2, when=lambda o: of.multiplied(o, 1) and of.activations_cross(o)),
     Misconception(
         "flat-data-parallel",
-        "The values are right: this is data parallelism over all eight devices, and each of them sends whole gradients "
-        "over the hosts' wires.",
+        "The values are right: this is data parallelism over all eight devices, and whole gradients go through "
+        "groups that cross the hosts' wires.",
         1, when=lambda o: of.multiplied(o, 1) and of.all_devices_sum_whole(o)),
     Misconception(
         "whole-gradients-cross",
