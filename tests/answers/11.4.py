@@ -538,3 +538,48 @@ def weights_are_kept():
 @told("only-what-is-needed")
 def only_what_is_needed():
     sl.predict("11.4", gathers=8, why="c")
+
+
+@wrong("checkpoint-without-effect", 2.5)
+def refused_by_name():
+    from jax.ad_checkpoint import checkpoint_name
+
+    def no_whole(operation, *_, **how):
+        return not (operation.name == "name" and how["name"] == "whole")
+
+    def lean(mesh, X, Y, *weights):
+        @partial(jax.checkpoint, policy=no_whole)
+        def layer(x, w):
+            return jnp.tanh(x @ checkpoint_name(jax.lax.all_gather(w, "data", tiled=True), "whole"))
+
+        def body(X, Y, *slices):
+            def loss(slices):
+                out = X
+                for w in slices:
+                    out = layer(out, w)
+                return jax.lax.pmean(jnp.mean((out - Y) ** 2), "data")
+
+            return jax.grad(loss)(slices)
+
+        cut = P("data", None)
+        return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
+
+
+@wrong("merged-again", None)
+def no_barriers():
+    def lean(mesh, X, Y, *weights):
+        @partial(jax.checkpoint, prevent_cse=False, policy=lambda operation, *_, **__: operation.name != "all_gather")
+        def layer(x, w):
+            return jnp.tanh(x @ jax.lax.all_gather(w, "data", tiled=True))
+
+        def body(X, Y, *slices):
+            def loss(slices):
+                out = X
+                for w in slices:
+                    out = layer(out, w)
+                return jax.lax.pmean(jnp.mean((out - Y) ** 2), "data")
+
+            return jax.grad(loss)(slices)
+
+        cut = P("data", None)
+        return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)

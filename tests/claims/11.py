@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from claims.claim import CPU, V5E, claim
 from jax import P
+from jax.ad_checkpoint import checkpoint_name
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
@@ -269,3 +270,27 @@ def inside(target):
     nested = sl.inspect(jax.jit(lambda a: gives(a)), given(1024, 256), target=target).memory
     assert alone.alias == 4 * 1024 * 256 // 8
     assert nested.alias == 0
+
+
+@claim("the gather's own result has no name, so it is \"anything\"", "it ignores the names and keeps everything",
+       "A policy that refuses a name given to the gathered weight does not help")  # fmt: skip
+def named_and_kept():
+    """Backward: a gather for no policy of names; the name again where it was refused, and not where JAX's own policy did."""
+
+    def all_but_full(operation, *_, **how):
+        return not (operation.name == "name" and how["name"] == "full")
+
+    def layer(w, x):
+        full = jax.lax.all_gather(w, "data", tiled=True)
+        return jnp.tanh(x @ checkpoint_name(full, "full"))
+
+    def backward(policy):
+        body = jax.grad(lambda w, x: jax.checkpoint(layer, policy=policy)(w, x).sum(), argnums=(0, 1))
+        mapped = jax.shard_map(body, mesh=MESH, in_specs=ROWS, out_specs=ROWS)
+        text = str(jax.make_jaxpr(mapped)(given(16, 24), given(32, 16)))
+        again = text[text.index("differentiated=True") :]
+        return text.count("all_gather["), again.count("name[name=full")
+
+    assert backward(all_but_full) == (1, 1)
+    assert backward(jax.checkpoint_policies.save_anything_except_these_names("full")) == (1, 0)
+    assert backward(jax.checkpoint_policies.nothing_saveable)[0] == 2

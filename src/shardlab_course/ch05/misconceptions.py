@@ -271,8 +271,9 @@ INSIDE = (
         "output-by-columns", "The output is cut along z, too. Only its batch is asked for, over 'data'.", 2,
         when=lambda o: of.output_parts(o)[1] > 1),
     Misconception(
-        "batch-over-all", "The batch is cut over both axes. The devices along 'model' share the same rows of X, and cut "
-        "the weights.", 2, when=lambda o: of.output_parts(o)[0] > max(dict(o.case.axes).values())),
+        "batch-over-all", "The batch of the output is cut over both axes. It is asked for over 'data': the devices along "
+        "'model' share the same rows, and cut the "
+        "weights.", 2, when=lambda o: of.output_parts(o)[0] > max(dict(o.case.axes).values())),
     Misconception(
         "batch-over-model", "The batch is cut over 'model', and it belongs over 'data'; y, in the weights, is for "
         "'model'.", 2, when=lambda o: of.output_parts(o)[0] not in (1, dict(o.case.axes)["data"])),
@@ -280,13 +281,15 @@ INSIDE = (
         "weights-not-cut", "The batch is cut and the weights are not: the devices of a row of the mesh all do the same "
         "work.", 2, when=lambda o: not o.collectives),
     Misconception(
-        "second-weight-left-open", "Nothing says where W2 lies. While the output is narrower than the hidden layer, XLA "
-        "takes rows of W2 all the same. Here it is as wide or wider: XLA, for CPU and for v5e, gathers the hidden layer, "
+        "second-weight-left-open", "Nothing says where W2 lies. While the output is narrower than the hidden layer, and the "
+        "batch is cut over 'data', XLA takes rows of W2 all the same. Here it is as wide or wider: XLA, for CPU and for "
+        "v5e, gathers the hidden layer, "
         "which is fewer bytes, and every device along 'model' computes the same second product. Constrain W2, too.", 2,
         when=of.second_left_open),
     Misconception(
-        "hidden-layer-moves", "The hidden layer is moved. Cut y in both weights: then only the output is "
-        "summed.", 2, when=of.hidden_moves),
+        "hidden-layer-moves", "The hidden layer is moved. Cut y in both weights, and in the hidden layer if you constrain "
+        "it: "
+        "then only the output is summed.", 2, when=of.hidden_moves),
 )  # fmt: skip
 
 MECHANISM = why(

@@ -95,7 +95,7 @@ GRADIENTS = (
         "summed-again", "The gradients were summed over the devices already; psum adds n equal copies of the sum.",
         1, when=lambda o: _times(o, lambda n: n * n)),
     Misconception(
-        "averaged-twice", "The mean over devices was taken twice: in the loss, and once more outside.",
+        "averaged-twice", "The mean over devices was taken twice: in the loss and once more outside, say, or twice outside.",
         2, when=lambda o: _times(o, lambda n: 1 / n)),
     Misconception(
         "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
@@ -115,7 +115,7 @@ GRADIENTS = (
         3, local=of.unbiased_own),
     Misconception(
         "reduces-what-is-reduced",
-        "The values are right, and each gradient is reduced twice: the second time its copies are equal already.",
+        "The values are right, and each gradient is reduced twice: say, once more when its copies are equal already.",
         3, when=lambda o: _times(o, lambda n: 1) and of.reduced_twice(o)),
     Misconception(
         "a-number-beside",

@@ -179,13 +179,14 @@ LEAN = (
     *(miss for miss in GRADIENTS if miss.id not in _ELSEWHERE),
     Misconception(
         "no-checkpoint",
-        "Nothing is computed again, so every gathered weight is kept from forward to backward. The compiled program "
+        "Nothing is computed again, so every gathered weight that the backward pass uses is kept for it. The compiled "
+        "program "
         "for CPU need not have told you.",
         1, when=lambda o: of.right(o) and _barriers(o) == 0 and _gathers(o) <= _depth(o)),
     Misconception(
         "checkpoint-without-effect",
         "There is a barrier, and yet no weight is gathered again: what all_gather returned is kept. Either the policy "
-        "keeps it (a name makes another value), or the product that needs it stands outside of the checkpoint.",
+        "keeps it, named or before it gets a name, or the product that needs it stands outside of the checkpoint.",
         3, when=lambda o: of.right(o) and _barriers(o) > 0 and _gathers(o) <= _depth(o)),
     Misconception(
         "some-gathered-again", "Some weights are gathered again, and others are kept: every layer is to give its own up.",

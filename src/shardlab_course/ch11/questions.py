@@ -84,7 +84,7 @@ FSDP = Question(
                 "reduce-scatters move twice the weights' bytes, as much as one all-reduce. XLA for CPU, left alone, sums"
                 " the whole gradient for all and cuts it: half as much again on the line of eight.\n\nThe loss must be "
                 "the global mean before it is differentiated, as in chapter 10, or the sum of n means is taken. This "
-                "program still keeps every gathered weight until the backward pass has used it.",
+                "program still keeps every gathered weight that the backward pass uses until it has used it.",
 )  # fmt: skip
 
 REMAT = Question(
@@ -110,8 +110,10 @@ REMAT = Question(
                 "the result of an operation like any other, so it is kept, and FSDP holds a whole model again at the end"
                 " of its forward pass. jax.checkpoint with a policy that does not keep gathers gives it up and gathers "
                 "again behind a barrier, 2L - 1 times in all: the first layer's weight is not needed backwards, since "
-                "nobody asks for the gradient of the batch.\n\nA name given to the gathered weight does not help, because "
-                "the unnamed result of the gather is kept in its place. And the program compiled for CPU says nothing: "
+                "nobody asks for the gradient of the batch.\n\nA policy that refuses a name given to the gathered weight "
+                "does not "
+                "help, because the unnamed result of the gather is kept in its place. And the program compiled for CPU "
+                "says nothing: "
                 "there, in JAX 0.10, the barriers are removed and equal gathers merged. Look where the decision is "
                 "written.",
 )  # fmt: skip

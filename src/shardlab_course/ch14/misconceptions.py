@@ -75,7 +75,8 @@ REDUCTION = (
         "Whole rows are cut up over dcn, and so cross it before they are small: scatter over ici first.",
         2, when=of.scatters_whole),
     Misconception(
-        "gathers-over-the-slow-axis", "Terms are gathered over dcn and added afterwards: add before you send.",
+        "gathers-over-the-slow-axis", "Hosts' terms are gathered over dcn and added afterwards, which brings each host's to "
+        "every device: let psum add them on their way.",
         2, when=lambda o: of.pieces(o, "dcn", "all-gather") and not of.scatters_over(o, "dcn")),
     Misconception(
         "one-flat-group",
@@ -181,7 +182,9 @@ FEED = (
 START = (
     Misconception(
         "hosts-must-agree",
-        "device_put compares what the processes give it, and they gave different arrays for one that is to be the same.",
+        "device_put wants the whole array from each process, even if it is to be cut, and compares; they gave different "
+        "ones. "
+        "A process's own part goes to make_array_from_process_local_data.",
         2, error="not the same on each process"),
     Misconception(
         "weights-by-host", "Each process made weights of its own, and the copies that the array promises are not equal.",

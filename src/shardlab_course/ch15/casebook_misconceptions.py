@@ -123,7 +123,7 @@ MENDED_1 = (
     Misconception(
         "zeros-have-no-place",
         "Zeros lie whole, on one device or on all that the program uses. A constant depends on no argument, so it gets no "
-        "cut from its weight; zeros_like copies shape and dtype, and device_put under jit does not place a constant.",
+        "cut from its weight; under jit zeros_like copies shape and dtype only, and device_put does not place a constant.",
         3, when=lambda o: _whole(o, 0) and _whole(o, 1)),
     Misconception(
         "same-place-for-both", "One weight is cut by rows, the other by columns. Each moment lies as its own weight does.",

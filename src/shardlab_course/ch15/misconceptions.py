@@ -301,8 +301,8 @@ PIPELINE = (
         2, when=pipeline.other_targets),
     Misconception(
         "gradient-scaled",
-        "The loss is right and the gradients are a whole factor off: the sum over stage was differentiated once more, or "
-        "averaged.",
+        "The loss is right and all gradients are off by one factor. If it is the number of stages, or one over it, the sum "
+        "over stage was differentiated once more, or averaged.",
         3, when=pipeline.scaled_gradient),
     Misconception(
         "gradient-wrong",
