@@ -68,7 +68,8 @@ def other_letters(target):
     assert not z.collectives
 
 
-@claim("Where it is as wide or wider, XLA for CPU and for v5e gathers the hidden layer instead", targets=(CPU, V5E))
+@claim("Where it is as wide or wider, or where another axis of the mesh lies idle, XLA for CPU and for v5e gathers",
+       targets=(CPU, V5E))  # fmt: skip
 def wider(target):
     """The hidden layer cut and the second weight whole: an all-reduce of the output, or a gather and more arithmetic."""
     x, first = ARRAYS[0], ARRAYS[1]
@@ -86,6 +87,10 @@ def wider(target):
     }
     gathered, summed = found[True, COPIES], found[True, "y z -> y* z"]
     assert gathered.price < summed.price and gathered.flops > 3 * summed.flops
+    idle = jax.make_mesh((2, 4), ("data", "model"), (jax.sharding.AxisType.Auto,) * 2)
+    shapes = (((8, 128), P()), ((128, 256), P(None, "model")), ((256, 64), P()))
+    arrays = [jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(idle, spec)) for shape, spec in shapes]
+    assert sl.inspect(mlp, *arrays, target=target).kinds == {"all-gather"}
 
 
 @claim("XLA for CPU adds up all rows on every device, as it did in chapter 4", targets=(CPU, V5E))

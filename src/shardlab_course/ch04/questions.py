@@ -199,8 +199,8 @@ SCATTER = Question(
                 "values in the right places; only the collectives in the compiled program show the difference. A "
                 "prediction from a textbook is not a measurement of a compiler. In shard_map you write the "
                 "collective. XLA for CPU compiled what was written; XLA for TPU v5e makes an all-reduce even of "
-                "a written psum_scatter where the array is small, or has few rows for each device; for one axis of eight "
-                "v5p chips, 2 by 2 by 2, of the larger ones that were tried, too.",
+                "a written psum_scatter where the array is small, or has few rows for each device. Over one axis of eight "
+                "v5p chips (2 by 2 by 2) it did so for every array that was tried.",
 )  # fmt: skip
 
 STRATEGIES = Question(

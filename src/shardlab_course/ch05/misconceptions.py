@@ -90,7 +90,8 @@ MINI = (
 RULES = (
     Misconception(
         "general-rule-first", "The first rule that matches decides; a rule above takes all leaves of the one that is left "
-        "over. Put the special before the general.", 1, error="rule-never-used(?s:.)*earlier rule"),
+        "over. Put the special before the general; or the rule above finds more than it should, as 'k' and 'o' are in "
+        "'blocks'.", 1, error="rule-never-used(?s:.)*earlier rule"),
     Misconception(
         "pattern-finds-nothing", "No path has this pattern in it: compare it, letter by letter, with the paths in the dry "
         "run.", 1, error="rule-never-used"),
@@ -147,11 +148,11 @@ ONE_WEIGHT = (
     Misconception(
         "second-weight-whole", "W1 is cut and W2 is not. At these sizes the program is the same, because a device may take "
         "its rows of W2 out of a whole copy. But then it has to hold the copy.", 1,
-        when=lambda o: of.cut(o, 1, 1) and not of.cut(o, 2, 0)),
+        when=lambda o: of.cut(o, 1, 1) and not of.cut(o, 2, 0) and of.apart(o, 1, 1)),
     Misconception(
         "first-weight-whole", "W2 is cut and W1 is not. The program is the same, because a device may take its columns of "
         "W1 out of a whole copy. But then it has to hold the copy.", 1,
-        when=lambda o: of.cut(o, 2, 0) and not of.cut(o, 1, 1)),
+        when=lambda o: of.cut(o, 2, 0) and not of.cut(o, 1, 1) and of.apart(o, 2, 0)),
 )  # fmt: skip
 BOTH = (
     NUMBERED,

@@ -185,6 +185,11 @@ def cut(observed: Observed, argument: int, dimension: int) -> bool:
     return bool(over(observed, argument, dimension))
 
 
+def apart(observed: Observed, argument: int, dimension: int) -> bool:
+    """Whether other mesh axes cut a dimension of an argument than cut the batch."""
+    return not set(over(observed, argument, dimension)) & set(over(observed, 0, 0))
+
+
 def weights_cut(observed: Observed) -> bool:
     """Whether anything is sharded in the two weights."""
     return any(cut(observed, argument, dimension) for argument in (1, 2) for dimension in (0, 1))

@@ -51,8 +51,7 @@ PREDICTED = (
 REDUCTION = (
     Misconception(
         "left-to-the-compiler",
-        "On global arrays, or by in_specs, the compiler sums for you, over all devices at once; choose the steps, in "
-        "shard_map.",
+        "On global arrays, or by in_specs, the compiler chooses how to sum; choose the steps yourself, in shard_map.",
         1, when=lambda o: not o.manual),
     Misconception(
         "promise-not-proved",
@@ -159,8 +158,8 @@ FEED = (
         1, error="spans non-addressable"),
     Misconception(
         "own-devices-only",
-        "The batch lies on devices of this process only, so each process made an array of its own: its mesh must have "
-        "those of all, jax.devices().",
+        "The mesh does not have all devices of both processes, so the batch lies on some of them only: it must have all of "
+        "jax.devices().",
         1, when=lambda seen: len(seen.returned[0]["batch"].placement.shards) < seen.launch.processes * seen.launch.devices),
     Misconception(
         "promised-copies",

@@ -142,7 +142,8 @@ MENDED_2 = (
         3, like=of.predictions_mixed),
     Misconception(
         "slices-of-the-cut",
-        "Each slice is a run of neighbouring rows, which are on few devices: so every slice, or all of them, must travel.",
+        "A slice has rows of few devices only, so slices, or all of x, must travel. Each slice needs equally many rows of "
+        "every device.",
         3, when=lambda o: o.price > 0 and not _whole(o, 0) and "stablehlo.while" in dict(o.operations)
         and agrees(o, (of.predictions(*wide(o)),))),
     Misconception(
@@ -206,7 +207,8 @@ MENDED_5 = (
 MENDED_6 = (
     Misconception(
         "floats-still-travel",
-        "The weights still travel as floats: an array is gathered in the form in which it is wanted whole. Want the whole "
+        "The weights still travel as floats: XLA for CPU gathers an array in the form in which it is wanted whole. Want "
+        "the whole "
         "numbers whole, and rescale after that.",
         3, when=of.wholes_moved),
     Misconception(

@@ -60,8 +60,10 @@ TRAIN = (
         "linear, such as the norm.", 1, when=transformer.own_terms),
     Misconception(
         "gradient-summed-twice",
-        "The gradients are as many times too large as there are devices along an axis: jax.grad has summed them already, "
-        "since the weights do not vary over it.", 2, when=transformer.too_large),
+        "The gradients are as many times too large as there are devices along an axis: jax.grad sums over an axis along "
+        "which "
+        "the weights do not vary. Take the pmean of the loss inside of what you differentiate, and no sum of gradients "
+        "after it.", 2, when=transformer.too_large),
     Misconception(
         "losses-after-the-step", "These are the losses after each step; report the loss that each step starts from.",
         1, when=lambda o: transformer.losses_like(o, transformer.trained(after=True))),
@@ -255,7 +257,8 @@ BUBBLE = (
 
 PIPELINE = (
     LEFT,
-    promise("Only the last stage knows the loss: a psum over stage, with zeros from all others, tells everybody.", 3),
+    promise("What out_specs calls equal varies over stage. Only the last stage knows the loss: a psum, with zeros from all "
+            "others, tells everybody. A stage's gradient is its own, and lies as W does.", 3),
     Misconception(
         "carry-does-not-vary",
         "The loop's carry starts as the same zeros everywhere and comes out varying over stage; cast it to varying before "
@@ -363,7 +366,7 @@ MIXTURE = (
     Misconception(
         "full-expert-answers",
         "Tokens without a place got an answer: an index beyond the room is moved to the last place when it is read. "
-        "mode='fill' gives zeros there.",
+        "mode='fill', fill_value=0 gives zeros there.",
         3, when=mixture.neighbours),
     Misconception(
         "not-weighted", "The expert's answer counts as much as the router's probability for it.",

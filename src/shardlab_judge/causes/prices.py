@@ -31,7 +31,7 @@ def _collectives(observed: Observed, over: int) -> Iterator[Misconception]:
         yield Misconception(
             "all-reduce-for-a-part",
             f"What is too much is half of its {_named(whole[0])}. An all-reduce brings the whole sum to every device; where "
-            "each keeps a part, a reduce-scatter moves half as much.",
+            "each keeps a part, a reduce-scatter moves half as much, and so does an all-gather where only zeros are added.",
         )
     for group in _alike(observed.collectives):
         enough = next((n for n in range(1, len(group)) if price(group[n:]) == over), 0)
@@ -51,7 +51,8 @@ def _whole_program(observed: Observed, budget: int) -> Iterator[Misconception]:
         yield Misconception(
             "sent-wide", f"It sends twice as many bytes as it has to: its arguments are {half}, widened first."
         )
-    times = {size: name for name, size in observed.case.axes if size > 1}
+    used = {axis for c in observed.collectives for axis in c.axes}
+    times = {size: name for name, size in observed.case.axes if size > 1 and name in used}
     if budget and (name := times.get(observed.price // budget)) and observed.price % budget == 0:
         yield Misconception(
             "bytes-times-axis",
