@@ -65,7 +65,8 @@ def short_and_long():
 
 @claim("arrays that were placed must agree on that order if they meet in it", "Whatever you place with `device_put`",
        "and so is all that is computed from it", "moves it wherever the others are",
-       "another order `in_shardings` puts right", "unless `jit` is told where its arguments are to lie")  # fmt: skip
+       "or `in_shardings` brings them there from as many others", "unless `jit` is told where its arguments are to "
+       "lie")  # fmt: skip
 def committed():
     """An array that was placed stays; one that was not follows."""
     placed = jax.device_put(drawn(8, 16), NamedSharding(MESH, P("x", "y")))
@@ -79,6 +80,9 @@ def committed():
     with pytest.raises(ValueError, match="Sharding passed to jit does not match"):
         jax.jit(jnp.add, in_shardings=placed.sharding)(placed, here)
     told = jax.jit(jnp.add, in_shardings=placed.sharding)(placed, jax.device_put(free, other.sharding))
+    four = [NamedSharding(Mesh(np.array(jax.devices()[i : i + 4]), ("x",), axis_types=AUTO[:1]), P("x")) for i in (0, 4)]
+    near, far = (jax.device_put(drawn(8, 16), sharding) for sharding in four)
+    assert jax.jit(jnp.add, in_shardings=four[0])(near, far).sharding.is_equivalent_to(four[0], 2)
     assert told.sharding.is_equivalent_to(placed.sharding, 2) and np.array_equal(told, np.asarray(placed) + np.asarray(free))
 
 

@@ -28,8 +28,9 @@ ORDER = Question(
         "that nobody calls does not.",
         "Once started, the devices keep their number, since arrays lie on them. So ask first: import, ask, make, print.",
     ),
-    explanation="JAX starts its devices when something needs them for the first time: an array, a call of a compiled "
-                "function, lowering one, or the question which devices there are. From then on their number stays, because "
+    explanation="JAX starts its devices when something needs them for the first time: an array, a call of a function under "
+    "jax.jit, compiling it without a call, or the question which devices there are. From then on their number stays, "
+    "because "
                 "arrays lie on them. So the number has to be asked for between the import and the first use, and that "
                 "is what the first cell of every chapter does. NumPy's arrays, specs and functions that have not been "
                 "called need no device. If you see the RuntimeError in your own work, look for the earlier line that "
@@ -106,13 +107,12 @@ CLOCK = Question(
         "above the peak.",
     ),
     explanation="The call of a large product returns as soon as the work is handed over (when many are under way, the next "
-                "may wait). A clock that stops there shows "
-                "the handing over, however large the matrices are, and it makes no difference what is waited for "
-                "afterwards. block_until_ready waits; so does everything that needs the numbers, such as np.asarray or "
-                "print.\n\nThe first call of a jitted function compiles as well, as does the first with another shape, "
-                "dtype or sharding, so a measurement starts with the call after it. And every time can be turned into "
-                "a rate: a product of an (m, k) and a (k, n) matrix has 2·m·k·n FLOPs, and if that would be above "
-                "the peak of the chip, the time is wrong.",
+                "may wait). A clock that stops there shows the handing over, however large the matrices are, and it makes "
+                "no difference what is waited for afterwards. block_until_ready waits; so does everything that needs the "
+                "numbers, such as np.asarray or print.\n\nThe first call of a jitted function compiles as well, as does the "
+                "first with another shape, dtype or sharding, so a measurement starts with the call after it. And every "
+                "time can be turned into a rate: a product of an (m, k) and a (k, n) matrix has 2·m·k·n FLOPs, and if that "
+                "would be above the peak of the chip, the time is wrong.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (ORDER, SHARE, REPORT, CLOCK)

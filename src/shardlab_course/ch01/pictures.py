@@ -23,7 +23,7 @@ WOVEN = (0, 4, 1, 5, 2, 6, 3, 7)
 TUPLE_ORDER = "The same blocks are dealt to other devices: in a tuple of mesh axes the first one is the slowest."
 TURNED = "The cuts are right, but the devices are dealt out in another order: look where device 1 lies in the picture."
 TRANSPOSED = "The entries of a spec stand for the array's dimensions in order: first the rows, then the columns."
-UNPACKED = "Two dimensions are cut here, by two entries; a tuple in parentheses of its own is one entry, and cuts one."
+UNPACKED = "Yours cuts two dimensions, by two entries; a tuple in parentheses of its own is one entry, and cuts one."
 COPIES = "A mesh axis that the spec does not name makes copies; every device of the mesh holds something."
 OTHERS = "The blocks lie on other devices: a mesh takes its devices from the list that it is given, in that order."
 SORTED = "Right cuts, but the devices stand in their usual order."
@@ -66,7 +66,7 @@ PICTURES = (
         "B", _placed(GRID, ("x", "y")),
         near("spec-transposed", TRANSPOSED, GRID, ("y", "x")),
         near("mesh-turned", TURNED, TALL, ("y", "x")),
-        near("mesh-turned", "Rows are cut in four here, and columns in two.", TALL, ("x", "y")),
+        near("mesh-turned", "Yours cuts the rows in four, and the columns in two.", TALL, ("x", "y")),
         near("axis-forgotten", COPIES, GRID, ("x",)),
         near("axis-forgotten", COPIES, GRID, (None, "y")),
         backwards(GRID, ("x", "y")),
@@ -76,7 +76,7 @@ PICTURES = (
         near("spec-transposed", TRANSPOSED, GRID, ("x", "y")),
         near("mesh-turned", TURNED, TALL, ("x", "y")),
         near("tuple-order", TUPLE_ORDER, CUBE, (("z", "y"), "x")),
-        near("mesh-turned", "Rows are cut in two here, and columns in four.", TALL, ("y", "x")),
+        near("mesh-turned", "Yours cuts the rows in two, and the columns in four.", TALL, ("y", "x")),
         near("axis-forgotten", COPIES, GRID, ("y",)),
         near("axis-forgotten", COPIES, GRID, (None, "x")),
         backwards(GRID, ("y", "x")),

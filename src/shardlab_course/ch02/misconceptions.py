@@ -117,7 +117,7 @@ TIME = (
         like=gather(hops=lambda n, both: (n + 1) // 2 if both else n - 1)),
     Misconception(
         "doubles-like-a-tree", "On a ring a device talks to its two neighbours only: after log2(n) hops a shard has come "
-        "that far, and on a ring of more than 4 not to everyone.", 1,
+        "that far; on a ring of 16 that is not to everyone.", 1,
         like=gather(hops=lambda n, both: math.ceil(math.log2(n)))),
     Misconception(
         "waits-once", "Every hop waits for its latency: a shard cannot be passed on before it has come.", 3,

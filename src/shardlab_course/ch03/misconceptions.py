@@ -274,16 +274,17 @@ STEPS = (
         "columns-only", "Columns make terms, so every step ends in a sum over all devices: six collectives, each twice the "
         "price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
     Misconception(
-        "rows-before-columns", "x arrives cut, and was gathered before the first step. Rows want it whole, columns want it "
-        "cut: begin with columns, and let x lie as it comes.", 2,
+        "rows-before-columns", "x is gathered where rows follow a cut x. Rows want it whole; columns want it cut, as it "
+        "arrives: begin with columns, and let x lie as it comes.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
     Misconception(
-        "gathered-between", "x is gathered as often as it is summed. A sum of columns' terms leaves it whole, as rows want "
-        "it; rows leave it cut, as columns want it. Let it lie.", 2,
+        "gathered-between", "x is gathered three times. A sum of columns' terms leaves it whole, as rows want it; rows "
+        "leave it cut, as columns want it. In turn they need no gather.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathers_of_x(o) == of.STEPS // 2),
     Misconception(
         "brought-together-at-the-end", "After the last step x lies in rows, as it should; nothing more is to be done.", 3,
-        when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, -1) and _gathers_of_x(o) == 1),
+        when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, -1) and _gathers_of_x(o) == 1
+        and o.placements[0].shard_shape == o.placements[0].shape),
     *(Misconception(
         "one-step-too-few", "Six steps, and each divides by the root of N.", 1, like=wrong)
       for wrong in (
@@ -335,8 +336,9 @@ SHARES = (
     Misconception(
         "local-softmax", "Each device divided by the sum of its own rows only.", 1, local=lambda at, x: of.softmax_rows(x)),
     Misconception(
-        "out-shardings-free", "A request at the end, a constraint or out_shardings, says where the output ends. Before it "
-        "something was computed across the cut rows, with an all-reduce of a number a column: turn x first.", 1,
+        "out-shardings-free", "Something was computed across the cut rows, with an all-reduce of a number a column. A "
+        "constraint or out_shardings says where an array lies, not how it is made: turn x first, and compute all from the "
+        "turned one.", 1,
         when=lambda o: "all-to-all" in o.kinds and any(
             c.kind == "all-reduce" and c.payload_bytes % (o.inputs[0].itemsize * o.inputs[0].shape[1]) == 0
             for c in o.collectives)),

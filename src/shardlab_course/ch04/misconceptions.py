@@ -189,8 +189,8 @@ SCATTERED = (
 )  # fmt: skip
 
 GUARD = (
-    lets_through("values-alone", "It lets right values through that cost many times the bytes, or lie in pieces: what may "
-    "be sent follows from the output.",
+    lets_through("values-alone", "It lets right values through that cost many times the bytes: what may be sent follows "
+    "from the output.",
                  "gathered", "unsummed", hint=1),
     lets_through("bytes-alone", "It looks at what is sent, and a program that adds nothing up sends nothing: see `error`.",
                  "unsummed", "gathered", hint=1),

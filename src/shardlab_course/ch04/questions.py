@@ -238,7 +238,7 @@ GUARD = Question(
         "out = facts['outputs'][0]; return facts['error'] < 1e-5 and out['shard'] == out['shape'] and facts['price'] is not "
         "None and facts['price'] <= 2 * 4 * math.prod(out['shape']).",
     ),
-    explanation="Each fact alone can be had by a wrong program: right values for five times the bytes, few bytes for "
+    explanation="Each fact alone can be had by a wrong program: right values for many times the bytes, few bytes for "
                 "values that nobody added up, or both with the output left in pieces. Together they say what the "
                 "product promises. What they leave open is as important: two all-reduces of half the output, a loop of "
                 "four small ones, or a reduce-scatter and an all-gather cost the same, and XLA for CPU and for v5e "

@@ -90,8 +90,8 @@ MINI = (
 RULES = (
     Misconception(
         "general-rule-first", "The first rule that matches decides; a rule above takes all leaves of the one that is left "
-        "over. Put the special before the general; or the rule above finds more than it should, as 'k' and 'o' are in "
-        "'blocks'.", 1, error="rule-never-used(?s:.)*earlier rule"),
+        "over. Put the special before the general. It may also be that the rule above finds more than it should: 'k' and "
+        "'o' are in 'blocks'.", 1, error="rule-never-used(?s:.)*earlier rule"),
     Misconception(
         "pattern-finds-nothing", "No path has this pattern in it: compare it, letter by letter, with the paths in the dry "
         "run.", 1, error="rule-never-used"),
@@ -132,9 +132,8 @@ NUMBERED = Misconception(
     "degree-in-the-expression", "Numbers and stars do not follow the mesh: name its axes, and each mesh says "
     "how many devices they have.", 1, when=of.numbered)  # fmt: skip
 BY_ROWS = Misconception(
-    "first-weight-by-rows", "W1 is cut along x. Then the sum comes a layer too early, over the wide hidden "
-    "layer, or W1 itself has to be moved. Cut y in both "
-    "weights, and x in none.", 2, when=lambda o: of.cut(o, 1, 0))  # fmt: skip
+    "first-weight-by-rows", "W1 is cut along x. Then the sum comes a layer too early, over the wide hidden layer, or W1 "
+    "itself has to be moved. Cut y in both weights, and x in none.", 2, when=lambda o: of.cut(o, 1, 0))  # fmt: skip
 X_BY_COLUMNS = Misconception(
     "input-by-columns", "X is cut along x: a device has parts of rows, and the columns of W1 need whole "
     "rows.", 2, when=lambda o: of.cut(o, 0, 1))  # fmt: skip
@@ -146,12 +145,12 @@ BY_COLUMNS = Misconception(
     "columns.", 2, when=lambda o: of.cut(o, 2, 1))  # fmt: skip
 ONE_WEIGHT = (
     Misconception(
-        "second-weight-whole", "W1 is cut and W2 is not. At these sizes the program is the same, because a device may take "
-        "its rows of W2 out of a whole copy. But then it has to hold the copy.", 1,
+        "second-weight-whole", "W1 is cut and W2 is not. A device may take its rows of W2 out of a whole copy, but then it "
+        "has to hold the copy. And where a mesh axis lies idle, XLA gathers the hidden layer instead.", 1,
         when=lambda o: of.cut(o, 1, 1) and not of.cut(o, 2, 0) and of.apart(o, 1, 1)),
     Misconception(
-        "first-weight-whole", "W2 is cut and W1 is not. The program is the same, because a device may take its columns of "
-        "W1 out of a whole copy. But then it has to hold the copy.", 1,
+        "first-weight-whole", "W2 is cut and W1 is not. A device may take its columns of W1 out of a whole copy, but then "
+        "it has to hold the copy. And where a mesh axis lies idle, it may do more of the work than its part.", 1,
         when=lambda o: of.cut(o, 2, 0) and not of.cut(o, 1, 1) and of.apart(o, 2, 0)),
 )  # fmt: skip
 BOTH = (
@@ -191,8 +190,8 @@ SAYABLE = (
         "b needs a mesh.", 2, like=lambda said: said["b"] == "numbers"),
     Misconception(
         "devices-in-numbers", "Numbers are for all devices in the order of jax.devices(); c and d have another order, or "
-        "fewer. The mesh knows, the expression only names its "
-        "axes.", 2, like=lambda said: "numbers" in (said["c"], said["d"])),
+        "fewer. The mesh knows, the expression only names its axes.",
+        2, like=lambda said: "numbers" in (said["c"], said["d"])),
     Misconception(
         "mesh-cannot-be-given", "A mesh may be given, with any order of devices and with fewer of them, and an expression "
         "names its axes, in any order (b, c, d).", 2, like=lambda said: "nothing" in (said["b"], said["c"], said["d"])),
@@ -273,8 +272,8 @@ INSIDE = (
         when=lambda o: of.output_parts(o)[1] > 1),
     Misconception(
         "batch-over-all", "The batch of the output is cut over both axes. It is asked for over 'data': the devices along "
-        "'model' share the same rows, and cut the "
-        "weights.", 2, when=lambda o: of.output_parts(o)[0] > max(dict(o.case.axes).values())),
+        "'model' share the same rows, and cut the weights.",
+        2, when=lambda o: of.output_parts(o)[0] > max(dict(o.case.axes).values())),
     Misconception(
         "batch-over-model", "The batch is cut over 'model', and it belongs over 'data'; y, in the weights, is for "
         "'model'.", 2, when=lambda o: of.output_parts(o)[0] not in (1, dict(o.case.axes)["data"])),
@@ -282,15 +281,14 @@ INSIDE = (
         "weights-not-cut", "The batch is cut and the weights are not: the devices of a row of the mesh all do the same "
         "work.", 2, when=lambda o: not o.collectives),
     Misconception(
-        "second-weight-left-open", "Nothing says where W2 lies. While the output is narrower than the hidden layer, and the "
-        "batch is cut over 'data', XLA takes rows of W2 all the same. Here it is as wide or wider: XLA, for CPU and for "
-        "v5e, gathers the hidden layer, "
-        "which is fewer bytes, and every device along 'model' computes the same second product. Constrain W2, too.", 2,
+        "second-weight-left-open", "W2 is not cut. While the output is narrower than the hidden layer, and the batch is cut "
+        "over 'data', XLA takes rows of W2 all the same. Here it is as wide or wider: XLA, for CPU and for v5e, gathers the "
+        "hidden layer, which is fewer bytes, and every device along 'model' computes the same second product. Constrain W2, "
+        "too.", 2,
         when=of.second_left_open),
     Misconception(
         "hidden-layer-moves", "The hidden layer is moved. Cut y in both weights, and in the hidden layer if you constrain "
-        "it: "
-        "then only the output is summed.", 2, when=of.hidden_moves),
+        "it: then only the output is summed.", 2, when=of.hidden_moves),
 )  # fmt: skip
 
 MECHANISM = why(

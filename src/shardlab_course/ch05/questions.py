@@ -134,7 +134,7 @@ DEGREE = Question(
         "In each expression replace the number of replicas by @data and the degree by @model; axes that an expression "
         "does not name make copies, so bare numbers go.",
     ),
-    explanation="With numbers, the degree and the number of copies stand in each expression, and all of them must "
+    explanation="With numbers, the degree and the number of replicas stand in each expression, and all of them must "
                 "change at once; forget one, and the program is still right, at another price. With "
                 "names, the expressions say which dimension goes with which role, and the mesh alone says how many "
                 "devices have the role. XLA, for CPU and for TPU, makes one all-reduce either way, over 'model'. But "

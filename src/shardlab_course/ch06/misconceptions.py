@@ -21,8 +21,8 @@ TYPES = (
         "sum should lie. It raises.", 2, like=lambda got: got["h"] not in ("error", None)),
     Misconception(
         "none-against-axis-clashes",
-        "None against an axis is no conflict: the whole operand is sliced for nothing. In arithmetic only two different "
-        "axes in one dimension, or one axis in two dimensions, are an error.", 2, like=lambda got: got["f"] == "error"),
+        "None against an axis is no conflict: the whole operand is sliced for nothing. Two different axes in one "
+        "dimension, or one axis in two dimensions, are an error.", 2, like=lambda got: got["f"] == "error"),
     Misconception(
         "sum-replicates", "A sum over rows takes away the dimension over x, and nothing else: what is left stays over y.",
         1, like=lambda got: got["b"] == "float32[16]"),
@@ -140,7 +140,7 @@ LATE = (
     AMBIGUOUS,
     Misconception(
         "pays-three-times",
-        "Three products are added up over the devices, so three times the bytes move. Terms may be added to terms first, "
+        "More than one sum is added up over the devices, and each moves its bytes. Terms may be added to terms first, "
         "without communication.",
         2, when=lambda o: of.right(o, of.summed_products)
         and of.moved(o, "all-reduce") >= 2 * of.summed_products(*o.inputs[:2]).size * 4),

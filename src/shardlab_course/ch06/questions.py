@@ -226,14 +226,13 @@ THREE = Question(
         "Manual: psum(x @ W, 'x'), then add the bias, then the sigmoid, with in_specs P('x'), P('x', None), P() and "
         "out_specs P().",
     ),
-    explanation="All three compile to the same all-reduce of one number a unit, so to the machine they are one "
-                "program. To you they are not. Auto is the program for one device; where x and W lie is said "
-                "outside, and what moves is found out afterwards. Explicit is the same line with the one decision in "
-                "it. Manual says everything: pieces in, terms, their sum, bias and sigmoid after it.\n\nEach way has "
-                "its own mistakes. Where things lie cannot make Auto wrong; it can only change what it costs. Explicit "
-                "refuses what "
-                "its rules do not decide. Manual trusts your order: with the bias inside of the sum it is added once for "
-                "each device along x, and a sigmoid before the sum is another function, and neither is an error.",
+    explanation="All three compile to the same all-reduce of one number a unit, so to the machine they are one program. To "
+                "you they are not. Auto is the program for one device; where x and W lie is said outside, and what moves is "
+                "found out afterwards. Explicit is the same line with the one decision in it. Manual says everything: "
+                "pieces in, terms, their sum, bias and sigmoid after it.\n\nEach way has its own mistakes. Where things lie "
+                "cannot make Auto wrong; it can only change what it costs. Explicit refuses what its rules do not decide. "
+                "Manual trusts your order: with the bias inside of the sum it is added once for each device along x, and a "
+                "sigmoid before the sum is another function, and neither is an error.",
 )  # fmt: skip
 
 FULLY = Question(

@@ -8,6 +8,7 @@ import numpy as np
 
 from shardlab_course.ch07 import oracles as of
 from shardlab_course.ch07 import recognised as by
+from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
@@ -15,11 +16,6 @@ PROMISE = Misconception(
     "promise-not-proved",
     "out_specs promises equal copies over an axis over which the output's type still varies: sum over it, gather "
     "with to='invarying', or name the axis.", 2, error="can't be statically inferred")  # fmt: skip
-LEFT = Misconception(
-    "left-to-the-compiler",
-    "What moves here is left to XLA: by a program on whole arrays, or by in_specs other than where they lie. Write "
-    "what one device does, in jax.shard_map.", 1,
-    when=lambda o: not o.manual)  # fmt: skip
 GATHERS = Misconception(
     "gathers-everything", "Whole blocks are brought together; a few numbers from each device would do.", 2,
     when=lambda o: by.gathers(o, whole=True))  # fmt: skip
@@ -180,8 +176,8 @@ TEST = (
         "Rows with mean 0 and standard deviation 1 can be other rows than those of x. Compare with what should have come "
         "out.", 3, like=functools.partial(of.moments, axis=1)),
     Misconception(
-        "exactly-equal", "Right answers are refused. They differ in the last digits, so allow a small difference; or what "
-        "they are compared with is not what NumPy says.", 3,
+        "exactly-equal", "All right answers are refused. Look at one: x and y are lists of lists, and its last digits "
+        "differ from NumPy's, so allow a small difference; x.std is that of each row.", 3,
         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
     Misconception(
         "first-row-compared", "The first row is right, and another one may be wrong. Compare all of it.", 3,
@@ -199,8 +195,8 @@ MASKED = (
     PROMISE, LEFT,
     Misconception(
         "mean-of-means",
-        "Means were put together, which gives every device the same weight, however few words it has. Add sums and "
-        "counts up first, then divide once.", 1, when=by.mean_of_means),
+        "Means were put together, which gives every device, or sentence, the same weight, however few words it has. Add "
+        "sums and counts up first, then divide once.", 1, when=by.mean_of_means),
     Misconception(
         "padding-counted", "All entries were averaged, behind the end of the sentences too.", 1,
         like=lambda losses, lengths: losses.mean()),
@@ -289,8 +285,8 @@ LOGSUMEXP = (
 SOLVES = (
     Misconception(
         "vector-looks-like-matrix",
-        "With two dimensions b is taken for a matrix, not for a stack of vectors, as it is. A[0] and b[0] of a block are "
-        "one system; jax.vmap says that there is a stack.", 1,
+        "With two dimensions b is taken for a matrix, and not for the stack of vectors that it is. A[0] and b[0] of a block "
+        "are one system; jax.vmap says that there is a stack.", 1,
         error=r"Invalid shapes for solve|contracting dimensions to have the same shape, got \(\d+,\) and \([18],\)"),
     Misconception(
         "brought-to-the-host",
@@ -343,7 +339,8 @@ BY_ROW = (
     Misconception(
         "best-of-columns", "The best were sought down the columns, in dimension 0.", 1, when=by.down_columns),
     Misconception(
-        "three-or-one", "Two are wanted for each row.", 1, when=lambda o: of.shape(o)[1] != of.BEST),
+        "three-or-one", "Two are wanted for each "
+        "row.", 1, when=lambda o: of.shape(o)[0] == len(o.inputs[0]) and of.shape(o)[1] != of.BEST),
 )  # fmt: skip
 BY_COLUMN = (
     TRAVEL, PROMISE,
@@ -362,7 +359,8 @@ BY_COLUMN = (
     Misconception(
         "padded-and-summed", "Candidates padded to full length, and reduced: right, and an all-reduce costs twice a "
         "gather.", 2,
-        when=lambda o: o.kinds == {"all-reduce"} and of.same(o, of.best(o.inputs[0])[0])),
+        when=lambda o: o.kinds == {"all-reduce"} and of.same(o, of.best(o.inputs[0])[0])
+        and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
     Misconception(
         "best-of-each-device",
         "Each device returned the best of its own columns; the best of all are among them, and nobody compared.", 1,

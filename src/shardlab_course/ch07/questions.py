@@ -72,14 +72,13 @@ PREDICT = Question(
         "Two are refused: one returns a scalar and names an axis; in the other, devices along y hold other sums, and "
         "out_specs says that they agree.",
     ),
-    explanation="Out specs put blocks side by side; they never add. B: blocks of [2, 12] side by side along x in "
-                "dimension 1 make [2, 48]. C: every device has all of z, and x, named in out_specs, repeats it four times. "
-                "D and E: other specs on the way out than on the way in are fine.\n\nIn F a device along y has the sum of "
-                "half a "
-                "row; nobody added the halves, and the type f32[2]{V:(x,y)} says so. G adds them. H has no dimension to "
-                "put side by side: return shape (1,) instead. a, b and c are the same two numbers on every device: "
-                "copies that are taken once, repeated, or added four times over, because psum does not ask whether what "
-                "it adds are copies.",
+    explanation="Out specs put blocks side by side; they never add. B: blocks of [2, 12] side by side along x in dimension "
+                "1 make [2, 48]. C: every device has all of z, and x, named in out_specs, repeats it four times. D and E: "
+                "other specs on the way out than on the way in are fine.\n\nIn F a device along y has the sum of half a "
+                "row; nobody added the halves, and the type f32[2]{V:(x,y)} says so. G adds them. H has no dimension to put "
+                "side by side: return shape (1,) instead. a, b and c are the same two numbers on every device: copies that "
+                "are taken once, repeated, or added four times over, because psum does not ask whether what it adds are "
+                "copies.",
 )  # fmt: skip
 
 LIE = Question(

@@ -8,13 +8,10 @@ import numpy as np
 
 from shardlab_course.ch08 import oracles as of
 from shardlab_course.shared import rings
+from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
-LEFT = Misconception(
-    "left-to-the-compiler",
-    "What moves, if anything does, is left to the compiler: by a program without shard_map, or by its in_specs. Write it "
-    "inside shard_map.", 1, when=lambda o: not o.manual)  # fmt: skip
 READY_MADE = Misconception(
     "uses-a-finished-collective",
     "Something other than ppermute moves data; here you build the collective out of ppermute alone.",
@@ -30,7 +27,7 @@ PROMISE = Misconception(
     "inferred")  # fmt: skip
 PARTS = Misconception(
     "promise-not-proved",
-    "out_specs=P() says that all devices end with the same. Here each ends with its own part of the sum: P('x').", 2,
+    "out_specs=P() says that all devices end with the same. Here each is to end with its own part of the sum: P('x').", 2,
     error="can't be statically inferred")  # fmt: skip
 CARRY = Misconception(
     "carry-changes-type",
@@ -134,8 +131,8 @@ REDUCE = (
         "and a device keeps its own and every arrival.", 2, when=lambda o: of.incomplete(o, of.summed(o.inputs[0]))),
     Misconception(
         "term-left-out",
-        "Every sum lacks one device's term. In the first half it begins with a chunk, not with zeros, and each hop, the "
-        "last one too, is followed by an addition.", 2, when=of.short_sums),
+        "Every sum lacks one device's term. In the first half it begins with a chunk, not with zeros, and each of n - 1 "
+        "hops, the last one too, is followed by an addition.", 2, when=of.short_sums),
     Misconception(
         "finished-sums-added",
         "Some sums have a term more than once. In the first half each device adds its own once to each; in the second what "
@@ -152,8 +149,8 @@ BOTH_WAYS = (
         "still-one-way", "All blocks still travel one way round: n - 1 hops, each of which waits for the one before.",
         1, when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 1),
     Misconception(
-        "one-way-after-the-other", "There are hops in both directions, and each waits for the one before: both ways "
-        "have to begin with the device's own block.", 1,
+        "one-way-after-the-other", "There are hops in both directions, and each waits for the one before: let both "
+        "ways begin with the device's own block, and send on what just came.", 1,
         when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 2),
     Misconception(
         "halves-both-ways",
@@ -167,7 +164,7 @@ BOTH_WAYS = (
     Misconception(
         "antipode-sent-twice", "With an even n the block from opposite comes from both sides; it is needed once.",
         3, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.needless(o)
-        and rings.devices(o) % 2 == 0 and o.depth < rings.hops(o)),
+        and rings.devices(o) % 2 == 0 and o.depth == rings.devices(o) // 2),
     TOO_MANY,
 )  # fmt: skip
 
@@ -185,7 +182,7 @@ HALO = (
         1, when=of.wrapped),
     Misconception(
         "no-exchange",
-        "Every block was filtered as if nothing lay beside it: right inside, wrong where another block begins.",
+        "Every block was filtered as if nothing lay beside it: right inside, wrong in the rows beside another block.",
         1, when=of.lonely),
     Misconception(
         "one-side-only", "Only one of a block's two edges got its neighbour's row, the other one zeros: a device needs a "

@@ -43,8 +43,8 @@ GATHER = Question(
         "device did this block begin?",
         "After i hops to the next device, device d holds the block that began on (d - i) % n. Its place in the output is "
         "that number times the rows of a block.",
-        "Make zeros for the whole, put your own block there, then n - 1 times: ppermute, and "
-        "dynamic_update_slice_in_dim at row (d - i) % n times a block's rows. out_specs=P() needs check_vma=False.",
+        "Make zeros for the whole, put your own block at row d times a block's rows, then n - 1 times: ppermute, and "
+        "dynamic_update_slice_in_dim at ((d - i) % n) times them. out_specs=P() needs check_vma=False.",
     ),
     explanation="n blocks, n - 1 hops, and in each hop every device sends one block to its neighbour and gets one: (n - "
                 "1) / n of the gathered array a device. The index algebra is all there is to get wrong. Chunks come in "
@@ -161,12 +161,11 @@ TREES = Question(
     ),
     explanation="A tree is shallow and heavy, a ring deep and light. For small arrays only the number of dependent hops "
                 "counts, and from n = 4 on 2 log2(n) beats 2 (n - 1); for large ones only bytes count, and V / n beats V. "
-                "The crossing "
-                "lies at (n - 1) / ceil(log2(n)) times latency times bandwidth: for 8 devices about 105 kB at 1 "
-                "microsecond and 45 GB/s.\n\nSo libraries keep both and choose by size. The tree here may use any pair of "
-                "devices, as a switch allows; on a ring of chips its long hops would cross several links. Recursive "
-                "halving and doubling has the depth of the tree and the bytes of the ring, where n is a power of two and "
-                "all devices can talk to each other.",
+                "The crossing lies at (n - 1) / ceil(log2(n)) times latency times bandwidth: for 8 devices about 105 kB at "
+                "1 microsecond and 45 GB/s.\n\nSo libraries keep both and choose by size. The tree here may use any pair of "
+                "devices, as a switch allows; on a ring of chips its long hops would cross several links. Recursive halving "
+                "and doubling has the depth of the tree and the bytes of the ring, where n is a power of two and all "
+                "devices can talk to each other.",
 )  # fmt: skip
 
 SHAPES: dict[str, Any] = {

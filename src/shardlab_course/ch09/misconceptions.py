@@ -7,13 +7,10 @@ from functools import partial
 from shardlab_course.ch09 import budget, dropout, layers
 from shardlab_course.ch09 import oracles as of
 from shardlab_course.shared.guarded import counts, lets_through, one_size
+from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
-LEFT = Misconception(
-    "left-to-the-compiler",
-    "What moves here is left to the compiler: by a program without shard_map, or by its in_specs. Write it here.",
-    1, when=lambda o: not o.manual)  # fmt: skip
 PROMISE = Misconception(
     "promise-not-proved",
     "out_specs promises equal copies over an axis over which the type still varies: the terms have not been "
@@ -321,8 +318,9 @@ GUARD = (
                  "left-cut", "weights-gathered", "last-unsummed"),
     one_size("unrolled"),
     counts("unrolled", "rows-apart", "scanned"),
-    lets_through("dtype-forgotten", "It allows twice the bytes of one all-reduce a layer: too large a factor, or four bytes "
-                 "for each number where the activations have two (read `dtype`).",
+    lets_through("dtype-forgotten", "It lets twice the bytes of one all-reduce a layer pass: `price` has no limit, the "
+                 "factor is too large, or it takes four bytes for each number where the activations have two (read "
+                 "`dtype`).",
                  "doubled", "weights-gathered", "last-unsummed"),
 )  # fmt: skip
 

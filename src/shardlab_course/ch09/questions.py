@@ -74,11 +74,10 @@ BY_HAND = Question(
     explanation="In mlp_by_hand the hidden layer is cut by columns, so relu is local, and the one psum comes last. In "
                 "three_layers the second product gives terms, and relu must wait: relu(a) + relu(b) is relu(a + b) only "
                 "where a and b do not have opposite signs. But nobody needs all columns of the sum: W3 by rows wants each "
-                "device's own.\n\nSo a reduce-scatter along the columns is enough: with E columns in the second layer "
-                "T·E·4 bytes of price "
-                "instead of twice as much, as XLA for CPU compiles it. Its output lies exactly as the first layer's did. "
-                "Layers alternate: by columns, by rows, and after a scatter by rows again. A test with positive numbers "
-                "cannot see a relu in the wrong place, because there it does nothing.",
+                "device's own.\n\nSo a reduce-scatter along the columns is enough: with E columns in the second layer T·E·4 "
+                "bytes of price instead of twice as much, as XLA for CPU compiles it. Its output lies exactly as the first "
+                "layer's did. Layers alternate: by columns, by rows, and after a scatter by rows again. A test with "
+                "positive numbers cannot see a relu in the wrong place, because there it does nothing.",
 )  # fmt: skip
 
 BIAS = Question(
@@ -231,11 +230,10 @@ GUARD = Question(
     explanation="The promise of tensor parallelism is one all-reduce of the activations a layer, and weights that stay "
                 "where they are. In bytes it is twice the layers times T D times the size of a number, which catches "
                 "weights that are gathered (while there are fewer tokens than hidden units), gathered hidden activations, "
-                "and a second average that changes no value.\n\nThe dtype "
-                "belongs to it: who allows four bytes where the activations have two lets every sum be sent twice. XLA "
-                "for CPU widens bfloat16 sums to float32 by itself, XLA for v5e does not, so a guard for chips is asked "
-                "about what was compiled for them. A scan is one collective in the text and as many in the run as there "
-                "are layers; `price` counts rounds, and so must you.",
+                "and a second average that changes no value.\n\nThe dtype belongs to it: who allows four bytes where the "
+                "activations have two lets every sum be sent twice. XLA for CPU widens bfloat16 sums to float32 by itself, "
+                "XLA for v5e does not, so a guard for chips is asked about what was compiled for them. A scan is one "
+                "collective in the text and as many in the run as there are layers; `price` counts rounds, and so must you.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (CUTS, BY_HAND, BIAS, SEQUENCE, DROPOUT, GROUPED, BOTH, GUARD)

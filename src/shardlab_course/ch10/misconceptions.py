@@ -12,12 +12,9 @@ from shardlab_course.ch10 import clipping
 from shardlab_course.ch10 import oracles as of
 from shardlab_course.shared import agreement
 from shardlab_course.shared.guarded import counts, lets_through, one_size
+from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
-
-LEFT = Misconception(
-    "left-to-the-compiler", "What moves is left to the compiler, on global arrays or by in_specs; write what one device "
-    "does, in shard_map.", 1, when=lambda o: not o.manual)  # fmt: skip
 
 
 def promise(cause: str, hint: int = 2) -> Misconception:
@@ -70,8 +67,8 @@ STEP = (
     Misconception(
         "pmap-habit",
         "With the check on, in shard_map the gradient of a weight that does not vary is a sum over the devices already: of "
-        "local means it is n times too large, and a pmean of it changes nothing. With the check off, a psum of local means' "
-        "gradients is n times their mean.",
+        "local means it is n times too large, and a pmean of it changes nothing. With the check off, or with "
+        "weights that were cast to varying, a psum of local means' gradients is n times their mean.",
         3, when=lambda o: o.manual and of.steps_too_long(o)),
     gathers("Samples are brought together on every device. They may stay where they are, since only terms of the gradients "
             "have to be added."),
@@ -162,9 +159,9 @@ MICRO = (
         3, error="unreduced while"),
     Misconception(
         "accumulator-does-not-vary",
-        "Inside shard_map the gradients vary over data, and what they are added to, or come beside, does not: start from "
-        "zeros that vary too, "
-        "such as zeros_like of the weights that you cast.",
+        "A loop in shard_map starts from something that does not vary over data, and its rounds make it vary: an "
+        "accumulator of gradients, say, or of losses. Start from what varies too, such as zeros_like of the weights that "
+        "you cast.",
         3, error="manual axis types do not match"),
     Misconception(
         "all-reduce-in-both-loops",

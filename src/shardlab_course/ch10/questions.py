@@ -74,8 +74,7 @@ UNCHECKED = Question(
     hints=(
         "Without the check JAX does not track what varies. So nothing can tell it that a sum is missing.",
         "Then jax.grad inserts no sum for the weights: backward there is only the transpose of what you wrote. What is the "
-        "transpose of psum, if there is "
-        "no cast to be it?",
+        "transpose of psum, if there is no cast to be it?",
         "c has no collective. a averages gradients of own samples. In b the cotangent 1 goes through psum's transpose, "
         "again a psum, and the division by 8: what is left?",
     ),
@@ -221,14 +220,13 @@ GUARD = Question(
         "allowed = 2 * 4 * sum(math.prod(w['shape']) for w in facts['inputs'][:2]); error < 1e-4; all(out['shard'] == "
         "out['shape'] for out in facts['outputs']); and price at most allowed.",
     ),
-    explanation="A gradient that nobody added up is the gradient of other data on each device; training goes on, and "
-                "the copies of the weights drift apart. One that was added and not averaged is too large by the number "
-                "of devices. Both show in the values; of the second nothing else shows, of the first "
-                "only that too little is sent, which no limit refuses.\n\nWhat values cannot show is a mean that was taken "
-                "twice, one "
-                "for each microbatch, all gradients gathered, or a whole batch that was brought to every device: right, "
-                "and two to forty-three times the bytes here. One all-reduce of the weights' bytes is what data parallelism "
-                "owes, in as many pieces as a compiler likes.",
+    explanation="A gradient that nobody added up is the gradient of other data on each device; training goes on, and the "
+                "copies of the weights drift apart. One that was added and not averaged is too large by the number of "
+                "devices. Both show in the values; of the second nothing else shows, of the first only that too little is "
+                "sent, which no upper limit refuses.\n\nWhat values cannot show is a mean that was taken twice, one for "
+                "each microbatch, all gradients gathered, or a whole batch that was brought to every device: right, and two "
+                "to forty-three times the bytes here. One all-reduce of the weights' bytes is what data parallelism owes, "
+                "in as many pieces as a compiler likes.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (

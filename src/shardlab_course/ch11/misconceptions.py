@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch11 import oracles as of
+from shardlab_course.shared.manual import LEFT
 from shardlab_course.shared.products import slice_met
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.value import Believed, why
@@ -114,10 +115,7 @@ def _scaled(o: Observed, factor: float) -> bool:
 
 
 GRADIENTS = (
-    Misconception(
-        "left-to-the-compiler",
-        "What moves is left to the compiler, on global arrays or by in_specs; write what one device does, in shard_map.",
-        1, when=lambda o: not o.manual),
+    LEFT,
     Misconception(
         "not-gathered",
         "Two factors do not fit. A device has some rows of each weight, and a product needs all of them: all_gather first, "
@@ -180,13 +178,13 @@ LEAN = (
     Misconception(
         "no-checkpoint",
         "Nothing is computed again, so every gathered weight that the backward pass uses is kept for it. The compiled "
-        "program "
-        "for CPU need not have told you.",
+        "program for CPU need not have told you.",
         1, when=lambda o: of.right(o) and _barriers(o) == 0 and _gathers(o) <= _depth(o)),
     Misconception(
         "checkpoint-without-effect",
         "There is a barrier, and yet no weight is gathered again: what all_gather returned is kept. Either the policy "
-        "keeps it, named or before it gets a name, or the product that needs it stands outside of the checkpoint.",
+        "keeps it, named or before it gets a name, or the gather, or the product that needs it stands outside of the "
+        "checkpoint.",
         3, when=lambda o: of.right(o) and _barriers(o) > 0 and _gathers(o) <= _depth(o)),
     Misconception(
         "some-gathered-again", "Some weights are gathered again, and others are kept: every layer is to give its own up.",
@@ -202,9 +200,9 @@ LEAN = (
         2, when=lambda o: of.right(o) and _products_again(o)),
     Misconception(
         "merged-again",
-        "Weights are gathered twice, with no barrier in between. XLA merges equal gathers, for CPU and for TPU, and keeps "
-        "the first. jax.checkpoint sets barriers by itself, unless prevent_cse=False forbids it; by hand it is "
-        "jax.lax.optimization_barrier.",
+        "There are gathers enough for two of each weight, and no barrier in between. XLA merges equal ones, for CPU and for "
+        "TPU, and keeps the first. jax.checkpoint sets barriers by itself, unless prevent_cse=False forbids it; by hand it "
+        "is jax.lax.optimization_barrier.",
         3, when=lambda o: of.right(o) and _barriers(o) == 0),
 )  # fmt: skip
 

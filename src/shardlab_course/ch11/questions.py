@@ -106,15 +106,13 @@ REMAT = Question(
         "policy=lambda primitive, *_, **__: primitive.name != 'all_gather', in jax.checkpoint around the function of one "
         "layer, with the gather inside.",
     ),
-    explanation="What jax.grad keeps for the backward pass is decided before any compiler looks: a gathered weight is "
-                "the result of an operation like any other, so it is kept, and FSDP holds a whole model again at the end"
-                " of its forward pass. jax.checkpoint with a policy that does not keep gathers gives it up and gathers "
-                "again behind a barrier, 2L - 1 times in all: the first layer's weight is not needed backwards, since "
-                "nobody asks for the gradient of the batch.\n\nA policy that refuses a name given to the gathered weight "
-                "does not "
-                "help, because the unnamed result of the gather is kept in its place. And the program compiled for CPU "
-                "says nothing: "
-                "there, in JAX 0.10, the barriers are removed and equal gathers merged. Look where the decision is "
+    explanation="What jax.grad keeps for the backward pass is decided before any compiler looks: a gathered weight is the "
+                "result of an operation like any other, so it is kept, and FSDP holds a whole model again at the end of its "
+                "forward pass. jax.checkpoint with a policy that does not keep gathers gives it up and gathers again behind "
+                "a barrier, 2L - 1 times in all: the first layer's weight is not needed backwards, since nobody asks for "
+                "the gradient of the batch.\n\nA policy that refuses a name given to the gathered weight does not help, "
+                "because the unnamed result of the gather is kept in its place. And the program compiled for CPU says "
+                "nothing: there, in JAX 0.10, the barriers are removed and equal gathers merged. Look where the decision is "
                 "written.",
 )  # fmt: skip
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 from shardlab_course.ch12 import oracles as of
 from shardlab_course.ch12 import pipeline, timetable
 from shardlab_course.shared import rings
+from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
 
-LEFT = Misconception(
-    "left-to-the-compiler",
-    "What moves, if anything does, is left to the compiler: by a program without shard_map, or by its in_specs. Write it "
-    "inside shard_map.", 1,
-    when=lambda o: not o.manual)  # fmt: skip
 READY_MADE = Misconception(
     "uses-a-finished-collective",
     "A finished collective is one step: it waits for all that it takes, and what needs it waits for all "
@@ -121,7 +117,8 @@ SCATTER = (
     Misconception(
         "one-hop-too-many", "n terms are n - 1 hops. Of n hops the last moves a whole sum on, or the first carries "
         "zeros.", 2,
-        when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o) and of.right(o, of.product)),
+        when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o) and rings.ways(o) == 1
+        and of.right(o, of.product)),
     NOTHING_BESIDE, EARLY, IDLE,
     Misconception(
         "sum-ends-next-door", "Each sum is whole, and lies one device beside its own: begin one chunk earlier, or "
@@ -161,7 +158,8 @@ LOOPED = (
         "hop in each, and leave none of them unrolled.", 1, when=lambda o: len(o.collectives) > 1, barred=True),
     Misconception(
         "hop-under-a-condition", "There is a lax.cond, and it spares no hop: inside of one a hop counts in every round. "
-        "End the loop a round earlier, and make the last product after it.", 2, when=lambda o: " conditional(" in o.hlo),
+        "End the loop a round earlier, and make the last product after "
+        "it.", 2, when=lambda o: " conditional(" in o.hlo and rings.hops(o) >= rings.devices(o)),
     ONE_MORE, NOTHING_BESIDE, LATE,
 )  # fmt: skip
 
@@ -326,7 +324,7 @@ DECIDES = (
 OVERLAPPED = (
     Misconception(
         "everything-everywhere", "Every device does more than its part: it makes queries, or scores, of tokens that are "
-        "another's.", 2,
+        "another's, or multiplies W with everybody's tokens.", 2,
         when=lambda o: of.right(o, of.scores) and (o.flops or 0) > 1.5 * of.least(o), barred=True),
     Misconception(
         "made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: "

@@ -50,8 +50,8 @@ BATCH = (
     Misconception(
         "trusts-the-compiler",
         "All signals were brought to every device, and no row needs another. XLA for CPU of JAX 0.10.2 does that to an FFT "
-        "of a whole array, and an all_gather does; inside shard_map each device transforms its own "
-        "rows.", 1, when=_if_right(of.transformed(1), of.gathers)),
+        "of a whole array, and an all_gather does. In shard_map each device has its own rows.", 1,
+        when=_if_right(of.transformed(1), of.gathers)),
     Misconception(
         "some-axes-only",
         "Rows were gathered along a mesh axis that the specs leave out. They are cut over all axes of the mesh, "
@@ -163,10 +163,8 @@ PENCIL = (
     CUT,
     Misconception(
         "specs-of-the-input",
-        "The blocks do not lie as out_specs puts them together. After an exchange over y and one over x dimension 0 is "
-        "whole, "
-        "dimension 1 cut over x, dimension 2 over y: look at the specs, and at each exchange's "
-        "axis.", 2, when=of.put_together_otherwise),
+        "The dimensions are in another order, or the blocks do not lie as out_specs puts them together. After an exchange "
+        "over y and one over x dimension 0 is whole, 1 cut over x, 2 over y: look at specs and axes.", 2, when=of.put_together_otherwise),
     Misconception(
         "another-route",
         "The transform lies as P('y', None, 'x'), as after an exchange over x first. It is as good, but asked for is "
@@ -292,9 +290,8 @@ SOLVER = (
         when=_if_right(of.conjugate_gradients, lambda o: of.largest(o, "all-reduce") >= o.inputs[1].nbytes)),
     Misconception(
         "third-dot-product",
-        "More than two numbers are summed in a round, or more than one before the first. A dot product is one, summed on "
-        "the device before it is sent; and r·r of the "
-        "last round is known: carry it along.", 3,
+        "More than two numbers are summed in a round, or more than two outside of the rounds. A dot product is one number, "
+        "and r·r of the last round is known: carry it along.", 3,
         when=_if_right(of.conjugate_gradients, lambda o: of.numbers_summed(o) > 2 * of.STEPS + 2), barred=True),
 )  # fmt: skip
 
@@ -370,8 +367,8 @@ SUBSTITUTION = (
         "you say what moves.", 2, when=_if_right(of.substituted, lambda o: not o.manual)),
     Misconception(
         "whole-vector-each-round",
-        "A whole vector comes in each round, where a block is enough: on the way down the one that is solved, on the way up "
-        "the sum for the one that is due.",
+        "As much as a whole vector, or more, comes in each round, where a block is enough: on the way down the one that is "
+        "solved, on the way up the sum for the one that is due.",
         2, when=_if_right(of.substituted, of.whole_vectors)),
     Misconception(
         "half-way", "This is y, the solution of L y = b. The way up is missing: L transposed times x is y.", 1,

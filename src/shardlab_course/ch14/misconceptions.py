@@ -74,9 +74,10 @@ REDUCTION = (
         "Whole rows are cut up over dcn, and so cross it before they are small: scatter over ici first.",
         2, when=of.scatters_whole),
     Misconception(
-        "gathers-over-the-slow-axis", "Hosts' terms are gathered over dcn and added afterwards, which brings each host's to "
-        "every device: let psum add them on their way.",
-        2, when=lambda o: of.pieces(o, "dcn", "all-gather") and not of.scatters_over(o, "dcn")),
+        "gathers-over-the-slow-axis", "Hosts' terms are gathered over dcn and added afterwards, which brings the terms of "
+        "each host to every device: let psum add them on their way.",
+        2, when=lambda o: of.pieces(o, "dcn", "all-gather") and not of.scatters_over(o, "dcn")
+        and not of.pieces(o, "dcn", "all-to-all")),
     Misconception(
         "one-flat-group",
         "One collective over all devices at once moves whole rows in groups that cross dcn; the fast wires should make "
@@ -158,8 +159,8 @@ FEED = (
         1, error="spans non-addressable"),
     Misconception(
         "own-devices-only",
-        "The mesh does not have all devices of both processes, so the batch lies on some of them only: it must have all of "
-        "jax.devices().",
+        "The batch does not lie on all devices of both processes: it was made in one process alone, or on a mesh without "
+        "some of them. Make it on a mesh of all of jax.devices().",
         1, when=lambda seen: len(seen.returned[0]["batch"].placement.shards) < seen.launch.processes * seen.launch.devices),
     Misconception(
         "promised-copies",
@@ -181,9 +182,9 @@ FEED = (
 START = (
     Misconception(
         "hosts-must-agree",
-        "device_put wants the whole array from each process, even if it is to be cut, and compares; they gave different "
-        "ones. "
-        "A process's own part goes to make_array_from_process_local_data.",
+        "device_put wants the same whole array from each process, even if it is to be cut, and compares them; these "
+        "differ. Weights are drawn alike everywhere. Of an array that is cut, a process gives its own part to "
+        "make_array_from_process_local_data.",
         2, error="not the same on each process"),
     Misconception(
         "weights-by-host", "Each process made weights of its own, and the copies that the array promises are not equal.",

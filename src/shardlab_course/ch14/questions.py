@@ -77,11 +77,9 @@ HIERARCHY = Question(
                 "device talks to the devices with the same place in other hosts, about its part only: a quarter of the row "
                 "with four devices a host. At last the parts are gathered, over fast wires again.\n\nOn 2 by 4 with 4096 B "
                 "rows that is 1024 B of payload along dcn instead of 4096. Two psums in a row, ici then dcn, are right and "
-                "look hierarchical, and every device of a host sends the same 4096 B. With two hosts, what a host must "
-                "send at "
-                "least is one row: this way it sends exactly that (with four, in rings, a row and a half). All-reduce = "
-                "reduce-scatter + all-gather, with something put between "
-                "the two.",
+                "look hierarchical, and every device of a host sends the same 4096 B. With two hosts, what a host must send "
+                "at least is one row: this way it sends exactly that (with four, in rings, a row and a half). All-reduce = "
+                "reduce-scatter + all-gather, with something put between the two.",
 )  # fmt: skip
 
 SEEDS = Question(

@@ -61,9 +61,8 @@ CASES = Question(
                 "scale that is shared by all tokens has a gradient that sums over all tokens, over every axis that cuts "
                 "them; padding hid that, as only the first block had tokens. A product with one_hot reads the whole table, "
                 "an index reads rows. And XLA for CPU sends an array in the form in which it is wanted whole (XLA for TPU "
-                "as bfloat16 "
-                "for a product, still twice the stored bytes): widen it after. None "
-                "of these shows in values on one device, five of them in no values at all.",
+                "as bfloat16 for a product, still twice the stored bytes): widen it after. None of these shows in values on "
+                "one device, five of them in no values at all.",
 )  # fmt: skip
 
 DESIGN = Question(
@@ -86,12 +85,11 @@ DESIGN = Question(
                 "the size of the activations: X gathered, the outputs scattered as they are summed, and their slopes "
                 "gathered on the way back, by the transpose of psum_scatter. With rows of X and Y cut nothing is held "
                 "twice, which is the least there can be: on 4 by 2 a point of the front. (On 2 by 4 a mix of batch over x "
-                "and hidden units over y moves a "
-                "little less at the same memory.)\n\nLeaving X whole saves its gather and costs its copies: another "
-                "point, on both. Cutting hidden units over one axis and the batch over the other is a third, better "
-                "where weights are small and batches large. FSDP lies at the same memory, and moves weights and "
-                "gradients: far out here, and on the front for another shape. There is no best design, only designs that no "
-                "other beats.",
+                "and hidden units over y moves a little less at the same memory.)\n\nLeaving X whole saves its gather and "
+                "costs its copies: another point, on both. Cutting hidden units over one axis and the batch over the other "
+                "is a third, better where weights are small and batches large. FSDP lies at the same memory, and moves "
+                "weights and gradients: far out here, and on the front for another shape. There is no best design, only "
+                "designs that no other beats.",
 )  # fmt: skip
 
 QUESTIONS = (CASES, DESIGN)

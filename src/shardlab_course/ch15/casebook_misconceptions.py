@@ -142,8 +142,8 @@ MENDED_2 = (
         3, like=of.predictions_mixed),
     Misconception(
         "slices-of-the-cut",
-        "A slice has rows of few devices only, so slices, or all of x, must travel. Each slice needs equally many rows of "
-        "every device.",
+        "Rows travel around the loop. A slice that has equally many rows of every device needs none from elsewhere, as "
+        "long as nothing asks for another cut.",
         3, when=lambda o: o.price > 0 and not _whole(o, 0) and "stablehlo.while" in dict(o.operations)
         and agrees(o, (of.predictions(*wide(o)),))),
     Misconception(
@@ -207,9 +207,9 @@ MENDED_5 = (
 MENDED_6 = (
     Misconception(
         "floats-still-travel",
-        "The weights still travel as floats: XLA for CPU gathers an array in the form in which it is wanted whole. Want "
-        "the whole "
-        "numbers whole, and rescale after that.",
+        "As many bytes travel as the weights have as floats: XLA for CPU gathers an array in the form in which it is "
+        "wanted whole, and all_gather what it is given. Want the stored whole numbers whole, and widen and rescale after "
+        "that.",
         3, when=of.wholes_moved),
     Misconception(
         "scale-forgotten", "These are products with the stored whole numbers; every column has its scale.", 3,

@@ -7,15 +7,11 @@ from functools import partial
 from typing import Any
 
 from shardlab_course.ch15 import budget, mixture, pipeline, transformer
+from shardlab_course.shared.manual import LEFT
 from shardlab_judge.question import Misconception
 
 CARRY = r"(?s)carry.*manual axis types do not match"
 """In the error of a loop: what comes out varies over other mesh axes than what went in."""
-
-LEFT = Misconception(
-    "left-to-the-compiler",
-    "What moves is left to the compiler, on global arrays or by in_specs; write what one device does, in shard_map.",
-    1, when=lambda o: not o.manual)  # fmt: skip
 
 
 def promise(cause: str, hint: int = 2) -> Misconception:
@@ -60,9 +56,9 @@ TRAIN = (
         "linear, such as the norm.", 1, when=transformer.own_terms),
     Misconception(
         "gradient-summed-twice",
-        "The gradients are as many times too large as there are devices along an axis: jax.grad sums over an axis along "
-        "which "
-        "the weights do not vary. Take the pmean of the loss inside of what you differentiate, and no sum of gradients "
+        "The steps are as many times too large as there are devices along an axis. If the rate is right, the gradients "
+        "are: jax.grad sums over an axis along which the weights do not vary. Let what you differentiate be the mean over "
+        "all devices, and add no gradients up "
         "after it.", 2, when=transformer.too_large),
     Misconception(
         "losses-after-the-step", "These are the losses after each step; report the loss that each step starts from.",
