@@ -1,5 +1,5 @@
 # points: 24
-# reason: compiler-emits-reduce-scatter
+# reason: reduces-then-slices
 # Believes the textbook: case 2 always gathers, the compiler scatters; sums all of C and slices.
 # %% * = solution
 # %% q4-4-answer

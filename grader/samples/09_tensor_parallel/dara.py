@@ -1,5 +1,5 @@
 # points: 25
-# reason: saves-communication
+# reason: reduces-then-slices
 # Right values, too many bytes: all-reduce and slice in 9.2 and 9.4, and believes that 9.4 saves
 # communication. Leaves W2 whole in 9.1.
 # %% * = solution

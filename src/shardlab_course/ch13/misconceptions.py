@@ -163,8 +163,8 @@ PENCIL = (
     CUT,
     Misconception(
         "specs-of-the-input",
-        "The dimensions are in another order, or the blocks do not lie as out_specs puts them together. After an exchange "
-        "over y and one over x dimension 0 is whole, 1 cut over x, 2 over y: look at specs and axes.", 2, when=of.put_together_otherwise),
+        "The dimensions are in another order, or the blocks do not lie as out_specs puts them together. After both "
+        "exchanges dimension 0 is whole, 1 is cut over x and 2 over y.", 2, when=of.put_together_otherwise),
     Misconception(
         "another-route",
         "The transform lies as P('y', None, 'x'), as after an exchange over x first. It is as good, but asked for is "
