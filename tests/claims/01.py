@@ -65,7 +65,7 @@ def short_and_long():
 
 @claim("arrays that were placed must agree on that order if they meet in it", "Whatever you place with `device_put`",
        "and so is all that is computed from it", "moves it wherever the others are",
-       "or `in_shardings` brings them there from as many others", "unless `jit` is told where its arguments are to "
+       "or `in_shardings`, true of how they are cut, brings them there", "unless `jit` is told where its arguments are to "
        "lie")  # fmt: skip
 def committed():
     """An array that was placed stays; one that was not follows."""

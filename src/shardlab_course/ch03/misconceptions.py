@@ -274,15 +274,16 @@ STEPS = (
         "columns-only", "Columns make terms, so every step ends in a sum over all devices: six collectives, each twice the "
         "price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
     Misconception(
-        "rows-before-columns", "x is gathered where rows follow a cut x. Rows want it whole; columns want it cut, as it "
-        "arrives: begin with columns, and let x lie as it comes.", 2,
+        "rows-before-columns", "x is gathered, and need not be. Rows want it whole; columns want it cut, as it arrives: "
+        "begin with columns, and let x lie as it comes.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
     Misconception(
         "gathered-between", "x is gathered three times. A sum of columns' terms leaves it whole, as rows want it; rows "
         "leave it cut, as columns want it. In turn they need no gather.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathers_of_x(o) == of.STEPS // 2),
     Misconception(
-        "brought-together-at-the-end", "After the last step x lies in rows, as it should; nothing more is to be done.", 3,
+        "brought-together-at-the-end", "x is gathered once, and comes out whole. Begin with columns and end with rows: "
+        "then x lies in rows, as it should, and nothing more is to be done.", 3,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, -1) and _gathers_of_x(o) == 1
         and o.placements[0].shard_shape == o.placements[0].shape),
     *(Misconception(

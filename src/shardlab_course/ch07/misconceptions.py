@@ -176,8 +176,9 @@ TEST = (
         "Rows with mean 0 and standard deviation 1 can be other rows than those of x. Compare with what should have come "
         "out.", 3, like=functools.partial(of.moments, axis=1)),
     Misconception(
-        "exactly-equal", "All right answers are refused. Look at one: x and y are lists of lists, and its last digits "
-        "differ from NumPy's, so allow a small difference; x.std is that of each row.", 3,
+        "exactly-equal", "All right answers are refused. Look at one: x and y are lists of lists, its last digits differ "
+        "from NumPy's, so allow a small difference, and the standard deviation is that of each row, as NumPy's std gives "
+        "it.", 3,
         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
     Misconception(
         "first-row-compared", "The first row is right, and another one may be wrong. Compare all of it.", 3,

@@ -43,8 +43,8 @@ GATHER = Question(
         "device did this block begin?",
         "After i hops to the next device, device d holds the block that began on (d - i) % n. Its place in the output is "
         "that number times the rows of a block.",
-        "Make zeros for the whole, put your own block at row d times a block's rows, then n - 1 times: ppermute, and "
-        "dynamic_update_slice_in_dim at ((d - i) % n) times them. out_specs=P() needs check_vma=False.",
+        "Make zeros for the whole, put your own block at row d times r, with r rows in a block. Then n - 1 times: "
+        "ppermute, and dynamic_update_slice_in_dim at row ((d - i) % n) times r. out_specs=P() needs check_vma=False.",
     ),
     explanation="n blocks, n - 1 hops, and in each hop every device sends one block to its neighbour and gets one: (n - "
                 "1) / n of the gathered array a device. The index algebra is all there is to get wrong. Chunks come in "

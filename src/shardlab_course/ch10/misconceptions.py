@@ -159,9 +159,9 @@ MICRO = (
         3, error="unreduced while"),
     Misconception(
         "accumulator-does-not-vary",
-        "A loop in shard_map starts from something that does not vary over data, and its rounds make it vary: an "
-        "accumulator of gradients, say, or of losses. Start from what varies too, such as zeros_like of the weights that "
-        "you cast.",
+        "What a loop in shard_map carries varies over data on one side only: it goes in as fresh zeros, say, and comes out "
+        "varying, or is summed in the round. Start from what varies, such as zeros_like of the weights that you cast, and "
+        "sum after the loops.",
         3, error="manual axis types do not match"),
     Misconception(
         "all-reduce-in-both-loops",

@@ -183,7 +183,7 @@ LEAN = (
     Misconception(
         "checkpoint-without-effect",
         "There is a barrier, and yet no weight is gathered again: what all_gather returned is kept. Either the policy "
-        "keeps it, named or before it gets a name, or the gather, or the product that needs it stands outside of the "
+        "keeps it, named or before it gets a name, or the gather, or the product that needs it, stands outside of the "
         "checkpoint.",
         3, when=lambda o: of.right(o) and _barriers(o) > 0 and _gathers(o) <= _depth(o)),
     Misconception(
@@ -200,9 +200,9 @@ LEAN = (
         2, when=lambda o: of.right(o) and _products_again(o)),
     Misconception(
         "merged-again",
-        "There are gathers enough for two of each weight, and no barrier in between. XLA merges equal ones, for CPU and for "
-        "TPU, and keeps the first. jax.checkpoint sets barriers by itself, unless prevent_cse=False forbids it; by hand it "
-        "is jax.lax.optimization_barrier.",
+        "There are gathers enough to bring each weight but the first twice, and no barrier in between. XLA merges equal "
+        "ones, for CPU and for TPU, and keeps the first. jax.checkpoint sets barriers by itself, unless prevent_cse=False "
+        "forbids it; by hand it is jax.lax.optimization_barrier.",
         3, when=lambda o: of.right(o) and _barriers(o) == 0),
 )  # fmt: skip
 

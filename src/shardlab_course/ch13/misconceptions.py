@@ -50,7 +50,7 @@ BATCH = (
     Misconception(
         "trusts-the-compiler",
         "All signals were brought to every device, and no row needs another. XLA for CPU of JAX 0.10.2 does that to an FFT "
-        "of a whole array, and an all_gather does. In shard_map each device has its own rows.", 1,
+        "of a whole array; so do an all_gather, and in_specs that ask for all rows. Cut, each device has its own.", 1,
         when=_if_right(of.transformed(1), of.gathers)),
     Misconception(
         "some-axes-only",

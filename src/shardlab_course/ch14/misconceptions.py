@@ -160,7 +160,7 @@ FEED = (
     Misconception(
         "own-devices-only",
         "The batch does not lie on all devices of both processes: it was made in one process alone, or on a mesh without "
-        "some of them. Make it on a mesh of all of jax.devices().",
+        "some of them, or a part of it was returned. Make it on a mesh of all of jax.devices(), and return it whole.",
         1, when=lambda seen: len(seen.returned[0]["batch"].placement.shards) < seen.launch.processes * seen.launch.devices),
     Misconception(
         "promised-copies",
@@ -183,7 +183,7 @@ START = (
     Misconception(
         "hosts-must-agree",
         "device_put wants the same whole array from each process, even if it is to be cut, and compares them; these "
-        "differ. Weights are drawn alike everywhere. Of an array that is cut, a process gives its own part to "
+        "differ. Draw weights alike everywhere. Of an array that is cut, a process gives its own part to "
         "make_array_from_process_local_data.",
         2, error="not the same on each process"),
     Misconception(

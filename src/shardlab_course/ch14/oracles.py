@@ -97,9 +97,11 @@ def flat(o: Observed) -> bool:
 
 def cuts_after(o: Observed) -> bool:
     """Whether the fast axis sums whole rows everywhere before a part is taken."""
-    return any(
-        c.axes == ("ici",) and c.kind == "all-reduce" and c.payload_bytes >= whole_bytes(o) for c in o.collectives
-    ) and not sends_whole(o)
+    return (
+        any(c.axes == ("ici",) and c.kind == "all-reduce" and c.payload_bytes >= whole_bytes(o) for c in o.collectives)
+        and not sends_whole(o)
+        and o.slow < whole_bytes(o)
+    )
 
 
 def rounds(o: Observed) -> int:

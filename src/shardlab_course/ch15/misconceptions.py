@@ -56,10 +56,10 @@ TRAIN = (
         "linear, such as the norm.", 1, when=transformer.own_terms),
     Misconception(
         "gradient-summed-twice",
-        "The steps are as many times too large as there are devices along an axis. If the rate is right, the gradients "
-        "are: jax.grad sums over an axis along which the weights do not vary. Let what you differentiate be the mean over "
-        "all devices, and add no gradients up "
-        "after it.", 2, when=transformer.too_large),
+        "The steps are as many times too large as there are devices along an axis, or along both. If the rate is right, "
+        "the gradients are: with the check on, jax.grad sums over an axis along which the weights do not vary; with it "
+        "off, a psum is a sum again on the way back. Leave it on, differentiate the mean over all devices, and add no "
+        "gradients up after it.", 2, when=transformer.too_large),
     Misconception(
         "losses-after-the-step", "These are the losses after each step; report the loss that each step starts from.",
         1, when=lambda o: transformer.losses_like(o, transformer.trained(after=True))),
