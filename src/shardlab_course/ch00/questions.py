@@ -32,8 +32,9 @@ ORDER = Question(
     "jax.jit, compiling it without a call, or the question which devices there are. From then on their number stays, "
     "because "
                 "arrays lie on them. So the number has to be asked for between the import and the first use, and that "
-                "is what the first cell of every chapter does. NumPy's arrays, specs and functions that have not been "
-                "called need no device. If you see the RuntimeError in your own work, look for the earlier line that "
+                "is what the first cell of every chapter does. NumPy's arrays, specs and functions that have been neither "
+                "called nor compiled need no device. If you see the RuntimeError in your own work, look for the earlier "
+                "line that "
                 "used JAX, often inside another import, and restart the kernel.",
 )  # fmt: skip
 
