@@ -189,7 +189,7 @@ def test_what_is_alike_is_said_once() -> None:
     third = dataclasses.replace(finding, item="c", got="else")
     said = feedback.text(dataclasses.replace(verdict, findings=(*others, third)), PROGRAM)
     assert "  a, b (values): could not be read as an answer." in said
-    assert said.count(finding.cause[:40]) == 1 and "cause:     The same as above." in said
+    assert said.count(finding.cause[:40]) == 1 and "likely:    The same as above." in said
     letters = tuple(dataclasses.replace(finding, letter=letter) for letter in "VSH")
     assert "(values, shardings, communication): product could" in feedback.text(
         dataclasses.replace(verdict, findings=letters), PROGRAM

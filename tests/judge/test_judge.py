@@ -144,7 +144,7 @@ def test_feedback_whole_text() -> None:
         "  guess (prediction): That is not it.\n"
         "    expected:  another number\n"
         "    got:       4\n"
-        "    cause:     You counted from zero.\n"
+        "    likely:    You counted from zero.\n"
         '  Stuck? `sl.hint("0.1", 1)`'
     )
 

@@ -116,8 +116,9 @@ def _title(finding: Finding) -> str:
 
 
 def _rows(finding: Finding) -> list[tuple[str, str]]:
-    labels = ("expected", "got", "line", "where", "cause")
-    return [(label, value) for label in labels if (value := getattr(finding, label))]
+    measured = [(label, getattr(finding, label)) for label in ("expected", "got", "line", "where")]
+    # The judge compares what an answer does with what known mistakes do; that somebody made this one is an inference.
+    return [(label, value) for label, value in (*measured, ("likely", finding.cause)) if value]
 
 
 def _finding_html(finding: Finding) -> str:
