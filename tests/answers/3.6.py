@@ -156,6 +156,26 @@ def cut_after_each_step_in_a_loop():
         return jax.lax.scan(two, x, length=3)[0]
 
 
+@wrong("one-round-a-step", 1)
+def columns_first_one_round_a_step():
+    def steps(mesh, x, rows, columns):
+        def step(i, x):
+            product = jax.lax.cond(i % 2 == 0, lambda x: columns @ x, lambda x: rows @ x, x)
+            return product / len(rows) ** 0.5
+
+        x = jax.lax.fori_loop(0, 6, step, x)
+        return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P("x", None)))
+
+
+@wrong("one-round-a-step", 1)
+def a_matrix_chosen_in_each_round():
+    def steps(mesh, x, rows, columns):
+        def step(i, x):
+            return jax.numpy.where(i % 2 == 0, columns @ x, rows @ x) / len(rows) ** 0.5
+
+        return jax.lax.fori_loop(0, 6, step, x)
+
+
 @wrong("rows-before-columns", 1)
 def gathered_first():
     def steps(mesh, x, rows, columns):

@@ -106,6 +106,51 @@ def clash_last():
         return 1
 
 
+@wrong("one-contracted-letter", 0)
+def one_letter():
+    def classify(subscripts, left, right):
+        first, second, out = subscripts.replace("->", ",").split(",")
+        a, b = dict(zip(first, left)), dict(zip(second, right))
+        contracted = [j for j in a if j in b and j not in out][:1]
+        if any(axes(a[i]) & axes(b[k]) for i in a for k in b if i != k and i in out and k in out):
+            return 4
+        if any(a[j] != b[j] for j in contracted):
+            return 2
+        if any(a[j] for j in contracted):
+            return 3
+        return 1
+
+
+@wrong("one-contracted-letter", 0)
+def last_letter():
+    def classify(subscripts, left, right):
+        first, second, out = subscripts.replace("->", ",").split(",")
+        a, b = dict(zip(first, left)), dict(zip(second, right))
+        contracted = [j for j in a if j in b and j not in out][-1:]
+        if any(axes(a[i]) & axes(b[k]) for i in a for k in b if i != k and i in out and k in out):
+            return 4
+        if any(a[j] != b[j] for j in contracted):
+            return 2
+        if any(a[j] for j in contracted):
+            return 3
+        return 1
+
+
+@wrong("axes-in-any-order", 0)
+def sets():
+    def classify(subscripts, left, right):
+        first, second, out = subscripts.replace("->", ",").split(",")
+        a, b = dict(zip(first, left)), dict(zip(second, right))
+        contracted = [j for j in a if j in b and j not in out]
+        if any(axes(a[i]) & axes(b[k]) for i in a for k in b if i != k and i in out and k in out):
+            return 4
+        if any(axes(a[j]) != axes(b[j]) for j in contracted):
+            return 2
+        if any(a[j] for j in contracted):
+            return 3
+        return 1
+
+
 @wrong("-", 0)
 def only_matrices():
     def classify(subscripts, left, right):

@@ -90,7 +90,7 @@ def test_the_table_of_exercises() -> None:
 def test_the_table_of_misconceptions() -> None:
     """A row a misconception with its cause, and one for the mistakes without a name."""
     assert printed(report.misconception_table(FOUND)) == [
-        "exercise  hit by  misconception  cause",
+        "exercise  hit by  misconception  likely cause",
         "4.1            6  -              other mistakes; the feedback pages say what differs",
         "4.2            9  gathers-both   Both are gathered & paid.",
         "4.2            1  =cmd           <script>",

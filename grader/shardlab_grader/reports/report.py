@@ -165,7 +165,7 @@ def misconception_table(found: Figures) -> Table:
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("exercise", "hit by", "misconception"):
         shown.add_column(name, no_wrap=True, justify="right" if name == "hit by" else "left")
-    shown.add_column("cause", overflow="fold")
+    shown.add_column("likely cause", overflow="fold")
     for one in found.exercises:
         for miss in one.misconceptions:
             shown.add_row(one.question, str(miss.count), miss.name, escape(miss.cause))

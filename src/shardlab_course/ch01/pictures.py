@@ -26,7 +26,8 @@ TRANSPOSED = "The entries of a spec stand for the array's dimensions in order: f
 UNPACKED = "Yours cuts two dimensions, by two entries; a tuple in parentheses of its own is one entry, and cuts one."
 COPIES = "A mesh axis that the spec does not name makes copies; every device of the mesh holds something."
 OTHERS = "The blocks lie on other devices: a mesh takes its devices from the list that it is given, in that order."
-SORTED = "Right cuts, but the devices stand in their usual order."
+SORTED = ("Right cuts, but the devices are dealt out in another order: look which device lies right below device 0 in the "
+    "picture.")  # fmt: skip
 FEWER = "Only four devices take part; the picture has eight."
 CUT = "An axis named in the spec cuts; for copies leave it out."
 ALONE = "It lies on one device alone; copies must be asked for: P() on the mesh of all eight."

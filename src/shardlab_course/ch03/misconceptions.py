@@ -274,6 +274,10 @@ STEPS = (
         "columns-only", "Columns make terms, so every step ends in a sum over all devices: six collectives, each twice the "
         "price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
     Misconception(
+        "one-round-a-step", "x lies alike after every round of a loop, so each of six rounds moves it anew. Put a step by "
+        "columns and a step by rows into one round, and make three rounds.", 3,
+        when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathered_in_each_round(o)),
+    Misconception(
         "rows-before-columns", "x is gathered, and need not be. Rows want it whole; columns want it cut, as it arrives: "
         "begin with columns, and let x lie as it comes.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
@@ -304,6 +308,11 @@ def _right(o: Observed) -> bool:
 def _gathers_of_x(o: Observed) -> int:
     """How often x is gathered, all rounds of loops counted."""
     return sum(c.executions or 0 for c in o.collectives if c.kind == "all-gather" and c.payload_bytes == o.inputs[0].nbytes)
+
+
+def _gathered_in_each_round(o: Observed) -> bool:
+    """Whether one gather of x runs as often as there are steps: it stands in a loop of as many rounds."""
+    return any(c.kind == "all-gather" and c.executions == of.STEPS for c in o.collectives)
 
 
 def _of_x(o: Observed, which: int) -> bool:

@@ -33,8 +33,8 @@ NEEDLESS = Misconception(
     "communicates-for-nothing", "Every device already holds all it needs for its block of C, so no byte has to move.",
     1, when=lambda o: bool(o.collectives))  # fmt: skip
 BOTH = Misconception(
-    "gathers-both", "Gathers bring as much as both operands are, and each is paid; the product can be made with less.",
-    2, when=of.gathers_both)  # fmt: skip
+    "gathers-both", "Parts of both operands are gathered, and each is paid; the product can be made with less.", 2,
+    when=of.gathers_both)  # fmt: skip
 TWICE = Misconception(
     "reduces-whole-products",
     "What was summed over an axis was the same on its n devices, so the product came out n times too large.",
@@ -86,6 +86,13 @@ CLASSIFY = (
         "axes-not-compared",
         "Sharded on both sides is not enough for case 3: over different axes, or in another order, the devices hold "
         "different indices.", 2, like=of.mistaken(named=False)),
+    Misconception(
+        "axes-in-any-order",
+        "Of an entry with two axes the order counts: ('x', 'y') and ('y', 'x') give a device different indices.", 3,
+        like=of.mistaken(ordered=False)),
+    *(Misconception(
+        "one-contracted-letter", "More letters than one may be contracted: look at each of them.", 2,
+        like=of.mistaken(letters=one)) for one in (slice(1), slice(-1, None))),
     Misconception(
         "any-shared-axis-clashes",
         "An axis may stand in both specs; it clashes only where it shards two dimensions that both stay in the output.",

@@ -88,7 +88,8 @@ def _draw_entry(rng: random.Random, free: list[str]) -> Entry:
     return None if not taken else taken[0] if count == 1 else taken
 
 
-def mistaken(*, clash: str = "kept", first: str = "clash", batch: bool = False, named: bool = True) -> Callable[..., int]:
+def mistaken(*, clash: str = "kept", first: str = "clash", batch: bool = False, named: bool = True, ordered: bool = True,
+             letters: slice = slice(None)) -> Callable[..., int]:  # fmt: skip
     """A classifier that decides by rules, with one of them wrong.
 
     Args:
@@ -96,15 +97,18 @@ def mistaken(*, clash: str = "kept", first: str = "clash", batch: bool = False, 
         first: `"clash"` (right), or `"contraction"` to ask for the clash last.
         batch: whether letters that stay in the output count as contracted.
         named: whether the axes of contracted letters are compared, or only whether there are any.
+        ordered: whether their order is compared too.
+        letters: which contracted letters are looked at.
     """
 
     def classify(subscripts: str, left: Sequence[Entry], right: Sequence[Entry]) -> int:
         one, two, out = subscripts.replace("->", ",").split(",")
         a, b = dict(zip(one, left)), dict(zip(two, right))
-        summed = (a.keys() & b.keys()) - (set() if batch else set(out))
-        pairs = [(a[j], b[j]) for j in summed]
+        summed = [j for j in a if j in b and (batch or j not in out)]
+        pairs = [(_axes(a[j]), _axes(b[j])) for j in summed[letters]]
         case = 1 if not any(p or q for p, q in pairs) else 3
-        if any(p != q if named else bool(p) != bool(q) for p, q in pairs):
+        seen: Callable[..., Any] = (tuple if ordered else set) if named else bool
+        if any(seen(p) != seen(q) for p, q in pairs):
             case = 2
         if first == "contraction" and case != 1:
             return case

@@ -65,7 +65,8 @@ CLASSIFY = Question(
             ("ij,jk->ik", [None, "x"], ["y", None]), ("ij,jk->ik", ["x", "y"], ["y", "x"]),
             ("ij,jk->ik", ["x", None], ["x", None]), ("bij,bjk->bik", ["x", None, None], ["x", None, None]),
             ("ij,jk->ik", [["x", "y"], None], [None, "y"]), ("ij,jk->ik", [None, ["x", "y"]], [["y", "x"], None]),
-            ("ijl,ljk->ki", [None, "x", "y"], ["y", "x", None]), ("i,k->ik", ["x"], ["x"]), ("i,i->", ["x"], ["x"]),
+            ("ijl,ljk->ki", [None, "x", "y"], ["y", "x", None]), ("ijl,ljk->ki", [None, "x", "y"], [None, "x", None]),
+            ("ijl,ljk->ki", [None, "x", "y"], ["y", None, None]), ("i,k->ik", ["x"], ["x"]), ("i,i->", ["x"], ["x"]),
             ("bhqd,bhkd->bhqk", ["x", "y", None, None], ["x", "y", None, None]),
         ), misconceptions=wrong.CLASSIFY),
     ),
@@ -113,11 +114,11 @@ FOUR = Question(
                 "(I·J·4 bytes), or let each device take the rows of B that go with its columns, which costs nothing "
                 "because it has all of B, and add the partial products up (2·I·K·4 bytes, an all-reduce counts "
                 "twice). Case 3 is the second half of that.\n\nCase 4 must give one operand back its subscript-free "
-                "form; here A and B are equally large, so either gather costs the same. With the sizes of the check "
-                "each budget is the plain route's: to gather both operands is right, and too expensive. "
-                "to='invarying' matters only to the type: every device that gathered has the same block, and this "
-                "says so, so that out_specs may promise equal copies. check_vma=False would silence the question "
-                "instead of answering it.",
+                "form; in the check A and B are equally large, so either gather costs the same there. Each budget is "
+                "the plain route's: to gather both operands is right, and too expensive.\n\nOf this program "
+                "to='invarying' changes the type alone (its derivative would be another program): every device that "
+                "gathered has the same block, and this says so, so that out_specs may promise equal copies. "
+                "check_vma=False would silence the question instead of answering it.",
 )  # fmt: skip
 
 TOWARDS = Question(

@@ -68,8 +68,8 @@ SPECS: dict[str, tuple[Misconception, ...]] = {
 
 MINI = (
     Misconception(
-        "root-of-floats", "64 ** (1 / 3) is 3.9999999999999996, and int() cuts it to 3: take roots in whole numbers.", 3,
-        like=of.mistaken(truncate=True)),
+        "root-of-floats", "64 ** (1 / 3) is 3.9999999999999996: int() cuts it to 3, and is_integer() says no. Take roots in "
+        "whole numbers.", 3, like=of.mistaken(truncate=True)),
     Misconception(
         "number-of-star-forgotten", "A starred word is its number times the ratio, so the starred numbers divide the "
         "share, too, before the root.", 2, like=of.mistaken(bare=True)),
@@ -96,7 +96,7 @@ RULES = (
         "pattern-finds-nothing", "No path has this pattern in it: compare it, letter by letter, with the paths in the dry "
         "run.", 1, error="rule-never-used"),
     Misconception(
-        "leaf-forgotten", "Some leaves match no rule. Say also what shall be whole.", 1, error="leaf-without-rule"),
+        "leaf-forgotten", "Some leaves match no rule. Say also how these lie, cut or whole.", 1, error="leaf-without-rule"),
     Misconception(
         "pattern-found-elsewhere", "This leaf has another number of dimensions than its rule. Is it meant? A pattern is "
         "found anywhere in the path: 'k' is in 'blocks', 'up' finds a kernel and a bias.", 2, error="rank-does-not-fit"),

@@ -135,8 +135,8 @@ DEGREE = Question(
         "does not name make copies, so bare numbers go.",
     ),
     explanation="With numbers, the degree and the number of replicas stand in each expression, and all of them must "
-                "change at once; forget one, and the program is still right, at another price. With "
-                "names, the expressions say which dimension goes with which role, and the mesh alone says how many "
+                "change at once; forget one expression, and the program is still right, at another price. "
+                "With names, the expressions say which dimension goes with which role, and the mesh alone says how many "
                 "devices have the role. XLA, for CPU and for TPU, makes one all-reduce either way, over 'model'. But "
                 "its size follows the other axis: a device adds up the output rows of its data shard, 8 / 4 of them "
                 "before and 8 / 2 after, so twice the bytes. The weights that a device holds are halved for it.",
