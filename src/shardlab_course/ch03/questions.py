@@ -137,9 +137,9 @@ MOVES = Question(
                 "row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension a running total is "
                 "local. A softmax needs a maximum and a sum for each column, two small all-reduces.\n\nA running total "
                 "could be as cheap, but XLA for CPU does not know the trick: it gathers everything, and each device "
-                "repeats much of the work. So does XLA for TPU with rows as few as these; of 1,024 it gathers totals. You can "
-                "say it yourself: sums within shards, and offsets from their totals, n rows in place of all of them. On the "
-                "page 4096 bytes in place of 32768, and a seventh of the FLOPs.",
+                "repeats much of the work. So does XLA for TPU with rows as few as these; of 1,024 it gathers totals. You "
+                "can say it yourself: sums within shards, and offsets from their totals, n rows in place of all of them. "
+                "On the page 4096 bytes in place of 32768, and a seventh of the FLOPs.",
 )  # fmt: skip
 
 FREE_SPECS = {"A": [["x", "y"], None], "B": [None, None], "C": [None, None], "D": [None, None]}
