@@ -49,6 +49,18 @@ def test_terms_are_copies_of_a_place(sizes: tuple[int, ...], spec: jax.P, wanted
     assert found.same_as(placement_of(NamedSharding(mesh, P(*spec.partitions)), (16, 8)))
 
 
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize(("spec", "wanted"), UNREDUCED, ids=lambda p: str(p))
+def test_an_entry_too_many_names_terms(sizes: tuple[int, ...], spec: jax.P, wanted: tuple[str, ...]) -> None:
+    """As JAX writes the output of an exported program that is cut and not added up yet."""
+    mesh = explicit(sizes)
+    cut = (*spec.partitions, None, None)[:2]
+    for over in [wanted, *wanted] if len(wanted) == 1 else [wanted]:
+        found, terms = placed_of(NamedSharding(mesh, P(*cut, over)), (16, 8), tuple(mesh.shape.items()))
+        assert terms == wanted
+        assert found.same_as(placement_of(NamedSharding(mesh, P(*cut)), (16, 8)))
+
+
 def test_without_a_mesh_nothing_is_named() -> None:
     """The blocks are known from the devices alone."""
     found, over = placed_of(NamedSharding(explicit((2, 4)), P("y", unreduced={"x"})), (16, 8), None)

@@ -54,7 +54,7 @@ def measure(module: bytes, case: Case) -> Measured:
     donating = jax.jit(call, donate_argnums=tuple(sorted(admitted.donated)))
     with own_lines():
         compiled = _lowered(donating, specs).compile(compiler_options=QUICK)
-    program = read_program(compiled, case.axes)
+    program = read_program(compiled, case.axes, ())  # where outputs lie is read off the arrays, in `run`
     memory = program.memory.argument + program.memory.output - program.memory.alias
     observed = Observed(
         case,

@@ -194,3 +194,9 @@ def added_both_whole():
 def contraction_cols():
     def contraction(mesh, A, B):
         return jnp.dot(A, B, out_sharding=P(None, "y"))
+
+
+@wrong("-", 6)
+def contraction_cut_and_owed():
+    def contraction(mesh, A, B):
+        return jnp.dot(A, B, out_sharding=P("x", None, unreduced={"y"}))

@@ -144,3 +144,10 @@ def columns_open():
 
     def columns(mesh, A, B):
         return jnp.dot(A, B, out_sharding=P(None, None, unreduced={"x"}))
+
+
+@wrong("-", 5.5)
+def terms_cut():
+    def terms(mesh, A, B):
+        cut = "y" if "y" in mesh.shape else None
+        return jnp.dot(A, B, out_sharding=P(None, cut, unreduced={"x"}))

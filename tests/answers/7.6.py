@@ -368,3 +368,33 @@ def sm_too_small():
             return e / jax.lax.psum(jax.lax.psum(e.sum(1, keepdims=True), "x"), "x")
 
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"), check_vma=False)(x)
+
+
+@wrong("part-of-the-row-summed", 2)
+def own_columns_summed():
+    def softmax(mesh, x):
+        def body(block):
+            e = jnp.exp(block - jax.lax.pmax(block.max(1, keepdims=True), "x"))
+            return e / e.sum(1, keepdims=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
+
+
+@wrong("part-of-the-row-summed", 2)
+def only_devices_summed():
+    def softmax(mesh, x):
+        def body(block):
+            e = jnp.exp(block - jax.lax.pmax(block.max(1, keepdims=True), "x"))
+            return e / jax.lax.psum(e, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
+
+
+@wrong("part-of-the-row-summed", 2.5)
+def log_of_own_columns():
+    def logsumexp(mesh, x):
+        def body(block):
+            most = jax.lax.pmax(block.max(1), "x")
+            return jnp.log(jnp.exp(block - most[:, None]).sum(1)) + most
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(), check_vma=False)(x)

@@ -264,13 +264,12 @@ def read_program(compiled: Any, mesh_axes: Axes | None = None, output_shapes: Se
     Args:
         compiled: a `jax.stages.Compiled`.
         mesh_axes: names and sizes of the mesh; those of the compiled inputs and outputs unless given.
-        output_shapes: anything with `shape` and `dtype` for each output; those of the compiled outputs unless given.
+        output_shapes: anything with `shape` and `dtype` for each output; those of the compiled outputs unless given. With
+            `()` it is not read where outputs lie.
     """
     import jax
 
     shardings = [_concrete(s) for s in jax.tree.leaves((compiled.input_shardings, compiled.output_shardings))]
-    outputs = jax.tree.leaves(compiled.out_info)
-    shapes = outputs if output_shapes is None else output_shapes
     text = compiled.as_text()
     axes = mesh_axes or _mesh_axes(shardings)
     sets = (list(s.device_set) for s in shardings)
@@ -281,12 +280,21 @@ def read_program(compiled: Any, mesh_axes: Axes | None = None, output_shapes: Se
         flops=_flops(compiled, text),
         hlo=text,
         output_placements=tuple(
-            _placement(shape, _concrete(out.sharding), axes) for shape, out in zip(shapes, outputs, strict=True)
+            _placement(shape, _concrete(out.sharding), axes) for shape, out in _outputs(compiled, output_shapes)
         ),
         devices=len(devices),
         platform=devices[0].platform,
         warnings=(*getattr(compiled, "warnings", ()), *unused_donations(_donated(compiled), text)),
     )
+
+
+def _outputs(compiled: Any, shapes: Sequence[Any] | None) -> list[tuple[Any, Any]]:
+    import jax
+
+    if shapes is not None and not shapes:
+        return []  # and JAX is not asked: of an exported program whose output is cut and a term it cannot say
+    outputs = jax.tree.leaves(compiled.out_info)
+    return list(zip(outputs if shapes is None else shapes, outputs, strict=True))
 
 
 def _donated(compiled: Any) -> list[bool]:

@@ -16,10 +16,25 @@ if TYPE_CHECKING:
 
 def placed_of(sharding: Any, shape: Sequence[int], axes: Axes | None) -> tuple[Placement, tuple[str, ...]]:
     """The placement of any array's blocks, and the mesh axes over which they have to be summed, mostly none."""
+    sharding = _named_right(sharding, len(shape))
     try:
         return placement_of(sharding, shape), ()
     except NotImplementedError:  # JAX gives no index map for partial sums
         return terms_of(sharding, shape, axes)
+
+
+def _named_right(sharding: Any, rank: int) -> Any:
+    """The sharding as JAX should name it.
+
+    Where XLA says of a compiled program's output that it is cut and has to be summed, JAX 0.10 and 0.12 write the axes to be
+    summed over as the entry of one dimension more.
+    """
+    import jax
+
+    if not isinstance(sharding, jax.NamedSharding) or len(sharding.spec) != rank + 1:
+        return sharding
+    *spec, over = sharding.spec
+    return jax.NamedSharding(sharding.mesh, jax.P(*spec, unreduced={over} if isinstance(over, str) else set(over)))
 
 
 def terms_of(sharding: Any, shape: Sequence[int], axes: Axes | None) -> tuple[Placement, tuple[str, ...]]:

@@ -276,7 +276,7 @@ FULLY = (
         "Each element has one device, but often not one that held it after the sum: blocks have to be sent. Let y stay "
         "the slower of the two.", 2, when=lambda o: of.lies(o, (("x", "y"),)) and of.right(o, of.column_sums)),
     Misconception(
-        "made-whole", "The sum was gathered on every device.",
+        "made-whole", "The sum lies whole on every device, or did on the way.",
         1, when=lambda o: products.shape(o) == o.inputs[0].shape[1:] and (
             of.lies(o, ()) or of.moved(o, "all-gather") == o.inputs[0].shape[1] * 4)),
     Misconception(

@@ -84,7 +84,7 @@ TYPES = Question(
                 "shall be whole, cut or left open is a decision about communication. JAX leaves it to you. In i "
                 "nobody asks, although terms are added up at these sizes too, by an all-reduce: U is whole, and "
                 "for that JAX has a rule of where the result lies. So a line that passes may still move data. All of "
-                "this was decided while tracing: nothing was compiled, and nothing ran.",
+                "this is decided while tracing, before anything is compiled: jax.eval_shape finds the same types.",
 )  # fmt: skip
 
 REPAIR = Question(
@@ -164,6 +164,7 @@ HIDDEN = Question(
             ("float32[8@x,16@y]", "float32[8@x,16@y]", of.exchanged("all-reduce", "f32[4,16]{1,0}")),
             ("float32[8@x,4@(y,z)]", "bfloat16[24@x,16@(y,z)]",
              of.exchanged("collective-permute-start", "(f32[4,16]{1,0}, f32[4,16]{1,0})")),
+            ("float32[8,16@x]", "float32[8,16@x]", of.exchanged("all-reduce", "(f32[4,16]{1,0}, f32[8]{0})")),
             ("float32[8@(x,y),4]", "float32[8@(y,x),4]", of.exchanged("collective-permute", "f32[4,16]{1,0}")),
             ("float32[8@(x,y),4]", "float32[8@(x,z),4]", of.exchanged("collective-permute", "f32[4,16]{1,0}")),
         )),
@@ -249,8 +250,10 @@ FULLY = Question(
         "After the sum the device at (x, y) holds block y. Cut each block further over x: the slower axis is y.",
     ),
     explanation="A spec that names one axis cuts into as many parts as that axis has devices, and all others hold copies: "
-                "on 2 by 4, P('x') leaves four copies of each element, where the sum had left two over y. It moves data as "
-                "well.\n\nA one-dimensional array is spread over all eight by both axes in one entry. With y slower, every "
+                "on 2 by 4, P('x') leaves four copies of each element, where the sum, cut over y, had left two. It moves "
+                "data "
+                "as well.\n\nA one-dimensional array is spread over all eight by both axes in one entry. With y slower, "
+                "every "
                 "device keeps a part of what it holds, and nothing moves after the sum; with x slower, the blocks change "
                 "places first. Whoever writes psum_scatter in shard_map halves even the sum, as XLA for CPU compiles it "
                 "(chapter 8 has the exception). That this was overlooked in print shows how little a spec alone tells: look "

@@ -209,7 +209,7 @@ MASKED = (
         "Each device returned the mean of its own sentences: sums, and counts, are to be added up over devices.", 1,
         local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),
     Misconception(
-        "psum-and-pmean", "The mean is as many times too large or too small as there are devices: one of the two sums is a "
+        "psum-and-pmean", "The mean is as many times too large or too small as x has devices: one of the two sums is a "
         "pmean, say, and the other a psum.", 2, when=lambda o: by.scaled(o, of.masked_mean)),
     Misconception(
         "own-words-counted", "The losses of all devices were added, and divided by the words of one: count over all too.", 2,
@@ -222,15 +222,18 @@ MASKED = (
         "one. Add the counts first.", 2, when=by.nothing_as_one),
     Misconception(
         "last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
-        like=lambda losses, lengths: of.masked_mean(losses, lengths + 1)),
+        when=by.last_word_too),
     GATHERS, PARTS,
 )  # fmt: skip
 
 OVERFLOW = Misconception(
     "no-maximum-subtracted",
-    "float32 holds neither exp(100) nor exp(-200). Subtract the maximum of the row first, the same on all "
-    "devices.", 2,
+    "Some value is no number: float32 holds neither exp(100) nor exp(-200). Subtract the maximum of the row first, the "
+    "same on all devices.", 2,
     when=lambda o: not by.finite(o))  # fmt: skip
+PART_OF_ROW = Misconception(
+    "part-of-the-row-summed", "The maximum is right, but the sum is not that of the whole row, and far below the maximum it "
+    "is zero. Add up the block's columns, then psum over x.", 2, when=by.sums_a_part)  # fmt: skip
 ONE_MAXIMUM = Misconception(
     "one-maximum-for-all-rows", "The largest logit of all rows was subtracted. In a row that lies far below it every "
     "exponential is zero: subtract the maximum of the row.", 2,
@@ -240,12 +243,12 @@ MEAN = Misconception(
     "exponential of the difference is too large for float32. Above the maximum there is none.", 2,
     when=lambda o: by.overflows(o, by.row_means))  # fmt: skip
 SOFTMAX = (
-    LEFT, ONE_MAXIMUM, MEAN, OVERFLOW,
+    LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,
     Misconception(
-        "pmean-for-psum", "pmean divides the sum by the number of devices: all is as many times too large.", 2,
+        "pmean-for-psum", "pmean divides the sum by the number of devices along x: all is as many times too large.", 2,
         when=lambda o: of.same(o, by.devices(o) * of.softmax(o.inputs[0].astype(np.float64)))),
     Misconception(
-        "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to the number of devices.", 1,
+        "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to the devices along x.", 1,
         local=lambda at, x: of.softmax(x)),
     Misconception(
         "own-maximum", "Each device subtracted its own maximum: the sums are in different units, and cannot be added.", 2,
@@ -266,9 +269,9 @@ SOFTMAX = (
         when=by.whole_blocks),
 )  # fmt: skip
 LOGSUMEXP = (
-    PROMISE, LEFT, ONE_MAXIMUM, MEAN, OVERFLOW,
+    PROMISE, LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,
     Misconception(
-        "pmean-for-psum", "pmean divides the sum by the number of devices, so the logarithm of that number is missing.", 2,
+        "pmean-for-psum", "pmean divides the sum by the number of devices along x, and the logarithm of that is missing.", 2,
         when=by.logarithm_of_mean),
     Misconception(
         "maximum-forgotten", "What was subtracted before exp has to be added after log.", 2,
@@ -313,7 +316,8 @@ SOLVES = (
         "everyone-solves-all", "All matrices were brought to every device, and a device needs its own.", 1,
         when=lambda o: any(c.payload_bytes >= o.inputs[0].nbytes for c in o.collectives)),
     Misconception(
-        "whole-everywhere", "The solutions should stay where they were found: name the axes in out_specs.", 2,
+        "whole-everywhere", "Some devices hold the same solutions. Each should solve one system, and keep what it found: "
+        "in_specs and out_specs name all axes of the mesh.", 2,
         when=lambda o: o.placements[0].copies > 1),
 )  # fmt: skip
 

@@ -180,7 +180,8 @@ SOFTMAX = Question(
                 "the rest, however wide the row is. pmax and psum return invarying values, so logsumexp may promise "
                 "P().\n\nThe maximum must be the same everywhere, or sums in different units are added. Without any "
                 "maximum float32 overflows at exp(89), and exp(-88) is already zero on XLA for CPU. A local softmax "
-                "makes every block add up to 1, and the row to the number of devices. Vocabulary-parallel cross-entropy and "
+                "makes each block of a row add up to 1, and the row to the number of devices along x. Vocabulary-parallel "
+                "cross-entropy and "
                 "attention over split sequences are made of these two. To train through them, put jax.lax.stop_gradient "
                 "around what goes into pmax: JAX has no derivative of pmax, and none is needed.",
 )  # fmt: skip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +21,17 @@ def devices(o: Observed, axis: str = "x") -> int:
 
 def each(o: Observed, made: Callable[[int], np.ndarray]) -> bool:
     """Whether every device holds what is made for its place along x."""
+    return all(
+        block.shape == made(place).shape and np.allclose(block, made(place), rtol=1e-4, atol=1e-4)
+        for place, block in _by_place(o)
+    )
+
+
+def _by_place(o: Observed) -> Iterator[tuple[int, np.ndarray]]:
+    """Each device's block, with the device's place along x."""
     names, sizes = zip(*o.case.axes)
-    places = (int(np.unravel_index(device, sizes)[names.index("x")]) for device, _, _ in o.shards[0])
-    blocks = (block for _, _, block in o.shards[0])
-    return all(b.shape == made(d).shape and np.allclose(b, made(d), rtol=1e-4, atol=1e-4) for b, d in zip(blocks, places))
+    for device, _, block in o.shards[0]:
+        yield int(np.unravel_index(device, sizes)[names.index("x")]), block
 
 
 def own_blocks(o: Observed) -> bool:
@@ -162,7 +170,19 @@ def nothing_as_one(o: Observed) -> bool:
     counts = [part.sum() for part in np.split(lengths, devices(o))]
     total = of.masked_mean(losses.astype(np.float64), lengths) * lengths.sum()
     wrong, right = total / np.maximum(counts, 1).sum(), total / np.sum(counts)
-    return 0 in counts and all(5 * np.abs(block - wrong).max() < np.abs(block - right).max() for *_, block in o.shards[0])
+    return 0 in counts and _nearer(o, wrong, right)
+
+
+def last_word_too(o: Observed) -> bool:
+    """Whether every sentence had a word more than it has."""
+    losses, lengths = o.inputs[0].astype(np.float64), o.inputs[1]
+    wrong, right = of.masked_mean(losses, lengths + 1), of.masked_mean(losses, lengths)
+    return of.same(o, wrong) and _nearer(o, wrong, right)
+
+
+def _nearer(o: Observed, wrong: Any, right: Any) -> bool:
+    """Whether every device's values are five times as near to the wrong ones as to the right ones."""
+    return all(5 * np.abs(block - wrong).max() < np.abs(block - right).max() for *_, block in o.shards[0])
 
 
 def logarithm_of_mean(o: Observed) -> bool:
@@ -180,6 +200,26 @@ def overflows(o: Observed, subtracted: Means) -> bool:
         made = e / total if of.shape(o) == x.shape else (np.log(total) + m)[:, 0]
     good = np.isfinite(made)
     return not good.all() and all((np.isfinite(block) == good[index]).all() for _, index, block in o.shards[0])
+
+
+def sums_a_part(o: Observed) -> bool:
+    """Whether exactly those values are no numbers which are none if only a device's columns, or only devices, are summed."""
+    (x,) = o.inputs
+    e = np.exp(x - x.max(1, keepdims=True))
+    e[e < np.finfo(x.dtype).tiny] = 0  # as on XLA for CPU
+    blocks = np.split(e, devices(o), axis=1)
+    own, across = [block.sum(1, keepdims=True) for block in blocks], np.sum(blocks, 0)
+    if of.shape(o) != x.shape:
+        return not np.all(own) and _finite_where(o, [total[:, 0] > 0 for total in own])
+    return any(
+        not np.all(totals) and _finite_where(o, [np.broadcast_to(t > 0, b.shape) for t, b in zip(totals, blocks)])
+        for totals in (own, [across] * len(blocks))
+    )
+
+
+def _finite_where(o: Observed, good: list[np.ndarray]) -> bool:
+    """Whether the devices' values are numbers exactly where these are true, for each place along x."""
+    return all(np.array_equal(np.isfinite(block), good[place]) for place, block in _by_place(o))
 
 
 def one_maximum(x: np.ndarray) -> np.ndarray:

@@ -243,7 +243,7 @@ RESUME = (
     Misconception(
         "nothing-under-that-name",
         "Nothing was found where this part looks for its checkpoint: each part saves as step `last`, and the next one "
-        "reads that as `first`.",
+        "reads that as `first`. And save only begins to write: leave `with`, or call wait_until_finished.",
         3, when=processes.nothing_found),
 )  # fmt: skip
 

@@ -60,8 +60,9 @@ CASES = Question(
                 "and XLA for CPU sums in each; XLA for TPU sees that each only adds, and sums once, after the loop.\n\nA "
                 "scale that is shared by all tokens has a gradient that sums over all tokens, over every axis that cuts "
                 "them; padding hid that, as only the first block had tokens. A product with one_hot reads the whole table, "
-                "an index reads rows. And XLA for CPU sends an array in the form in which it is wanted whole (XLA for TPU "
-                "as bfloat16 for a product, still twice the stored bytes): widen it after. None of these shows in values on "
+                "an index reads rows. And in case 6 XLA for CPU sends the floats that the product wants whole (XLA for TPU "
+                "sends bfloat16, still twice the stored bytes): ask for the stored numbers whole, and widen them after. "
+                "None of these shows in values on "
                 "one device, five of them in no values at all.",
 )  # fmt: skip
 

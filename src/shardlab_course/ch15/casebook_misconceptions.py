@@ -207,8 +207,8 @@ MENDED_5 = (
 MENDED_6 = (
     Misconception(
         "floats-still-travel",
-        "As many bytes travel as the weights have as floats: XLA for CPU gathers an array in the form in which it is "
-        "wanted whole, and all_gather what it is given. Want the stored whole numbers whole, and widen and rescale after "
+        "As many bytes travel as the weights have as floats. Of a product XLA for CPU gathers the operand as it is "
+        "multiplied, and all_gather what it is given. Want the stored whole numbers whole, and widen and rescale after "
         "that.",
         3, when=of.wholes_moved),
     Misconception(

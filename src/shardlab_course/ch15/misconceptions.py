@@ -29,7 +29,7 @@ TRAIN = (
         1, when=lambda o: any(math.prod(s) == o.inputs[0].size for s in transformer.moved(o, "all-gather"))),
     LEFT,
     promise("Something varies still over an axis that out_specs does not name: a sum over model or the mean over data is "
-            "missing on the way to it, or it is cut and out_specs does not say so."),
+            "missing on the way to it, an all_gather lacks to='invarying', or it is cut and out_specs does not say so."),
     Misconception(
         "maximum-differentiated",
         "The maximum only keeps exponentials small and has no part in the gradient: put stop_gradient inside of pmax.",
@@ -253,8 +253,8 @@ BUBBLE = (
 
 PIPELINE = (
     LEFT,
-    promise("What out_specs calls equal varies over stage. Only the last stage knows the loss: a psum, with zeros from all "
-            "others, tells everybody. A stage's gradient is its own, and lies as W does.", 3),
+    promise("What out_specs calls equal varies still over the axis in the message. Only the last stage knows the loss: a "
+            "psum, with zeros from all others, tells everybody. A stage's gradient is its own, and lies as W does.", 3),
     Misconception(
         "carry-does-not-vary",
         "The loop's carry starts as the same zeros everywhere and comes out varying over stage; cast it to varying before "
@@ -380,7 +380,8 @@ MIXTURE = (
         1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"], breaks=True),
     Misconception(
         "all-tokens-gathered",
-        "Every device gets every token, and uses few of them: send each token to its expert's device, with all_to_all.",
+        "Every device gets every token, or every answer, and uses few of them: send each token to its expert's device, and "
+        "its answer back, with all_to_all.",
         1, when=lambda o: mixture.gathers_tokens(o) and not mixture.gathers_experts(o)),
     Misconception(
         "experts-gathered",
