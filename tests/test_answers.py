@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from corpus import SAMPLES, verdict
+from corpus import SAMPLES, notebook_verdict, verdict
 from variants import Sample
 
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
+from shardlab_judge.items.guard import GuardItem
+from shardlab_judge.verdict import Verdict
 
 SEED = 20
 
@@ -16,10 +18,23 @@ SEED = 20
 def test_answer_gets_its_verdict(sample: Sample) -> None:
     """A right answer passes with full points; a wrong one fails with its own diagnosis, or none, and its exact points.
 
-    So does what was predicted wrong, with all points.
+    So does what was predicted wrong, with all points. A notebook, which knows the public cases alone, says the same.
     """
     question = QUESTIONS[sample.question]
     got = verdict(sample, SEED)
+    _is_due(sample, got)
+    passes = sample.misconception is None or sample.due.passes
+    expected = question.points if passes else sample.due.points
+    assert expected is None or got.points == expected, text(got, question)
+    assert passes or got.points < question.points
+    assert html(got, question).startswith("<div")
+    # A guard is asked about programs that it never saw, and an exercise says that there are more of them.
+    if passes or not any(isinstance(item, GuardItem) for item in question.items):
+        _is_due(sample, notebook_verdict(sample, SEED))
+
+
+def _is_due(sample: Sample, got: Verdict) -> None:
+    question = QUESTIONS[sample.question]
     passes = sample.misconception is None or sample.due.passes
     assert got.status == ("passed" if passes else "failed"), text(got, question)
     if sample.misconception not in (None, "-"):
@@ -27,10 +42,6 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
     if sample.misconception == "-":
         named = {miss.id for item in question.items for miss in item.misconceptions}
         assert not named & {finding.misconception for finding in got.findings}, text(got, question)
-    expected = question.points if passes else sample.due.points
-    assert expected is None or got.points == expected, text(got, question)
-    assert passes or got.points < question.points
-    assert html(got, question).startswith("<div")
 
 
 def test_every_named_miss_has_an_answer() -> None:

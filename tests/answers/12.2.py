@@ -559,3 +559,22 @@ def n_hops_adding():
 
         specs = (P(None, "x"), P("x", None))
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
+
+
+@wrong("one-hop-too-many", 0)
+def a_hop_in_every_round_and_next_door():
+    """Of the bytes it is told of the hop, though values are wrong for another reason."""
+
+    def matmul_rs(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            d, m = jax.lax.axis_index("x"), x.shape[0] // n
+            total = jax.lax.pcast(jax.numpy.zeros((m, w.shape[1])), "x", to="varying")
+            for i in range(n):
+                part = jax.lax.dynamic_slice_in_dim(x, (d - 1 - i) % n * m, m) @ w
+                total = jax.lax.ppermute(total + part, "x", ring(n, 1))
+            return total
+
+        specs = (P(None, "x"), P("x", None))
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)

@@ -305,3 +305,15 @@ def summed_not_scattered():
 
         specs = (P("model", None), P(), P(None, "model"), P("model", None), P())
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
+
+
+@wrong("bias-forgotten", 0.5)
+def without_the_bias():
+    def block(mesh, X, scale, W1, W2, b2):
+        def body(x, scale, w1, w2):
+            h = jax.lax.all_gather(norm(x, scale), "model", axis=0, tiled=True)
+            y = jax.nn.relu(h @ w1) @ w2
+            return x + jax.lax.psum_scatter(y, "model", scatter_dimension=0, tiled=True)
+
+        specs = (P("model", None), P(), P(None, "model"), P("model", None))
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2)

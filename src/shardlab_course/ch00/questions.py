@@ -93,11 +93,13 @@ CLOCK = Question(
             "a": "dispatch", "b": "product", "c": "compiling", "d": "dispatch", "e": "product",
         }),
         CallsItem("rate", {"C": 0.5}, oracle=of.rate, draw=of.draw_rate, rtol=1e-6, misconceptions=wrong.RATE,
-                  calls=((2048, 2048, 2048, 0.05), (2048, 2048, 2048, 0.0003), (3, 5, 7, 1e-6), (64, 32, 16, 2.0))),
+                  calls=((2048, 2048, 2048, 0.05), (2048, 2048, 2048, 0.0003), (3, 5, 7, 1e-6), (64, 32, 16, 2.0),
+                         (3, 5, 7, 0.9))),
         CallsItem("believable", {"C": 0.5}, oracle=of.believable, draw=of.draw_claim,
                   misconceptions=wrong.BELIEVABLE, calls=(
             (2048, 2048, 2048, 0.05, 2e12), (2048, 2048, 2048, 0.0003, 2e12), (4096, 1024, 512, 3e-5, 1.97e14),
             (4096, 1024, 512, 1.5e-5, 1.97e14), (1024, 1024, 1024, 1e-5, 1.97e14), (64, 32, 16, 0.5, 131072.0),
+            (3, 5, 7, 0.8, 250.0), (3, 5, 7, 0.8, 260.0), (3, 5, 7, 0.8, 262.25),
         )),
     ),
     hints=(

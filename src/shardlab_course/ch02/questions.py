@@ -141,6 +141,7 @@ LAYERS: tuple[tuple[Any, ...], ...] = (
     ({"moves": "reduce", "B": 8, "D": 8192, "F": 8192, "n": 16}, V5E),
     ({"moves": "scatter", "B": 4096, "D": 32768, "F": 4096, "n": 4}, V5P),
     ({"moves": "gather", "B": 32, "D": 1024, "F": 512, "n": 8}, V5P),
+    ({"moves": "reduce", "B": 45, "D": 900, "F": 90, "n": 9}, V5P),
 )
 
 SIX = Question(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from shardlab import listings
@@ -68,7 +69,7 @@ COUNTING = Question(
     items=(
         CallsItem("collective_bytes", {"V": 3}, oracle=of.bytes_by_kind, draw=programs.draw_text,
                   misconceptions=wrong.COUNTS,
-                  calls=tuple((listings.hlo(name),) for name in TEXTS)),
+                  calls=(*((listings.hlo(name),) for name in TEXTS), programs.draw_text(random.Random(0)))),
     ),
     hints=(
         "Begin with ENTRY, and go through its instructions. Three things can happen: it is a collective, it is a while, or "

@@ -65,6 +65,7 @@ MINI_CALLS: tuple[tuple[Any, ...], ...] = (
     ("a b -> a2 b3", 8), ("a b -> 2 b4 a", 8), ("a b -> * a* b*", 8), ("a -> a4*", 8), ("a b -> a* b*", 8),
     ("r c -> r2 c2 r2", 8), ("a -> a2", 8), ("a b -> a3 b*", 8), ("a b c -> a2* b2 c*", 16), ("a b c -> a* b* c*", 64),
     ("a b -> a4 c2", 8), ("batch d -> batch* d", 1), ("a b -> a4", 8), ("a -> a2 b3", 8), ("a b -> a2* b2* 3", 48),
+    ("a b -> a12 b*", 24),
 )  # fmt: skip
 
 MINI = Question(

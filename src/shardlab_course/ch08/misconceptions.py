@@ -140,8 +140,8 @@ REDUCE = (
         2, when=lambda o: bool(np.any(of.tally(o) > 1))),
     Misconception(
         "unfinished-sum-passed-on",
-        "Some sums lack terms: the first half ends too early or does not add at every stop, or the second passes on "
-        "another chunk than the one that is finished.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
+        "Some sums lack terms: the first half ends too early or does not add at every stop, or the second ends too early, "
+        "or passes on another chunk than the one that is finished.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
 )  # fmt: skip
 BOTH_WAYS = (
     *GATHERING, *GATHER[len(GATHERING) : len(GATHERING) + 4],

@@ -171,10 +171,12 @@ BLOCK = (
     Misconception(
         "norm-forgotten", "The products take norm(X, scale), and only the residual takes X as it is.", 1,
         like=of.block_without_norm),
+    Misconception(
+        "bias-forgotten", "b2 is missing: add it to your own tokens, after the sum.", 1, like=of.block_without_bias),
     Misconception("residual-of-the-norm", "The residual is X itself, not norm(X, scale).", 1, like=of.block_on_norm),
     Misconception(
         "tokens-not-gathered", "Each device put its own tokens through its own hidden units only. Every token needs all "
-        "hidden units: gather the tokens before the first product.", 2,
+        "hidden units: gather the tokens before the first product, and add up their terms after the second.", 2,
         local=lambda at, *blocks: of.block(*blocks), when=of.own_tokens_added),
     Misconception(
         "weights-gathered", "Whole weights travel here. Leave them where they lie, and move tokens.", 2,

@@ -60,6 +60,11 @@ def block_without_norm(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.
     return X + mlp(X, W1, W2) + b2
 
 
+def block_without_bias(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> np.ndarray:
+    """`block` without the second bias."""
+    return block(X, scale, W1, W2, np.zeros_like(b2))
+
+
 def block_on_norm(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> np.ndarray:
     """`block` with the residual taken after the norm."""
     return block(X, scale, W1, W2, b2) - X + normed(X, scale)

@@ -80,8 +80,8 @@ GRADIENTS = (
             "if the loss is the mean over the devices already."),
     Misconception(
         "pmap-habit",
-        "The gradient was summed over the devices already, because the weights do not vary: pmean then averages equal sums "
-        "and changes nothing, so it is n times too large, and moves twice the bytes.",
+        "The gradient was summed over the devices already, because the weights do not vary. Of equal copies a pmean changes "
+        "nothing, and a psum makes n times as much: it is n times too large, and moves twice the bytes.",
         1, when=lambda o: _times(o, lambda n: n) and of.reduced_twice(o)),
     Misconception(
         "sum-of-means",
@@ -154,8 +154,8 @@ WITHOUT_CHECK = (
 MICRO = (
     Misconception(
         "accumulator-is-reduced",
-        "The gradients are unreduced and the accumulator is not, and adding the two would need a sum: start from zeros "
-        "that are unreduced too.",
+        "Of the accumulator and the gradient one is unreduced and the other is not, and adding the two would need a sum. "
+        "Zeros are resharded to unreduced; weights are cast to reduced before jax.grad, and not in what it differentiates.",
         3, error="unreduced while"),
     Misconception(
         "accumulator-does-not-vary",
@@ -257,7 +257,8 @@ CLIP = (
     Misconception(
         "clip-by-local-norm",
         "The factor varies over model, or JAX cannot know that it does not: it was made of what a device holds, or of an "
-        "all_gather without to='invarying'. A psum of the squares is the same on all.",
+        "all_gather without to='invarying'. A psum of the squares is the same on all. Or out_specs promises equal copies of "
+        "a gradient that is cut.",
         1, local=clipping.clipped_own, error="can't be statically inferred"),
     Misconception(
         "copies-counted",

@@ -84,8 +84,8 @@ TRAIN = (
     Misconception("one-step", "This is one step of five.", 1, like=of.trained(steps=1)),
     Misconception(
         "gradients-summed",
-        "The gradients are sums over devices of means over their samples, n times the mean's. Adam hides it from the "
-        "weights; m and v show it.",
+        "The gradients are sums over devices of means over their samples, n times the mean's. Adam hides nearly "
+        "all of it from the weights; m and v show it.",
         3, when=lambda o: _scaled(o, dict(o.case.axes)["data"])),
     Misconception(
         "weights-cut",
@@ -191,8 +191,8 @@ LEAN = (
         1, when=lambda o: of.right(o) and _gathers(o) < 2 * _depth(o) - 1),
     Misconception(
         "whole-loss",
-        "The whole forward pass is run again before the backward pass begins, and keeps every gathered weight as the first "
-        "run did: put the checkpoint around one layer.",
+        "One checkpoint is around all layers, so the backward pass begins with a whole forward pass, and that keeps every "
+        "gathered weight, as without a checkpoint: put it around one layer.",
         1, when=lambda o: of.right(o) and _barriers(o) == 1 and _products_again(o)),
     Misconception(
         "products-made-again",
@@ -293,7 +293,8 @@ DONATION = (
         2, error="(Mesh.*not a valid JAX type|type.*Mesh)"),
     Misconception(
         "shifted-by-one",
-        "Positions count the mesh: with that choice m, v and the gradient are given away, and the weights are not.",
+        "m, v and the gradient are given away, and the weights are not. Positions count the mesh where it is an argument "
+        "of the function that is jitted, and not where partial or a closure has it.",
         2, when=lambda o: o.donated == frozenset({1, 2, 3})),
     Misconception(
         "gradient-donated",

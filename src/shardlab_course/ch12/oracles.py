@@ -283,9 +283,8 @@ def _in_time(item: Item, o: Observed, work: float, late: float, rate: float) -> 
         what = "It can't be told what runs beside a hop: a loop's number of rounds depends on values, or is very large."
         yield Finding(item.name, "H", what, wanted, "unknown rounds")
     elif alone < 0.99 * work:
-        yield Finding(
-            item.name, "H", "It can't be told where the products are made.", wanted, "products that can't be found"
-        )
+        what = "Less is multiplied, one product after another, than is due: some are missing, or can't be found."
+        yield Finding(item.name, "H", what, f"{work:,.0f} FLOPs", f"{alone:,.0f}")
     elif found > most:
         what = "Hops and products wait for one another more than they have to."
         yield Finding(item.name, "H", what, f"at most {most:,.0f} {unit}", f"{found:,.0f}")

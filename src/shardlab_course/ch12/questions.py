@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from shardlab import listings
 from shardlab_course.ch12 import misconceptions as wrong
 from shardlab_course.ch12 import oracles as of
@@ -154,7 +156,8 @@ READ = Question(
     "12.6", "Read what XLA for TPU planned", difficulty=3, minutes=40,
     items=(
         CallsItem("between", {"V": 2}, oracle=timetable.between, draw=timetable.draw_text, misconceptions=wrong.BETWEEN,
-                  calls=tuple((listings.hlo(name),) for name in ("blocking_tpu", "ring_tpu", "mlp_tpu"))),
+                  calls=(*((listings.hlo(name),) for name in ("blocking_tpu", "ring_tpu", "mlp_tpu")),
+                         timetable.draw_text(random.Random(6)))),
     ),
     hints=(
         "Go through the lines in order. What has begun and not ended? What stands in a done's brackets?",

@@ -348,7 +348,7 @@ STACK = (
         "anything to decide.", 1, when=_if_right(of.systems, lambda o: not o.manual)),
     Misconception(
         "damped-everywhere", "16 was added to every entry, and not to the diagonal alone: 16 I is 16 times the identity.",
-        1, like=of.damped_everywhere),
+        1, when=of.damped_everywhere),
     Misconception("undamped", "The 16 on the diagonal is missing.", 1, like=of.undamped),
 )  # fmt: skip
 SUBSTITUTION = (

@@ -52,6 +52,7 @@ CHOICES = (
     (4, 3.2e10, 2, 512, 4096, 8, 8192),
     (4, 1.6e10, 4, 512, 512, 1, 2048),
     (8, 190840832.0, 8, 1024, 512, 2, 24576),
+    (12, 8e9, 512, 1152, 1536, 6, 10240),
 )
 """Devices, memory, batch, length, depth, layers, vocabulary: what the public calls of `choose` are given."""
 

@@ -100,7 +100,7 @@ MIXTURE = Question(
                     misconceptions=wrong.MIXTURE,
                     manual=True,
                     rtol=1e-3, atol=1e-3, tolerance="two float32 products, in another order",
-                    cases=(mixture.routing(EXPERTS, 24, 6, 16), mixture.routing(FEW_EXPERTS, 40, 5, 14, 3)),
+                    cases=(mixture.routing(EXPERTS, 32, 6, 16), mixture.routing(FEW_EXPERTS, 40, 5, 14, 3)),
                     draw=mixture.draw_routing),
     ),
     hints=(

@@ -26,21 +26,31 @@ def find_misconception(item: Item, observed: Observed, letter: str) -> Misconcep
                 return known
             if known.local is not None and _acts_like(observed, known.local):
                 return known
-    held = [m for m in item.misconceptions if m.when is not None and _holds(m.when, observed)]
+    seen = observed
+    if letter == "H":
+        # Why bytes move is asked as if the values were right: what makes these wrong is told where values are.
+        seen = _with_right_values(item, observed, where_they_lie=True) or observed
+    held = [m for m in item.misconceptions if m.when is not None and _holds(m.when, seen)]
     if letter == "V" and held and (right := _with_right_values(item, observed)) is not None:
         # What is found though values are right does not make them wrong: it is told where bytes are.
         held = [m for m in held if m.breaks or m.when is None or not _holds(m.when, right)]
     return next(iter(held), None)
 
 
-def _with_right_values(item: Item, observed: Observed) -> Observed | None:
-    """The same program as if its outputs were right, and lay as they should; `None` where values are not what counts."""
+def _with_right_values(item: Item, observed: Observed, *, where_they_lie: bool = False) -> Observed | None:
+    """The same program as if its outputs were right; `None` where values are not what counts, or do not fit.
+
+    They lie as they should, or, with `where_they_lie`, as the program left them.
+    """
     oracle = getattr(item, "oracle", None)
     if oracle is None or any(observed.case.terms) or (getattr(item, "manual", False) and not observed.manual):
         return None
     shards, placements = [], []
-    for right, spec in zip(map(np.asarray, _outputs(oracle, observed)), observed.case.outputs):
-        placed = place(right.shape, observed.case.axes, spec or ())
+    outputs = map(np.asarray, _outputs(oracle, observed))
+    for right, spec, lies in zip(outputs, observed.case.outputs, observed.placements):
+        if where_they_lie and lies.shape != right.shape:
+            return None
+        placed = lies if where_they_lie else place(right.shape, observed.case.axes, spec or ())
         blocks = ((device, tuple(slice(*part) for part in index)) for device, index in placed.shards)
         shards.append(tuple((device, index, right[index]) for device, index in blocks))
         placements.append(dataclasses.replace(placed, dtype=str(right.dtype)))

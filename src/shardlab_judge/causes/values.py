@@ -229,7 +229,7 @@ def _by_slice(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconce
                 return Misconception(
                     f"{what}-by-line",
                     f"Along dimension {dimension} all values are wrong by one {what}, another for each line of values: what "
-                    "is computed once for a line, as a sum, a mean or a maximum is, is wrong.",
+                    "belongs to a whole line, as a bias, a sum, a mean or a maximum does, is wrong or missing.",
                 )
     return None
 
