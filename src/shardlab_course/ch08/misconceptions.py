@@ -61,7 +61,7 @@ GATHER = (
     *GATHERING, COPIES,
     Misconception(
         "arrival-order",
-        "Each device laid the blocks down in the order in which they came, so each has another order; a block's place is "
+        "Each device laid the blocks down by the time at which they came, so each has another order; a block's place is "
         "that of the device it began on.", 2, when=lambda o: of.rotated(o, o.inputs[0])),
     Misconception(
         "counts-the-wrong-way",

@@ -67,8 +67,8 @@ STEP = (
     Misconception(
         "pmap-habit",
         "With the check on, in shard_map the gradient of a weight that does not vary is a sum over the devices already: of "
-        "local means it is n times too large, and a pmean of it changes nothing. With the check off, or with "
-        "weights that were cast to varying, a psum of local means' gradients is n times their mean.",
+        "local means it is n times too large, a pmean of it changes nothing, and a psum makes n times as much. With the "
+        "check off, or with weights that were cast to varying, a psum of local means' gradients is n times their mean.",
         3, when=lambda o: o.manual and of.steps_too_long(o)),
     gathers("Samples are brought together on every device. They may stay where they are, since only terms of the gradients "
             "have to be added."),

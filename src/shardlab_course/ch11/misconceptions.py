@@ -62,8 +62,8 @@ LARGEST = (
 TRAIN = (
     Misconception(
         "promise-not-proved",
-        "A weight still varies over data, and out_specs=P() says that it does not: its rows were not brought together, or "
-        "all_gather lacks to='invarying'.",
+        "Something that out_specs=P() promises whole still varies over data, a weight, say: its rows were not brought "
+        "together, or all_gather lacks to='invarying'.",
         3, error="can't be statically inferred|Unsupported pcast from=varying"),
     Misconception(
         "first-use-only", "E is used twice, and its gradient is the sum of both uses; this is the first use's alone.",
