@@ -398,3 +398,13 @@ def log_of_own_columns():
             return jnp.log(jnp.exp(block - most[:, None]).sum(1)) + most
 
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(), check_vma=False)(x)
+
+
+@wrong("part-of-the-row-summed", 2.5)
+def log_of_parts_added():
+    def logsumexp(mesh, x):
+        def body(block):
+            most = jax.lax.pmax(block.max(1), "x")
+            return jax.lax.psum(jnp.log(jnp.exp(block - most[:, None]).sum(1)), "x") + most
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)

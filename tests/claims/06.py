@@ -90,7 +90,9 @@ def whole_gives_way(target):
     assert moved(lambda r, c: r + c, R, C, target=target) == []
 
 
-@claim("their operands must be cut alike; so is `jnp.where`, of arrays of one shape.")
+@claim(
+    "Some are stricter, and want operands cut alike: `jnp.concatenate` and `jnp.stack`, `jnp.where` of arrays of one shape"
+)
 def joined_alike():
     """A sum of arrays that are cut otherwise has a type; put together, or chosen from, they are refused."""
     assert kind_of(lambda x, r: x + r, X, R) == "float32[8@x,16@y]"
@@ -98,6 +100,17 @@ def joined_alike():
     for join in (lambda x, r: jnp.concatenate([x, r]), lambda x, r: jnp.stack([x, r]), lambda x, r: jnp.where(x > 0, x, r)):
         with pytest.raises(Exception, match="same sharding"):
             kind_of(join, X, R)
+
+
+@claim("`@` in batch dimensions, `jax.vmap` in the dimension that it maps.")
+def batched_alike():
+    """Nor does a whole dimension adapt where a product, or `vmap`, goes over both operands at once."""
+    cut, whole = put((8, 4, 16), P("x")), put((8, 16, 4), P())
+    assert kind_of(lambda a, b: a @ b, cut, put((8, 16, 4), P("x"))) == "float32[8@x,4,4]"
+    with pytest.raises(ValueError, match="Incompatible types"):
+        kind_of(lambda a, b: a @ b, cut, whole)
+    with pytest.raises(ValueError, match="sharded the same"):
+        kind_of(jax.vmap(jnp.add), put((8, 4), P("x")), put((8, 4), P()))
 
 
 @claim("although terms are added up at these sizes too, by an all-reduce", targets=(CPU, V5E))

@@ -50,7 +50,8 @@ def on_each(body):
 
 
 @claim(
-    "The transpose of an all-gather is a reduce-scatter: what came from n devices sends n contributions back",
+    "The transpose of an all-gather, without to='invarying', is a reduce-scatter: what came from n devices sends n "
+    "contributions back",
     "Nobody wrote the reduce-scatter.",
     targets=(CPU, V5E),
     alone=True,

@@ -184,8 +184,7 @@ def _misconceptions(found: Figures) -> str:
         other = f'<p class="soft">{one.other} more with mistakes that have no name here.</p>' * bool(one.other)
         parts.append(f"<h3>{escape(one.question)} {escape(one.title)}</h3>{cards}{other}" * bool(cards or other))
     told = "".join(parts) or "<p>None was met.</p>"
-    lead = "Mistakes that we know, by how many submissions do what they do. What is said of each is likely; it is not "
-    "measured."
+    lead = "Mistakes that we know, by how many submissions do what they do. What is said of each is likely, not measured."
     return f"<h2>Misconceptions</h2><p class='soft'>{lead}</p>{told}"
 
 

@@ -61,7 +61,7 @@ TIME = Question(
         "device has no hops.",
     ),
     explanation="A hop carries one shard, V/n bytes, and takes at least its latency. One way round there are n - 1 hops, "
-                "which makes V(n-1)/n bytes over every link: almost V, however many devices there are. Both ways there are "
+                "which makes V(n-1)/n bytes over every link, below V however many devices there are. Both ways there are "
                 "n // 2 hops of the same size: half as many for odd n, 2 instead of 3 for n = 4, and "
                 "for n = 2 one either way. (Cutting the last shard of an even ring in two halves would save half "
                 "a hop; the Scaling Book and this course do not count so.) A small array is different: its hops wait for "

@@ -46,7 +46,7 @@ IN_AND_OUT = Misconception(
     "start-counts-in-and-out", "The tuple of a -start holds the operand, the output and two counters; only "
     "the output is what arrives.", 2, like=lambda got: got["bytes"] in (1024, 1032))  # fmt: skip
 FUSION = Misconception(
-    "fusion-overlooked", "calls=%all-reduce-scatter: on a TPU that is how a reduce-scatter is written.", 3,
+    "fusion-overlooked", "calls=%all-reduce-scatter: on a TPU a reduce-scatter may be written so.", 3,
     like=lambda got: got == "none")  # fmt: skip
 WHOLE = Misconception(
     "counts-what-goes-in", "That is what goes in. Out comes this device's part of the sum, f32[64,512].", 2,
@@ -356,7 +356,7 @@ SHARES = (
         "gathers-everything", "To bring all of x to every device costs far more than to turn it.", 2,
         when=lambda o: of.gathers(o, of=0)),
     Misconception(
-        "never-turned", "The values are right, and lie in rows.", 1,
+        "never-turned", "It lies in rows still, and was never turned.", 1,
         when=lambda o: products.same(o, of.softmax_rows(o.inputs[0]))
         and o.placements[0].shard_shape[0] < o.placements[0].shape[0]),
 )  # fmt: skip

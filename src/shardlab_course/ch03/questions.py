@@ -57,11 +57,11 @@ READING = Question(
     ),
     explanation="A carries f32[32,4], 512 bytes, in each of 10 rounds. C is one instruction with four outputs of 768 "
                 "bytes, one from each member of its group. D is two gradients that XLA put into one all-reduce, 4608 and "
-                "768 bytes. G and I are one permute of 512 bytes: the -start names operand, output and two counters. H is "
-                "how XLA for TPU writes a reduce-scatter: a fusion that calls a computation named all-reduce-scatter, in "
-                "which F tells what it does as a whole. A fourth of what goes in comes out. B and E only look like "
-                "collectives: their operations are a fusion and a get-tuple-element. Whoever counts words finds both, and "
-                "F and I too.",
+                "768 bytes. G and I are one permute of 512 bytes: the -start names operand, output and two counters. H "
+                "is one of two ways in which XLA for TPU writes a reduce-scatter (the other is that word): a fusion that "
+                "calls a computation named all-reduce-scatter, in which F tells what it does as a whole. A fourth of "
+                "what goes in comes out.\n\nB and E only look like collectives: their operations are a fusion and a "
+                "get-tuple-element. Whoever counts words finds both, and F and I too.",
 )  # fmt: skip
 
 COUNTING = Question(

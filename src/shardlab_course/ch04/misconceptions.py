@@ -185,7 +185,7 @@ SCATTERED = (
         2, when=lambda o: of.right(o) and (of.gathers(o, 0) or of.gathers(o, 1))),
     Misconception(
         "scattered-the-other-way",
-        "The sum is right but split by columns; scatter_dimension=0 splits rows.", 1, when=lambda o: of.scattered(o, 1)),
+        "The sum is split by columns; scatter_dimension=0 splits rows.", 1, when=lambda o: of.scattered(o, 1)),
     Misconception(
         "partial-sums-stacked", "Each device returned its whole partial product, and out_specs put them one below another.",
         1, when=of.stacked),

@@ -119,7 +119,7 @@ def cut_sum(other: Spec) -> tuple[Misconception, ...]:
             "sum-not-cut", "The sum is whole on every device; name x in the dimension that is to be cut.",
             1, when=lambda o: of.right(o, of.summed_products) and of.lies(o, ())),
         Misconception(
-            "cut-the-other-way", "The sum is right, and cut along the other dimension: entries of a spec are dimensions, in "
+            "cut-the-other-way", "The sum is cut along the other dimension: entries of a spec are dimensions, in "
             "order.", 1, when=lambda o: of.right(o, of.summed_products) and of.lies(o, other)),
         Misconception(
             "sum-left-open", "Each device still holds its own term: the output is unreduced along x.",
@@ -270,7 +270,7 @@ FULLY = (
         "blocks besides.", 1, when=lambda o: of.lies(o, ("x",))),
     Misconception(
         "as-the-sum-leaves-it", "The sum lies over y, and the devices along x hold copies of it. Cut further.",
-        1, when=lambda o: of.lies(o, ("y",))),
+        1, when=lambda o: of.lies(o, ("y",)) and not any(o.terms)),
     Misconception(
         "other-order",
         "Each element has one device, but often not one that held it after the sum: blocks have to be sent. Let y stay "

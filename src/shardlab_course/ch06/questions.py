@@ -77,8 +77,8 @@ TYPES = Question(
         "they are summed only one operand is sharded, so nothing is ambiguous.",
     ),
     explanation="An axis travels with its dimension: transposed it stands elsewhere, summed away it is gone, and a "
-                "new dimension has none. Where two operands meet, a whole dimension adapts to a sharded one, since "
-                "slicing what one holds is free; so f is cut both ways. Merged dimensions carry their axes, the "
+                "new dimension has none. Where two operands meet element by element, a whole dimension adapts to a sharded "
+                "one, since slicing what one holds is free; so f is cut both ways. Merged dimensions carry their axes, the "
                 "slower first (with an axis on the faster one only, JAX asks: 6.2), and a split gives the axis to "
                 "the first part.\n\nOnly h has no answer: each device can make a term of X @ V, and whether the sum "
                 "shall be whole, cut or left open is a decision about communication. JAX leaves it to you. In i "
@@ -103,8 +103,8 @@ REPAIR = Question(
     ),
     hints=(
         "Read each message for its question. Three of them even name the argument that wants the answer.",
-        "contraction and merged take out_sharding; picked takes it in .at[ids].get; for clash and added, jax.reshard one "
-        "operand so that no axis is used twice.",
+        "contraction takes out_sharding, merged too (in JAX 0.12 at the price of a gather: reshard there); picked takes it "
+        "in .at[ids].get; for clash and added, jax.reshard one operand so that no axis is used twice.",
         "clash: make B whole, with P(). added: give B the sharding of A. merged: first let y cut b instead of s, with "
         "jax.reshard; then the two dimensions merge.",
     ),
@@ -249,15 +249,13 @@ FULLY = Question(
         "holds it already?",
         "After the sum the device at (x, y) holds block y. Cut each block further over x: the slower axis is y.",
     ),
-    explanation="A spec that names one axis cuts into as many parts as that axis has devices, and all others hold copies: "
-                "on 2 by 4, P('x') leaves four copies of each element, where the sum, cut over y, had left two. It moves "
-                "data "
-                "as well.\n\nA one-dimensional array is spread over all eight by both axes in one entry. With y slower, "
-                "every "
-                "device keeps a part of what it holds, and nothing moves after the sum; with x slower, the blocks change "
-                "places first. Whoever writes psum_scatter in shard_map halves even the sum, as XLA for CPU compiles it "
-                "(chapter 8 has the exception). That this was overlooked in print shows how little a spec alone tells: look "
-                "at the picture.",
+    explanation="A spec that names one axis cuts into as many parts as that axis has devices, and all others hold "
+                "copies: on 2 by 4, P('x') leaves four copies of each element, where the sum, cut over y, had left two. "
+                "It moves data as well.\n\nA one-dimensional array is spread over all eight by both axes in one entry. "
+                "With y slower, every device keeps a part of what it holds, and nothing moves after the sum; with x "
+                "slower, the blocks change places first. Whoever writes psum_scatter in shard_map halves even the sum, "
+                "as XLA for CPU compiles it (chapter 8 has the exception). That this was overlooked in print shows how "
+                "little a spec alone tells: look at the picture.",
 )  # fmt: skip
 
 QUESTIONS: tuple[Question, ...] = (TYPES, REPAIR, OUTPUTS, HIDDEN, PORTING, THREE, FULLY)

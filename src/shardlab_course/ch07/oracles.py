@@ -277,8 +277,9 @@ def logits_case(mesh: Axes, rows: int, columns: int, out: Spec) -> Case:
 
 
 def logits(rng: np.random.Generator, shape: tuple[int, ...], _: object) -> np.ndarray:
-    """Rows at levels from -200 to 200; in some one logit towers over the others, in some half of the columns lie far "
-    "below."""
+    """Rows at levels from -200 to 200; in some one logit towers over the others, in some half of the columns lie
+    far below.
+    """
     rows, columns = shape
     x = rng.standard_normal(shape) + rng.permutation(np.linspace(-200, 200, rows))[:, None]
     x[1::3, rng.integers(columns)] += 150

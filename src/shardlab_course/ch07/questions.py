@@ -46,7 +46,7 @@ EMULATOR = Question(
     ),
     explanation="Without collectives that is all there is to shard_map: cut, apply, put together. in_specs cut, and an "
                 "axis they leave out makes copies. out_specs put together, and an axis they leave out says that the "
-                "copies are equal. Your emulator cannot know whether they are, and takes the first; jax.shard_map looks "
+                "copies are equal. Your emulator does not ask whether they are, and takes the first; jax.shard_map looks "
                 "at types and refuses what it cannot prove. Nothing ties the two specs together: the output's shape "
                 "follows from the block that the body returns and from out_specs alone. The grader's oracle shares no "
                 "line with yours. It gets the slices from the index maps of shardings, and it agrees with "
@@ -177,14 +177,14 @@ SOFTMAX = Question(
         "sum. logsumexp is log of that sum, plus m.",
     ),
     explanation="Softmax needs the whole row twice, once for its maximum and once for its sum, and both times as one "
-                "number a row. So each device reduces its block first, and two all-reduces of one number a row do "
-                "the rest, however wide the row is. pmax and psum return invarying values, so logsumexp may promise "
+                "number a row. So each device reduces its block first, and two all-reduces of one number a row do the "
+                "rest, however wide the row is. pmax and psum return invarying values, so logsumexp may promise "
                 "P().\n\nThe maximum must be the same everywhere, or sums in different units are added. Without any "
                 "maximum float32 overflows at exp(89), and exp(-88) is already zero on XLA for CPU. A local softmax "
-                "makes each block of a row add up to 1, and the row to the number of devices along x. Vocabulary-parallel "
-                "cross-entropy and "
-                "attention over split sequences are made of these two. To train through them, put jax.lax.stop_gradient "
-                "around what goes into pmax: JAX has no derivative of pmax, and none is needed.",
+                "makes each block of a row add up to 1, and the row to the number of devices along x. "
+                "Vocabulary-parallel cross-entropy and attention over split sequences are made of these two. To train "
+                "through them, put jax.lax.stop_gradient around what goes into pmax: JAX has no derivative of pmax, and "
+                "none is needed.",
 )  # fmt: skip
 
 SOLVES = Question(

@@ -44,7 +44,10 @@ def mean_of_means(o: Observed) -> bool:
     """Whether the result is the mean of the devices' own means, or of the rows'; or the sum of the devices' means."""
     losses, lengths = o.inputs
     n = dict(o.case.axes)["x"]
-    means = {k: [of.masked_mean(*pair) for pair in zip(np.split(losses, k), np.split(lengths, k))] for k in (n, len(losses))}
+    means = {}
+    with np.errstate(invalid="ignore"):  # of a device without a word
+        for k in (n, len(losses)):
+            means[k] = [of.masked_mean(*pair) for pair in zip(np.split(losses, k), np.split(lengths, k))]
     return any(of.same(o, np.mean(of_parts)) for of_parts in means.values()) or of.same(o, np.sum(means[n]))
 
 
@@ -210,7 +213,8 @@ def sums_a_part(o: Observed) -> bool:
     blocks = np.split(e, devices(o), axis=1)
     own, across = [block.sum(1, keepdims=True) for block in blocks], np.sum(blocks, 0)
     if of.shape(o) != x.shape:
-        return not np.all(own) and _finite_where(o, [total[:, 0] > 0 for total in own])
+        each, added = [total[:, 0] > 0 for total in own], np.all(own, 0)[:, 0]
+        return not np.all(own) and (_finite_where(o, each) or _finite_where(o, [added] * len(own)))
     return any(
         not np.all(totals) and _finite_where(o, [np.broadcast_to(t > 0, b.shape) for t, b in zip(totals, blocks)])
         for totals in (own, [across] * len(blocks))

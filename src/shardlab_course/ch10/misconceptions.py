@@ -112,12 +112,12 @@ GRADIENTS = (
         3, local=of.unbiased_own),
     Misconception(
         "reduces-what-is-reduced",
-        "The values are right, and each gradient is reduced twice: say, once more when its copies are equal already.",
+        "Each gradient is reduced twice: say, once more when its copies are equal already.",
         3, when=lambda o: _times(o, lambda n: 1) and of.reduced_twice(o)),
     Misconception(
         "a-number-beside",
-        "The values are right, and a single number is reduced beside the gradients, as when check_vma=False hides from JAX "
-        "that it need not be. Keep the check on.",
+        "A single number is reduced beside the gradients, as when check_vma=False hides from JAX that it need not be. Keep "
+        "the check on.",
         1, when=lambda o: _times(o, lambda n: 1) and of.scalars_reduced(o)),
     gathers("Samples are brought together on every device; terms of the gradients are all that has to move."),
 )  # fmt: skip
@@ -165,8 +165,7 @@ MICRO = (
         3, error="manual axis types do not match"),
     Misconception(
         "all-reduce-in-both-loops",
-        "The values are right. But the weights are replicated, so their gradient is reduced where it arises: once for each "
-        "layer of each microbatch.",
+        "The weights are replicated, so their gradient is reduced where it arises: once for each layer of each microbatch.",
         1, when=lambda o: of.runs(o) == len(o.inputs[0]) * len(o.inputs[1]) and _stacked(o)),
     Misconception(
         "all-reduce-each-microbatch",
@@ -360,7 +359,7 @@ NOISY = (
         1, local=of.noisy_folded),
     Misconception(
         "all-numbers-everywhere",
-        "The values are right, but a device makes more numbers than its part has: all of them, say, and keeps its part.",
+        "A device makes more numbers than its part has: all of them, say, and keeps its part.",
         2, when=lambda o: not o.collectives and o.placements[0].shard_shape[0] < len(o.inputs[1]) and _is_noisy(o)),
 )  # fmt: skip
 

@@ -26,18 +26,18 @@ CARRY = Misconception(
     "Two arrays have to be of one type, and one is equal everywhere, as fresh zeros are, while the other varies over x. "
     "Often it is what a loop starts from: start from a product, or pcast to varying.", 2, error="manual axis types do not "
     "match")  # fmt: skip
-APART = ("Values are right, and some hop has less than a chunk's product beside it: the products wait for this hop, or "
-         "the hop waits for them.")  # fmt: skip
+APART = ("Some hop has less than a chunk's product beside it: the products wait for this hop, or the hop waits for "
+         "them.")  # fmt: skip
 NOTHING_BESIDE = Misconception(
     "moves-first-then-multiplies", APART, 1, barred=True,
     when=lambda o: of.bare(o, 0.99 * of.hop_flops(o)) and of.right(o, of.product))  # fmt: skip
 LATE = Misconception(
-    "most-waits-for-the-last-hop", "Values are right, and every hop has arithmetic beside it; but more than half of "
-    "all arithmetic waits for the last hop. Multiply each chunk as it comes.", 1, barred=True,
+    "most-waits-for-the-last-hop", "Every hop has arithmetic beside it; but more than half of all "
+    "arithmetic waits for the last hop. Multiply each chunk as it comes.", 1, barred=True,
     when=lambda o: of.right(o, of.product) and of.waiting(o, of.products(o)) > 0.5)  # fmt: skip
 EARLY = Misconception(
-    "most-before-the-first-hop", "Values are right, and every hop has arithmetic beside it; but more than half of "
-    "all arithmetic is over before the first hop. Make each chunk when it is due.", 1, barred=True,
+    "most-before-the-first-hop", "Every hop has arithmetic beside it; but more than half of all "
+    "arithmetic is over before the first hop. Make each chunk when it is due.", 1, barred=True,
     when=lambda o: of.right(o, of.product) and of.waited_for(o, of.products(o)) > 0.5)  # fmt: skip
 IDLE = Misconception(
     "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,
@@ -238,7 +238,7 @@ MLP = (
         "moves-first-then-multiplies", APART, 1, barred=True,
         when=lambda o: of.bare(o, 0.99 * of.hop_flops(o)) and of.right(o, of.mlp)),
     Misconception(
-        "most-before-or-after", "Values are right, and every hop has arithmetic beside it; but most of the arithmetic waits "
+        "most-before-or-after", "Every hop has arithmetic beside it; but most of the arithmetic waits "
         "for the last hop of the tokens, or is over before the first hop of the sums.", 1, barred=True,
         when=lambda o: of.right(o, of.mlp) and of.crowded(o, of.products(o)) > 0.75),
     Misconception(

@@ -276,8 +276,7 @@ def systems(matrices: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def damped_everywhere(o: Observed) -> bool:
-    """Whether the systems were solved whose matrices got it in every entry; by what is left, for these are "
-    "ill-conditioned."""
+    """Whether the matrices got it in every entry; by what is left of the systems, for these are ill-conditioned."""
     matrices, b = _wide(o)
     x, wrong = _whole(o), matrices + DAMPING
     left, size = np.einsum("sij,sj->si", wrong, x) - b, np.einsum("sij,sj->si", np.abs(wrong), np.abs(x))

@@ -66,7 +66,7 @@ REDUCTION = (
     Misconception("never-reduced", "Each device returned its own row; nothing was added.", 1, local=of.own_host),
     Misconception(
         "full-bytes-on-slow-axis",
-        "The values are right, but every device sends a whole row along dcn: let the devices of a host share out the row's "
+        "Every device sends a whole row along dcn: let the devices of a host share out the row's "
         "sum first, and send a part each.",
         1, when=lambda o: of.is_sum(o) and of.sends_whole(o)),
     Misconception(
@@ -112,16 +112,16 @@ GRID = (
 GRADIENTS = (
     Misconception(
         "activations-cross-hosts",
-        "The values are right, but something as long as the batch goes from host to host: let each host keep its samples.",
+        "Something as long as the batch goes from host to host: let each host keep its samples.",
         2, when=lambda o: of.multiplied(o, 1) and of.activations_cross(o)),
     Misconception(
         "flat-data-parallel",
-        "The values are right: this is data parallelism over all eight devices, and whole gradients go through "
+        "This is data parallelism over all eight devices, and whole gradients go through "
         "groups that cross the hosts' wires.",
         1, when=lambda o: of.multiplied(o, 1) and of.all_devices_sum_whole(o)),
     Misconception(
         "whole-gradients-cross",
-        "The values are right, but a device sends more than its part of the gradients to other hosts: cut them over local "
+        "A device sends more than its part of the gradients to other hosts: cut them over local "
         "before they are summed over host.",
         2, when=lambda o: of.multiplied(o, 1) and of.whole_gradients_cross(o)),
     Misconception(

@@ -120,14 +120,13 @@ CHECKPOINT = Question(
         "dtype, sharding=new)})['W'].",
     ),
     explanation="A checkpoint holds values and where they belong in the global array. (Orbax notes beside them which "
-    "devices "
-                "had them; who says where they are to lie is not bound to that.) So each process writes the shards that it "
-                "has, each once, and whoever comes later reads the slices that its own "
-                "devices need, whatever the mesh. The number of processes may be another too. What a run is made of besides "
-                "arrays must be saved with them: the step number, the random key, the place in the data. Saving is a "
-                "collective action, with a barrier before the checkpoint counts as complete; a save by process 0 alone "
-                "hangs. np.save(np.asarray(W)) is refused where a process lacks parts, and gathering it first would "
-                "need one host that can hold it all.",
+                "devices had them; who says where they are to lie is not bound to that.) So each process writes the "
+                "shards that it has, each once, and whoever comes later reads the slices that its own devices need, "
+                "whatever the mesh. The number of processes may be another too.\n\nWhat a run is made of besides arrays "
+                "must be saved with them: the step number, the random key, the place in the data. Saving is a collective "
+                "action, with a barrier before the checkpoint counts as complete; a save by process 0 alone hangs. "
+                "np.save(np.asarray(W)) is refused where a process lacks parts, and gathering it first would need one "
+                "host that can hold it all.",
 )  # fmt: skip
 
 AXES = Question(

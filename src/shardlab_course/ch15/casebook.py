@@ -54,16 +54,15 @@ CASES = Question(
         "1: constrain, or zeros in shard_map. 2: reshape to (-1, 4, D) and swap. 3: carry pcast zeros, psum after. 4: both "
         "axes. 5: jnp.take. 6: with_sharding_constraint on q before astype.",
     ),
-    explanation="A constant has no operands, so propagation has nowhere to get a cut from: moments made by zeros under jit "
-                "lie whole. A reshape that splits a dimension leaves the cut on the major part; if a loop walks over that "
-                "part, each round's slice is on few devices. A carry that is replicated is to be whole after each round, "
-                "and XLA for CPU sums in each; XLA for TPU sees that each only adds, and sums once, after the loop.\n\nA "
-                "scale that is shared by all tokens has a gradient that sums over all tokens, over every axis that cuts "
-                "them; padding hid that, as only the first block had tokens. A product with one_hot reads the whole table, "
-                "an index reads rows. And in case 6 XLA for CPU sends the floats that the product wants whole (XLA for TPU "
-                "sends bfloat16, still twice the stored bytes): ask for the stored numbers whole, and widen them after. "
-                "None of these shows in values on "
-                "one device, five of them in no values at all.",
+    explanation="A constant has no operands to get a cut from, and zeros that are returned as they are have no other use "
+                "to get one from: moments made so under jit lie whole. A reshape that splits a dimension leaves the cut "
+                "on the major part; if a loop walks over that part, each round's slice is on few devices. A carry that "
+                "is replicated is to be whole after each round, and XLA for CPU sums in each; XLA for TPU sees that each "
+                "only adds, and sums once, afterwards.\n\nA scale that is shared by all tokens has a gradient that sums "
+                "over all tokens, over every axis that cuts them; padding hid that, as only the first block had tokens. "
+                "A product with one_hot reads the whole table, an index reads rows. In case 6 XLA for CPU sends the "
+                "product's floats (XLA for TPU bfloat16, twice the stored bytes): ask for the stored numbers whole, and "
+                "widen them after. None of these shows in values on one device, five of them in no values at all.",
 )  # fmt: skip
 
 DESIGN = Question(

@@ -21,7 +21,7 @@ def promise(cause: str, hint: int = 2) -> Misconception:
 
 TRAIN = (
     Misconception(
-        "speeds-whole", "The training is right, but some device keeps the speeds of weights that it does not hold.",
+        "speeds-whole", "Some device keeps the speeds of weights that it does not hold.",
         3, when=lambda o: transformer.right_losses(o) and transformer.whole_speeds(o)),
     Misconception(
         "tokens-gathered",

@@ -27,8 +27,8 @@ def find_misconception(item: Item, observed: Observed, letter: str) -> Misconcep
             if known.local is not None and _acts_like(observed, known.local):
                 return known
     seen = observed
-    if letter == "H":
-        # Why bytes move is asked as if the values were right: what makes these wrong is told where values are.
+    if letter in ("H", "M"):
+        # What costs bytes is asked as if the values were right: what makes these wrong is told where values are.
         seen = _with_right_values(item, observed, where_they_lie=True) or observed
     held = [m for m in item.misconceptions if m.when is not None and _holds(m.when, seen)]
     if letter == "V" and held and (right := _with_right_values(item, observed)) is not None:
