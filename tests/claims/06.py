@@ -91,7 +91,7 @@ def whole_gives_way(target):
 
 
 @claim(
-    "Some are stricter, and want operands cut alike: `jnp.concatenate` and `jnp.stack`, `jnp.where` of arrays of one shape"
+    "Some are stricter, and want operands cut alike, such as `jnp.concatenate` and `jnp.stack`, `jnp.where` of arrays of one shape"
 )
 def joined_alike():
     """A sum of arrays that are cut otherwise has a type; put together, or chosen from, they are refused."""
@@ -100,6 +100,31 @@ def joined_alike():
     for join in (lambda x, r: jnp.concatenate([x, r]), lambda x, r: jnp.stack([x, r]), lambda x, r: jnp.where(x > 0, x, r)):
         with pytest.raises(Exception, match="same sharding"):
             kind_of(join, X, R)
+
+
+@claim(
+    "inside of `jit` `jnp.ones_like(owed)`, which is a one from each device",
+    "And JAX 0.10 adds up too often the terms that a loop reads and does not change: make them inside of its body.",
+)
+def owed_wrongly():
+    """What comes out of a sum that two devices owe."""
+
+    def owed(a, b):
+        return jnp.dot(a, b, out_sharding=P(None, None, unreduced={"x"}))
+
+    def found(f):
+        with jax.set_mesh(MESH):
+            return np.asarray(jax.jit(lambda a, b: jax.reshard(f(a, b), P()))(A, B))
+
+    def read(a, b):
+        terms = owed(a, b)
+        return jax.lax.fori_loop(0, 3, lambda i, total: total + terms, terms)
+
+    right = np.asarray(A) @ np.asarray(B)
+    np.testing.assert_allclose(found(lambda a, b: owed(a, b) + jnp.ones_like(owed(a, b))), right + 2, atol=1e-4)
+    inside = found(lambda a, b: jax.lax.fori_loop(0, 3, lambda i, total: total + owed(a, b), owed(a, b)))
+    np.testing.assert_allclose(inside, 4 * right, atol=1e-4)
+    np.testing.assert_allclose(found(read), (7 if jax.__version_info__ < (0, 11) else 4) * right, atol=1e-4)
 
 
 @claim("`@` in batch dimensions, `jax.vmap` in the dimension that it maps.")
