@@ -102,6 +102,7 @@ def joined_alike():
 
 @claim(
     "inside of `jit` `jnp.ones_like(owed)`, which is a one from each device",
+    "in JAX 0.12 `.at[0].add(1.0)`, a number for a whole row.",
     "And JAX 0.10 adds up too often the terms that a loop reads and does not change: make them inside of its body.",
 )
 def owed_wrongly():
@@ -122,6 +123,8 @@ def owed_wrongly():
     np.testing.assert_allclose(found(lambda a, b: owed(a, b) + jnp.ones_like(owed(a, b))), right + 2, atol=1e-4)
     inside = found(lambda a, b: jax.lax.fori_loop(0, 3, lambda i, total: total + owed(a, b), owed(a, b)))
     np.testing.assert_allclose(inside, 4 * right, atol=1e-4)
+    if jax.__version_info__ >= (0, 12):
+        np.testing.assert_allclose(found(lambda a, b: owed(a, b).at[0].add(1.0))[0], right[0] + 2, atol=1e-4)
     np.testing.assert_allclose(found(read), (7 if jax.__version_info__ < (0, 11) else 4) * right, atol=1e-4)
 
 

@@ -356,7 +356,7 @@ SHARES = (
         "gathers-everything", "To bring all of x to every device costs far more than to turn it.", 2,
         when=lambda o: of.gathers(o, of=0)),
     Misconception(
-        "never-turned", "It lies in rows still, and was never turned.", 1,
+        "never-turned", "The output lies in rows; columns were asked for.", 1,
         when=lambda o: products.same(o, of.softmax_rows(o.inputs[0]))
         and o.placements[0].shard_shape[0] < o.placements[0].shape[0]),
 )  # fmt: skip

@@ -139,14 +139,14 @@ OUTPUTS = Question(
         "terms for nothing.",
         "late: three dots with the unreduced out_sharding, added with +, and then one jax.reshard to P().",
     ),
-    explanation="The product of columns over x and rows over x is a sum over devices, C[I, K]{U_x}. What the type "
-                "says next is your choice: whole, rows, columns, or left as it is. The last moves nothing, because "
-                "nobody has added: V is judged by adding the terms. Terms of several products may be added on each "
-                "device, so three products pay for the bytes of one.\n\nA relu and a bias, which do not "
-                "commute with the sum, are refused as long as the sum is owed. On Auto axes there is no such type, "
-                "and XLA decides when it adds: of three all-reduced products that are summed, XLA for TPU sends one "
-                "sum, XLA for CPU all three, in one all-reduce. In exercise 10.4 the same type is what keeps a gradient's "
-                "all-reduce out of a loop.",
+    explanation="The product of columns over x and rows over x is a sum over devices, C[I, K]{U_x}. What the type says "
+                "next is your choice: whole, rows, columns, or left as it is. The last moves nothing, because nobody has "
+                "added: its values are judged by adding the terms. Terms of several products may be added on each "
+                "device, so three products pay for the bytes of one.\n\nA relu and a bias, which do not commute with the "
+                "sum, are refused as long as the sum is owed. On Auto axes there is no such type, and XLA decides when "
+                "it adds: of three all-reduced products that are summed, XLA for TPU sends one sum, XLA for CPU all "
+                "three, in one all-reduce. In exercise 10.4 the same type is what keeps a gradient's all-reduce out of a "
+                "loop.",
 )  # fmt: skip
 
 HIDDEN = Question(
@@ -167,6 +167,7 @@ HIDDEN = Question(
             ("float32[8,16@x]", "float32[8,16@x]", of.exchanged("all-reduce", "(f32[4,16]{1,0}, f32[8]{0})")),
             ("float32[8@(x,y),4]", "float32[8@(y,x),4]", of.exchanged("collective-permute", "f32[4,16]{1,0}")),
             ("float32[8@(x,y),4]", "float32[8@(x,z),4]", of.exchanged("collective-permute", "f32[4,16]{1,0}")),
+            ("float32[4,8@(x,y)]", "float32[4,8@(x,z)]", of.exchanged("collective-permute", "f32[4,16]{1,0}")),
         )),
     ),
     hints=(

@@ -113,7 +113,7 @@ HONEST = (
         when=lambda o: by.each(o, lambda d: o.inputs[0]) and of.shape(o) != o.inputs[0].shape),
     Misconception(
         "sums-padded-blocks",
-        "Blocks padded to full length, and reduced, give the right vector, and an all-reduce costs twice a gather.", 2,
+        "Blocks were padded to full length, and reduced: an all-reduce costs twice a gather.", 2,
         when=lambda o: of.same(o, o.inputs[0]) and o.kinds == {"all-reduce"}),
 )  # fmt: skip
 
@@ -233,7 +233,8 @@ OVERFLOW = Misconception(
     when=lambda o: not by.finite(o))  # fmt: skip
 PART_OF_ROW = Misconception(
     "part-of-the-row-summed", "The maximum is right, but the sum is not that of the whole row, and far below the maximum it "
-    "is zero. Add up the block's columns, then psum over x.", 2, when=by.sums_a_part)  # fmt: skip
+    "is zero. Add up the block's columns, then psum over x; divide, or take the logarithm, after that.", 2,
+    when=by.sums_a_part)  # fmt: skip
 ONE_MAXIMUM = Misconception(
     "one-maximum-for-all-rows", "The largest logit of all rows was subtracted. In a row that lies far below it every "
     "exponential is zero: subtract the maximum of the row.", 2,
@@ -248,7 +249,7 @@ SOFTMAX = (
         "pmean-for-psum", "pmean divides the sum by the number of devices along x: all is as many times too large.", 2,
         when=lambda o: of.same(o, by.devices(o) * of.softmax(o.inputs[0].astype(np.float64)))),
     Misconception(
-        "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to their number along x.", 1,
+        "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to the size of x.", 1,
         local=lambda at, x: of.softmax(x)),
     Misconception(
         "own-maximum", "Each device subtracted its own maximum: the sums are in different units, and cannot be added.", 2,
@@ -362,8 +363,7 @@ BY_COLUMN = (
         "pmax compares all best with each other, and all second best. The best two of the row may be on one device.", 1,
         when=by.place_by_place),
     Misconception(
-        "padded-and-summed", "Candidates padded to full length, and reduced: right, and an all-reduce costs twice a "
-        "gather.", 2,
+        "padded-and-summed", "Candidates were padded to full length, and reduced: an all-reduce costs twice a gather.", 2,
         when=lambda o: o.kinds == {"all-reduce"} and of.same(o, of.best(o.inputs[0])[0])
         and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
     Misconception(

@@ -360,7 +360,8 @@ NOISY = (
     Misconception(
         "all-numbers-everywhere",
         "A device makes more numbers than its part has: all of them, say, and keeps its part.",
-        2, when=lambda o: not o.collectives and o.placements[0].shard_shape[0] < len(o.inputs[1]) and _is_noisy(o)),
+        2, when=lambda o: not o.collectives and _is_noisy(o)
+        and o.placements[0].shard_shape[0] * dict(o.case.axes)["data"] == len(o.inputs[1])),
 )  # fmt: skip
 
 

@@ -167,8 +167,8 @@ PENCIL = (
         "exchanges dimension 0 is whole, 1 is cut over x and 2 over y.", 2, when=of.put_together_otherwise),
     Misconception(
         "another-route",
-        "The transform lies as P('y', None, 'x'), as after an exchange over x first. It is as good, but asked for is "
-        "P(None, 'x', 'y').", 2, when=_if_right(CUBE, lambda o: of.lies(o, "y", None, "x"))),
+        "The transform lies as P('y', None, 'x'), as after an exchange over x first; asked for is P(None, 'x', 'y'), for "
+        "the same bytes.", 2, when=_if_right(CUBE, lambda o: of.lies(o, "y", None, "x"))),
     Misconception(
         "goes-home",
         "More than two exchanges: the transform was brought back to where the cube lay. Whoever goes on can start from "
@@ -282,7 +282,7 @@ SOLVER = (
         "Two vectors travel in every round; one is enough, for the product with p. The residual b - Ax needs no product of "
         "its own: it is r - alpha A p. A dot product needs a sum of numbers, and no vector.", 2,
         when=_if_right(of.conjugate_gradients,
-                       lambda o: of.count(o, "all-gather") + of.count(o, "reduce-scatter") >= 2 * of.STEPS)),
+                       lambda o: of.count(o, "all-gather") + of.count(o, "reduce-scatter") >= 2 * of.loops(o))),
     Misconception(
         "sums-whole-vectors",
         "A whole vector is all-reduced, for the price of a gather and a scatter. Gather p before the product, or "
@@ -292,7 +292,7 @@ SOLVER = (
         "third-dot-product",
         "More than two numbers are summed in a round, or more than two outside of the rounds. A dot product is one number, "
         "and r·r of the last round is known: carry it along.", 3,
-        when=_if_right(of.conjugate_gradients, lambda o: of.numbers_summed(o) > 2 * of.STEPS + 2), barred=True),
+        when=_if_right(of.conjugate_gradients, lambda o: of.numbers_summed(o) > 2 * of.loops(o) + 2), barred=True),
 )  # fmt: skip
 
 FACTOR = (

@@ -293,6 +293,12 @@ def count(o: Observed, kind: str) -> int:
     return sum(c.executions or 0 for c in o.collectives if c.kind == kind)
 
 
+def loops(o: Observed) -> int:
+    """How many rounds the loop makes, whatever they compute: those of a collective in it, or all where it is unrolled."""
+    most = max((c.executions or 0 for c in o.collectives), default=0)
+    return most if most > 1 else STEPS
+
+
 def numbers_summed(o: Observed) -> int:
     """How many float32 numbers all all-reduces give a device, all rounds counted."""
     return sum(c.payload_bytes * (c.executions or 0) for c in o.collectives if c.kind == "all-reduce") // 4

@@ -61,8 +61,8 @@ CASES = Question(
                 "only adds, and sums once, afterwards.\n\nA scale that is shared by all tokens has a gradient that sums "
                 "over all tokens, over every axis that cuts them; padding hid that, as only the first block had tokens. "
                 "A product with one_hot reads the whole table, an index reads rows. In case 6 XLA for CPU sends the "
-                "product's floats (XLA for TPU bfloat16, twice the stored bytes): ask for the stored numbers whole, and "
-                "widen them after. None of these shows in values on one device, five of them in no values at all.",
+                "weights as floats (XLA for TPU as bfloat16, twice the stored bytes): ask for the stored numbers whole, "
+                "and widen them after. None of these shows in values on one device, five of them in no values.",
 )  # fmt: skip
 
 DESIGN = Question(

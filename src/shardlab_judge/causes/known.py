@@ -31,9 +31,10 @@ def find_misconception(item: Item, observed: Observed, letter: str) -> Misconcep
         # What costs bytes is asked as if the values were right: what makes these wrong is told where values are.
         seen = _with_right_values(item, observed, where_they_lie=True) or observed
     held = [m for m in item.misconceptions if m.when is not None and _holds(m.when, seen)]
-    if letter == "V" and held and (right := _with_right_values(item, observed)) is not None:
-        # What is found though values are right does not make them wrong: it is told where bytes are.
-        held = [m for m in held if m.breaks or m.when is None or not _holds(m.when, right)]
+    if letter == "V" and held:
+        # What is found though values are right does not make them wrong: it is told where bytes are, or places.
+        right = [_with_right_values(item, observed, where_they_lie=there) for there in (False, True)]
+        held = [m for m in held if m.breaks or m.when is None or not any(o and _holds(m.when, o) for o in right)]
     return next(iter(held), None)
 
 
@@ -51,6 +52,8 @@ def _with_right_values(item: Item, observed: Observed, *, where_they_lie: bool =
         if where_they_lie and lies.shape != right.shape:
             return None
         placed = lies if where_they_lie else place(right.shape, observed.case.axes, spec or ())
+        if lies.dtype and np.can_cast(right.dtype, lies.dtype, "same_kind"):
+            right = right.astype(lies.dtype)  # the oracle computes in double precision, and blocks have bytes
         blocks = ((device, tuple(slice(*part) for part in index)) for device, index in placed.shards)
         shards.append(tuple((device, index, right[index]) for device, index in blocks))
         placements.append(dataclasses.replace(placed, dtype=str(right.dtype)))
