@@ -383,3 +383,23 @@ def vectors_everywhere():
             return lax.dynamic_slice_in_dim(x, lax.axis_index("x") * rows, rows)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
+
+
+@right
+def two_rounds_at_once():
+    def cg(mesh, A, b):
+        def body(A, b):
+            def dot(u, v):
+                return lax.psum(jnp.vdot(u, v), "x")
+
+            def step(_, state):
+                x, r, p, rr = state
+                q = A @ lax.all_gather(p, "x", tiled=True)
+                alpha = rr / dot(p, q)
+                x, r = x + alpha * p, r - alpha * q
+                new = dot(r, r)
+                return x, r, r + new / rr * p, new
+
+            return lax.fori_loop(0, 6, step, (jnp.zeros_like(b), b, b, dot(b, b)), unroll=2)[0]
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)

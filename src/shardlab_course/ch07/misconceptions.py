@@ -249,7 +249,8 @@ SOFTMAX = (
         "pmean-for-psum", "pmean divides the sum by the number of devices along x: all is as many times too large.", 2,
         when=lambda o: of.same(o, by.devices(o) * of.softmax(o.inputs[0].astype(np.float64)))),
     Misconception(
-        "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to the size of x.", 1,
+        "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to the number of devices "
+        "along x.", 1,
         local=lambda at, x: of.softmax(x)),
     Misconception(
         "own-maximum", "Each device subtracted its own maximum: the sums are in different units, and cannot be added.", 2,

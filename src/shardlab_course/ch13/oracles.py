@@ -294,9 +294,8 @@ def count(o: Observed, kind: str) -> int:
 
 
 def loops(o: Observed) -> int:
-    """How many rounds the loop makes, whatever they compute: those of a collective in it, or all where it is unrolled."""
-    most = max((c.executions or 0 for c in o.collectives), default=0)
-    return most if most > 1 else STEPS
+    """How many rounds the loop makes, whatever they compute: as many as a collective in it, and six if some are unrolled."""
+    return max(STEPS, *(c.executions or 0 for c in o.collectives))
 
 
 def numbers_summed(o: Observed) -> int:

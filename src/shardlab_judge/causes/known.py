@@ -52,7 +52,7 @@ def _with_right_values(item: Item, observed: Observed, *, where_they_lie: bool =
         if where_they_lie and lies.shape != right.shape:
             return None
         placed = lies if where_they_lie else place(right.shape, observed.case.axes, spec or ())
-        if lies.dtype and np.can_cast(right.dtype, lies.dtype, "same_kind"):
+        if lies.dtype and np.can_cast(right.dtype, lies.dtype, "same_kind") and np.can_cast(lies.dtype, right.dtype):
             right = right.astype(lies.dtype)  # the oracle computes in double precision, and blocks have bytes
         blocks = ((device, tuple(slice(*part) for part in index)) for device, index in placed.shards)
         shards.append(tuple((device, index, right[index]) for device, index in blocks))
