@@ -295,7 +295,7 @@ def count(o: Observed, kind: str) -> int:
 
 def loops(o: Observed) -> int:
     """How many rounds the loop makes, whatever they compute: as many as a collective in it, and six if some are unrolled."""
-    return max(STEPS, *(c.executions or 0 for c in o.collectives))
+    return max([STEPS, *(c.executions or 0 for c in o.collectives)])
 
 
 def numbers_summed(o: Observed) -> int:
