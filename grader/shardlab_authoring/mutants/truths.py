@@ -102,7 +102,8 @@ NAMES: tuple[tuple[str, Holds], ...] = (
     ),
     (
         "all-reduce-* reduces-* summed-after-* one-flat-group sums-whole-rows-* panels-by-sum slices-averaged pmap-habit "
-        "always-reduces reduced-twice summed-again squares-averaged psum-and-pmean whole-blocks-summed",
+        "always-reduces reduced-twice summed-again squares-averaged psum-and-pmean whole-blocks-summed sums-padded-blocks "
+        "padded-and-summed",
         sends(*SUMS),
     ),
     (
@@ -137,7 +138,9 @@ NAMES: tuple[tuple[str, Holds], ...] = (
         "sum-made-whole cut-at-the-end output-by-columns batch-over-* published-answer as-the-sum-leaves-it another-route "
         "constraint-deleted state-by-columns weights-cut blocks-repeated first-shard-only copies-as-parts never-pays "
         "rows-left-by-columns out-specs-as-before nothing-constrained weights-not-cut second-weight-left-open whole-batch-* "
-        "resharded-* sum-already-paid bias-left-whole annotation-* placed-at-the-end tokens-over-*",
+        "resharded-* sum-already-paid bias-left-whole annotation-* placed-at-the-end tokens-over-* never-turned made-whole "
+        "activations-cross-hosts flat-data-parallel whole-gradients-cross full-bytes-on-* a-number-beside most-* "
+        "all-numbers-everywhere",
         _place_or_cost,
     ),
 )
