@@ -58,9 +58,9 @@ CASES = Question(
                 "to get one from: moments made so under jit lie whole. A reshape that splits a dimension leaves the cut "
                 "on the major part; if a loop walks over that part, each round's slice is on few devices. A carry that "
                 "is replicated is to be whole after each round, and XLA for CPU sums in each; XLA for TPU sees that each "
-                "only adds, and sums once, afterwards.\n\nA scale that is shared by all tokens has a gradient that sums "
-                "over all tokens, over every axis that cuts them; padding hid that, as only the first block had tokens. "
-                "A product with one_hot reads the whole table, an index reads rows. In case 6 XLA for CPU sends the "
+                "only adds, and sums once, after the loop.\n\nA scale shared by all tokens has a gradient that sums over "
+                "all tokens, over every axis that cuts them; padding hid that, as only the first block had tokens. A "
+                "product with one_hot reads the whole table, an index reads rows. In case 6 XLA for CPU sends the "
                 "weights as floats (XLA for TPU as bfloat16, twice the stored bytes): ask for the stored numbers whole, "
                 "and widen them after. None of these shows in values on one device, five of them in no values.",
 )  # fmt: skip
