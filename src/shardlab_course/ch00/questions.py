@@ -28,14 +28,12 @@ ORDER = Question(
         "that nobody calls does not.",
         "Once started, the devices keep their number, since arrays lie on them. So ask first: import, ask, make, print.",
     ),
-    explanation="JAX starts its devices when something needs them for the first time: an array, a call of a function under "
-    "jax.jit, compiling it without a call, or the question which devices there are. From then on their number stays, "
-    "because "
-                "arrays lie on them. So the number has to be asked for between the import and the first use, and that "
-                "is what the first cell of every chapter does. NumPy's arrays, specs and functions that have been neither "
-                "called nor compiled need no device. If you see the RuntimeError in your own work, look for the earlier "
-                "line that "
-                "used JAX, often inside another import, and restart the kernel.",
+    explanation="JAX starts its devices when something needs them for the first time: an array, a call of a function "
+                "under jax.jit, compiling it without a call, or the question which devices there are. From then on their "
+                "number stays, because arrays lie on them. So the number has to be asked for between the import and the "
+                "first use, and that is what the first cell of every chapter does. NumPy's arrays, specs and functions "
+                "that have been neither called nor compiled need no device. If you see the RuntimeError in your own "
+                "work, look for the earlier line that used JAX, often inside another import, and restart the kernel.",
 )  # fmt: skip
 
 SHARE = Question(

@@ -213,8 +213,8 @@ def sums_a_part(o: Observed) -> bool:
     blocks = np.split(e, devices(o), axis=1)
     own, across = [block.sum(1, keepdims=True) for block in blocks], np.sum(blocks, 0)
     if of.shape(o) != x.shape:
-        each, added = [total[:, 0] > 0 for total in own], np.all(own, 0)[:, 0]
-        return not np.all(own) and (_finite_where(o, each) or _finite_where(o, [added] * len(own)))
+        apart, added = [total[:, 0] > 0 for total in own], np.all(own, 0)[:, 0]
+        return not np.all(own) and (_finite_where(o, apart) or _finite_where(o, [added] * len(own)))
     return any(
         not np.all(totals) and _finite_where(o, [np.broadcast_to(t > 0, b.shape) for t, b in zip(totals, blocks)])
         for totals in (own, [across] * len(blocks))
