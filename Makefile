@@ -1,6 +1,13 @@
 # Every target sets up what it needs, on a fresh Debian as root or on a laptop.
 PYTHON ?= python3
+# .venv belongs to the Python that made it. Another one, named by PYTHON=, gets an environment beside it, such as .venv-3.13.
 VENV := .venv
+version = $(shell $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+ifneq ($(origin PYTHON),file)
+ifneq ($(wildcard .venv/bin/python),)
+VENV := .venv$(addprefix -,$(filter-out $(call version,.venv/bin/python),$(call version,$(PYTHON))))
+endif
+endif
 PY := $(VENV)/bin/python
 # What a student needs, what an instructor needs, and all that the tests need.
 STUDENT := $(VENV)/.lab
@@ -18,7 +25,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references references-newest records constraints constraints-newest dependencies clean bubblewrap chromium test-programs mutants
+.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -105,10 +112,8 @@ book-serve: book  ## render the book and show it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops it)"
 	@$(PY) -m http.server --bind 127.0.0.1 --directory build/book/_build/html $(PORT)
 
-# The other lane: the newest JAX, on the newest Python that is installed, with pins and an environment of its own.
-# The first that runs: a version manager's stand-in for a version that is not chosen is found, and fails.
-NEWEST_PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3; do $$p -c "" 2>/dev/null && echo $$p && break; done)
-NEWEST := .venv-newest
+# A Python of this machine that gets another JAX than .venv's, the newest first; empty if there is none.
+OTHER_PYTHON ?= $(shell $(PY) -m shardlab_authoring.lanes --other)
 
 test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty kills (an hour)
 	@echo "Running tests/hostile/ in full: every family through the real command, and 50 kills of a class run"
@@ -116,16 +121,6 @@ test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty ki
 
 test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices, and claims for other chips (20 minutes)
 	@$(PY) -m pytest --durations=15 -m programs tests/programs tests/test_claims.py
-
-$(NEWEST)/.installed: pyproject.toml constraints-newest.txt
-	@$(NEWEST_PYTHON) -c 'import sys; sys.version_info >= (3, 12) or sys.exit("JAX 0.12 needs Python 3.12 or newer: make test-newest NEWEST_PYTHON=/path/to/python3.13")'
-	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), at the versions in constraints-newest.txt"
-	@$(NEWEST_PYTHON) -m venv --clear $(NEWEST)
-	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-newest.txt --editable '.[grader,lab,dev$(if $(TPU),$(comma)tpu)]'
-	@touch $@
-
-test-newest: $(NEWEST)/.installed bubblewrap  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13; PARTS="answers chapters")
-	@$(NEWEST)/bin/python -m shardlab_authoring.newest $(PARTS)
 
 # On copies of hosted platforms (tests/doors/platforms.toml); DOOR=kaggle, CHAPTERS="0 4" for some of them.
 DOOR ?= colab
@@ -176,24 +171,20 @@ references: $(INSTALLED) bubblewrap  ## measure the solutions again (CHAPTERS="4
 	@$(PY) -m shardlab_authoring.packaged $(CHAPTERS)
 	@$(PY) -m shardlab_authoring.fronts
 
-references-newest: $(NEWEST)/.installed  ## measure what the references cost on the newest JAX too (CHAPTERS="4 7" for some of them)
-	@$(NEWEST)/bin/python -m shardlab_authoring.packaged --measure $(CHAPTERS)
-	@$(NEWEST)/bin/python -m shardlab_authoring.fronts
-
 records: $(INSTALLED) $(TPU)  ## compile the pages' TPU programs again for src/shardlab/records/
 	@SHARDLAB_KEEP_RECORDS=1 $(PY) -m shardlab_authoring.executed build/solutions
 
 constraints: $(INSTALLED)  ## pin new dependencies in constraints.txt (UPGRADE=--upgrade renews every pin)
-	@echo "Resolving all extras together, for every Python that pyproject.toml allows"
+	@echo "Resolving all extras together, for every Python that pyproject.toml allows: each gets the newest JAX that it can run"
 	@$(VENV)/bin/uv --version >/dev/null 2>&1 || $(PY) -m pip install --quiet '$(UV)'
 	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-annotate --no-header $(UPGRADE) \
 		--output-file constraints.txt pyproject.toml
 
-constraints-newest: | $(PY)  ## pin the newest version of everything, JAX included, for make test-newest
-	@$(VENV)/bin/uv --version >/dev/null 2>&1 || $(PY) -m pip install --quiet '$(UV)'
-	@$(VENV)/bin/uv pip compile --no-config --quiet --universal --python-version 3.12 --all-extras --no-annotate --no-header --upgrade \
-		--output-file $@.txt pyproject.toml
-	@grep '^jax==' $@.txt
+newer: $(INSTALLED) bubblewrap  ## take up the newest version of everything, JAX too, and say what has changed (an hour)
+	@$(PY) -m shardlab_authoring.newer
+
+newer-here: $(INSTALLED) $(TPU) bubblewrap
+	@$(PY) -m shardlab_authoring.newer --here $(BEFORE)
 
 dependencies: $(INSTALLED)  ## when each direct dependency was last released, the longest silent first
 	@$(PY) -m shardlab_authoring.dependencies

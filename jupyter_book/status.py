@@ -1,8 +1,8 @@
-"""The tables of the status page that are made from files: doors, newest versions, attacks on the grader, mutants, speed.
+"""The tables of the status page that are made from files: doors, lanes, attacks on the grader, mutants, speed.
 
-`doors.json` is written by hand, when somebody has seen a door work; `newest.json` by `make test-newest`; `hostile.json` by
-`make test-full`; `mutants.json` by `make mutants`; `bench.json` by `make bench`. A file that is not there is said to be not
-there.
+`doors.json` is written by hand, when somebody has seen a door work; `constraints.txt` by `make constraints`; `hostile.json`
+by `make test-full`; `mutants.json` by `make mutants`; `bench.json` by `make bench`. A file of measurements that is not there
+is said to be not there.
 """
 
 from __future__ import annotations
@@ -12,17 +12,23 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shardlab_authoring.lanes import CONSTRAINTS, FIRST_MINOR, pins
+
 DOORS = "| door | what works | seen |\n|:--|:--|:--|"
 BENCH = "| compared | ratio | interval | measured |\n|:--|--:|:--|:--|"
+LANES = {"jax": "JAX", "numpy": "NumPy", "flax": "Flax", "libtpu": "libtpu"}
+LAST_MINOR = 30
+"""Of Python, beyond any that there is."""
 ENDS = ("judged", "refused with a cause", "refused without", "equivalent", "survived", "false causes")
-SHOWN = 12
-"""Differing numbers of one chapter that are listed one by one."""
 
 
 def parts(folder: pathlib.Path) -> dict[str, str]:
     """What stands in each marked place of the status page, by the name in the mark."""
-    made = {"doors": doors, "newest": newest, "hostile": hostile, "mutants": mutants, "bench": bench}
-    return {name: make(_read(folder / f"{name}.json")) + "\n" for name, make in made.items()}
+    made = {"doors": doors, "hostile": hostile, "mutants": mutants, "bench": bench}
+    read = {name: make(_read(folder / f"{name}.json")) for name, make in made.items()}
+    return {
+        name: text + "\n" for name, text in {**read, "lanes": of_lanes((folder.parent / CONSTRAINTS).read_text())}.items()
+    }
 
 
 def doors(given: Sequence[Mapping[str, Any]] | None) -> str:
@@ -30,16 +36,20 @@ def doors(given: Sequence[Mapping[str, Any]] | None) -> str:
     return "\n".join([DOORS, *(_row(door["door"], door["works"], _seen(door)) for door in given or ())])
 
 
-def newest(found: Mapping[str, Any] | None) -> str:
-    """What ran on the newest versions, and what came out otherwise, as Markdown."""
-    if found is None:
-        return "Not run for this copy of the book: `make test-newest`."
-    failed, chapters = found["failed"], found["chapters"]
-    lines = [f"{_versions(found['versions'])}, on {found['date']}: {_counts(found['tests'])} of the helper's tests."]
-    lines += ["", *(f"- failed: `{name}`" for name in failed)] if failed else []
-    lines += ["", *(f"- skipped: {count}, {why}" for why, count in found["skipped"].items())] if found["skipped"] else []
-    lines += ["", *(line for chapter in chapters for line in _chapter(chapter))]
-    return "\n".join(lines)
+def of_lanes(constraints: str) -> str:
+    """Which Pythons get which versions, one row a lane, as Markdown."""
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for minor in range(FIRST_MINOR, LAST_MINOR):
+        found = pins(constraints, f"3.{minor}.0")
+        rows.setdefault(tuple(found[name] for name in LANES), []).append(minor)
+    head = ["| Python | " + " | ".join(LANES.values()) + " |", "|:--" * (1 + len(LANES)) + "|"]
+    return "\n".join([*head, *(_row(_minors(minors), *versions) for versions, minors in rows.items())])
+
+
+def _minors(minors: Sequence[int]) -> str:
+    if minors[-1] == LAST_MINOR - 1:
+        return f"3.{minors[0]} and newer"
+    return f"3.{minors[0]}" + f" to 3.{minors[-1]}" * (len(minors) > 1)
 
 
 def hostile(found: Mapping[str, Any] | None) -> str:
@@ -106,18 +116,6 @@ def _versions(versions: Mapping[str, str]) -> str:
 
 def _counts(tests: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {word}" for word, count in tests.items()) or "none"
-
-
-def _chapter(chapter: Mapping[str, Any]) -> list[str]:
-    name, error, numbers, unpassed = (chapter[field] for field in ("name", "error", "numbers", "unpassed"))
-    if error:
-        return [f"- `{name}` stopped: {_code(error)}"]
-    checks = f"checks that do not pass: {', '.join(unpassed)}" if unpassed else "all checks pass"
-    if not numbers:
-        return [f"- `{name}` ran; {checks}; its prose has the same numbers"]
-    more = [f"  - and {len(numbers) - SHOWN} more"] if len(numbers) > SHOWN else []
-    listed = [f"  - {_code(number)}" for number in numbers[:SHOWN]]
-    return [f"- `{name}` ran; {checks}; numbers in its prose that differ: {len(numbers)}", *listed, *more]
 
 
 def _ratio(entry: Mapping[str, Any]) -> str:

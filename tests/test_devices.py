@@ -115,9 +115,9 @@ def test_one_device_is_written_in_the_singular() -> None:
 
 
 OLD_JAX = """\
-[jax-too-old] JAX 0.7.2 is installed; the course needs 0.10 or newer, and is measured with 0.10.2.
+[jax-too-old] JAX 0.7.2 is installed; the course needs 0.10 or newer.
   where: sl.setup(8)   Python 3
-  mend:  run  %pip install -q jax==0.10.2  in a cell, restart the kernel, and run the first cell again."""
+  mend:  run  %pip install -q "jax>=0.10"  in a cell, restart the kernel, and run the first cell again."""
 
 OLDER_KERNEL = """\
 [kernel-is-older] this kernel had imported jax 0.7.2, numpy 1.26.4 before jax 0.10.2, numpy 2.0.2 was installed.

@@ -3,6 +3,7 @@
 import ast
 import importlib.metadata
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -18,20 +19,20 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from rattler import MatchSpec
 from rattler.exceptions import InvalidMatchSpecError
-from shardlab_authoring import dependencies
+from shardlab_authoring import dependencies, lanes
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-CONSTRAINTS = (ROOT / "constraints.txt").read_text().splitlines()
-PINS = {canonicalize_name((pin := Requirement(line)).name): pin for line in CONSTRAINTS}
+CONSTRAINTS = (ROOT / "constraints.txt").read_text()
+PINNED = [Requirement(line) for line in CONSTRAINTS.splitlines()]
+LANES = lanes.known(ROOT)
+PYTHONS = ("3.11.2", "3.12.1", "3.13.0", "3.14.1")
 ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())
 CONDA = [entry for entry in ENVIRONMENT["dependencies"] if isinstance(entry, str)]
 (PIP,) = (entry["pip"] for entry in ENVIRONMENT["dependencies"] if isinstance(entry, dict))
 
-NEWEST = (ROOT / "constraints-newest.txt").read_text().splitlines()
-LANES = {line.removeprefix("jax==") for line in [*CONSTRAINTS, *NEWEST] if line.startswith("jax==")}
-MEASURE = "run `make references`, and `make references-newest` for the newest lane"
+MEASURE = "run `make references`, and once more with PYTHON= a Python of the other lane"
 
 HEAVY = {"click", "IPython", "ipykernel", "jupytext", "nbclient", "nbconvert", "nbformat", "nbgrader", "shardlab_grader"}
 COMES_WITH_JAX = {"jaxlib"}
@@ -168,22 +169,26 @@ def test_one_address() -> None:
 
 def test_constraints_hold_only_names_and_versions() -> None:
     """A line of constraints.txt pins one version of one package, with at most a marker: no address, path or option."""
-    assert all(pin.url is None and not pin.extras for pin in PINS.values())
-    assert all([clause.operator for clause in pin.specifier] == ["=="] for pin in PINS.values())
-    assert PINS["jax"].specifier == PINS["jaxlib"].specifier == SpecifierSet("==0.10.2")
-    assert len(PINS) == len(CONSTRAINTS)
+    assert all(pin.url is None and not pin.extras for pin in PINNED)
+    assert all([clause.operator for clause in pin.specifier] == ["=="] for pin in PINNED)
 
 
-def test_the_newest_lane_has_pins_too() -> None:
-    """constraints-newest.txt pins the newest versions in the same form, JAX among them, inside the ranges."""
-    newest = {canonicalize_name((pin := Requirement(line)).name): pin for line in NEWEST}
-    assert all(pin.url is None and [c.operator for c in pin.specifier] == ["=="] for pin in newest.values())
-    (jax,), (old,) = newest["jax"].specifier, PINS["jax"].specifier
-    assert Version(jax.version) > Version(old.version) and newest["jaxlib"].specifier == newest["jax"].specifier
-    asked = [requirement for lines in [PROJECT["dependencies"], *EXTRAS.values()] for requirement in wanted(lines)]
-    for requirement in asked:
-        (clause,) = newest[canonicalize_name(requirement.name)].specifier
-        assert clause.version in requirement.specifier, requirement
+@pytest.mark.parametrize("python", PYTHONS)
+def test_a_python_gets_one_version_of_each_package(python: str) -> None:
+    """No marker lets two lines of a package through; JAX comes with its own jaxlib."""
+    about = {"python_full_version": python, "python_version": python.rpartition(".")[0]}
+    names = [pin.name for pin in PINNED if pin.marker is None or pin.marker.evaluate(about)]
+    assert len({*names}) == len(names)
+    here = lanes.pins(CONSTRAINTS, python)
+    assert here["jax"] == here["jaxlib"] == lanes.jax_of(ROOT, python)
+
+
+def test_the_lane_follows_the_python() -> None:
+    """3.11 keeps the last JAX that it can run; from 3.12 on all have a newer one, the same."""
+    of = [lanes.jax_of(ROOT, python) for python in PYTHONS]
+    assert [of[0], *dict.fromkeys(of[1:])] == LANES
+    assert Version(of[0]) < Version("0.11") <= Version(of[1])
+    assert importlib.metadata.version("jax") == lanes.jax_of(ROOT, platform.python_version())
 
 
 @pytest.mark.parametrize(
@@ -201,7 +206,7 @@ def test_fronts_are_measured_for_both_lanes() -> None:
     """The Pareto fronts too."""
     (path,) = (ROOT / "src" / "shardlab_course").glob("*/fronts.json")
     kept = json.loads(path.read_text())
-    assert {*kept} == LANES and len({frozenset(cases) for cases in kept.values()}) == 1, MEASURE
+    assert {*kept} == {*LANES} and len({frozenset(cases) for cases in kept.values()}) == 1, MEASURE
 
 
 def test_each_dependency_has_its_reason_and_licence() -> None:
@@ -232,8 +237,8 @@ def test_licence_is_the_packages_own(name: str, licence: str) -> None:
 def test_pins_fit_the_ranges(extra: str) -> None:
     """Everything that pyproject.toml asks for is pinned, at a version inside the range that it gives."""
     for requirement in wanted(EXTRAS[extra] if extra else PROJECT["dependencies"]):
-        (clause,) = PINS[canonicalize_name(requirement.name)].specifier
-        assert clause.version in requirement.specifier, requirement
+        for python in PYTHONS:
+            assert lanes.pins(CONSTRAINTS, python)[canonicalize_name(requirement.name)] in requirement.specifier, requirement
 
 
 def test_conda_brings_only_python_and_pip() -> None:
@@ -257,8 +262,7 @@ def test_pip_section_follows_the_pins() -> None:
     extras = re.fullmatch(r"-e \.\[([\w,]+)\]", editable)
     assert extras is not None
     assert set(extras[1].split(",")) <= set(EXTRAS)
-    pins = (ROOT / "constraints.txt").read_text()
-    assert more == ["nbval", "pytest"] and all(f"\n{name}==" in pins for name in more)
+    assert more == ["nbval", "pytest"] and all(f"\n{name}==" in CONSTRAINTS for name in more)
 
 
 def test_the_age_of_dependencies_is_read_from_their_files() -> None:
@@ -270,4 +274,4 @@ def test_the_age_of_dependencies_is_read_from_their_files() -> None:
     }
     assert dependencies.last_file({"releases": files}) == "2026-09-01" and dependencies.last_file({"releases": {}}) == "-"
     assert {*dependencies.direct(ROOT)} == {canonicalize_name(name) for name in licences()} - {"libtpu"}
-    assert {name for name in dependencies.direct(ROOT) if name not in dependencies.pins(ROOT)} == set()
+    assert {*dependencies.direct(ROOT)} <= {pin.name for pin in PINNED}

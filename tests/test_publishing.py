@@ -18,6 +18,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from rattler import MatchSpec
+from shardlab_authoring import lanes
 
 ROOT = pathlib.Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
@@ -26,6 +27,15 @@ FORMS = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").iterdir() if path.na
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 MAKEFILE = (ROOT / "Makefile").read_text()
 MAY_WRITE = {("book", "deploy"): {"pages", "id-token"}, ("release", "publish"): {"id-token"}}
+BRING_PYTHON = (
+    ".devcontainer/devcontainer.json",
+    ".github/workflows/book.yml",
+    ".github/workflows/newer.yml",
+    ".github/workflows/release.yml",
+    "binder/environment.yml",
+    "environment.yml",
+    "grader/Containerfile",
+)
 ASKS = {"checkboxes", "dropdown", "input", "textarea"}
 """The elements of a form that a reader fills in; `markdown` only says something."""
 
@@ -171,24 +181,39 @@ def test_a_release_is_tried_on_every_python(tmp_path: pathlib.Path) -> None:
 
 
 def test_workflows_do_what_they_are_for() -> None:
-    """The pinned lane runs CI's own command; the newest runs weekly; what is published of the book is what was rendered."""
+    """Each lane runs CI's own command; a newer JAX is tried weekly; what is published of the book is what was rendered."""
     steps = {(workflow, name): job.get("steps", []) for workflow, name, job in jobs()}
-    assert [step["run"] for step in steps["tests", "pinned"] if "run" in step] == [".ci/run"]
+    assert [step["run"] for step in steps["tests", "lane"] if "run" in step] == [".ci/run"]
     assert "make test" in (ROOT / ".ci" / "run").read_text().splitlines()
-    assert parsed(WORKFLOWS["newest"])[True]["schedule"][0]["cron"].split()[2:4] == ["*", "*"]
-    assert any("test-newest" in targets(step.get("run", "")) for step in steps["newest", "newest"])
+    assert parsed(WORKFLOWS["newer"])[True]["schedule"][0]["cron"].split()[2:4] == ["*", "*"]
+    assert any("newer" in targets(step.get("run", "")) for step in steps["newer", "newer"])
     (upload,) = (step for step in steps["book", "render"] if "upload-pages-artifact" in step.get("uses", ""))
     assert f"render the book into {upload['with']['path']}," in MAKEFILE
     assert parsed(WORKFLOWS["release"])[True] == {"push": {"tags": ["v*"]}}
     assert set(parsed(WORKFLOWS["release"])["jobs"]["publish"]["needs"]) == {"tests", "build"}
 
 
-def test_containers_have_the_pythons_of_their_lanes() -> None:
-    """The pinned lane runs on the Python of the README; the newest on the one that its command names."""
-    image = {name: job["container"]["image"] for _, name, job in jobs() if "container" in job}
-    assert image["pinned"].startswith("python:3.11-") and "on Python 3.11;" in (ROOT / "README.md").read_text()
-    (version,) = re.findall(r"python:([\d.]+)-", image["newest"])
-    assert f"NEWEST_PYTHON=python{version}\n" in WORKFLOWS["newest"].read_text()
+def test_every_lane_has_its_job() -> None:
+    """The Pythons of the matrix have each JAX of constraints.txt once, and no job runs the other lane a second time."""
+    job = parsed(WORKFLOWS["tests"])["jobs"]["lane"]
+    pythons = job["strategy"]["matrix"]["python"]
+    assert [lanes.jax_of(ROOT, f"{python}.0") for python in pythons] == lanes.known(ROOT)
+    assert job["container"]["image"] == "python:${{ matrix.python }}-bookworm" and job["env"] == {"OTHER_PYTHON": ""}
+
+
+def images() -> dict[str, str]:
+    """The Python that each file brings, by the file's name."""
+    said = {path: (ROOT / path).read_text() for path in BRING_PYTHON}
+    found = {path: re.findall(r"python(?:-version)?[:=] ?\"?(3\.\d+)", text) for path, text in said.items()}
+    assert all(len(versions) == 1 for versions in found.values()), found
+    return {path: version for path, (version,) in found.items()}
+
+
+def test_what_brings_a_python_brings_the_newest_lane() -> None:
+    """Containers, conda, Binder and the book take a Python that the tests' last job has."""
+    newest = parsed(WORKFLOWS["tests"])["jobs"]["lane"]["strategy"]["matrix"]["python"][-1]
+    assert images() == dict.fromkeys(BRING_PYTHON, newest)
+    assert lanes.jax_of(ROOT, f"{newest}.0") == lanes.known(ROOT)[-1]
 
 
 def test_the_tag_must_be_the_version() -> None:
@@ -237,7 +262,7 @@ def test_what_texts_name_is_there(path: pathlib.Path) -> None:
 def test_devcontainer_sets_up_what_is_tested() -> None:
     """Its commands are targets of make, its ports those of the Makefile, its interpreter the one that make installs."""
     given = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
-    assert re.fullmatch(r"docker\.io/library/python:3\.11-\w+", given["image"])
+    assert re.fullmatch(r"docker\.io/library/python:[\d.]+-\w+", given["image"])
     wanted = targets(given["postCreateCommand"])
     assert "bubblewrap" in wanted and all(makes(target) for target in wanted)
     assert set(map(int, given["portsAttributes"])) == set(given["forwardPorts"])
@@ -246,12 +271,11 @@ def test_devcontainer_sets_up_what_is_tested() -> None:
 
 
 def test_the_containerfile_copies_what_there_is() -> None:
-    """Every file that it copies is there, its extras exist, and it runs the Python of the pinned lane under the pins."""
+    """Every file that it copies is there, its extras exist, and it installs under the pins."""
     lines = (ROOT / "grader" / "Containerfile").read_text().replace("\\\n", " ").splitlines()
     copied = [word for line in lines if line.startswith("COPY ") for word in line.split()[1:-1]]
     assert {"pyproject.toml", "constraints.txt", "src", "grader"} <= set(copied)
     assert [name for name in copied if not (ROOT / name).exists()] == []
-    assert "FROM docker.io/library/python:3.11-slim-bookworm" in lines
     (install,) = (line for line in lines if line.startswith("RUN pip install"))
     assert "--constraint constraints.txt" in install and extras(install) <= set(PROJECT["optional-dependencies"])
     assert 'ENTRYPOINT ["shardlab-grader"]' in lines and "shardlab-grader" in PROJECT["scripts"]

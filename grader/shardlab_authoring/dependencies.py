@@ -1,13 +1,14 @@
 """When each direct dependency was last released, from the package index (`make dependencies`).
 
-Prints one line a package, the longest silent first: its pin in `constraints.txt`, the newest stable version, and the day of
-its last file, of a development version too. CONTRIBUTING.md says of those that are silent for a year why they stay.
+Prints one line a package, the longest silent first: this Python's pin in `constraints.txt`, the newest stable version, and
+the day of its last file, of a development version too. CONTRIBUTING.md says why those stay that are silent for a year.
 """
 
 from __future__ import annotations
 
 import json
 import pathlib
+import platform
 import tomllib
 import urllib.request
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from rich.console import Console
 from rich.table import Table
+
+from shardlab_authoring import lanes
 
 INDEX = "https://pypi.org/pypi/{}/json"
 
@@ -28,12 +31,6 @@ def direct(root: pathlib.Path) -> list[str]:
     return sorted({canonicalize_name(Requirement(one).name) for one in wanted})
 
 
-def pins(root: pathlib.Path) -> dict[str, str]:
-    """The versions in `constraints.txt`."""
-    asked = map(Requirement, (root / "constraints.txt").read_text().splitlines())
-    return {canonicalize_name(one.name): str(one.specifier).removeprefix("==") for one in asked}
-
-
 def last_file(said: Mapping[str, Any]) -> str:
     """The day of a package's last file, as the index's JSON has it; `-` without one."""
     return max((file["upload_time"][:10] for files in said["releases"].values() for file in files), default="-")
@@ -42,7 +39,7 @@ def last_file(said: Mapping[str, Any]) -> str:
 def main() -> None:
     """Ask the index and print."""
     root, rows = pathlib.Path.cwd(), []
-    pinned = pins(root)
+    pinned = lanes.pins((root / lanes.CONSTRAINTS).read_text(), platform.python_version())
     for name in direct(root):
         with urllib.request.urlopen(INDEX.format(name), timeout=60) as answer:
             said = json.load(answer)

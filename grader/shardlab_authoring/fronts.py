@@ -5,7 +5,10 @@ Run as `python -m shardlab_authoring.fronts` at the root of the repository, afte
 
 from __future__ import annotations
 
+import json
 import pathlib
+
+from shardlab_authoring import lanes
 
 
 def main() -> None:
@@ -20,7 +23,10 @@ def main() -> None:
     for question in QUESTIONS.values():
         for item in question.items:
             if isinstance(item, DesignItem) and item.fronts is not None:
-                item.fronts.write_text(text(item))
+                costs = {
+                    lane: kept for lane, kept in json.loads(text(item)).items() if lane in lanes.known(pathlib.Path.cwd())
+                }
+                item.fronts.write_text(json.dumps(costs, indent=1) + "\n")
                 print(f"wrote {item.fronts.relative_to(pathlib.Path.cwd())}")
 
 

@@ -1,8 +1,8 @@
 """The references that come with the helper package: programs and costs of all solutions in the public cases.
 
 Run as `python -m shardlab_authoring.packaged [CHAPTER...]` at the root of the repository, after a solution or case
-has changed. By the Python of the other lane, with `--measure`, the solutions are measured as its JAX writes and compiles
-them, so that students on both lanes wait for no compiler; the programs stay those of the pinned one.
+has changed, by a Python of each lane. What the solutions cost is kept for each lane's JAX, as that JAX writes and compiles
+them, so that no student waits for a compiler. The programs are those of the oldest one: every newer JAX reads them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import json
 import pathlib
 import sys
 import tempfile
+from collections.abc import Sequence
 
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.releases import references
 
+from shardlab_authoring import lanes
 from shardlab_course.chapters import question
 from shardlab_course.editions import edition, header
 from shardlab_judge.items.program import ProgramItem
@@ -39,40 +41,30 @@ def packaged(root: pathlib.Path, settings: Settings, chapters: tuple[int, ...] =
             manifests = {id: question(id).manifest() for id in asked}
             text = references.text(edition.solution(source), manifests, settings)
             name = f"ch{path.stem[:2]}/references.json"
-            texts[name] = with_others(text, root / FOLDER / name)
+            texts[name] = with_others(text, root / FOLDER / name, lanes.known(root), importlib.metadata.version("jax"))
     return texts
 
 
-def with_others(text: str, path: pathlib.Path) -> str:
-    """The file's new text, with what is known of unchanged programs for other versions of JAX."""
-    new, old = json.loads(text), json.loads(path.read_text()) if path.exists() else {"programs": {}, "facts": {}}
-    same = {key for key, program in new["programs"].items() if old["programs"].get(key) == program}
-    for version, facts in old["facts"].items():
-        new["facts"].setdefault(version, {key: fact for key, fact in facts.items() if key in same})
-    return json.dumps(new, indent=1, sort_keys=True) + "\n"
+def with_others(text: str, path: pathlib.Path, lanes: Sequence[str], here: str) -> str:
+    """The file's new text, with what is known of unchanged programs for the JAX of other lanes.
 
-
-def measured(root: pathlib.Path, settings: Settings, chapters: tuple[int, ...] = ()) -> dict[str, str]:
-    """The files' texts by name, with what the solutions cost as the JAX that runs writes and compiles them.
-
-    Raises:
-        ShardlabError: a chapter or its solution has a mistake.
+    Args:
+        text: programs and facts, as the JAX of `here` writes and compiles the solutions.
+        lanes: the JAX of each lane, the oldest first: the programs are its own.
     """
-    texts, version = packaged(root, settings, chapters), importlib.metadata.version("jax")
-    for name, text in texts.items():
-        kept = json.loads((root / FOLDER / name).read_text())
-        kept["facts"][version] = json.loads(text)["facts"][version]
-        texts[name] = json.dumps(kept, indent=1, sort_keys=True) + "\n"
-    return texts
+    new, old = json.loads(text), json.loads(path.read_text()) if path.exists() else {"programs": {}, "facts": {}}
+    programs = new["programs"] if here == lanes[0] else old["programs"]
+    same = {key for key, program in programs.items() if old["programs"].get(key) == program}
+    facts = {lane: {key: fact for key, fact in old["facts"].get(lane, {}).items() if key in same} for lane in lanes}
+    facts[here] = new["facts"][here]
+    return json.dumps({"programs": programs, "facts": facts}, indent=1, sort_keys=True) + "\n"
 
 
 def main(arguments: list[str]) -> None:
     """Write the files and say so."""
     root = pathlib.Path.cwd()
-    chapters = tuple(int(word) for word in arguments if word != "--measure")
     with tempfile.TemporaryDirectory() as cache:
-        settings = Settings(cache=pathlib.Path(cache))
-        texts = (measured if "--measure" in arguments else packaged)(root, settings, chapters)
+        texts = packaged(root, Settings(cache=pathlib.Path(cache)), tuple(map(int, arguments)))
     for name, text in texts.items():
         (root / FOLDER / name).write_text(text)
         print(f"wrote {FOLDER / name}")

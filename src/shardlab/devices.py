@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import jax
 
 OLDEST_JAX = "0.10"
-PINNED_JAX = "0.10.2"
+# Settings of JAX, by name: it adds them when it is imported, so that a type checker may not know them.
+PRECISION = "jax_default_matmul_precision"
+CPU_DEVICES = "jax_num_cpu_devices"
 # What the notebooks compute and draw with, and what an installation in a running kernel may replace.
 WATCHED = ("jax", "jaxlib", "matplotlib", "numpy")
 
@@ -77,9 +79,8 @@ def setup(n: int = 8) -> Devices:
     elif simulated and idle and not unused:
         here = f"{idle} accelerators are" if idle > 1 else "1 accelerator is"
         unused = f"{here} here and idle; to compute on real devices, restart and run sl.setup({idle})"
-    precision = jax.config.jax_default_matmul_precision  # type: ignore[attr-defined]
-    if found[0].platform == "tpu" and precision is None:
-        jax.config.update("jax_default_matmul_precision", "float32")
+    if found[0].platform == "tpu" and getattr(jax.config, PRECISION) is None:
+        jax.config.update(PRECISION, "float32")
     kind = "CPU" if simulated else found[0].device_kind
     return Devices(platform.python_version(), jax.__version__, len(found), kind, simulated, unused)
 
@@ -88,7 +89,7 @@ def set_up_anew(n: int) -> None:
     """`setup(n)` in a kernel that was restarted and has not run its first cell: to start JAX would fix one device."""
     import jax
 
-    if jax.config.jax_num_cpu_devices != n and _set_cpu_devices(n):  # type: ignore[attr-defined]
+    if getattr(jax.config, CPU_DEVICES) != n and _set_cpu_devices(n):
         setup(n)
 
 
@@ -150,7 +151,7 @@ def _simulated(n: int) -> list[jax.Device]:
 
     clear_backends()
     jax.config.update("jax_platforms", "cpu")
-    jax.config.update("jax_num_cpu_devices", n)
+    jax.config.update(CPU_DEVICES, n)
     return jax.devices()
 
 
@@ -159,7 +160,7 @@ def _set_cpu_devices(n: int) -> bool:
     import jax
 
     try:
-        jax.config.update("jax_num_cpu_devices", n)
+        jax.config.update(CPU_DEVICES, n)
     except RuntimeError:
         return False
     return True
@@ -177,9 +178,9 @@ def _too_late(n: int, count: int, kind: str) -> ShardlabError:
 def _too_old(n: int, version: str) -> ShardlabError:
     return ShardlabError(
         "jax-too-old",
-        f"JAX {version} is installed; the course needs {OLDEST_JAX} or newer, and is measured with {PINNED_JAX}.",
+        f"JAX {version} is installed; the course needs {OLDEST_JAX} or newer.",
         where=f"sl.setup({n})   Python {platform.python_version()}",
-        mend=f"run  %pip install -q jax=={PINNED_JAX}  in a cell, restart the kernel, and run the first cell again.",
+        mend=f'run  %pip install -q "jax>={OLDEST_JAX}"  in a cell, restart the kernel, and run the first cell again.',
     )
 
 

@@ -1,4 +1,4 @@
-"""What the status page is made from: doors, the newest versions, attacks on the grader, and speed."""
+"""What the status page is made from: doors, lanes, attacks on the grader, and speed."""
 
 import inspect
 import json
@@ -20,23 +20,15 @@ EXPECTED = {
     "a laptop with Linux", "a laptop with macOS", "a laptop with Windows", "JupyterLab", "VS Code", "Colab, CPU",
     "Colab, one TPU chip", "Kaggle", "JupyterHub", "the book on a phone", "a terminal",
 }  # fmt: skip
-NEWEST = {
-    "date": "2027-01-02",
-    "versions": {"python": "3.13.1", "jax": "0.12.0", "numpy": "2.5"},
-    "tests": {"failed": 2, "passed": 900},
-    "failed": ["tests/test_a.py::test_b", "tests/test_a.py::test_c"],
-    "skipped": {"no chip is here": 3},
-    "chapters": [
-        {"name": "01_a", "error": "", "numbers": [], "unpassed": []},
-        {"name": "02_b", "error": "TypeError: `x` | y", "numbers": [], "unpassed": []},
-        {
-            "name": "03_c",
-            "error": "",
-            "unpassed": ["3.1", "3.4"],
-            "numbers": [f"{{{{ n }}}} is {i} instead of 0" for i in range(14)],
-        },
-    ],
-}
+CONSTRAINTS = """\
+flax==0.12.8 ; python_full_version < '3.13'
+flax==0.12.12 ; python_full_version >= '3.13'
+jax==0.10.2 ; python_full_version < '3.12'
+jax==0.12.0.1 ; python_full_version >= '3.12'
+libtpu==0.0.42.1
+numpy==2.4.6 ; python_full_version < '3.13'
+numpy==2.5.5 ; python_full_version >= '3.13'
+"""
 ENTRY = {
     "name": "import-both", "ratio": 1.0412, "interval": [0.98, 1.1], "compared": "a : b | c", "repeats": 40,
     "date": "2027-01-02", "versions": {"python": "3.11.7", "jax": "0.10.2"},
@@ -85,29 +77,19 @@ def test_doors_are_rows() -> None:
     ]
 
 
-def test_newest_says_what_differs() -> None:
-    """Versions, counts, tests that failed or were skipped, chapters that stopped, and numbers that differ, up to a dozen."""
-    assert status.newest(NEWEST).splitlines() == [
-        "Python 3.13.1, JAX 0.12.0, NumPy 2.5, on 2027-01-02: 2 failed, 900 passed of the helper's tests.",
-        "",
-        "- failed: `tests/test_a.py::test_b`",
-        "- failed: `tests/test_a.py::test_c`",
-        "",
-        "- skipped: 3, no chip is here",
-        "",
-        "- `01_a` ran; all checks pass; its prose has the same numbers",
-        "- `02_b` stopped: `` TypeError: `x` | y ``",
-        "- `03_c` ran; checks that do not pass: 3.1, 3.4; numbers in its prose that differ: 14",
-        *(f"  - `{{{{ n }}}} is {i} instead of 0`" for i in range(12)),
-        "  - and 2 more",
+def test_lanes_are_rows() -> None:
+    """Pythons that get the same versions stand in one row; the last is open."""
+    assert [cells(row) for row in status.of_lanes(CONSTRAINTS).splitlines()] == [
+        ["Python", "JAX", "NumPy", "Flax", "libtpu"],
+        [":--"] * 5,
+        ["3.11", "0.10.2", "2.4.6", "0.12.8", "0.0.42.1"],
+        ["3.12", "0.12.0.1", "2.4.6", "0.12.8", "0.0.42.1"],
+        ["3.13 and newer", "0.12.0.1", "2.5.5", "0.12.12", "0.0.42.1"],
     ]
-
-
-def test_newest_takes_what_the_lane_writes() -> None:
-    """The fields are those of `shardlab_authoring.newest`."""
-    source = (ROOT / "grader" / "shardlab_authoring" / "newest.py").read_text()
-    assert [name for name in NEWEST if f'"{name}":' not in source] == []
-    assert [name for name in NEWEST["chapters"][0] if not re.search(rf"^    {name}: ", source, re.MULTILINE)] == []
+    of_three = CONSTRAINTS.replace(
+        "jax==0.10.2 ; python_full_version < '3.12'\njax==0.12.0.1 ; python_full_version >= '3.12'", "jax==1"
+    )
+    assert [cells(row)[0] for row in status.of_lanes(of_three).splitlines()[2:]] == ["3.11 to 3.12", "3.13 and newer"]
 
 
 def test_attacks_are_counted() -> None:
@@ -166,8 +148,9 @@ def test_bench_is_rows(more: dict[str, Any], interval: str, measured: str) -> No
 
 def test_missing_files_are_told(tmp_path: Path) -> None:
     """Without the files the page says which command makes them."""
-    made = status.parts(tmp_path)
-    commands = {"newest": "make test-newest", "hostile": "make test-full", "mutants": "make mutants", "bench": "make bench"}
+    (tmp_path / "constraints.txt").write_text(CONSTRAINTS)
+    made = status.parts(tmp_path / "jupyter_book")
+    commands = {"hostile": "make test-full", "mutants": "make mutants", "bench": "make bench"}
     assert [name for name, command in commands.items() if f"`{command}`" not in made[name]] == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 
@@ -158,8 +159,23 @@ def test_both_files_hold_the_same_notebook(source: edition.NotebookNode) -> None
 def test_the_first_cell_installs_only_what_is_missing(source: edition.NotebookNode) -> None:
     """The generated first cell is legal IPython and names the repository's address."""
     first = next(cell for cell in source.cells if cell.cell_type == "code").source
-    assert f'    %pip install -q "shardlab{{tpu}} @ git+{SYLLABUS.address}@v0" jax\n' in first
+    assert f'    %pip install -qU "shardlab{{tpu}} @ git+{SYLLABUS.address}@v0" jax\n' in first
     assert first.endswith("sl.setup(8)")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        pytest.param("    %pip install -q flax", '    %pip install -q "flax<=0.12.12"', id="pinned"),
+        pytest.param("%pip install -q other", "%pip install -q other", id="without a pin"),
+        pytest.param("%pip install -q flax==0.11", "%pip install -q flax==0.11", id="the author's own version"),
+        pytest.param("%pip install -q flax orbax", "%pip install -q flax orbax", id="more than one"),
+    ],
+)
+def test_what_a_cell_installs_is_bounded(line: str, told: str) -> None:
+    """A line that installs one pinned package gets its newest version as a bound; every other line stays."""
+    given = dataclasses.replace(SYLLABUS, pins={"flax": "0.12.12"})
+    assert header.expand(f"try:\n{line}\nexcept", "90_tiny", given, "") == f"try:\n{told}\nexcept"
 
 
 def test_an_exercise_says_what_it_asks() -> None:

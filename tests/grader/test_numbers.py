@@ -97,6 +97,24 @@ def test_a_placeholder_that_raises_is_named(page: pathlib.Path) -> None:
 
 
 @pytest.mark.notebook
+def test_a_sentence_about_another_jax_keeps_its_number(page: pathlib.Path) -> None:
+    """Its expression is not evaluated here, in any of its places; without a kept text it stops the run."""
+    page.write_text(PAGE.replace("{{ x }}", "{{ x  # JAX 0.1 }}"))
+    about = "x  # JAX 0.1"
+    numbers.save(page, TEXTS | {about: ["7", "8"]})
+    notebook, texts = executed.run(page, SYLLABUS, page.parent)
+    assert texts[about] == ["7", "8"] and notebook.cells[-1].source == "There are 8, or 1,001 \\"
+    numbers.save(page, TEXTS | {about: ["7"]})
+    with pytest.raises(ShardlabError) as error:
+        executed.run(page, SYLLABUS, page.parent)
+    assert str(error.value) == (
+        "[number-not-measured] what a placeholder says of another version of JAX is not kept.\n"
+        "  where: 91_numbers.md: {{ x  # JAX 0.1 }}\n"
+        "  mend:  run `make numbers` by that lane's Python."
+    )
+
+
+@pytest.mark.notebook
 def test_what_a_page_compiles_is_kept(page: pathlib.Path) -> None:
     """JAX writes it into the chapter's folder, from where the open edition takes it."""
     page.write_text(PAGE.replace("x = 1\n```", "import jax\n\nx = int(jax.numpy.add(0, 1))\n```"))

@@ -8,13 +8,13 @@ import pathlib
 
 import jax
 import pytest
-from shardlab_authoring import packaged
+from shardlab_authoring import lanes, packaged
 
-from shardlab.devices import PINNED_JAX
 from shardlab_course.chapters import CHAPTERS, folder
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.references import References
 
+LANES = lanes.known(pathlib.Path(__file__).parents[2])
 FILES = {chapter: path for chapter in CHAPTERS if (path := folder(chapter) / "references.json").exists()}
 
 
@@ -22,7 +22,7 @@ FILES = {chapter: path for chapter in CHAPTERS if (path := folder(chapter) / "re
 def test_facts_are_those_of_this_jax(chapter: int) -> None:
     """A chapter's first and last program cost here what is on file, if anything is.
 
-    The programs on file are the pinned JAX's; what they cost on another is that of the programs which it writes itself
+    The programs on file are the oldest JAX's; what they cost on another is that of the programs which it writes itself
     (`test_packaged_references_are_those_of_the_solutions`), by FLOPs of up to 5 % more or less.
     """
     kept = json.loads(FILES[chapter].read_text())
@@ -37,18 +37,34 @@ def test_facts_are_those_of_this_jax(chapter: int) -> None:
     assert asked
     for one in (asked[0], asked[-1]):
         kept_cost, cost = on_file.cost(*one), again.cost(*one)
-        if jax.__version__ != PINNED_JAX:
+        if jax.__version__ != LANES[0]:
             assert kept_cost.flops == pytest.approx(cost.flops, rel=0.05)
             cost = dataclasses.replace(cost, flops=kept_cost.flops)
-        assert kept_cost == cost, f"python -m shardlab_authoring.packaged --measure {chapter}"
+        assert kept_cost == cost, f"run `make references CHAPTERS={chapter}`"
 
 
-def test_what_is_known_for_another_jax_stays_with_its_program(tmp_path: pathlib.Path) -> None:
-    """New references keep the facts of unchanged programs alone; those of their own JAX are the new ones."""
-    here, other = jax.__version__, "0.0.1"
-    old = {"programs": {"same": "A", "changed": "B"}, "facts": {here: {"same": 1}, other: {"same": 2, "changed": 3}}}
-    new = {"programs": {"same": "A", "changed": "C"}, "facts": {here: {"same": 4, "changed": 5}}}
+KEPT = {"programs": {"same": "A", "changed": "B"}, "facts": {"1": {"same": 1, "changed": 3}, "2": {"same": 2, "changed": 4}}}
+WRITTEN = {"programs": {"same": "A", "changed": "C"}, "facts": {"1": {"same": 5, "changed": 6}}}
+
+
+@pytest.mark.parametrize(
+    ("lanes", "here", "programs", "facts"),
+    [
+        pytest.param(["1", "2"], "1", "AC", {"1": {"same": 5, "changed": 6}, "2": {"same": 2}}, id="oldest"),
+        pytest.param(["0", "1"], "1", "AB", {"0": {}, "1": {"same": 5, "changed": 6}}, id="newer"),
+        pytest.param(["1"], "1", "AC", {"1": {"same": 5, "changed": 6}}, id="a lane that has gone"),
+    ],
+)
+def test_what_is_known_for_another_jax_stays_with_its_program(
+    lanes: list[str], here: str, programs: str, facts: dict[str, dict[str, int]], tmp_path: pathlib.Path
+) -> None:
+    """Programs are the oldest lane's, facts each lane's own; of changed programs no other lane's stay, of no lane none."""
     path = tmp_path / "references.json"
-    assert json.loads(packaged.with_others(json.dumps(new), path)) == new
-    path.write_text(json.dumps(old))
-    assert json.loads(packaged.with_others(json.dumps(new), path))["facts"] == new["facts"] | {other: {"same": 2}}
+    path.write_text(json.dumps(KEPT))
+    found = json.loads(packaged.with_others(json.dumps(WRITTEN), path, lanes, here))
+    assert found == {"programs": dict(zip(("same", "changed"), programs)), "facts": facts}
+
+
+def test_without_a_file_the_references_are_those_that_were_written(tmp_path: pathlib.Path) -> None:
+    """A new chapter's, on the oldest lane."""
+    assert json.loads(packaged.with_others(json.dumps(WRITTEN), tmp_path / "none.json", ["1"], "1")) == WRITTEN

@@ -119,12 +119,13 @@ def _quiet() -> Iterator[None]:
 @contextlib.contextmanager
 def unfiltered() -> Iterator[None]:
     """While it lasts JAX leaves its own frames in tracebacks: they know which axes there were."""
-    before = jax.config.jax_traceback_filtering  # type: ignore[attr-defined]
-    jax.config.update("jax_traceback_filtering", "off")
+    name = "jax_traceback_filtering"
+    before = getattr(jax.config, name)
+    jax.config.update(name, "off")
     try:
         yield
     finally:
-        jax.config.update("jax_traceback_filtering", before)
+        jax.config.update(name, before)
 
 
 def error(raised: BaseException, function: Any = None) -> Entry:

@@ -92,8 +92,8 @@ class Admitted:
 
 def strip(module: bytes) -> bytes:
     """The same program without file names, lines, or names of variables; what leaves the student's process."""
-    with _context():
-        return _canonical_bytes(_parse(module))
+    with _context() as context:
+        return _canonical_bytes(_parse(module, context))
 
 
 def users_lines(module: bytes) -> dict[str, list[int]]:
@@ -103,8 +103,8 @@ def users_lines(module: bytes) -> dict[str, list[int]]:
     one that is nested too deep: it is the judge who refuses that.
     """
     lines: dict[Line, list[int]] = collections.defaultdict(list)
-    with _context():
-        parsed = _parse(module)
+    with _context() as context:
+        parsed = _parse(module, context)
         passmanager.PassManager.parse("builtin.module(symbol-dce)").run(parsed.operation)  # as stripping does
         try:
             operations = [*itertools.islice(_walk(parsed.operation), LOCATED + 1)]
@@ -154,8 +154,8 @@ def admit(module: bytes, devices: int, targets: frozenset[str] = frozenset()) ->
     """
     if len(module) > MODULE_BYTES:
         raise Refused(f"it is {len(module)} bytes long, and {MODULE_BYTES} are allowed")
-    with _new_context():
-        parsed = _parse(module)
+    with _new_context() as context:
+        parsed = _parse(module, context)
         _check_module(parsed, devices)
         _check_operations(parsed, targets)
         counts = _counted(parsed, _check_calls(parsed))
@@ -164,7 +164,7 @@ def admit(module: bytes, devices: int, targets: frozenset[str] = frozenset()) ->
         functions = {_text(f.attributes, "sym_name"): f for f in _functions(parsed)}
         found = written(_main(parsed), functions)
         canonical = _canonical_bytes(parsed)  # the last: writing it turns the module's operations into VHLO
-        numbered = _numbered(canonical)
+        numbered = _numbered(canonical, context)
     return Admitted(canonical, numbered, inputs, outputs, tuple(sorted(counts.items())), donated, found)
 
 
@@ -201,8 +201,8 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
     return exported.call
 
 
-def _numbered(module: bytes) -> bytes:
-    parsed = _parse(module)
+def _numbered(module: bytes, context: ir.Context) -> bytes:
+    parsed = _parse(module, context)
     for number, operation in enumerate(_walk(parsed.operation)):
         place = ir.Location.name("student", ir.Location.file(STUDENT, number, 1))
         operation.location = ir.Location.name("student", place)
@@ -216,9 +216,9 @@ def _stub(mesh: jax.sharding.Mesh) -> export.Exported:
     return export.export(jax.jit(lambda x: [x]), platforms=["cpu"])(spec)
 
 
-def _parse(module: bytes) -> ir.Module:
+def _parse(module: bytes, context: ir.Context) -> ir.Module:
     try:
-        return stablehlo.deserialize_portable_artifact(ir.Context.current, module)
+        return stablehlo.deserialize_portable_artifact(context, module)
     except Exception as error:
         raise Refused("it is not a StableHLO program") from error
 

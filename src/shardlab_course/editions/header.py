@@ -14,13 +14,16 @@ from shardlab_judge.items.value import Why
 from shardlab_judge.question import LETTERS, Question
 
 MARK = re.compile(r"^<!-- (?P<name>badges|first cell|exercise|why) ?(?P<what>[\w. -]*?) ?-->[ \t]*$", re.MULTILINE)
-PIN = re.compile(r"^([\w.-]+)==([\w.]+)$", re.MULTILINE)
+# The last of a package's lines is its newest version.
+PIN = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
+# A chapter's own line that installs one package.
+INSTALLS = re.compile(r"(?<=%pip install -q )[\w.-]+$", re.MULTILINE)
 GITHUB = "https://github.com/"
 UNSET = "https://repository.invalid/shardlab"
 """Until `make address` sets it: nobody can own this host (RFC 2606), and publish there what a first cell would install."""
 # `%pip` fills in {tpu} and {wheel}: a machine with the TPU's compiler gets the one that fits this JAX, another gets none.
 FIRST_CELL = """\
-# Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for@FROM
+# Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for on this Python@FROM
 # That took 8 to 16 seconds on idle copies of their images; Kaggle's CPU image asks for one restart after it.
 try:
     import shardlab as sl
@@ -35,7 +38,7 @@ FROM_TAG = (
     """\
     from importlib.util import find_spec
     tpu = "[tpu]" if find_spec("libtpu") else ""
-    %pip install -q "shardlab{tpu} @ git+@ADDRESS@v@VERSION\"""",
+    %pip install -qU "shardlab{tpu} @ git+@ADDRESS@v@VERSION\"""",
 )
 FROM_WHEEL = (
     """,
@@ -46,7 +49,7 @@ FROM_WHEEL = (
     wheels = sorted(glob("shardlab-*.whl") + glob("/kaggle/input/*/shardlab-*.whl"))
     assert wheels, "Put the file shardlab-....whl beside this notebook, and run this cell again."
     wheel = wheels[-1] + ("[tpu]" if find_spec("libtpu") else "")
-    %pip install -q "{wheel}\"""",
+    %pip install -qU "{wheel}\"""",
 )
 
 
@@ -54,7 +57,7 @@ FROM_WHEEL = (
 class Syllabus:
     """What every chapter is generated from besides its own source.
 
-    Questions by id, the repository's address, packages' pinned versions by name, and the course's own version.
+    Questions by id, the repository's address, packages' newest pinned versions by name, and the course's own version.
     """
 
     questions: Mapping[str, Question]
@@ -104,15 +107,20 @@ def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:
         head = why if match["name"] == "why" else exercise
         return head(known(match["what"], given.questions, f"{where}: {match[0]}"))
 
-    return MARK.sub(replacement, text)
+    return INSTALLS.sub(lambda match: _bounded(match[0], given), MARK.sub(replacement, text))
 
 
 def first_cell(packages: Sequence[str], given: Syllabus) -> str:
     """The cell that gets the course and 8 devices anywhere, and more `packages` where the chapter's source names them."""
-    pins = [f"{name}=={given.pins[name]}" if name in given.pins else name for name in ("jax", *packages)]
+    pins = [_bounded(name, given) for name in ("jax", *packages)]
     said, install = FROM_WHEEL if given.address == UNSET else FROM_TAG
     cell = FIRST_CELL.replace("@FROM", said).replace("@INSTALL", install).replace("@PINS", " ".join(pins))
     return cell.replace("@ADDRESS", given.address).replace("@VERSION", given.version)
+
+
+def _bounded(name: str, given: Syllabus) -> str:
+    """What `%pip` is asked for: of a pinned package the newest version up to the pin, which is a Python's own pin."""
+    return f'"{name}<={given.pins[name]}"' if name in given.pins else name
 
 
 def known(question: str, questions: Mapping[str, Question], where: str) -> Question:

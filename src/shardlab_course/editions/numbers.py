@@ -1,7 +1,7 @@
 """Numbers in prose: `{{ expression }}` in a chapter's text, and `solutions/numbers/NN.json`, which has what each says.
 
 The expressions are evaluated where the solutions run (`executed.py`); everything else reads the file. One that ends in a
-comment, `# JAX 0.10`, stands in a sentence about that version, and is compared on it alone.
+comment, `# JAX 0.10`, stands in a sentence about that version, and is evaluated on it alone.
 """
 
 from __future__ import annotations
@@ -49,10 +49,15 @@ def expressions(text: str, where: str) -> list[str]:
     return found
 
 
-def said_of(expression: str) -> str:
-    """The version of JAX, as `0.10`, that the sentence around an expression is about; empty if it is about all."""
-    found = VERSION.search(expression)
-    return found[1] if found else ""
+def holds_on(expression: str, jax: str) -> bool:
+    """Whether the sentence around an expression is about this version of JAX, or about all.
+
+    Example:
+        >>> [holds_on(text, "0.12.0.1") for text in ("n", "n  # JAX 0.12", "n  # JAX 0.1", "n  # JAX 0.10")]
+        [True, True, False, False]
+    """
+    about = VERSION.search(expression)
+    return about is None or f"{jax}.".startswith(f"{about[1]}.")
 
 
 def replaced(text: str, say: Callable[[str], str]) -> str:
