@@ -17,6 +17,7 @@ INSTALLED := $(VENV)/.installed
 # The TPU compiler comes as a wheel for this system only; elsewhere the tests that need it say that they are skipped.
 TPU := $(if $(filter Linux-x86_64,$(shell uname -sm | tr ' ' -)),$(VENV)/.tpu)
 BOOK := $(VENV)/.installed-book
+EVERYTHING := $(VENV)/.everything
 # Python for the book's playgrounds, in the browser.
 PYODIDE := $(VENV)/npm/node_modules/pyodide/package.json
 LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.json
@@ -25,7 +26,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs mutants
+.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,37 +47,47 @@ update: $(STUDENT)  ## take new versions of chapters over into work/, keeping al
 demo: $(GRADER) bubblewrap  ## grade a few sample submissions in the sandbox and show the report
 	@$(VENV)/bin/shardlab-grader demo
 
-test: $(INSTALLED) $(TPU) $(BOOK) $(PYODIDE) $(LAB_SETTINGS) bubblewrap chromium  ## run the whole suite, notebooks and sandbox included
-	@echo "Running solutions, notebooks, tests and style in $(words $(SUITES)) parts, three at a time; each is shown when it has ended"
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target $(SUITES)
+# Two sizes of one suite: `make test` runs the tests that are not marked `thorough`, `make test-all` those that are.
+test: bubblewrap chromium  ## run the tests, some of every kind: ten minutes
+	@$(call suite,test,$(SUITES))
 
-# In the order in which they start. Three at a time on two cores, since the browsers' part mostly waits; it shows the outputs that
-# solutions and notebooks keep, in build/solutions and build/notebooks.
-SUITES := test-solutions-0 test-solutions-1 test-sandbox test-notebooks test-browsers test-answers test-helper lint
+test-all: bubblewrap chromium  ## run all other tests too, as before a release: 25 minutes more
+	@$(call suite,all,$(filter-out lint test-pages-%,$(SUITES)))
+
+# In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
+# and notebooks have left in build/.
+SUITES := test-answers test-pages-0 test-pages-1 test-helper test-sandbox lint test-browsers
 BROWSERS := tests/book tests/lab
-SANDBOX := tests/grader tests/hostile tests/doors
-TEST := $(PY) -m pytest --durations=10
+SANDBOX := tests/grader tests/hostile tests/doors tests/test_course.py
+SIZE ?= test
+MARKED := $(if $(filter all,$(SIZE)),thorough,not thorough) and not programs
+REPORTS := build/tests
+TEST = $(PY) -m pytest --durations=5 -m "$(MARKED)" --junit-xml=$(REPORTS)/$(SIZE)/$@.xml
 
-test-solutions-0: $(INSTALLED)
-	@$(PY) -m shardlab_authoring.executed --half 0 build/solutions
+# $(call suite,SIZE,PARTS) runs every part, whatever fails, and counts.
+define suite
+	echo "Running $(words $(2)) parts, three at a time; each is shown when it has ended"; \
+	started=$$(date +%s); rm -rf $(REPORTS)/$(1); \
+	$(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync=target SIZE=$(1) $(2); status=$$?; \
+	$(PY) tests/tally.py $(REPORTS)/$(1) $$started || status=1; exit $$status
+endef
 
-test-solutions-1: $(INSTALLED)
-	@$(PY) -m shardlab_authoring.executed --half 1 build/solutions
-
-test-notebooks: $(INSTALLED) test-solutions-0 test-solutions-1
-	@PYTHONPATH=tests $(TEST) -p kept_outputs --nbval-lax --nbval-current-env notebooks
-
-test-browsers: $(BOOK) $(PYODIDE) $(LAB_SETTINGS) chromium test-solutions-0 test-solutions-1 test-notebooks
-	@$(TEST) $(BROWSERS)
-
-test-sandbox: $(INSTALLED) bubblewrap
-	@$(TEST) $(SANDBOX)
-
-test-answers: $(INSTALLED)
+test-answers: $(EVERYTHING)
 	@$(TEST) tests/test_answers.py
 
-test-helper: $(INSTALLED) $(TPU) bubblewrap
+# The open edition of a chapter runs after its solution, which leaves what XLA compiled for both.
+test-pages-%: $(EVERYTHING)
+	@$(PY) -m shardlab_authoring.executed --half $* build/solutions
+	@PYTHONPATH=tests $(TEST) -p kept_outputs --nbval-lax --nbval-current-env $(wildcard notebooks/?[$(if $(filter 0,$*),02468,13579)]_*.ipynb)
+
+test-helper: $(EVERYTHING) bubblewrap
 	@$(TEST) $(addprefix --ignore=,$(BROWSERS) $(SANDBOX) tests/test_answers.py) tests
+
+test-sandbox: $(EVERYTHING) bubblewrap
+	@$(TEST) $(SANDBOX)
+
+test-browsers: $(EVERYTHING) $(PYODIDE) $(LAB_SETTINGS) chromium $(if $(filter test,$(SIZE)),test-pages-0 test-pages-1)
+	@$(TEST) $(BROWSERS)
 
 book: $(BOOK) $(PYODIDE)  ## render the book into build/book/_build/html, running what has changed
 	@$(PY) jupyter_book/render.py
@@ -147,7 +158,7 @@ check: $(INSTALLED) bubblewrap  ## look at one chapter's answers, references, ed
 mutants: $(INSTALLED)  ## change right answers in one place each: the judge must refuse all that are wrong (an hour; CHAPTER=7)
 	@$(PY) -m shardlab_authoring.mutants $(if $(CHAPTER),--chapters $(CHAPTER))
 
-lint: $(INSTALLED)  ## check style and format with ruff, and types with mypy
+lint: $(EVERYTHING)  ## check style and format with ruff, and types with mypy
 	@$(VENV)/bin/ruff check
 	@$(VENV)/bin/ruff format --check
 	@$(VENV)/bin/mypy
@@ -241,6 +252,10 @@ $(GRADER): pyproject.toml constraints.txt | $(PY)
 $(INSTALLED): pyproject.toml constraints.txt | $(PY)
 	@$(call install,$(EXTRAS))
 	@touch $(STUDENT) $(GRADER)
+
+$(EVERYTHING): pyproject.toml constraints.txt | $(PY)
+	@$(call install,$(EXTRAS)$(comma)book$(if $(TPU),$(comma)tpu))
+	@touch $(STUDENT) $(GRADER) $(INSTALLED) $(BOOK) $(TPU)
 
 $(VENV)/.tpu: $(INSTALLED)
 	@$(call install,$(EXTRAS)$(comma)tpu)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from corpus import SAMPLES, notebook_verdict, verdict
-from variants import Sample
+from variants import REFERENCE, Sample
 
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
@@ -14,7 +14,27 @@ from shardlab_judge.verdict import Verdict
 SEED = 20
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: f"{s.question}-{s.name}")
+GUARDED = {question.id for question in QUESTIONS.values() if any(isinstance(item, GuardItem) for item in question.items)}
+"""A guard is asked about programs that it never saw, and an exercise says that there are more of them."""
+
+
+def named(sample: Sample) -> str:
+    """How a test is called that judges it."""
+    return f"{sample.question}-{sample.name}"
+
+
+def first_of_each_cause() -> list[Sample]:
+    """Of the wrong answers that get the same cause, the first one."""
+    found: dict[tuple[str, str], Sample] = {}
+    for sample in SAMPLES:
+        if sample.misconception not in (None, "-"):
+            found.setdefault((sample.question, sample.misconception), sample)
+    return list(found.values())
+
+
+@pytest.mark.parametrize(
+    "sample", [pytest.param(s, id=named(s), marks=() if s.name == REFERENCE else pytest.mark.thorough) for s in SAMPLES]
+)
 def test_answer_gets_its_verdict(sample: Sample) -> None:
     """A right answer passes with full points; a wrong one fails with its own diagnosis, or none, and its exact points.
 
@@ -28,9 +48,14 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
     assert expected is None or got.points == expected, text(got, question)
     assert passes or got.points < question.points
     assert html(got, question).startswith("<div")
-    # A guard is asked about programs that it never saw, and an exercise says that there are more of them.
-    if passes or not any(isinstance(item, GuardItem) for item in question.items):
+    if passes or sample.question not in GUARDED:
         _is_due(sample, notebook_verdict(sample, SEED))
+
+
+@pytest.mark.parametrize("sample", first_of_each_cause(), ids=named)
+def test_cause_is_told(sample: Sample) -> None:
+    """Each cause is told of the first answer that is due it, in a notebook, or in a release where only that knows enough."""
+    _is_due(sample, verdict(sample, SEED if sample.question in GUARDED else None))
 
 
 def _is_due(sample: Sample, got: Verdict) -> None:
