@@ -6,6 +6,7 @@ import signal
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 
+import asked
 import jax
 import numpy as np
 import pytest
@@ -19,11 +20,23 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 collect_ignore = ["answers"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What a run is asked for, where it is not everything."""
+    group = parser.getgroup("shardlab")
+    group.addoption("--question", action="append", default=[], metavar="4.2", help="make the tests of this exercise alone")
+    group.addoption("--chapter", action="append", default=[], type=int, metavar="4", help="make those of this chapter alone")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Modules that are imported from here on make no other tests."""
+    asked.narrow(config.getoption("question"), config.getoption("chapter"), config.getoption("keyword"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """`-k 4.2` means exercise 4.2: a test that only holds a longer number around it, as 14.2 does, is deselected."""
-    asked = "|".join(map(re.escape, re.findall(r"\d+\.\d+", config.getoption("keyword"))))
-    whole = re.compile(rf"(?<![\d.])({asked})(?!\.?\d)")
-    longer = {item for item in items if asked and re.search(asked, item.nodeid) and not whole.search(item.nodeid)}
+    named = "|".join(map(re.escape, re.findall(r"\d+\.\d+", config.getoption("keyword"))))
+    whole = re.compile(rf"(?<![\d.])({named})(?!\.?\d)")
+    longer = {item for item in items if named and re.search(named, item.nodeid) and not whole.search(item.nodeid)}
     if longer:
         config.hook.pytest_deselected(items=[*longer])
         items[:] = [item for item in items if item not in longer]

@@ -26,8 +26,6 @@ from shardlab_judge.question import JudgeOne, Response
 from shardlab_judge.references import References, build
 from shardlab_judge.verdict import Finding, Verdict
 
-SAMPLES = variants.samples()
-
 
 def answer(sample: Sample, seed: int | None) -> dict[str, Any]:
     """What the sample's variables leave behind; what the reference's did, where they are the same."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asked
 import pytest
-from corpus import SAMPLES, notebook_verdict, verdict
-from variants import REFERENCE, Sample
+from corpus import notebook_verdict, verdict
+from variants import REFERENCE, Sample, samples
 
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
@@ -12,6 +13,8 @@ from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.verdict import Verdict
 
 SEED = 20
+SAMPLES = samples()
+ASKED = [question for question in QUESTIONS.values() if asked.question(question.id)]
 
 
 GUARDED = {question.id for question in QUESTIONS.values() if any(isinstance(item, GuardItem) for item in question.items)}
@@ -71,17 +74,15 @@ def _is_due(sample: Sample, got: Verdict) -> None:
 
 def test_every_named_miss_has_an_answer() -> None:
     """No diagnosis without a wrong answer that gets it."""
-    named = {
-        (question.id, miss.id) for question in QUESTIONS.values() for item in question.items for miss in item.misconceptions
-    }
-    due = {(s.question, miss) for s in SAMPLES for miss in (s.misconception, s.due.elsewhere)}
+    named = {(question.id, miss.id) for question in ASKED for item in question.items for miss in item.misconceptions}
+    due = {(s.question, miss) for s in samples() for miss in (s.misconception, s.due.elsewhere)}
     assert named == {(question, miss) for question, miss in due if miss not in (None, "-")}
 
 
-@pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda q: q.id)
+@pytest.mark.parametrize("question", ASKED, ids=lambda q: q.id)
 def test_question_is_complete(question) -> None:
     """Each question has three short hints, an explanation, and at least two wrong answers in the corpus."""
-    wrong = [s for s in SAMPLES if s.question == question.id and s.misconception]
+    wrong = [s for s in samples() if s.question == question.id and s.misconception]
     assert len(wrong) >= 2
     assert all(0 < len(hint.split()) <= 40 for hint in question.hints)
     assert 40 <= len(question.explanation.split()) <= 180

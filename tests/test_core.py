@@ -13,7 +13,7 @@ import pytest
 
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_course.checking import progress_file
-from shardlab_course.editions import edition, header
+from shardlab_course.editions import counts, edition, header
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -91,3 +91,14 @@ def test_ways_through_the_course() -> None:
     optional = [q.minutes for q in QUESTIONS.values() if q.optional]
     assert f"{len(QUESTIONS) - len(optional)} of the {len(QUESTIONS)} exercises are the core" in text
     assert f"the optional exercises {round(sum(optional) / 60)} hours" in text
+
+
+def test_the_readme_is_counted_anew() -> None:
+    """Whatever its counts were, they become those of the declarations, and nothing else changes."""
+    text = (ROOT / "README.md").read_text()
+    assert counts.counted(text, CHAPTERS) == text
+    wrong = re.sub(r"^(\| All of it \|.*\|) \d+ \| \d+ \|$", r"\1 1 | 2 |", text, flags=re.MULTILINE)
+    wrong = re.sub(r"\d+ of the \d+ exercises", "3 of the 4 exercises", wrong)
+    wrong = re.sub(r"the optional exercises \d+", "the optional exercises 5", wrong)
+    assert wrong.count("\n") == text.count("\n") and wrong != text
+    assert counts.counted(wrong, CHAPTERS) == text

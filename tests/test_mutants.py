@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import fnmatch
+import functools
 import json
 import pathlib
 import re
@@ -30,7 +31,6 @@ from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Misconception, Question
 
-FEW = sorted(sampling.few(each=22, programs=2), key=lambda mutant: mutant.question)
 EXAMPLES = {
     "operation": ("a < b", "a <= b"),
     "operand": ("i % n", "i"),
@@ -64,6 +64,12 @@ def product(mesh, a, b):
     return jax.shard_map(body, mesh=mesh, in_specs=(jax.P(None, 'x'), jax.P('x')), out_specs=jax.P())(a, b)
 """
 PARTS = "def parts(n, k):\n    return -(-n // k)\n"
+
+
+@functools.cache
+def few() -> list[generation.Mutant]:
+    """The fixed sample: some mutants of each chapter, question by question."""
+    return sorted(sampling.few(each=22, programs=2), key=lambda mutant: mutant.question)
 
 
 def divided(low: int) -> Question:
@@ -199,7 +205,7 @@ def test_what_only_wide_values_tell_survives() -> None:
 
 def test_one_that_never_ends_is_stopped() -> None:
     """Whatever it catches; the next worker goes on behind it."""
-    first, second = FEW[:2]
+    first, second = few()[:2]
     endless = "while True:\n    try:\n        exec('while True: pass')\n    except BaseException:\n        pass"
     first, last = running.judged([dataclasses.replace(first, text=endless), second], 2)
     assert (
@@ -340,7 +346,7 @@ def test_a_worker_that_dies_costs_one_mutant(tmp_path: pathlib.Path, monkeypatch
         "    print(json.dumps({'key': key, 'end': 'equivalent', **made}), flush=True)\n"
     )
     monkeypatch.setattr(running, "WORKER", (sys.executable, str(worker)))
-    ends = {o.answer: o.end for o in running.judged([dataclasses.replace(FEW[0], answer=each) for each in "abcd"], 1)}
+    ends = {o.answer: o.end for o in running.judged([dataclasses.replace(few()[0], answer=each) for each in "abcd"], 1)}
     assert ends == {"a": EQUIVALENT, "b": BARE, "c": SURVIVED, "d": EQUIVALENT}
 
 
@@ -368,20 +374,20 @@ def test_figures_of_other_chapters_stay(tmp_path: pathlib.Path, monkeypatch: pyt
 
 def test_the_sample_is_of_every_chapter() -> None:
     """About 300, of which programs are the fewer."""
-    assert {int(m.question.partition(".")[0]) for m in FEW} == {*CHAPTERS}
-    assert 200 <= len(FEW) <= 320 and len({m.operator for m in FEW}) >= 20
+    assert {int(m.question.partition(".")[0]) for m in few()} == {*CHAPTERS}
+    assert 200 <= len(few()) <= 320 and len({m.operator for m in few()}) >= 20
 
 
 @pytest.fixture(scope="module")
 def sampled() -> list[Outcome]:
     """How each of the sample ends, in processes of their own: one may hang, or end its process."""
-    return list(running.judged(FEW, 2))
+    return list(running.judged(few(), 2))
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_no_mutant_of_the_sample_survives(chapter: int, sampled: list[Outcome]) -> None:
     """Each is refused, with no false cause, or proved to be as right as the reference."""
-    assert [made.key for made in sampled] == [mutant.key for mutant in FEW]
+    assert [made.key for made in sampled] == [mutant.key for mutant in few()]
     found = [made for made in sampled if made.question.startswith(f"{chapter}.")]
     assert found and "".join(map(table.told, found)) == ""
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import jax
 import pytest
-from corpus import SAMPLES, verdict
-from variants import of
+from corpus import verdict
+from variants import of, samples
 
 import shardlab as sl
 from shardlab.answers.record import record
@@ -49,7 +49,7 @@ def test_it_is_about_causes_that_there_are(idea: examples.Idea) -> None:
 def test_there_are_enough() -> None:
     """At least twenty ideas, no cause in two; of the wrong answers that we know more than a fifth has one."""
     causes = [cause for idea in IDEAS.values() for cause in idea.causes]
-    wrong = [sample for sample in SAMPLES if sample.misconception not in (None, "-")]
+    wrong = [sample for sample in samples() if sample.misconception not in (None, "-")]
     assert len(IDEAS) >= 20 and len(set(causes)) == len(causes)
     assert sum(sample.misconception in causes for sample in wrong) > len(wrong) / 5
 

@@ -6,6 +6,7 @@ import functools
 import pathlib
 from collections.abc import Mapping
 
+import asked
 from shardlab_grader.own.answers import REFERENCE as REFERENCE
 from shardlab_grader.own.answers import Sample, read
 from shardlab_grader.own.answers import changed as changed
@@ -22,6 +23,8 @@ def of(question: str) -> Mapping[str, Sample]:
     return {sample.name: sample for sample in read(FOLDER / f"{question}.py")}
 
 
+@functools.cache
 def samples() -> tuple[Sample, ...]:
-    """Every answer of the corpus."""
-    return tuple(sample for path in sorted(FOLDER.glob("*.py")) for sample in of(path.stem).values())
+    """Every answer of the corpus to what is asked for, question by question."""
+    questions = (path.stem for path in sorted(FOLDER.glob("*.py")) if asked.question(path.stem))
+    return tuple(sample for question in questions for sample in of(question).values())

@@ -1,80 +1,132 @@
-"""What a change to one chapter breaks first: its answers, its references, its editions, its numbers in prose.
+"""What a change breaks first: of a chapter all that belongs to it, in half a minute; of an exercise its answers, in seconds.
 
-Run as `python -m shardlab_authoring.check CHAPTER` at the root of the repository (`make check CHAPTER=4`). The answers are
-judged in one process, the solution runs in another.
+Run as `python -m shardlab_authoring.check --chapter 4` or `--question 4.2` at the root of the repository (`make check
+CHAPTER=4`, `make check QUESTION=4.2`). With `--watch` the exercise is looked at again each time one of its files is saved.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
+import concurrent.futures
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-
-import nbclient.exceptions
-from shardlab_grader.classes.notebook import Settings
+from collections.abc import Callable, Sequence
 
 from shardlab.errors import ShardlabError
-from shardlab_authoring import executed, packaged
-from shardlab_course.chapters import CHAPTERS
-from shardlab_course.editions import edition
+from shardlab_authoring import exercise
+from shardlab_course.chapters import CHAPTERS, QUESTIONS, folder
 
+# What is wrong; empty if nothing is.
+Look = Callable[[pathlib.Path, int], str]
+PYTEST = "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header"
 ANSWERS = "tests/test_answers.py"
+BESIDE = "tests/test_claims.py", "tests/test_prose.py", "tests/test_course.py", "tests/test_rooms.py"
 
 
-def editions(root: pathlib.Path, chapter: int) -> str:
-    """What is wrong with the chapter's files in `notebooks/`; empty if nothing is."""
-    stale = edition.stale(root, [chapter])
-    return f"{', '.join(path.name for path in stale)}: not what solutions/ generates; run `make notebooks`." if stale else ""
+def answers(root: pathlib.Path, chapter: int) -> str:
+    """Which answers do not get their verdicts."""
+    return told(root, *PYTEST, "--chapter", str(chapter), ANSWERS)
 
 
-def numbers(root: pathlib.Path, chapter: int) -> str:
-    """What is wrong with its numbers in prose, or with its solution."""
-    with tempfile.TemporaryDirectory() as folder:
-        executed.write(root, pathlib.Path(folder), [chapter])
-    return ""
+def page(root: pathlib.Path, chapter: int) -> str:
+    """Which cell of its solution raises, which number in its prose differs, and what the prose quotes in vain."""
+    with tempfile.TemporaryDirectory() as made:
+        return told(root, "-m", "shardlab_authoring.executed", made, str(chapter))
+
+
+def beside(root: pathlib.Path, chapter: int) -> str:
+    """What is wrong with its claims, those for TPUs aside, with its prose, its editions and its modules."""
+    return told(root, *PYTEST, "--chapter", str(chapter), "-m", "not sandbox and not tpu", *BESIDE)
 
 
 def references(root: pathlib.Path, chapter: int) -> str:
-    """Which references are not those of its solution."""
+    """Which references are not those of its solution; what equal programs cost is not measured again."""
+    from shardlab_grader.classes.notebook import Settings
+
+    from shardlab_authoring import packaged
+
     with tempfile.TemporaryDirectory() as cache:
-        texts = packaged.packaged(root, Settings(cache=pathlib.Path(cache)), (chapter,))
-    for name, text in texts.items():
-        path = root / packaged.FOLDER / name
-        kept, found = json.loads(path.read_text()) if path.exists() else {}, json.loads(text)
-        costs = found["facts"].items() <= kept.get("facts", {}).items()
-        if not costs or kept["programs"] != found["programs"]:
-            return f"{packaged.FOLDER / name}: not what the solution costs; run `make references CHAPTERS={chapter}`."
-    return ""
+        settings = Settings(cache=pathlib.Path(cache))
+        differ = packaged.differ(root, settings, chapter)
+    return f"{differ}: not what the solution is; run `make references CHAPTERS={chapter}`." if differ else ""
 
 
-def passed(name: str, look: Callable[[pathlib.Path, int], str], chapter: int) -> bool:
-    """Look, and say in one line what was found and how long it took."""
+def types(root: pathlib.Path, chapter: int) -> str:
+    """What mypy says of its modules; it keeps what it has read, so the first time takes longest."""
+    return told(root, "-m", "mypy", str(folder(chapter).relative_to(root)))
+
+
+def style(root: pathlib.Path, chapter: int) -> str:
+    """What ruff says of its files."""
+    own = [folder(chapter), *root.glob(f"tests/answers/{chapter}.*.py"), root / "tests" / "claims" / f"{chapter:02}.py"]
+    files = [str(path.relative_to(root)) for path in own if path.exists()]
+    said = told(root, "-m", "ruff", "check", "--quiet", *files), told(root, "-m", "ruff", "format", "--check", *files)
+    return "\n".join(filter(None, said))
+
+
+def editions(root: pathlib.Path, chapter: int) -> str:
+    """Which files are not what its source and the questions generate."""
+    from shardlab_course.editions import edition
+
+    stale = [str(path.relative_to(root)) for path in edition.stale(root, [chapter])]
+    return f"{', '.join(stale)}: not what solutions/ and the questions generate; run `make notebooks`." if stale else ""
+
+
+# In the order in which they start, the longest first.
+LOOKS: dict[str, Look] = {
+    "each answer": answers,
+    "the page as it runs": page,
+    "what it claims, says and imports": beside,
+    "what is kept of its programs": references,
+    "its types": types,
+    "its style": style,
+    "what is generated": editions,
+}
+
+
+def told(root: pathlib.Path, *arguments: str) -> str:
+    """What a module of Python says when it fails."""
+    environment = os.environ | exercise.ENVIRONMENT
+    ran = subprocess.run([sys.executable, *arguments], cwd=root, env=environment, capture_output=True, text=True)
+    return (ran.stdout + ran.stderr).rstrip() or f"it ended with {ran.returncode}" if ran.returncode else ""
+
+
+def looked(name: str, root: pathlib.Path, chapter: int) -> bool:
+    """Look, and say in one line what was found and how long it took; whether all is well."""
     started = time.monotonic()
     try:
-        wrong = look(pathlib.Path.cwd(), chapter)
-    except (ShardlabError, nbclient.exceptions.CellExecutionError) as error:
+        wrong = LOOKS[name](root, chapter)
+    except ShardlabError as error:
         wrong = str(error)
-    print(f"{name}: {wrong or 'as they should be'} ({time.monotonic() - started:.0f} s)", flush=True)
+    seconds = f"({time.monotonic() - started:.0f} s)"
+    print(f"{name}: {'not ' * bool(wrong)}as it should be {seconds}\n{wrong}".rstrip(), flush=True)
     return not wrong
 
 
-def main(chapter: int) -> int:
-    """Look at everything; the exit status."""
-    started = time.monotonic()
-    asked = " or ".join(question.id for question in CHAPTERS[chapter])
-    command = [sys.executable, "-m", "pytest", "-q", "-k", asked, ANSWERS]
-    judged = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    looks = (("editions", editions), ("numbers in prose", numbers), ("references", references))
-    good = all([passed(name, look, chapter) for name, look in looks])
-    said, _ = judged.communicate()
-    print(said.rstrip().splitlines()[-1] if judged.returncode == 0 else said)
-    print(f"chapter {chapter}: {time.monotonic() - started:.0f} s")
-    return int(not good or judged.returncode != 0)
+def whole(root: pathlib.Path, chapter: int) -> bool:
+    """Look at everything of a chapter, on every core; whether all is well."""
+    with concurrent.futures.ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)))) as pool:
+        return all(list(pool.map(lambda name: looked(name, root, chapter), LOOKS)))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Look at what is asked for; the exit status."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--chapter", type=int, choices=list(CHAPTERS), metavar="4", help="all of this chapter")
+    asked.add_argument("--question", choices=list(QUESTIONS), metavar="4.2", help="the answers to this exercise")
+    parser.add_argument("--watch", action="store_true", help="look again each time a file of the exercise is saved")
+    given, root, started = parser.parse_args(arguments), pathlib.Path.cwd(), time.monotonic()
+    if given.question:
+        return exercise.watch(root, given.question) if given.watch else exercise.look(root, given.question)
+    good = whole(root, given.chapter)
+    print(f"chapter {given.chapter}: {time.monotonic() - started:.0f} s")
+    return int(not good)
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1])))
+    sys.exit(main(sys.argv[1:]))

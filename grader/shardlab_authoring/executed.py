@@ -24,14 +24,17 @@ from typing import Any
 import nbformat
 from jupyter_core.utils import ensure_async
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 import shardlab
 from shardlab import listings, records
 from shardlab.errors import ShardlabError
+from shardlab_authoring import quoted
 from shardlab_course import dependence
 from shardlab_course.chapters import CHAPTERS, folder
 from shardlab_course.editions import edition, header, numbers
+from shardlab_course.editions.stub import unmark
 
 FOLDER = pathlib.Path("build", "solutions")
 COMPILED = pathlib.Path("build", "compiled")
@@ -46,15 +49,34 @@ CALLED = re.compile(r"\bsl\.(?:pictures\.)?(\w+)")
 IMPORTED = re.compile(r"^import (shardlab[\w.]+)", re.MULTILINE)
 FROM = re.compile(r"^from (shardlab[\w.]*) import ([\w, ]+)", re.MULTILINE)
 CELL_SECONDS = 600
+CODE = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+# IPython names the line of the cell first, and then those of the functions that it has called.
+LINE = re.compile(r"(?:Cell|Input) In ?\[\d+\], line (\d+)")
 # Given each chapter's file and what its placeholders say.
 Told = Callable[[pathlib.Path, numbers.Texts], None]
 
 
+class CellRaises(CellExecutionError):
+    """A cell of a solution raises: the line of the chapter's source, and what it raises."""
+
+    where = ""
+
+    def __str__(self) -> str:
+        what = f"a cell raises {self.ename}: {self.evalue.strip().splitlines()[-1] if self.evalue.strip() else ''}"
+        return str(ShardlabError("cell-raises", what, where=self.where, mend="mend the cell, and run the chapter again."))
+
+
 class Page(NotebookClient):
-    """A client that fills the placeholders of each text with what they say when the cells above have run."""
+    """A client that fills the placeholders of each text with what they say when the cells above have run.
+
+    Raises:
+        CellRaises: a cell raises.
+        ShardlabError: a placeholder is broken or raises.
+    """
 
     name = ""
     kept: numbers.Texts
+    source: pathlib.Path
     texts: dict[str, list[str]]
 
     async def async_execute_cell(self, cell: NotebookNode, cell_index: int, *args: Any, **options: Any) -> NotebookNode:
@@ -62,7 +84,12 @@ class Page(NotebookClient):
             said = [await self._text(expression) for expression in asked]
             left = iter(said)
             cell.source = numbers.replaced(cell.source, lambda _: next(left))
-        return await super().async_execute_cell(cell, cell_index, *args, **options)
+        try:
+            return await super().async_execute_cell(cell, cell_index, *args, **options)
+        except CellExecutionError as error:
+            raises = CellRaises(error.traceback, error.ename, error.evalue)
+            raises.where = where(self.source, cell.source, error.traceback)
+            raise raises from None
 
     async def _text(self, expression: str) -> str:
         """What an expression says now; or, in a sentence about another JAX, what is kept of it."""
@@ -97,14 +124,28 @@ def run(path: pathlib.Path, given: header.Syllabus, folder: pathlib.Path) -> tup
     """A chapter's solution with its outputs, run in `folder`, and what its placeholders say.
 
     Raises:
-        nbclient.exceptions.CellExecutionError: a cell raises.
+        CellRaises: a cell raises.
         ShardlabError: a placeholder is broken or raises.
     """
     notebook = edition.solution(edition.unfilled(path, given))
     page = Page(notebook, timeout=CELL_SECONDS, resources={"metadata": {"path": str(folder)}})
-    page.name, page.kept, page.texts = path.name, numbers.load(path), {}
+    page.name, page.source, page.kept, page.texts = path.name, path, numbers.load(path), {}
     page.execute(env=os.environ | compiled(COMPILED / path.name[:2], path.stem))
     return notebook, page.texts
+
+
+def where(source: pathlib.Path, cell: str, traceback: str) -> str:
+    """The line of a chapter's source in which a cell of its solution has raised, and what stands there."""
+    raised = LINE.search(traceback)
+    within = int(raised[1]) - 1 if raised else 0
+    for block in CODE.finditer(text := source.read_text()):
+        lines = list(enumerate(block[1].split("\n"), text.count("\n", 0, block.start(1)) + 1))
+        kept = [(number, line) for number, line in lines if unmark(line) or not line]
+        begin = next((n for n in range(len(kept)) if "\n".join(line for _, line in kept[n:]).strip() == cell.strip()), None)
+        if begin is not None:
+            number, line = kept[min(begin + within, len(kept) - 1)]
+            return f"{source.parent.name}/{source.name}:{number}: {line.strip()}"
+    return f"{source.parent.name}/{source.name}, the cell that begins {cell.strip().splitlines()[0]}"
 
 
 def compiled(folder: pathlib.Path, page: str) -> dict[str, str]:
@@ -121,8 +162,8 @@ def write(root: pathlib.Path, folder: pathlib.Path, chapters: Sequence[int] = ()
     """Execute every chapter's solution into `folder/NN_name.ipynb`, or those named.
 
     Raises:
-        nbclient.exceptions.CellExecutionError: a cell raises.
-        ShardlabError: a chapter has a mistake, or a number in its prose is not what the page says.
+        CellRaises: a cell raises.
+        ShardlabError: a chapter has a mistake, or its prose says what its page does not.
     """
     folder.mkdir(parents=True, exist_ok=True)
     given = header.syllabus(root)
@@ -134,6 +175,7 @@ def write(root: pathlib.Path, folder: pathlib.Path, chapters: Sequence[int] = ()
         told(path, texts)
         seconds, count = time.monotonic() - start, sum(map(len, texts.values()))
         keep(notebook, folder / f"{path.stem}.ipynb", seconds)
+        quoted.compare(path, [cell.source for cell in edition.unfilled(path, given).cells], notebook)
         print(f"{path.stem}: {len(notebook.cells)} cells and {count} numbers in {seconds:.0f} s", flush=True)
 
 
@@ -185,7 +227,7 @@ def main(arguments: Sequence[str]) -> int:
     chapters = asked.chapters if asked.half is None else list(CHAPTERS)[asked.half :: 2]
     try:
         write(pathlib.Path.cwd(), asked.folder, chapters, numbers.save if asked.numbers else numbers.compare)
-    except ShardlabError as error:
+    except (CellRaises, ShardlabError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

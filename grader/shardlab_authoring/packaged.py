@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
+from nbformat import NotebookNode
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.releases import references
 
@@ -21,6 +22,7 @@ from shardlab_authoring import lanes
 from shardlab_course.chapters import question
 from shardlab_course.editions import edition, header
 from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Question
 
 FOLDER = pathlib.Path("src", "shardlab_course")
 
@@ -36,13 +38,37 @@ def packaged(root: pathlib.Path, settings: Settings, chapters: tuple[int, ...] =
         if chapters and int(path.stem[:2]) not in chapters:
             continue
         source = edition.unfilled(path, header.syllabus(root))
-        asked = [id for id in edition.questions(source) if any(isinstance(i, ProgramItem) for i in question(id).items)]
-        if asked:
-            manifests = {id: question(id).manifest() for id in asked}
+        if asked := programs(source):
+            manifests = {each.id: each.manifest() for each in asked}
             text = references.text(edition.solution(source), manifests, settings)
             name = f"ch{path.stem[:2]}/references.json"
             texts[name] = with_others(text, root / FOLDER / name, lanes.known(root), importlib.metadata.version("jax"))
     return texts
+
+
+def differ(root: pathlib.Path, settings: Settings, chapter: int) -> str:
+    """The file of a chapter's references if its solution is another program, or costs something else; else nothing.
+
+    A program that is what it was costs what it cost. In a newer lane programs are not compared: the oldest lane's are kept.
+
+    Raises:
+        ShardlabError: the chapter or its solution has a mistake.
+    """
+    (path,) = edition.chapters(root, [chapter])
+    source = edition.unfilled(path, header.syllabus(root))
+    asked = programs(source)
+    file = FOLDER / f"ch{path.stem[:2]}" / "references.json"
+    kept = json.loads((root / file).read_text()) if (root / file).exists() else {"programs": {}, "facts": {}}
+    found = references.programs(edition.solution(source), {q.id: q.manifest() for q in asked}, settings) if asked else {}
+    here = importlib.metadata.version("jax")
+    same = found == kept["programs"] if here == lanes.known(root)[0] else found.keys() == kept["programs"].keys()
+    return "" if same and found.keys() <= kept["facts"].get(here, {}).keys() else str(file)
+
+
+def programs(source: NotebookNode) -> list[Question]:
+    """The questions of a chapter that ask for programs."""
+    asked = map(question, edition.questions(source))
+    return [each for each in asked if any(isinstance(item, ProgramItem) for item in each.items)]
 
 
 def with_others(text: str, path: pathlib.Path, lanes: Sequence[str], here: str) -> str:

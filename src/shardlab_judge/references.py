@@ -89,14 +89,27 @@ def build(questions: Iterable[Question], answers: Mapping[str, Any], seed: int |
     Raises:
         ValueError: the solution of a question recorded no program.
     """
+    asked = tuple(questions)
+    found = References(recorded(asked, answers, seed), {})
+    for question, item, case, _ in _programs(asked, answers, seed):
+        found.cost(question, item.name, case)
+    return found
+
+
+def recorded(questions: Iterable[Question], answers: Mapping[str, Any], seed: int | None = None) -> dict[str, str]:
+    """The programs of recorded solutions, by question, item and case.
+
+    Args:
+        questions, answers, seed: as for `build`.
+    Raises:
+        ValueError: the solution of a question recorded no program.
+    """
     programs: dict[str, str] = {}
-    found = References(programs, {})
     for question, item, case, entry in _programs(questions, answers, seed):
         if "module" not in entry:
             raise ValueError(f"question {question}, {item.name}: the solution recorded {entry}")
-        found._programs[f"{question}/{item.name}/{case.key}"] = entry["module"]
-        found.cost(question, item.name, case)
-    return found
+        programs[f"{question}/{item.name}/{case.key}"] = entry["module"]
+    return programs
 
 
 def _programs(

@@ -7,8 +7,7 @@ from typing import Any
 
 import jax
 import pytest
-from corpus import SAMPLES
-from variants import REFERENCE, Sample
+from variants import REFERENCE, Sample, of
 
 import shardlab as sl
 from shardlab.answers.record import record
@@ -21,10 +20,10 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reas
 
 SEED = 7
 PROGRAMS = {q.id for q in QUESTIONS.values() if any(isinstance(item, ProgramItem) for item in q.items)}
-REFERENCES = [s for s in SAMPLES if s.name == REFERENCE and s.question in PROGRAMS]
+REFERENCES = [of(question)[REFERENCE] for question in QUESTIONS if question in PROGRAMS]
 # Of each chapter the first exercise that asks for a program: all of them take a minute.
 FIRST = {s.question.split(".")[0]: s for s in reversed(REFERENCES)}.values()
-CHECKED = {s.name: s for s in SAMPLES if s.question == "4.2" and s.misconception != "-"}
+CHECKED = {s.name: s for s in of("4.2").values() if s.misconception != "-"}
 
 
 def variables(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:

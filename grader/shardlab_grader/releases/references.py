@@ -38,6 +38,22 @@ def text(solution: NotebookNode, manifests: Mapping[str, Any], settings: Setting
             raise _fails("a solution has no reference program, or one that does not pass.", str(error)) from None
 
 
+def programs(solution: NotebookNode, manifests: Mapping[str, Any], settings: Settings) -> dict[str, str]:
+    """The programs alone, by question, item and case: what answers and what they need are run for.
+
+    Raises:
+        ShardlabError: the solution raises, does not end, or has a question without a program.
+    """
+    from shardlab_course.chapters import question
+    from shardlab_judge.references import recorded as written
+
+    answers = recorded(Job("", tuple(job_cells(solution, solution)), manifests, settings))
+    try:
+        return written(map(question, manifests), answers, settings.seed)
+    except (KeyError, ValueError) as error:
+        raise _fails("a solution has no reference program.", str(error)) from None
+
+
 def public(references: str, questions: Iterable[str]) -> str:
     """The same file without what the seed has drawn: for students."""
     from shardlab_course.chapters import question
