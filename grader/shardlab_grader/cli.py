@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import pathlib
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,8 @@ HEADS = {True: "student", False: "submission"}
 @click.version_option(shardlab.__version__, prog_name="shardlab-grader")
 def main() -> None:
     """Release and grade the assignments of Shardlab, on nbgrader's own course directory."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal's encoding may lack the letters of a name
 
 
 main.add_command(collect)
