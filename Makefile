@@ -26,7 +26,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs mutants
+.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs test-portable faketime mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -132,6 +132,9 @@ test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty ki
 
 test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices, and claims for other chips (20 minutes)
 	@$(PY) -m pytest --durations=15 -m programs tests/programs tests/test_claims.py
+
+test-portable: $(INSTALLED) $(TPU) bubblewrap faketime  ## compare what was measured before, as other machines would (four minutes of CPU)
+	@$(PY) -m shardlab_authoring.portable
 
 # On copies of hosted platforms (tests/doors/platforms.toml); DOOR=kaggle, CHAPTERS="0 4" for some of them.
 DOOR ?= colab
@@ -269,6 +272,9 @@ $(BOOK): $(INSTALLED)
 
 chromium:
 	@command -v chromium >/dev/null || { $(call debian,chromium,the tests of the book drive it); }
+
+faketime:
+	@command -v faketime >/dev/null || { $(call debian,faketime,sets the clock a year ahead); }
 
 bubblewrap:
 	@command -v bwrap >/dev/null || { $(call debian,bubblewrap,submissions run inside it); }

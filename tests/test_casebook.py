@@ -45,6 +45,7 @@ def drawn(number: int) -> list[np.ndarray]:
     ]
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize("number", book.EXHIBITS)
 def test_evidence_is_what_the_compiler_says(number: int) -> None:
     """The collectives and the memory that are stored are those of the program."""
@@ -83,6 +84,7 @@ def test_the_first_is_right() -> None:
     assert np.allclose(new, wanted, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.stored
 def test_numbers_of_the_key_follow_from_the_programs() -> None:
     """Nothing in the key is typed without a reason."""
     key = {item.name: item.key["number"] for item in question("15.5").items if isinstance(item, ValueItem)}

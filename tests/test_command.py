@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -134,3 +135,12 @@ def test_doctor() -> None:
     ran = subprocess.run([sys.executable, "-m", "shardlab", "doctor"], capture_output=True, text=True, check=True)
     lines = ran.stdout.splitlines()
     assert "8 simulated CPU devices" in lines[0] and lines[1].startswith("shardlab ") and lines[-1].startswith("libtpu ")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_of_another_encoding(encoding: str, folder: Path) -> None:
+    """The table comes out, with marks where the terminal has no letter."""
+    command = [sys.executable, "-m", "shardlab", "inspect", "model_of_test:step", *ARGS, "--cost", "v5e"]
+    spoken = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": str(folder)}
+    ran = subprocess.run(command, capture_output=True, env=spoken, check=True)
+    assert "all-reduce" in ran.stdout.decode(encoding) and ran.stderr == b""

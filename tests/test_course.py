@@ -77,6 +77,7 @@ def test_chapters_and_questions_agree() -> None:
     assert [id for n in SOURCES for id in edition.questions(source(n))] == list(QUESTIONS)
 
 
+@pytest.mark.stored
 def test_notebooks_are_fresh() -> None:
     """Generating the student editions again changes nothing, and nothing else lies among them."""
     assert edition.stale(ROOT) == [], "run `make notebooks`"

@@ -137,6 +137,7 @@ def found(c: Collective) -> tuple[object, ...]:
     return c.kind, c.operand_bytes, arrays, c.payload_bytes, "".join(c.axes), c.group_size, c.executions
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize("where, name", hlo_texts.stored())
 def test_stored_text(where: str, name: str) -> None:
     """Each text has the collectives that were worked out by hand, no more and no fewer."""

@@ -24,12 +24,14 @@ COUNTED = {
 }
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize("name", COUNTED)
 def test_bytes_follow_from_shapes(name: str) -> None:
     """The oracle of 3.2 says of each text what the shapes of its JAX program say."""
     assert bytes_by_kind(listings.hlo(name)) == COUNTED[name]
 
 
+@pytest.mark.stored
 def test_lettered_lines_are_read_right() -> None:
     """The key of 3.1 is what the reader finds, once the letters are taken off."""
     key = [item.key for item in question("3.1").items if item.key != "none"]

@@ -95,6 +95,7 @@ def test_the_grader_reads_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert isinstance(recorded("sum", total, argument(), target="v5e:2x4"), Recorded)
 
 
+@pytest.mark.stored
 def test_every_record_of_the_pages_can_be_read() -> None:
     """What comes with the package is whole, and says its versions."""
     kept = sorted(records.FOLDER.glob("*.json"))

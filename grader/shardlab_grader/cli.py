@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
+import io
 import pathlib
 import sys
 from collections.abc import Iterator
@@ -46,6 +46,8 @@ HEADS = {True: "student", False: "submission"}
 @click.version_option(shardlab.__version__, prog_name="shardlab-grader")
 def main() -> None:
     """Release and grade the assignments of Shardlab, on nbgrader's own course directory."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal's encoding may lack the letters of a name
 
 
 main.add_command(collect)
@@ -114,7 +116,7 @@ def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, c
 @click.option("--dry-run", is_flag=True, help="Judge, and say what would change; write no score, page or verdict.")
 @click.option("--verbose", is_flag=True, help="List the rows that are as before too, all who are missing, and the limits.")
 @click.option("--penalties", is_flag=True, help="Count the penalties of all anew, after a change of deadlines or rules.")
-@click.option("--workers", type=click.IntRange(1), default=os.cpu_count, help="Notebooks at once.")
+@click.option("--workers", type=click.IntRange(1), default=sandbox.usable_cores, help="Notebooks at once.")
 @click.option("--student", default="*", help="Only this student, by name or by key.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run notebooks on this Dask cluster, for instance tcp://10.0.0.7:8786.")
 def grade(

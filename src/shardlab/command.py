@@ -67,7 +67,7 @@ def inspect_command(options: argparse.Namespace) -> int:
         console.print()
         console.print(cost(program, options.cost))
     if options.hlo:
-        options.hlo.write_text(program.hlo)
+        options.hlo.write_text(program.hlo, encoding="utf-8")
     if options.fail_above is None or program.price <= options.fail_above:
         return 0
     print(f"{options.function}: a device moves {program.price:,} bytes, more than {options.fail_above:,}.", file=sys.stderr)

@@ -9,13 +9,13 @@ import fcntl
 import os
 import pathlib
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 
 import pytest
+from shardlab_authoring.portable import unprivileged
 
 from .conftest import NAME, ROOT
 
@@ -45,26 +45,13 @@ def place() -> Iterator[pathlib.Path]:
     shutil.rmtree(folder)
 
 
-def entered(path: pathlib.Path) -> list[str]:
-    """Arguments of bubblewrap that let everybody come to a path, which may be root's."""
-    closed = [above for above in path.parents if not above.stat().st_mode & stat.S_IXOTH]
-    if not closed:
-        return []
-    top = closed[-1]
-    between = [above for above in reversed(path.parents) if above.is_relative_to(top) and above != top]
-    made = [word for above in between for word in ("--perms", "0755", "--dir", str(above))]
-    return ["--perms", "0755", "--tmpfs", str(top), *made, "--ro-bind", str(path), str(path)]
-
-
 def ran(place: pathlib.Path, user: int, *arguments: str, group: int = ASSISTANTS) -> str:
     """What a Python of this user says, who has the group's rights and nobody else's."""
     home = place / str(user)
     if not home.exists():
         home.mkdir()
         os.chown(home, user, user)
-    seen = [word for path in dict.fromkeys([pathlib.Path(sys.base_prefix), ROOT]) for word in entered(path)]
-    box = ["bwrap", "--cap-add", "ALL", "--dev-bind", "/", "/", *seen, "--chdir", str(ROOT)]
-    drop = ["setpriv", f"--reuid={user}", f"--regid={user}", f"--groups={group}", "--inh-caps=-all", "--bounding-set=-all"]
+    drop = unprivileged(user, group, pathlib.Path(sys.base_prefix), ROOT)
     path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), "/usr/bin", "/bin"])
     packages = os.pathsep.join([str(ROOT / "src"), str(ROOT / "grader"), str(ROOT)])
     variables = {"HOME": home, "TMPDIR": home, "PATH": path, "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": 1}
@@ -72,7 +59,7 @@ def ran(place: pathlib.Path, user: int, *arguments: str, group: int = ASSISTANTS
     scratch = tempfile.mkdtemp(dir=home)
     os.chown(scratch, user, user)
     commands = [sys.executable, "-c", COMMANDS, scratch, *arguments]
-    done = subprocess.run([*box, *drop, *environment, *commands], capture_output=True, text=True, check=False)
+    done = subprocess.run([*drop, *environment, *commands], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

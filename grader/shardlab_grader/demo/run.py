@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 import shutil
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.releases.release import Release, chapter, release
 from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
-from shardlab_grader.sandbox.box import Mode
+from shardlab_grader.sandbox.box import Mode, usable_cores
 
 MARK = ".shardlab-demo"
 
@@ -53,7 +52,7 @@ def _graded(
     console.print(f"released {assignment}")
     sample_class = sampling.read(assignment)
     hand_in(sample_class, made, root)
-    rows = classroom.grade(course_dir, assignment, mode, os.cpu_count() or 1, progress)
+    rows = classroom.grade(course_dir, assignment, mode, usable_cores(), progress)
     console.print(report.table(rows, classroom.points(made), observed=classroom.observed(made)))
     console.print(report.summary(rows))
     console.print(_compared(sample_class, rows))

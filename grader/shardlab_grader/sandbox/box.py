@@ -169,6 +169,11 @@ def fill(box: pathlib.Path, job: bytes) -> None:
         give(box / name)
 
 
+def usable_cores() -> int:
+    """How many cores this process may run on: in a container or a batch job often fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def give(path: pathlib.Path) -> None:
     """Make a file or directory the property of the user that runs inside."""
     if os.getuid() == 0:

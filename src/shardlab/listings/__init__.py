@@ -44,7 +44,7 @@ def listing(name: str) -> str:
     """
     if name not in PROGRAMS:
         raise KeyError(f"no listing {name!r}; there are {', '.join(PROGRAMS)}")
-    return (FOLDER / f"{name}.txt").read_text()
+    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def hlo(name: str) -> str:
@@ -64,4 +64,4 @@ def case(number: int) -> str:
     path = FOLDER / "cases" / f"{number}.txt"
     if not path.exists():
         raise KeyError(f"no case {number!r}; there are 1 to 6")
-    return path.read_text()
+    return path.read_text(encoding="utf-8")

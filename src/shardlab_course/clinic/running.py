@@ -31,7 +31,7 @@ def written(program: str, seconds: float = 120.0) -> str:
     given = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"} | GIVEN
     with tempfile.TemporaryDirectory() as folder:
         script = pathlib.Path(folder) / "program.py"
-        script.write_text(PRELUDE + program)
+        script.write_text(PRELUDE + program, encoding="utf-8")
         ran = subprocess.run(
             [sys.executable, str(script)],
             env=given,

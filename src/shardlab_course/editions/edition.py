@@ -57,7 +57,7 @@ def unfilled(path: pathlib.Path, given: header.Syllabus) -> NotebookNode:
     """
     import jupytext  # it brings a notebook server, and grading needs none of it
 
-    text = header.expand(path.read_text(), path.stem, given, path.name)
+    text = header.expand(path.read_text(encoding="utf-8"), path.stem, given, path.name)
     read = jupytext.reads(text, fmt=MYST)
     notebook = nbformat.v4.new_notebook(metadata=copy.deepcopy(METADATA), cells=read.cells)
     _name_cells(notebook, path.name, given)
@@ -163,7 +163,7 @@ def write(root: pathlib.Path, wanted: Collection[int] = ()) -> list[pathlib.Path
     for path in changed:
         if path in texts:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(texts[path])
+            path.write_text(texts[path], encoding="utf-8")
         else:
             path.unlink()
     return changed
@@ -171,7 +171,7 @@ def write(root: pathlib.Path, wanted: Collection[int] = ()) -> list[pathlib.Path
 
 def _stale(root: pathlib.Path, texts: dict[pathlib.Path, str], wanted: Collection[int]) -> list[pathlib.Path]:
     found = {path for folder in (NOTEBOOKS, TWINS) for path in (root / folder).glob("*") if path.suffix in (".md", ".ipynb")}
-    differing = {path for path, text in texts.items() if not path.exists() or path.read_text() != text}
+    differing = {path for path, text in texts.items() if not path.exists() or path.read_text(encoding="utf-8") != text}
     return sorted(differing | (set() if wanted else found - set(texts)))
 
 

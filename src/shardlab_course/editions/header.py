@@ -73,7 +73,7 @@ def syllabus(root: pathlib.Path) -> Syllabus:
         ShardlabError: `root` has no `pyproject.toml` with a `[project.urls]` entry.
     """
     path = root / "pyproject.toml"
-    project = tomllib.loads(path.read_text())["project"] if path.exists() else {}
+    project = tomllib.loads(path.read_text(encoding="utf-8"))["project"] if path.exists() else {}
     urls = project.get("urls", {})
     if not urls:
         mend = "run this at the root of the repository, where pyproject.toml names one address under [project.urls]."
@@ -81,7 +81,7 @@ def syllabus(root: pathlib.Path) -> Syllabus:
     from shardlab_course.chapters import QUESTIONS
 
     constraints = root / "constraints.txt"
-    pins = dict(PIN.findall(constraints.read_text())) if constraints.exists() else {}
+    pins = dict(PIN.findall(constraints.read_text(encoding="utf-8"))) if constraints.exists() else {}
     return Syllabus(QUESTIONS, str(next(iter(urls.values()))).rstrip("/"), pins, project.get("version", "0"))
 
 

@@ -95,7 +95,7 @@ def fill(notebook: NotebookNode, texts: Texts, name: str) -> NotebookNode:
 def load(chapter: pathlib.Path) -> dict[str, list[str]]:
     """The kept texts of the chapter in this file; none when nothing is kept."""
     path = kept(chapter)
-    return json.loads(path.read_text()) if path.exists() else {}
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def save(chapter: pathlib.Path, texts: Texts) -> None:
@@ -106,7 +106,7 @@ def save(chapter: pathlib.Path, texts: Texts) -> None:
         return
     lines = [f" {_json(expression)}: {_json(list(told))}" for expression, told in texts.items()]
     path.parent.mkdir(exist_ok=True)
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def compare(chapter: pathlib.Path, texts: Texts) -> None:

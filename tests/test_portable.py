@@ -1,0 +1,93 @@
+"""The machines that `make test-portable` imitates are as unlike this one as they say."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+from shardlab_authoring import portable
+
+HEAD = """
+import datetime, os, pathlib, time
+import pytest
+
+@pytest.mark.stored
+def test_this_machine():
+"""
+BARE = """
+    assert "HOME" not in os.environ and os.environ["LANG"] == "C" and time.localtime().tm_gmtoff == 20_700
+    assert os.umask(0) == 0o077 and len(os.sched_getaffinity(0)) == 1
+"""
+GUEST = """
+    here = pathlib.Path.cwd()
+    assert " " in here.name and not here.name.isascii() and os.access(here, os.W_OK)
+    assert os.geteuid() and "kept" in (here / "Äpfel.txt").read_text()
+    assert datetime.date.today() > datetime.date.fromisoformat("{today}") + datetime.timedelta(360)
+"""
+OLDER = """
+    from numpy.lib import introspect
+    used = {one["current"] for found in introspect.opt_func_info().values() for one in found.values()}
+    assert used and not any(name in each for each in used for name in ("AVX2", "AVX512", "X86_V3", "X86_V4"))
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A repository with a file that is ignored, one that is not, and no test yet."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    for name, text in {".gitignore": "left.txt", "left.txt": "", "Äpfel.txt": "kept", "tests/test_none.py": "1 / 0"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  stored: compares\n")
+    (tmp_path / "tests" / "processor.c").write_text((pathlib.Path(__file__).with_name("processor.c")).read_text())
+    return tmp_path
+
+
+def status(one: portable.Round, text: str) -> int:
+    """How the only test ends there."""
+    (one.folder / "tests" / "test_it.py").write_text(HEAD + text)
+    return portable.run(one, ["-p", "no:shardlab"])
+
+
+def test_an_environment_that_says_little(repository: pathlib.Path) -> None:
+    """No home, another zone, one core; only files with the marker are read, and a failure is told."""
+    one = portable.bare(repository)
+    assert status(one, BARE) == 0
+    assert status(one, BARE + "    assert False") == 1
+
+
+@pytest.mark.sandbox
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("faketime"), reason="it takes root, and faketime")
+def test_a_guest(repository: pathlib.Path) -> None:
+    """Another user, in another folder, next year, with all files that are not ignored."""
+    with portable.guest(repository) as one:
+        assert one.without == () and not (one.folder / "left.txt").exists()
+        assert status(one, GUEST.format(today=datetime.date.today())) == 0
+
+
+def test_an_older_processor(repository: pathlib.Path) -> None:
+    """NumPy finds no AVX2, where a C compiler is here and the processor can hide it."""
+    with portable.older(repository) as one:
+        if one.without:
+            pytest.skip(one.without[0])
+        assert status(one, OLDER) == 0
+
+
+def test_what_this_machine_cannot_be_is_said(
+    repository: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A sentence each, and the tests run all the same."""
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    (repository / "tests" / "processor.c").write_text("no C")
+    with portable.guest(repository) as guest, portable.older(repository) as older, contextlib.chdir(repository):
+        assert [status(one, "    pass") for one in (guest, older)] == [0, 0]
+    said = [line for line in capfd.readouterr().out.splitlines() if "not here:" in line]
+    assert [line.split(":")[1].strip() for line in said if "cores" not in line] == [
+        "another user", "a year ahead", "a processor without AVX2 for all libraries",
+    ]  # fmt: skip
