@@ -16,7 +16,7 @@ from strength.faults import Fault
 
 
 @dataclasses.dataclass(frozen=True)
-class Test:
+class TimedTest:
     """A recorded test, its own seconds, and those of what it shares with other tests."""
 
     name: str
@@ -37,7 +37,7 @@ class Record:
     def __init__(self, parts: Path, root: Path) -> None:
         self._root = root
         self._lines = coverage.CoverageData(no_disk=True)
-        self.tests: dict[str, Test] = {}
+        self.tests: dict[str, TimedTest] = {}
         self._users: dict[str, set[str]] = defaultdict(set)
         for part in (path.parent for path in sorted(parts.glob("*/tests.json"))):
             self._read(json.loads((part / "tests.json").read_text()))
@@ -53,13 +53,13 @@ class Record:
             assert isinstance(shared, list)
             if told["passed"]:
                 costs = [(fixture, seconds.get(fixture, 0.0)) for fixture in shared]
-                self.tests[name] = Test(name, seconds[name], costs, bool(told["thorough"]), bool(told["sandbox"]))
+                self.tests[name] = TimedTest(name, seconds[name], costs, bool(told["thorough"]), bool(told["sandbox"]))
                 for context in (name, *shared):
                     self._users[context].add(name)
 
-    def reaching(self, fault: Fault) -> Sequence[Test]:
+    def reaching(self, fault: Fault) -> Sequence[TimedTest]:
         """Tests to run, those that reach the line first, then those that come near it, each group from the cheapest on."""
-        found: dict[str, Test] = {}
+        found: dict[str, TimedTest] = {}
         for names in self._circles(fault):
             fresh = sorted((self.tests[name] for name in names - set(found)), key=lambda test: test.seconds)
             found |= {test.name: test for test in fresh}

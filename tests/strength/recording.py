@@ -20,9 +20,10 @@ import pytest
 FOLDER = "STRENGTH_RECORD"
 CONTEXT = "STRENGTH_CONTEXT"
 SETTINGS = """[run]
-source =
-    {root}/src
-    {root}/grader
+include =
+    {root}/src/*
+    {root}/grader/*
+patch = _exit
 data_file = {folder}/lines
 parallel = true
 sigterm = true

@@ -52,7 +52,7 @@ def said(ends: Mapping[Fault, str], outcomes: Mapping[Fault, Outcome]) -> str:
     """The table, then each fault that `make test` does not find, with its change."""
     rooms = figures(ends)
     rows = [(room, *(str(counts[end]) for end in ENDS)) for room, counts in [*rooms.items(), ("all", total(rooms))]]
-    lines = ["".join(f"{cell:>17}" for cell in row) for row in [("room", *ENDS), *rows]]
+    lines = ["".join(f"{cell:>14}" for cell in row) for row in [("room", *ENDS), *rows]]
     missed = [fault for fault, end in ends.items() if end in (THOROUGH, NOTHING)]
     whole = f"Of the faults that the whole suite finds, make test finds {share(total(rooms)):.1%}."
     return "\n".join([*lines, whole, *(_missed(fault, outcomes[fault]) for fault in missed)])

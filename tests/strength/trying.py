@@ -9,7 +9,7 @@ from strength.copies import PYTHON, Copy
 from strength.faults import Fault
 from strength.first import FILE
 from strength.outcomes import LINT, NOTHING, QUICK, THOROUGH, TYPES, Outcome
-from strength.reaching import Test
+from strength.reaching import TimedTest
 
 INTERRUPTED, USAGE = 2, 4
 
@@ -30,7 +30,7 @@ class Trial:
         self._limits = limits
         self._steady: dict[str, bool] = {}
 
-    def outcome(self, fault: Fault, reaching: Sequence[Test]) -> Outcome:
+    def outcome(self, fault: Fault, reaching: Sequence[TimedTest]) -> Outcome:
         """What finds a fault, the cheapest means first."""
         with self._copy.planted(fault.file, fault.text):
             if self._linted(fault.file):
@@ -51,7 +51,7 @@ class Trial:
         self._copy.run([PYTHON, "-m", "ruff", "format", file], 60)
         return bool(self._copy.run([PYTHON, "-m", "ruff", "check", "--ignore", "E501", file], 60))
 
-    def _failing(self, fault: Fault, batch: Sequence[Test]) -> str | None:
+    def _failing(self, fault: Fault, batch: Sequence[TimedTest]) -> str | None:
         """The first of some tests that fails, and does not fail without the fault; a word if they do not end."""
         left = [test.name for test in batch]
         while left:
@@ -67,7 +67,7 @@ class Trial:
             left = left[left.index(name) + 1 :] if name in left else []
         return None
 
-    def _is_steady(self, name: str, batch: Sequence[Test]) -> bool:
+    def _is_steady(self, name: str, batch: Sequence[TimedTest]) -> bool:
         """Whether a test passes without a fault, run alone."""
         if name not in self._steady:
             self._steady[name] = pytest(self._copy, [name], limit(batch))[0] == 0
@@ -84,14 +84,14 @@ def pytest(copy: Copy, names: Sequence[str], seconds: float) -> tuple[int | None
     return ended, first.read_text() if first.exists() else ""
 
 
-def limit(batch: Sequence[Test]) -> float:
+def limit(batch: Sequence[TimedTest]) -> float:
     """Seconds after which some tests count as endless: ten times what they took, and a start on a busy machine."""
     return 180 + 10 * together(batch)
 
 
-def batches(tests: Sequence[Test], limits: Limits) -> Iterator[Sequence[Test]]:
+def batches(tests: Sequence[TimedTest], limits: Limits) -> Iterator[Sequence[TimedTest]]:
     """Tests in the order given, in lots whose bound doubles, until they took `limits.whole` seconds; at least one test."""
-    lot: list[Test] = []
+    lot: list[TimedTest] = []
     bound, spent = limits.first, 0.0
     for test in tests:
         if lot and together([*lot, test]) > bound:
@@ -104,7 +104,7 @@ def batches(tests: Sequence[Test], limits: Limits) -> Iterator[Sequence[Test]]:
         yield lot
 
 
-def together(tests: Sequence[Test]) -> float:
+def together(tests: Sequence[TimedTest]) -> float:
     """Seconds of some tests in one process, where a fixture that several need is made once."""
     shared = {name: seconds for test in tests for name, seconds in test.shared}
     return sum(test.own for test in tests) + sum(shared.values())
