@@ -26,7 +26,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs test-portable faketime mutants
+.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs test-portable faketime test-strength mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -160,6 +160,13 @@ check: $(INSTALLED) bubblewrap  ## look at all that a change to a chapter can br
 
 mutants: $(INSTALLED)  ## change right answers in one place each: the judge must refuse all that are wrong (an hour; CHAPTER=7)
 	@$(PY) -m shardlab_authoring.mutants $(if $(CHAPTER),--chapters $(CHAPTER))
+
+# The tests are recorded once at a commit, then each fault is tried on those that reach it; what was interrupted goes on.
+NUMBER ?= 300
+SEED ?= 35
+
+test-strength: $(INSTALLED) $(TPU) bubblewrap  ## plant faults in src and grader, and say which tests find them (hours; NUMBER=300 SEED=35)
+	@PYTHONPATH=tests $(PY) -m strength --number $(NUMBER) --seed $(SEED)
 
 lint: $(EVERYTHING)  ## check style and format with ruff, and types with mypy
 	@$(VENV)/bin/ruff check

@@ -1,7 +1,8 @@
-"""The tables of the status page that are made from files: doors, lanes, attacks on the grader, mutants, speed.
+"""The tables of the status page that are made from files: doors, lanes, attacks on the grader, mutants, faults, speed.
 
 `doors.json` is written by hand, when somebody has seen a door work; `constraints.txt` by `make constraints`; `hostile.json`
-by `make test-full`; `mutants.json` by `make mutants`; `bench.json` by `make bench`. A file of measurements that is not there
+by `make test-full`; `mutants.json` by `make mutants`; `strength.json` by
+`make test-strength`; `bench.json` by `make bench`. A file of measurements that is not there
 is said to be not there.
 """
 
@@ -20,11 +21,13 @@ LANES = {"jax": "JAX", "numpy": "NumPy", "flax": "Flax", "libtpu": "libtpu"}
 LAST_MINOR = 30
 """Of Python, beyond any that there is."""
 ENDS = ("judged", "refused with a cause", "refused without", "equivalent", "survived", "false causes")
+FOUND = ("lint", "types", "make test")
+"""What `make test` finds a fault by."""
 
 
 def parts(folder: pathlib.Path) -> dict[str, str]:
     """What stands in each marked place of the status page, by the name in the mark."""
-    made = {"doors": doors, "hostile": hostile, "mutants": mutants, "bench": bench}
+    made = {"doors": doors, "hostile": hostile, "mutants": mutants, "strength": strength, "bench": bench}
     read = {name: make(_read(folder / f"{name}.json")) for name, make in made.items()}
     return {
         name: text + "\n" for name, text in {**read, "lanes": of_lanes((folder.parent / CONSTRAINTS).read_text())}.items()
@@ -81,6 +84,22 @@ def mutants(found: Mapping[str, Any] | None) -> str:
     return "\n".join(
         [about, "", _row("chapter", *ENDS, "run on"), "|:--" + "|--:" * len(ENDS) + "|:--|", *rows, _ends("all", total)]
     )
+
+
+def strength(found: Mapping[str, Any] | None) -> str:
+    """How faults planted in the code ended, by room, as Markdown."""
+    if found is None:
+        return "Not run for this copy of the book: `make test-strength`."
+    rooms = found["rooms"]
+    ends = [*next(iter(rooms.values()))]
+    total = {end: sum(counts[end] for counts in rooms.values()) for end in ends}
+    quick = sum(total[end] for end in FOUND)
+    about = (
+        f"{_versions(found['versions'])}, on {found['date']}: {sum(total.values())} faults. "
+        f"Of the {quick + total['make test-all']} that the whole suite finds, `make test` finds {quick}."
+    )
+    rows = [_row(room, *(f"{counts[end]}" for end in ends)) for room, counts in [*rooms.items(), ("all", total)]]
+    return "\n".join([about, "", _row("room", *ends), "|:--" + "|--:" * len(ends) + "|", *rows])
 
 
 def bench(entries: Sequence[Mapping[str, Any]] | None) -> str:

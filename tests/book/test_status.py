@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from strength import table
 
 ROOT = Path(__file__).parents[2]
 HERE = ROOT / "jupyter_book"
@@ -131,6 +132,25 @@ def test_mutants_are_counted_by_chapter() -> None:
     ]
 
 
+def test_faults_are_counted_by_room() -> None:
+    """How they ended in each room and in all, and how many of those found `make test` finds."""
+    one = {"lint": 1, "types": 2, "make test": 5, "make test-all": 1, "equivalent": 2, "nothing": 0}
+    found = {"date": "2027-01-02", "versions": {"jax": "0.12"}, "seed": 1, "rooms": {"a": one, "b": one | {"types": 4}}}
+    about, _, *rows = status.strength(found).splitlines()
+    assert about == "JAX 0.12, on 2027-01-02: 24 faults. Of the 20 that the whole suite finds, `make test` finds 18."
+    assert [cells(row) for row in (rows[0], *rows[2:])] == [
+        ["room", *one],
+        ["a", "1", "2", "5", "1", "2", "0"],
+        ["b", "1", "4", "5", "1", "2", "0"],
+        ["all", "2", "6", "10", "2", "4", "0"],
+    ]
+
+
+def test_faults_take_what_is_written() -> None:
+    """What `make test` finds a fault by has the names that the table is written with."""
+    assert {*status.FOUND} < {*table.ENDS}
+
+
 @pytest.mark.parametrize(
     ("more", "interval", "measured"),
     [
@@ -150,7 +170,7 @@ def test_missing_files_are_told(tmp_path: Path) -> None:
     """Without the files the page says which command makes them."""
     (tmp_path / "constraints.txt").write_text(CONSTRAINTS)
     made = status.parts(tmp_path / "jupyter_book")
-    commands = {"hostile": "make test-full", "mutants": "make mutants", "bench": "make bench"}
+    commands = {"hostile": "make test-full", "mutants": "make mutants", "strength": "make test-strength", "bench": "make bench"}
     assert [name for name, command in commands.items() if f"`{command}`" not in made[name]] == []
 
 

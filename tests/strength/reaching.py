@@ -1,0 +1,134 @@
+"""Which recorded tests reach a line: in their own process or in a child's, and if none does, which come near it."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cached_property
+from pathlib import Path
+
+import coverage
+
+from strength.faults import Fault
+
+
+@dataclasses.dataclass(frozen=True)
+class TimedTest:
+    """A recorded test, its own seconds, and those of what it shares with other tests."""
+
+    name: str
+    own: float
+    shared: Sequence[tuple[str, float]]
+    thorough: bool
+    sandbox: bool
+
+    @property
+    def seconds(self) -> float:
+        """What it takes alone."""
+        return self.own + sum(seconds for _, seconds in self.shared)
+
+
+class Record:
+    """What was recorded of the parts of the suite at one commit."""
+
+    def __init__(self, parts: Path, root: Path) -> None:
+        self._root = root
+        self._lines = coverage.CoverageData(no_disk=True)
+        self.tests: dict[str, TimedTest] = {}
+        self._users: dict[str, set[str]] = defaultdict(set)
+        for part in (path.parent for path in sorted(parts.glob("*/tests.json"))):
+            self._read(json.loads((part / "tests.json").read_text()))
+            for path in part.glob("lines.*"):
+                read = coverage.CoverageData(str(path))
+                read.read()
+                self._lines.update(read)
+
+    def _read(self, kept: Mapping[str, Mapping[str, Mapping[str, object]]]) -> None:
+        seconds = {name: float(str(spent)) for name, spent in kept["seconds"].items()}
+        for name, told in kept["tests"].items():
+            shared = told["shared"]
+            assert isinstance(shared, list)
+            if told["passed"]:
+                costs = [(fixture, seconds.get(fixture, 0.0)) for fixture in shared]
+                self.tests[name] = TimedTest(name, seconds[name], costs, bool(told["thorough"]), bool(told["sandbox"]))
+                for context in (name, *shared):
+                    self._users[context].add(name)
+
+    def reaching(self, fault: Fault) -> Sequence[TimedTest]:
+        """Tests to run, those that reach the line first, then those that come near it, each group from the cheapest on."""
+        found: dict[str, TimedTest] = {}
+        for names in self._circles(fault):
+            fresh = sorted((self.tests[name] for name in names - set(found)), key=lambda test: test.seconds)
+            found |= {test.name: test for test in fresh}
+        return [*found.values()]
+
+    def _circles(self, fault: Fault) -> Iterator[Set[str]]:
+        """Tests that reach the line. What a module does on import concerns more tests than the one that imports it first."""
+        by_line = self._by_line(fault.file)
+        here = {
+            name for line in statement((self._root / fault.file).read_text(), fault.line) for name in by_line.get(line, ())
+        }
+        exact = by_line.get(fault.line, set()) or here
+        yield exact
+        if fault.function and exact:
+            return
+        yield self._of_file(fault.file)
+        for name in self._importers.get(fault.file, ()):
+            yield self._of_file(name)
+        if not self._of_file(fault.file):
+            yield {name for name, test in self.tests.items() if test.sandbox}
+
+    def _by_line(self, file: str) -> Mapping[int, set[str]]:
+        contexts = self._lines.contexts_by_lineno(str(self._root / file))
+        return {
+            line: set().union(*(self._users.get(name.removeprefix("|"), ()) for name in names))
+            for line, names in contexts.items()
+        }
+
+    def _of_file(self, file: str) -> Set[str]:
+        return set().union(*self._by_line(file).values())
+
+    @cached_property
+    def _importers(self) -> Mapping[str, Sequence[str]]:
+        """By file the files that import it by name."""
+        found = defaultdict(list)
+        files = [
+            str(path.relative_to(self._root))
+            for room in ("src", "grader")
+            for path in sorted((self._root / room).rglob("*.py"))
+        ]
+        modules = {module_of(name): name for name in files}
+        for name in files:
+            for imported in imports((self._root / name).read_text()) & set(modules):
+                found[modules[imported]].append(name)
+        return found
+
+
+def module_of(file: str) -> str:
+    """`src/shardlab/errors.py` as it is imported: `shardlab.errors`."""
+    return ".".join(Path(file).with_suffix("").parts[1:]).removesuffix(".__init__")
+
+
+def imports(source: str) -> set[str]:
+    """The modules that a text imports, and names that may be modules."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def statement(source: str, line: int) -> range:
+    """The lines of the smallest statement around a line; of one that holds others, the lines above the first of these."""
+    best = range(line, line + 1)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            body = getattr(node, "body", None)
+            end = body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno or node.lineno
+            best = range(node.lineno, max(end, node.lineno) + 1) if line <= max(end, node.lineno) else best
+    return best
