@@ -19,7 +19,8 @@ from shardlab.programs import alphabeta
 from shardlab.programs.alphabeta import all_gather, all_reduce, all_to_all, collective_permute, link_load, reduce_scatter
 from shardlab.programs.chips import CHIPS, Chip, chip, chip_called, chips_table
 from shardlab.programs.cost import cost
-from shardlab.programs.program import Memory, Program, inspect
+from shardlab.programs.inspection import inspect
+from shardlab.programs.program import Memory, Program
 from shardlab.programs.reading.collectives import Collective
 from shardlab.tables import Table
 

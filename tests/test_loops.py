@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
 from shardlab.programs.reading.calls import calls
 from shardlab.programs.reading.frames import first_false
 from shardlab.programs.reading.integers import COMPARE

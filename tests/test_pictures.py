@@ -12,7 +12,7 @@ from shardlab.errors import ShardlabError
 from shardlab.pictures.charts.memory import show_memory
 from shardlab.pictures.charts.roofline import Work, matmul, show_roofline
 from shardlab.pictures.charts.timeline import show_schedule, ticks, timelines
-from shardlab.pictures.draw import Picture
+from shardlab.pictures.drawing import Picture
 from shardlab.pictures.lattice import show_mesh
 from shardlab.pictures.rings.exchange import show_collective
 from shardlab.programs.program import Memory, Program

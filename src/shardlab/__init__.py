@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from shardlab.programs.chips import Chip as Chip
     from shardlab.programs.chips import chip as chip
     from shardlab.programs.comparison import Comparison as Comparison
-    from shardlab.programs.comparison import compare as compare
     from shardlab.programs.cost import Cost as Cost
+    from shardlab.programs.inspection import compare as compare
+    from shardlab.programs.inspection import inspect as inspect
     from shardlab.programs.program import Program as Program
-    from shardlab.programs.program import inspect as inspect
     from shardlab.programs.reading.collectives import Collective as Collective
     from shardlab.programs.why.answer import Why as Why
     from shardlab.programs.why.answer import why as why
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from shardlab_course.clinic.diagnosis import diagnose as diagnose
 
 __version__ = "0.1.0"
+__tracebackhide__ = True  # our lines are not the user's: see `sources.is_users`
 
 _NAMES = {
     "devices": "setup",
@@ -70,9 +71,10 @@ _NAMES = {
     "processes.launched": "Launched",
     "processes.launching": "launch",
     "programs.chips": "Chip chip",
-    "programs.comparison": "Comparison compare",
+    "programs.comparison": "Comparison",
     "programs.cost": "Cost",
-    "programs.program": "Program inspect",
+    "programs.inspection": "compare inspect",
+    "programs.program": "Program",
     "programs.reading.collectives": "Collective",
     "programs.why.answer": "Why why",
     "records": "recorded",

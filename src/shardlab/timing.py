@@ -15,10 +15,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shardlab.devices import accelerators
 from shardlab.errors import ShardlabError
 from shardlab.programs.chips import chip_called
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
+from shardlab.programs.topology import accelerators
 from shardlab.tables import Table, seconds
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import glob
 import importlib.util
 import itertools
 import math
@@ -151,6 +152,16 @@ def host_settings() -> Iterator[None]:
     finally:
         for name in added:
             os.environ.pop(name, None)
+
+
+def accelerators() -> int:
+    """TPU chips or NVIDIA GPUs of this machine, counted by their files, without starting them."""
+    # Not by `jax.devices()`: once a backend has started, the number of CPU devices is fixed. Chips are /dev/vfio/* under
+    # VFIO, else /dev/accel*; without libtpu JAX cannot use them.
+    chips = glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*")
+    if chips and importlib.util.find_spec("libtpu"):
+        return len(chips)
+    return len(glob.glob("/dev/nvidia[0-9]*"))
 
 
 def _exists(target: Target) -> bool:
