@@ -15,7 +15,8 @@ import numpy as np
 
 from shardlab.placement import place, placement_of
 from shardlab.plain import plain
-from shardlab.programs.program import Program, read_program
+from shardlab.programs.inspection import read_program
+from shardlab.programs.program import Program
 from shardlab.programs.reading.collectives import price
 from shardlab.programs.situation import situation
 from shardlab_course.chapters import QUESTIONS

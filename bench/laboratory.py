@@ -118,7 +118,7 @@ def step() -> tuple[Callable[[], Callable[..., Any]], tuple[Any, ...]]:
 
 def inspections(repeats: int) -> list[Ratio]:
     """`inspect` against lowering and compiling the same function."""
-    from shardlab.programs.program import inspect
+    from shardlab.programs.inspection import inspect
 
     found = []
     product = (lambda: lambda a, b: a @ b), (array((64, 128), "x", "y"), array((128, 256), "y"))

@@ -9,7 +9,7 @@ import dataclasses
 import pathlib
 import sys
 
-from shardlab.pictures.svg import fill
+from shardlab.pictures.drawing import fill
 from shardlab.placement import Placement, place
 
 MESH = {"x": 2, "y": 4}

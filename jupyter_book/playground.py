@@ -22,10 +22,10 @@ from shardlab.placement import Axes, Spec
 from shardlab.placement import place as placed
 from shardlab.programs import alphabeta
 from shardlab.programs.chips import chip
-from shardlab.programs.program import COLUMNS, MEANING, SIDES, cells_of, or_unknown
 from shardlab.programs.reading.arithmetic import added_by_rounds
-from shardlab.programs.reading.collectives import price, read_collectives, total_bytes
+from shardlab.programs.reading.collectives import read_collectives
 from shardlab.programs.reading.depth import depth
+from shardlab.programs.shown import collectives_table, summary
 from shardlab.tables import Table, seconds, shares
 
 MOST = 64
@@ -172,8 +172,7 @@ def lens(text: str, mesh: str) -> str:
     if len(text) > LONGEST:
         raise Unfit(f"the text has {len(text):,} characters, and this page reads {LONGEST:,}: use sl.inspect in a notebook")
     found = read_collectives(text, axes_in(mesh) if mesh.strip() else None)
-    payload, moved = or_unknown(total_bytes, found), or_unknown(price, found)
-    lines = [f"collectives: {len(found)}, payload {payload} bytes a device, price {moved}"]
+    lines = summary(found)
     try:
         chain = str(depth(text, {c.name for c in found}) if found else 0)
         if added_by_rounds(text) is None:
@@ -181,9 +180,7 @@ def lens(text: str, mesh: str) -> str:
     except Exception:  # a text from which lines were cut: what was read of it stays
         chain = "unknown, for lines are missing in this text or changed"
     lines.append(f"in the longest chain of those that wait for one another: {chain}")
-    prices = [price((c,)) if c.executions is not None else 0 for c in found]
-    table = Table(COLUMNS, SIDES, tuple(map(cells_of, found)), (*lines, MEANING), bars=shares(prices))
-    return f'<div class="play-wide">{table.html()}</div>{_scheduled(text)}'
+    return f'<div class="play-wide">{collectives_table(found, tuple(lines)).html()}</div>{_scheduled(text)}'
 
 
 def _scheduled(text: str) -> str:

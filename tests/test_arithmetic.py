@@ -9,7 +9,7 @@ import pytest
 from jaxlib import _hlo, _jax
 from test_second_reader import RECORDS, STORED, of_record
 
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
 from shardlab.programs.reading.arithmetic import ELEMENTWISE, Arithmetic, added_by_rounds, least
 from shardlab.programs.reading.hlo import parse
 

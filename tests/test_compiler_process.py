@@ -21,7 +21,7 @@ from jax import export
 from shardlab.errors import ShardlabError
 from shardlab.programs.compiler import process
 from shardlab.programs.compiler.process import last_words
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
 
 needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 P, AUTO = jax.P, jax.sharding.AxisType.Auto

@@ -17,9 +17,10 @@ from shardlab.errors import ShardlabError
 from shardlab.placement import place
 from shardlab.programs import alphabeta
 from shardlab.programs.alphabeta import all_gather, all_reduce, all_to_all, collective_permute, link_load, reduce_scatter
-from shardlab.programs.chips import CHIPS, Chip, chip, chips_table
+from shardlab.programs.chips import CHIPS, Chip, chip, chip_called, chips_table
 from shardlab.programs.cost import cost
-from shardlab.programs.program import Memory, Program, inspect
+from shardlab.programs.inspection import inspect
+from shardlab.programs.program import Memory, Program
 from shardlab.programs.reading.collectives import Collective
 from shardlab.tables import Table
 
@@ -286,14 +287,23 @@ def test_printed() -> None:
 @pytest.mark.parametrize("known", CHIPS, ids=lambda c: c.name)
 def test_every_number_has_a_source(known: Chip) -> None:
     """No rate without where it was read."""
-    fields = {field.name for field in dataclasses.fields(Chip)} - {"name", "sources"}
-    assert {field for field, source in known.sources if source} == fields
+    fields = {field.name for field in dataclasses.fields(Chip)} - {"name", "peak", "sources", "target", "aliases"}
+    assert {field for field, source in known.sources if source} == fields | {f"peak {dtype}" for dtype in known.peak}
     assert all(part in str(known).replace("\n", " ") for part in (known.name, "scaling-book, Part"))
+
+
+# JAX's names of devices.
+KINDS = {
+    "TPU v4": "v4p", "TPU v5 lite": "v5e", "TPU v5e": "v5e", "TPU v5": "v5p", "TPU v5p": "v5p", "TPU v6 lite": "v6e",
+    "TPU v6e": "v6e",
+}  # fmt: skip
 
 
 def test_chip_names() -> None:
     """A chip goes by its name, by libtpu's, and by a target."""
     assert chip("v5e:2x4") is chip("v5e") and chip("v4:2x2x1") is chip("v4p")
+    assert {name: chip(name).name for name in KINDS} == KINDS and chip_called("NVIDIA H100 80GB HBM3") is chip("H100")
+    assert [chip_called(name) for name in ("Tesla T4", "cpu", "v5", "")] == [None] * 4
     assert [chip("v5p").is_ring(n) for n in (2, 4, 6, 8)] == [False, True, False, True]
     with pytest.raises(ShardlabError) as error:
         chip("v9")

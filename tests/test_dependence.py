@@ -113,7 +113,7 @@ PAGES = {
     "a picture of other pages": ("shardlab/pictures/charts/roofline.py", False),
     "its oracle": ("shardlab_course/ch04/oracles.py", True),
     "another chapter": ("shardlab_course/ch05/oracles.py", False),
-    "what it does not import": ("shardlab/planner/search.py", False),
+    "what it does not import": ("shardlab/listings/__init__.py", False),
 }
 
 

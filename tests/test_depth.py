@@ -10,7 +10,7 @@ from jax import lax
 from jax.sharding import AxisType, NamedSharding
 
 from shardlab.answers.record import record
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
 from shardlab.programs.reading.collectives import read_collectives
 from shardlab.programs.reading.depth import depth
 from shardlab_course.checking.feedback import text

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jax.sharding import AxisType, NamedSharding, SingleDeviceSharding
 
 import shardlab as sl
-from shardlab.pictures import draw, facts, svg
+from shardlab.pictures import draw, drawing, facts
 from shardlab.placement import Placement, place
 
 MESH = {"x": 2, "y": 4}
@@ -314,7 +314,7 @@ def test_html_shows_and_says_who_holds_what(case: str) -> None:
     (said,) = page.values("aria-label")
     assert page.values("role") == ["img"]
     assert set(placement.devices) <= page.numbers()
-    assert all(facts.written(index) in said or index == () for index in placement.holders())
+    assert all(drawing.written(index) in said or index == () for index in placement.holders())
 
 
 def test_the_text_alternative_in_whole() -> None:
@@ -377,12 +377,12 @@ def luminance(colour: str) -> float:
 @pytest.mark.parametrize("device", range(24))
 def test_device_numbers_stand_out_from_their_block(device: int) -> None:
     """Contrast of at least 7 (WCAG AAA), in the light and the dark page alike: both colours are the picture's own."""
-    assert (luminance(svg.fill(device)) + 0.05) / (luminance(svg.INK) + 0.05) >= 7
+    assert (luminance(drawing.fill(device)) + 0.05) / (luminance(drawing.INK) + 0.05) >= 7
 
 
 def test_24_devices_have_24_colours() -> None:
     """Colours return only from the 25th device on."""
-    assert len({svg.fill(device) for device in range(24)}) == 24
+    assert len({drawing.fill(device) for device in range(24)}) == 24
 
 
 @st.composite
@@ -410,7 +410,7 @@ def held(lines: list[str]) -> list[str]:
 @given(placements())
 def test_every_device_is_shown_in_text_and_html(placement: Placement) -> None:
     """Whatever the mesh, the order and the shape."""
-    expected = sorted(word for block in placement.holders().values() for word in facts.ids(block))
+    expected = sorted(word for block in placement.holders().values() for word in drawing.ids(block))
     page = Page(draw.html(placement))
     assert sorted(held(draw.text(placement).splitlines()[2:])) == expected
     assert sorted(" ".join(page.blocks).split() or held(page.words)) == expected
@@ -471,7 +471,7 @@ SIZES = {0: "0 B", 9999: "9,999 B", 10240: "10 KiB", 65536: "64 KiB", 3 << 29: "
 @pytest.mark.parametrize(("count", "text"), SIZES.items())
 def test_size(count: int, text: str) -> None:
     """Exact while that is readable, then binary units."""
-    assert facts.size(count) == text
+    assert drawing.size(count) == text
 
 
 DTYPES = ["float32", "bfloat16", "float8_e4m3fn", "int4", "uint8", "bool", "complex64"]
@@ -481,7 +481,7 @@ DTYPES = ["float32", "bfloat16", "float8_e4m3fn", "int4", "uint8", "bool", "comp
 def test_bytes_are_those_that_jax_counts(dtype: str) -> None:
     """`nbytes` of the shard."""
     array = jax.device_put(np.zeros(64, jax.numpy.dtype(dtype)))
-    assert facts.facts(sl.placement_of(array)).bytes == facts.size(array.nbytes) + " a device"
+    assert facts.facts(sl.placement_of(array)).bytes == drawing.size(array.nbytes) + " a device"
 
 
 def test_a_dtype_without_a_size_is_counted_in_elements() -> None:

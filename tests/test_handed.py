@@ -21,7 +21,8 @@ from jax.experimental.compilation_cache import compilation_cache
 
 import shardlab as sl
 from shardlab.errors import ShardlabError
-from shardlab.programs.program import Program, inspect
+from shardlab.programs.inspection import inspect
+from shardlab.programs.program import Program
 from shardlab.testing import assert_communicates
 from shardlab.testing.lock import locked
 

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from hypothesis import given, settings
 
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
 
 MESHES = ({"x": 8}, {"x": 2, "y": 4}, {"a": 2, "b": 2, "c": 2})
 KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 import shardlab as sl
-from shardlab.processes import launching, peers, side_by_side
-from shardlab.processes.launching import Launched, Process, launch_calls
+from shardlab.processes import launching, peers
+from shardlab.processes.launched import Launched, Process, brief
+from shardlab.processes.launching import launch_calls
 
 TWO = {"processes": 2, "devices": 2}
 
@@ -328,7 +329,7 @@ def test_side_by_side() -> None:
     assert 'returned {"x": "float32[2] P(x), shards 0: [1.5]"}' in " ".join(repr(launched).split("|")[0:9])
     page = launched._repr_html_()
     assert "&lt;b&gt;" in page and "<b>" not in page and "process-failed" in page
-    assert json.dumps(side_by_side.brief([1, "a"])) == '[1, "a"]'
+    assert json.dumps(brief([1, "a"])) == '[1, "a"]'
     assert len(repr(Launched(processes * 2, 5.0, "work")).splitlines()) > 8
 
 

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
 from shardlab.programs.reading.calls import calls
+from shardlab.programs.reading.frames import first_false
 from shardlab.programs.reading.integers import COMPARE
-from shardlab.programs.reading.loops import first_false
 
 X = jax.ShapeDtypeStruct((8, 128), "float32")
 TARGETS = (

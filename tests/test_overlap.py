@@ -6,7 +6,8 @@ import pytest
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 
-from shardlab.programs.program import Program, inspect
+from shardlab.programs.inspection import inspect
+from shardlab.programs.program import Program
 from shardlab.programs.reading.overlap import longest, overlaps
 from shardlab_judge.cases import Case, Observed
 

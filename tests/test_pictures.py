@@ -10,12 +10,11 @@ import pytest
 
 from shardlab.errors import ShardlabError
 from shardlab.pictures.charts.memory import show_memory
-from shardlab.pictures.charts.roofline import INT8, Work, matmul, show_roofline
+from shardlab.pictures.charts.roofline import Work, matmul, show_roofline
 from shardlab.pictures.charts.timeline import show_schedule, ticks, timelines
-from shardlab.pictures.draw import Picture
+from shardlab.pictures.drawing import Picture
 from shardlab.pictures.lattice import show_mesh
 from shardlab.pictures.rings.exchange import show_collective
-from shardlab.programs.chips import CHIPS
 from shardlab.programs.program import Memory, Program
 from shardlab.programs.reading.collectives import Collective, read_collectives
 
@@ -161,7 +160,7 @@ def test_batches_meet_the_roof_at_the_critical_size() -> None:
     """Scaling-book, Part 1: on v5e a bf16 matmul is bound by compute from about 240 tokens on."""
     lines = [line.split() for line in str(show_roofline("v5e", (200, 300))).splitlines()]
     assert [line[-1] for line in lines[2:4]] == ["memory", "compute"]
-    assert matmul(1, 64, 64).flops == 2 * 64 * 64 and set(INT8) == {c.name for c in CHIPS}
+    assert matmul(1, 64, 64).flops == 2 * 64 * 64
 
 
 def test_roofline_figure() -> None:
@@ -169,5 +168,7 @@ def test_roofline_figure() -> None:
     figure = show_roofline(["v5e", "v5p"], programs={"w": Work(1e12, 1e9, 1e8)}, network=True).figure
     assert figure.get_facecolor()[3] == 0 and [ax.get_title() for ax in figure.axes] == ["memory roof", "interconnect roof"]
     assert {line.get_linestyle() for line in figure.axes[0].lines if len(line.get_xdata()) == 3} == {"-", "--"}
+    with pytest.raises(ShardlabError, match="no-roof.*v5e has no peak rate for fp8"):
+        show_roofline(dtypes="fp8")
     with pytest.raises(ShardlabError, match="no-roof"):
         show_roofline(dtypes="f64")

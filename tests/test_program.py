@@ -14,7 +14,8 @@ from rich.console import Console
 import shardlab as sl
 from shardlab.errors import ShardlabError
 from shardlab.placement import place
-from shardlab.programs.program import Memory, Program, inspect, read_program
+from shardlab.programs.inspection import inspect, read_program
+from shardlab.programs.program import Memory, Program
 
 P = jax.P
 Entry = str | tuple[str, ...] | None

@@ -12,8 +12,9 @@ import pytest
 from shardlab import records
 from shardlab.errors import ShardlabError
 from shardlab.programs import topology
-from shardlab.programs.program import inspect
-from shardlab.records import Recorded, recorded, written
+from shardlab.programs.inspection import inspect
+from shardlab.programs.stored import Recorded, written
+from shardlab.records import recorded
 
 needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 

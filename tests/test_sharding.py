@@ -16,7 +16,7 @@ from shardlab.errors import ShardingError
 from shardlab.expressions.inverse import expression
 from shardlab.expressions.sharding import einshard, make_sharding, spec
 from shardlab.placement import placement_of
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
 
 P = jax.P
 NAMES = ("data", "model")

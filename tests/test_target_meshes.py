@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import pytest
 
 from shardlab.errors import ShardlabError
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 

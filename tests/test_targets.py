@@ -14,9 +14,9 @@ import pytest
 
 from shardlab.errors import ShardlabError
 from shardlab.programs import topology
-from shardlab.programs.comparison import compare
 from shardlab.programs.cost import cost
-from shardlab.programs.program import Program, inspect, read_program
+from shardlab.programs.inspection import compare, inspect, read_program
+from shardlab.programs.program import Program
 from shardlab.programs.targets import compile_for
 from shardlab.programs.topology import devices, parse_target, target_mesh
 

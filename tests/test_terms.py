@@ -9,7 +9,7 @@ import pytest
 from jax.sharding import AxisType, NamedSharding
 
 from shardlab.placement import place, placement_of
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
 from shardlab.programs.terms import placed_of, terms_of
 
 P = jax.P

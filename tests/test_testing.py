@@ -114,7 +114,7 @@ def test_more_memory_fails(tmp_path: Path) -> None:
 def test_the_schema_is_what_is_written() -> None:
     """Keys and order are as documented, and no file or line is in it."""
     f, args = programs.joined()
-    from shardlab.programs.program import inspect
+    from shardlab.programs.inspection import inspect
 
     made = lock.facts(inspect(f, *args), None)
     assert [*made] == re.findall(r"^\| `(\w+)` \|", (lock.facts.__doc__ or "").replace("    |", "|"), re.MULTILINE)

@@ -27,16 +27,15 @@ if TYPE_CHECKING:
     from shardlab.pictures.rings.steps import show_ring as show_ring
     from shardlab.placement import Placement as Placement
     from shardlab.placement import placement_of as placement_of
-    from shardlab.planner.planning import plan as plan
-    from shardlab.processes.launching import Launched as Launched
+    from shardlab.processes.launched import Launched as Launched
     from shardlab.processes.launching import launch as launch
     from shardlab.programs.chips import Chip as Chip
     from shardlab.programs.chips import chip as chip
     from shardlab.programs.comparison import Comparison as Comparison
-    from shardlab.programs.comparison import compare as compare
     from shardlab.programs.cost import Cost as Cost
+    from shardlab.programs.inspection import compare as compare
+    from shardlab.programs.inspection import inspect as inspect
     from shardlab.programs.program import Program as Program
-    from shardlab.programs.program import inspect as inspect
     from shardlab.programs.reading.collectives import Collective as Collective
     from shardlab.programs.why.answer import Why as Why
     from shardlab.programs.why.answer import why as why
@@ -44,8 +43,8 @@ if TYPE_CHECKING:
     from shardlab.testing.facts import facts as facts
     from shardlab.timing import OnChip as OnChip
     from shardlab.timing import on_chip as on_chip
-    from shardlab_course.checking.examples import example as example
     from shardlab_course.checking.exercise import check as check
+    from shardlab_course.checking.exercise import example as example
     from shardlab_course.checking.exercise import explain as explain
     from shardlab_course.checking.exercise import hint as hint
     from shardlab_course.checking.exercise import target as target
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from shardlab_course.clinic.diagnosis import diagnose as diagnose
 
 __version__ = "0.1.0"
+__tracebackhide__ = True  # our lines are not the user's: see `sources.is_users`
 
 _NAMES = {
     "devices": "setup",
@@ -68,12 +68,13 @@ _NAMES = {
     "pictures.rings.exchange": "show_collective",
     "pictures.rings.steps": "show_ring",
     "placement": "Placement placement_of",
-    "planner.planning": "plan",
-    "processes.launching": "Launched launch",
+    "processes.launched": "Launched",
+    "processes.launching": "launch",
     "programs.chips": "Chip chip",
-    "programs.comparison": "Comparison compare",
+    "programs.comparison": "Comparison",
     "programs.cost": "Cost",
-    "programs.program": "Program inspect",
+    "programs.inspection": "compare inspect",
+    "programs.program": "Program",
     "programs.reading.collectives": "Collective",
     "programs.why.answer": "Why why",
     "records": "recorded",
@@ -82,8 +83,7 @@ _NAMES = {
 }
 # The only names that look up to the course. Where a class is graded it is not there, and `in_the_box` answers for it.
 _COURSE = {
-    "checking.examples": "example",
-    "checking.exercise": "check explain hint target",
+    "checking.exercise": "check example explain hint target",
     "checking.fronts": "show_front",
     "checking.predictions": "predict",
     "checking.progress_file": "progress",

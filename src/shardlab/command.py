@@ -43,7 +43,7 @@ def inspect_command(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from shardlab.programs.cost import cost
-    from shardlab.programs.program import inspect
+    from shardlab.programs.inspection import inspect
     from shardlab.testing.lock import facts
 
     axes = mesh_axes(options.mesh)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import glob
 import importlib.metadata
-import importlib.util
 import platform
 import re
 import sys
 from typing import TYPE_CHECKING
 
 from shardlab.errors import ShardlabError
-from shardlab.programs.topology import host_settings
+from shardlab.programs.topology import accelerators, host_settings
 
 if TYPE_CHECKING:
     import jax
@@ -102,16 +100,6 @@ def _found() -> tuple[list[jax.Device], str]:
             return jax.devices(), ""
     except RuntimeError as error:
         return [], str(error).splitlines()[0].partition(" (set JAX_PLATFORMS")[0]
-
-
-def accelerators() -> int:
-    """TPU chips or NVIDIA GPUs of this machine, counted by their files, without starting them."""
-    # Not by `jax.devices()`: once a backend has started, the number of CPU devices is fixed. Chips are /dev/vfio/* under
-    # VFIO, else /dev/accel*; without libtpu JAX cannot use them.
-    chips = glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*")
-    if chips and importlib.util.find_spec("libtpu"):
-        return len(chips)
-    return len(glob.glob("/dev/nvidia[0-9]*"))
 
 
 def _check_versions(n: int) -> None:

@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from shardlab.errors import ShardlabError
-from shardlab.processes.launching import Launched, launch, run_script
+from shardlab.processes.launched import Launched
+from shardlab.processes.launching import launch, run_script
 
 
 def main(words: Sequence[str] | None = None) -> int:

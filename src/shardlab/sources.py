@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import linecache
 import os
 import re
@@ -45,7 +46,7 @@ class Line:
 
 
 def users_line(frames: Iterable[Line]) -> Line:
-    """The innermost line that is the user's: in no installed package, not of Python's library and not of this package.
+    """The innermost line that is the user's, as `is_users` has it.
 
     Where all are of packages, the innermost of these.
 
@@ -71,8 +72,16 @@ def told(line: Line, most: int = 160) -> str:
 
 
 def is_users(file: str) -> bool:
-    """Whether a file is in no installed package, not of Python's library and not of this package."""
-    return not _INSTALLED.search(file) and not file.startswith((_OURS, _STANDARD))
+    """Whether a file is in no installed package, not of Python's library, and of no package that hides."""
+    return not _INSTALLED.search(file) and not file.startswith((_OURS, _STANDARD, *_hidden(len(sys.modules))))
+
+
+@functools.lru_cache(maxsize=1)
+def _hidden(modules: int) -> tuple[str, ...]:
+    """Folders of packages that hide from tracebacks: they say `__tracebackhide__ = True`, as functions do to pytest."""
+    found = (module for name, module in list(sys.modules.items()) if "." not in name)
+    hidden = (module for module in found if getattr(module, "__dict__", {}).get("__tracebackhide__") is True)
+    return tuple(str(Path(file).parent) for module in hidden if (file := getattr(module, "__file__", None)))
 
 
 def name_of(file: str) -> str:

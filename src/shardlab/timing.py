@@ -15,10 +15,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shardlab.devices import accelerators
 from shardlab.errors import ShardlabError
-from shardlab.programs.chips import CHIPS, chip
-from shardlab.programs.program import inspect
+from shardlab.programs.chips import chip_called
+from shardlab.programs.inspection import inspect
+from shardlab.programs.topology import accelerators
 from shardlab.tables import Table, seconds
 
 if TYPE_CHECKING:
@@ -28,16 +28,6 @@ LIMIT = 300.0
 """Seconds for the process in which an accelerator starts, compiles and runs."""
 PLATFORMS = ""
 """JAX's choice in that process: the accelerator, whatever this session is restricted to."""
-KINDS = {
-    "TPU v4": "v4p",
-    "TPU v5 lite": "v5e",
-    "TPU v5e": "v5e",
-    "TPU v5": "v5p",
-    "TPU v5p": "v5p",
-    "TPU v6 lite": "v6e",
-    "TPU v6e": "v6e",
-}
-"""JAX's names of chips (`jax.Device.device_kind`), and those of `shardlab.chip`."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -68,7 +58,7 @@ class OnChip:
         ratio = f"{self.median / self.model:.1f}" if self.model else ""
         row = (self.name, f"{self.count} x {self.kind}", seconds(self.median), model, ratio)
         lines = [f"Measured here: the median of {self.runs} runs, each waited for. The model: peak rates, all overlaps."]
-        if not _known(self.kind):
+        if chip_called(self.kind) is None:
             lines.append(f"shardlab.chip has no numbers for a {self.kind}.")
         columns = ("program", "ran on", "measured", "model", "measured / model")
         return Table(columns, ("left", "left", "right", "right", "right"), (row,), tuple(lines))
@@ -115,8 +105,8 @@ def _timed(name: str, f: Callable[..., Any], args: tuple[Any, ...], runs: int, d
         args = jax.device_put(args, devices[0])
     jax.block_until_ready(compiled(*args))
     took = [_seconds(compiled, args) for _ in range(runs)]
-    known = _known(kind)
-    model = inspect(f, *args).cost(chip(known)).lower if known else None
+    known = chip_called(kind)
+    model = inspect(f, *args).cost(known).lower if known else None
     return OnChip(name, runs, kind, len(used & set(devices)) or 1, statistics.median(took), model)
 
 
@@ -126,11 +116,6 @@ def _seconds(f: Callable[..., Any], args: tuple[Any, ...]) -> float:
     start = time.perf_counter()
     jax.block_until_ready(f(*args))
     return time.perf_counter() - start
-
-
-def _known(kind: str) -> str:
-    """The name in `shardlab.chip` of what JAX calls so; empty where there are no numbers for it."""
-    return KINDS.get(kind) or next((c.name for c in CHIPS if c.name in kind), "")
 
 
 def _beside(name: str, f: Callable[..., Any], args: tuple[Any, ...], runs: int) -> OnChip:

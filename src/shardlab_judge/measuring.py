@@ -14,7 +14,7 @@ import numpy as np
 from shardlab.placement import Placement
 from shardlab.programs import lapack, stablehlo
 from shardlab.programs.compiler.handed import own_lines
-from shardlab.programs.program import read_program
+from shardlab.programs.inspection import read_program
 from shardlab.programs.situation import situation
 from shardlab.programs.terms import placed_of
 from shardlab_judge.cases import Case, Observed

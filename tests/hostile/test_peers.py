@@ -63,7 +63,7 @@ FORGED = {
         """,
     "launcher": """
         from shardlab.processes import recorded
-        from shardlab.processes.launching import Launched, Process
+        from shardlab.processes.launched import Launched, Process
         def made_up(function, calls, *rest):
             return [Launched(tuple(Process(p, 0, "", right(*call)) for p in (0, 1)), 1.0, "met") for call in calls]
         recorded.launch_calls = made_up

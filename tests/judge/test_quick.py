@@ -10,7 +10,7 @@ import jax
 import pytest
 
 from shardlab.programs import lapack, stablehlo
-from shardlab.programs.program import read_program
+from shardlab.programs.inspection import read_program
 from shardlab.programs.situation import situation
 from shardlab_course.chapters import QUESTIONS, reference_of
 from shardlab_judge import measuring

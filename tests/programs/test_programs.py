@@ -13,7 +13,7 @@ import pytest
 from programs import activations, algorithms, compilers, experts, libraries, named, reading, rings, weights
 from programs.listing import LISTED, compiled
 
-from shardlab.programs.program import read_program
+from shardlab.programs.inspection import read_program
 from shardlab.programs.reading.arithmetic import Arithmetic
 from shardlab.programs.reading.calls import calls
 from shardlab.programs.reading.hlo import parse

@@ -18,7 +18,7 @@ import numpy as np
 
 from shardlab_authoring.mutants.answers import source_of
 from shardlab_authoring.mutants.judging import SEED, Judge, Tried, drawn, program, recorded
-from shardlab_authoring.mutants.truths import not_finite, truths, values
+from shardlab_authoring.mutants.truths import Evidence, not_finite, truths, values
 from shardlab_judge.cases import Observed
 from shardlab_judge.causes.known import find_misconception
 from shardlab_judge.causes.programs import recognised
@@ -26,35 +26,6 @@ from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem, oracle_outputs
 from shardlab_judge.question import Item, Misconception
 from shardlab_judge.verdict import Finding
-
-
-@dataclasses.dataclass(frozen=True)
-class Evidence:
-    """What is known of an answer that was told a cause.
-
-    `text` is the source of what the item's name leads to, `error` the exception if there was one; `seen` holds what was
-    observed in some cases, with the letters that were lost there; `letters` are those lost in any.
-    """
-
-    item: Item
-    text: str
-    error: str = ""
-    seen: tuple[tuple[Observed, frozenset[str]], ...] = ()
-    letters: frozenset[str] = frozenset()
-
-    @property
-    def wrong(self) -> tuple[Observed, ...]:
-        """The cases in which values are wrong."""
-        return tuple(o for o, letters in self.seen if "V" in letters)
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """Kinds of collectives, in any case."""
-        return frozenset().union(*(o.kinds for o, _ in self.seen))
-
-    def lost(self, letter: str) -> bool:
-        """Whether a letter was lost in some case."""
-        return any(letter in letters for _, letters in self.seen)
 
 
 def doubts(judge: Judge, item: Item, tried: Tried, text: str, found: list[Finding]) -> tuple[list[str], list[str]]:

@@ -7,21 +7,50 @@ answer that it was written for is recognised.
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from shardlab_authoring.mutants.claims import Evidence
-
-    Holds = Callable[[Evidence], bool]
+from shardlab_judge.cases import Observed
+from shardlab_judge.question import Item
 
 EVERYBODY = frozenset({"all-gather", "all-reduce", "all-to-all", "collective-broadcast", "collective-permute"})
 SUMS = frozenset({"all-reduce", "reduce-scatter", "all-to-all"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """What is known of an answer that was told a cause.
+
+    `text` is the source of what the item's name leads to, `error` the exception if there was one; `seen` holds what was
+    observed in some cases, with the letters that were lost there; `letters` are those lost in any.
+    """
+
+    item: Item
+    text: str
+    error: str = ""
+    seen: tuple[tuple[Observed, frozenset[str]], ...] = ()
+    letters: frozenset[str] = frozenset()
+
+    @property
+    def wrong(self) -> tuple[Observed, ...]:
+        """The cases in which values are wrong."""
+        return tuple(o for o, letters in self.seen if "V" in letters)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Kinds of collectives, in any case."""
+        return frozenset().union(*(o.kinds for o, _ in self.seen))
+
+    def lost(self, letter: str) -> bool:
+        """Whether a letter was lost in some case."""
+        return any(letter in letters for _, letters in self.seen)
+
+
+Holds = Callable[[Evidence], bool]
 
 
 def sends(*kinds: str) -> Callable[[Evidence], bool]:

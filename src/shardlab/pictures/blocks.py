@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from shardlab.errors import ShardlabError
-from shardlab.pictures import facts, markup
-from shardlab.pictures.draw import Picture
-from shardlab.pictures.svg import INK, MONO, fill
+from shardlab.pictures import drawing
+from shardlab.pictures.drawing import INK, MONO, Picture, fill
 from shardlab.placement import Axes, Index, place, placement_of
 
 MOST_DEVICES, MOST_ELEMENTS = 16, 64
@@ -119,18 +118,18 @@ def _picture(inside: Sequence[Blocks], axes: Axes, order: Sequence[int]) -> Pict
     said = "".join(f'<div style="font-size:13px">{escape(note)}</div>' for note in notes)
     title = f'<div style="font:13px {MONO}">{escape(head)}</div>'
     inner = f'<div role="img" tabindex="0" aria-label="{escape(text)}" style="{wide};overflow-x:auto">{cards}</div>'
-    return Picture(text, markup.framed(title + inner + said))
+    return Picture(text, drawing.framed(title + inner + said))
 
 
 def _named(k: int, axes: Axes, order: Sequence[int]) -> str:
     coordinates = np.unravel_index(k, [size for _, size in axes])
-    return f"device {order[k]}  " + " ".join(f"{facts.plain(name)}={c}" for (name, _), c in zip(axes, coordinates))
+    return f"device {order[k]}  " + " ".join(f"{drawing.plain(name)}={c}" for (name, _), c in zip(axes, coordinates))
 
 
 def _note(blocks: Blocks, order: Sequence[int]) -> str:
     devices = [order[k] for k in blocks.unequal]
     verb = "s" * (len(devices) == 1)
-    return f"≠ {facts.named(devices)} return{verb} other values for a slice than the first device that has it"
+    return f"≠ {drawing.named(devices)} return{verb} other values for a slice than the first device that has it"
 
 
 def _lines(rows: Sequence[Sequence[Sequence[str]]]) -> Iterator[str]:
@@ -165,7 +164,7 @@ def _arrows(inside: Sequence[Blocks]) -> Iterator[bool]:
 
 def _written(block: np.ndarray) -> list[str]:
     if block.size > MOST_ELEMENTS or block.ndim > 2:
-        return [f"{block.dtype}{facts.brackets(block.shape)}"]
+        return [f"{block.dtype}{drawing.brackets(block.shape)}"]
     return np.array2string(block, precision=3, suppress_small=True).splitlines()
 
 

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shardlab.errors import ShardlabError
-from shardlab.pictures import facts, markup, picture, terminal
+from shardlab.pictures import drawing, markup, picture, terminal
+from shardlab.pictures.drawing import Picture
 from shardlab.placement import Placement, placement_of
 
 SIDE = 220.0
 """Pixels of the longer side of an array that is drawn beside others."""
-
-
-@dataclasses.dataclass(frozen=True, repr=False)
-class Picture:
-    """A picture of one placement or of two: `text` for terminals, `html` for notebooks and pages."""
-
-    text: str
-    html: str
-
-    def __str__(self) -> str:
-        return self.text
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.html
 
 
 def show(x: Any, shape: Sequence[int] | None = None, *, title: str | None = None) -> Picture:
@@ -73,7 +57,7 @@ def html(placement: Placement, title: str | None = None, *, devices: Sequence[in
     Args:
         devices: ids of all devices there are, to name those that hold nothing.
     """
-    return markup.framed(markup.headed(placement, title) + markup.drawn(placement) + markup.resting(placement, devices))
+    return drawing.framed(markup.headed(placement, title) + markup.drawn(placement) + markup.resting(placement, devices))
 
 
 def pair(expected: Placement, got: Placement, captions: tuple[str, str] = ("expected", "yours")) -> Picture:
@@ -101,11 +85,11 @@ def _together(placements: Mapping[str, Placement]) -> Picture:
 
 def _change(expected: Placement, got: Placement) -> str:
     if expected.shape != got.shape:
-        return f"≠ the shapes differ: {facts.brackets(expected.shape)} and {facts.brackets(got.shape)}"
+        return f"≠ the shapes differ: {drawing.brackets(expected.shape)} and {drawing.brackets(got.shape)}"
     moved = picture.differing(expected, got)
     if not moved:
         return "= every device holds the same slice in both"
-    return f"≠ {facts.named(moved)} hold{'s' * (len(moved) == 1)} something else than expected"
+    return f"≠ {drawing.named(moved)} hold{'s' * (len(moved) == 1)} something else than expected"
 
 
 def _devices(x: Any) -> list[int] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Iterable, Sequence
 
-from shardlab.placement import Index, Placement
+from shardlab.pictures import drawing
+from shardlab.placement import Placement
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Facts:
         """As `A[16_x, 16]`; empty for a scalar, or when there is no spec."""
         if not self.dimensions:
             return ""
-        return f"A{brackets(_sized(n, axes) for n, axes in self.dimensions)}"
+        return f"A{drawing.brackets(_sized(n, axes) for n, axes in self.dimensions)}"
 
 
 def facts(placement: Placement) -> Facts:
@@ -41,13 +41,13 @@ def facts(placement: Placement) -> Facts:
     counts = {len(holders) for holders in placement.holders().values()} or {0}
     least, most = min(counts), max(counts)
     elements, bits = math.prod(shard), _bits(placement.dtype)
-    held = f"{elements:,} element{'s' * (elements != 1)}" if bits is None else size(elements * bits // 8)
+    held = f"{elements:,} element{'s' * (elements != 1)}" if bits is None else drawing.size(elements * bits // 8)
     return Facts(
-        array=f"{plain(placement.dtype or 'shape ')}{brackets(placement.shape)}",
+        array=f"{drawing.plain(placement.dtype or 'shape ')}{drawing.brackets(placement.shape)}",
         mesh=_mesh(placement),
         spec="" if placement.spec is None else f"P({', '.join(map(_entry, placement.spec))})",
         dimensions=_dimensions(placement),
-        shard=f"shard {upto}{brackets(shard)}" if shapes else "no shards",
+        shard=f"shard {upto}{drawing.brackets(shard)}" if shapes else "no shards",
         bytes=f"{upto}{held} a device" if shapes else "nothing held",
         copies=(f"{least} to " if least != most else "") + f"{most} {'copy' if most == 1 else 'copies'}",
     )
@@ -57,7 +57,7 @@ def _mesh(placement: Placement) -> str:
     """The mesh in words. A target of an exercise hides the mesh of its many devices: then nothing is said."""
     if placement.axes is None:
         return "no mesh" if len(placement.devices) == 1 else ""
-    return "mesh " + " ".join(f"{plain(k)}={n}" for k, n in placement.axes)
+    return "mesh " + " ".join(f"{drawing.plain(k)}={n}" for k, n in placement.axes)
 
 
 def described(placement: Placement) -> str:
@@ -65,60 +65,11 @@ def described(placement: Placement) -> str:
     known = facts(placement)
     head = ", ".join(filter(None, (known.array, known.mesh, known.spec, known.shard, known.bytes, known.copies)))
     holders = list(placement.holders().items())
-    said = [f"{written(index) if index else 'the scalar'} on {named(block)}" for index, block in holders[:64]]
+    said = [
+        f"{drawing.written(index) if index else 'the scalar'} on {drawing.named(block)}" for index, block in holders[:64]
+    ]
     more = [f"and {len(holders) - 64} more slices"] * (len(holders) > 64)
     return f"{head}. {'; '.join([*said, *more]) or 'No device holds anything'}."
-
-
-def size(count: int) -> str:
-    """A number of bytes: exact below 10,000 and else in binary units.
-
-    Example:
-        >>> size(4096), size(65536), size(3 << 29)
-        ('4,096 B', '64 KiB', '1.5 GiB')
-    """
-    if count < 10_000:
-        return f"{count:,} B"
-    power = min((count.bit_length() - 1) // 10, 5)
-    return f"{count / 1024**power:,.4g} {('B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB')[power]}"
-
-
-def ids(block: Sequence[int]) -> tuple[str, ...]:
-    """Device ids as short texts; runs of consecutive ids are joined when there are more than 16."""
-    if len(block) <= 16:
-        return tuple(map(str, block))
-    runs: list[list[int]] = []
-    for device in block:
-        if runs and device == runs[-1][-1] + 1:
-            runs[-1].append(device)
-        else:
-            runs.append([device])
-    return tuple(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
-
-
-def named(block: Sequence[int]) -> str:
-    """The devices in words: `device 3`, `devices 1, 3, 5`."""
-    return f"device{'s' * (len(block) != 1)} {', '.join(ids(block))}"
-
-
-def brackets(parts: Iterable[object]) -> str:
-    """`[16, 8]`."""
-    return f"[{', '.join(map(str, parts))}]"
-
-
-def written(index: Index) -> str:
-    """A slice as NumPy writes it: `[0:8, 4:8]`."""
-    return brackets(f"{start}:{stop}" for start, stop in index)
-
-
-def subscript(axes: Sequence[str]) -> str:
-    """Mesh axes as the Scaling Book writes them: `xy` for letters, `data,model` for words."""
-    return ("," if max(map(len, axes), default=0) > 1 else "").join(map(plain, axes))
-
-
-def plain(text: str) -> str:
-    """The text with everything that does not print (control characters, escapes) spelled out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _dimensions(placement: Placement) -> tuple[tuple[int, tuple[str, ...]], ...] | None:
@@ -130,11 +81,11 @@ def _dimensions(placement: Placement) -> tuple[tuple[int, tuple[str, ...]], ...]
 
 
 def _sized(n: int, axes: tuple[str, ...]) -> str:
-    return f"{n}_{{{subscript(axes)}}}" if len(axes) > 1 else "_".join((str(n), *map(plain, axes)))
+    return f"{n}_{{{drawing.subscript(axes)}}}" if len(axes) > 1 else "_".join((str(n), *map(drawing.plain, axes)))
 
 
 def _entry(entry: object) -> str:
-    return plain(repr(entry))
+    return drawing.plain(repr(entry))
 
 
 def _bits(dtype: str | None) -> int | None:

@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterator
 from html import escape
 from typing import Any
 
-from shardlab.pictures import facts, markup, terminal
-from shardlab.pictures.draw import Picture
+from shardlab.pictures import drawing, terminal
+from shardlab.pictures.drawing import Picture, fill
 from shardlab.pictures.rings import grid as ring_grid
-from shardlab.pictures.svg import fill
 from shardlab.placement import Axes
 
 MOST = 256
@@ -81,7 +80,7 @@ def title(lattice: Lattice) -> str:
 def text(lattice: Lattice) -> list[str]:
     """The picture in plain characters; `~` marks ends of an axis that closes to a ring."""
     if len(lattice.ids) > MOST:
-        return [title(lattice), f"devices {', '.join(facts.ids(sorted(lattice.ids)))}"]
+        return [title(lattice), f"devices {', '.join(drawing.ids(sorted(lattice.ids)))}"]
     (down, rows), (along, columns) = lattice.grid
     width = max(len(str(max(lattice.ids))), len(f"{along}={columns - 1}"))
     end = "~" if along in lattice.rings else " "
@@ -100,14 +99,14 @@ def text(lattice: Lattice) -> list[str]:
 def _html(lattice: Lattice) -> str:
     head = f'<div style="font-weight:600">{escape(title(lattice))}</div>'
     if len(lattice.ids) > MOST:
-        return markup.framed(head + escape(text(lattice)[1]))
+        return drawing.framed(head + escape(text(lattice)[1]))
     panels = "".join(
         f'<div><div style="font-size:12px;opacity:.85">{escape(caption)}</div>{_panel(lattice, block)}</div>'
         for caption, block in lattice.panels()
     )
     label = escape(f"{title(lattice)}. {'; '.join(text(lattice)[1:])}")
     row = "display:flex;flex-wrap:wrap;gap:.6em 1.6em;overflow-x:auto"
-    return markup.framed(f'{head}<div role="img" aria-label="{label}" style="{row}">{panels}</div>')
+    return drawing.framed(f'{head}<div role="img" aria-label="{label}" style="{row}">{panels}</div>')
 
 
 def _panel(lattice: Lattice, block: list[list[int]]) -> str:

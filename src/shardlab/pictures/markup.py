@@ -6,14 +6,9 @@ import itertools
 from collections.abc import Sequence
 from html import escape
 
-from shardlab.pictures import facts, picture, svg, terminal
+from shardlab.pictures import drawing, facts, picture, svg, terminal
 from shardlab.pictures.picture import Panel
 from shardlab.placement import Placement
-
-
-def framed(inner: str) -> str:
-    """The outermost element."""
-    return f'<div style="color:inherit;background:transparent;font-size:14px;line-height:1.45;margin:.4em 0">{inner}</div>'
 
 
 def headed(placement: Placement, title: str | None) -> str:
@@ -27,7 +22,7 @@ def headed(placement: Placement, title: str | None) -> str:
     ]
     row = "display:flex;flex-wrap:wrap;column-gap:1.1em"
     return (
-        f'{heading}<div style="{row};font-family:{svg.MONO};font-size:13px">{"".join(words)}</div>'
+        f'{heading}<div style="{row};font-family:{drawing.MONO};font-size:13px">{"".join(words)}</div>'
         f'<div style="{row};font-size:12.5px;opacity:.82">{escape(f"{known.shard} · {known.bytes} · {known.copies}")}</div>'
     )
 
@@ -61,12 +56,12 @@ def beside(cards: Sequence[str], note: str = "") -> str:
     """The cards from left to right, or one below the other where the page is narrow, and a note below."""
     row = "".join(f'<div style="min-width:0;max-width:31em">{card}</div>' for card in cards)
     grid = "display:grid;grid-template-columns:repeat(auto-fill,minmax(min(20em,100%),1fr));gap:1em 2.5em"
-    return framed(f'<div style="{grid}">{row}</div><div style="font-size:13px;margin-top:.3em">{escape(note)}</div>')
+    return drawing.framed(f'<div style="{grid}">{row}</div><div style="font-size:13px;margin-top:.3em">{escape(note)}</div>')
 
 
 def _subscripted(known: facts.Facts) -> str:
     low = '<sub style="line-height:0">'
-    sizes = (f"{n}{low}{escape(facts.subscript(axes))}</sub>" if axes else str(n) for n, axes in known.dimensions or ())
+    sizes = (f"{n}{low}{escape(drawing.subscript(axes))}</sub>" if axes else str(n) for n, axes in known.dimensions or ())
     return f'<span style="opacity:.82"><i>A</i>[{", ".join(sizes)}]</span>'
 
 
@@ -81,10 +76,10 @@ def sized(placements: Sequence[Placement], side: float) -> tuple[float, float]:
 
 
 def _figure(panel: Panel, side: float, least: tuple[float, float]) -> str:
-    caption = f'<div style="font:12px {svg.MONO};opacity:.82">{escape(picture.caption(panel))}</div>'
+    caption = f'<div style="font:12px {drawing.MONO};opacity:.82">{escape(picture.caption(panel))}</div>'
     return f"<div>{caption * bool(panel.leading)}{svg.draw(panel, side, least)}</div>"
 
 
 def _columns(lines: Sequence[str]) -> str:
     rows = "".join(f'<div style="white-space:pre-wrap">{escape(line)}</div>' for line in lines)
-    return f'<div style="font:12px {svg.MONO};columns:20em;width:100%">{rows}</div>'
+    return f'<div style="font:12px {drawing.MONO};columns:20em;width:100%">{rows}</div>'

@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 
-from shardlab.pictures.facts import brackets
+from shardlab.pictures.drawing import brackets
 from shardlab.placement import Index, Placement, Slice
 
 MOST_PANELS = 16

@@ -7,27 +7,15 @@ import itertools
 import math
 from html import escape
 
-from shardlab.pictures import facts
+from shardlab.pictures import drawing
 from shardlab.pictures.picture import Block, Panel
 from shardlab.placement import Slice
-
-PALETTE = ("#77AADD", "#EE8866", "#EEDD88", "#44BB99", "#FFAABB", "#99DDFF", "#BBCC33", "#DDDDDD")
-"""Fills told apart under the common kinds of colour blindness, made for dark labels: Paul Tol's "light" scheme."""
-INK = "#111111"
-MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 
 CHARACTER, LINE = 8.5, 19.0
 TICK = 6.7
 PAD = 14.0
 FOOT = 8.0
 SMALLEST = 0.72
-
-
-def fill(device: int) -> str:
-    """The colour of a device; from the ninth on the palette returns in paler tints."""
-    pale = (0.0, 0.5, 0.25)[device // len(PALETTE) % 3]
-    colour = PALETTE[device % len(PALETTE)]
-    return "#" + "".join(f"{round(v + (255 - v) * pale):02X}" for v in bytes.fromhex(colour[1:]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,13 +94,13 @@ def draw(panel: Panel, side: float = 250.0, least: tuple[float, float] = (0.0, 0
     width, height = lefts[-1] + 3, tops[-1] + 3
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{MONO}" style="display:block;max-width:100%;'
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{drawing.MONO}" style="display:block;max-width:100%;'
         f'min-width:{SMALLEST * width:.0f}px;height:auto;background:transparent">{"".join(parts)}</svg>'
     )
 
 
 def _block(block: Block, lines: list[str], box: Box, differs: bool) -> str:
-    colour = fill(block[0]) if block else "none"
+    colour = drawing.fill(block[0]) if block else "none"
     dashes = ' stroke-dasharray="3 3"' * (not block)
     parts = [box.within(1).drawn(f'fill="{colour}" stroke="currentColor" stroke-opacity="0.45"{dashes}')]
     if len(block) > 1:
@@ -121,9 +109,9 @@ def _block(block: Block, lines: list[str], box: Box, differs: bool) -> str:
     if shared:
         parts.append(_strip(block, Box(box.x + 8, box.y + box.tall - 14, box.wide - 16, 5)))
     if differs:
-        parts.append(box.within(3.5).drawn(f'fill="none" stroke="{INK}" stroke-width="2.5" stroke-dasharray="6 3"'))
+        parts.append(box.within(3.5).drawn(f'fill="none" stroke="{drawing.INK}" stroke-width="2.5" stroke-dasharray="6 3"'))
     x, y = box.x + box.wide / 2, box.y + (box.tall - FOOT * shared - LINE * (len(lines) - 1)) / 2 + 5
-    ink = INK if block else "currentColor"
+    ink = drawing.INK if block else "currentColor"
     halo = f' stroke="{colour}" stroke-width="4" paint-order="stroke"' * (len(block) > 1)
     parts += [
         f'<text x="{x:.1f}" y="{y + k * LINE:.1f}" text-anchor="middle" font-size="14" font-weight="600" fill="{ink}"{halo}>'
@@ -139,15 +127,16 @@ def _hatched(box: Box) -> str:
     for k in range(12, int(box.wide + box.tall), 12):
         right, down = min(k, box.wide), min(k, box.tall)
         lines.append(f"M{box.x + k - down:.1f} {box.y + down:.1f}L{box.x + right:.1f} {box.y + k - right:.1f}")
-    return f'<path d="{"".join(lines)}" stroke="{INK}" stroke-opacity="0.28" stroke-width="1.2"/>'
+    return f'<path d="{"".join(lines)}" stroke="{drawing.INK}" stroke-opacity="0.28" stroke-width="1.2"/>'
 
 
 def _strip(block: Block, box: Box) -> str:
     """The colours of all holders in a row at the foot of a block: one block, several copies."""
     each = box.wide / len(block)
-    style = f'width="{each:.1f}" height="{box.tall}" stroke="{INK}" stroke-width="0.6"'
+    style = f'width="{each:.1f}" height="{box.tall}" stroke="{drawing.INK}" stroke-width="0.6"'
     return "".join(
-        f'<rect x="{box.x + k * each:.1f}" y="{box.y:.1f}" {style} fill="{fill(device)}"/>' for k, device in enumerate(block)
+        f'<rect x="{box.x + k * each:.1f}" y="{box.y:.1f}" {style} fill="{drawing.fill(device)}"/>'
+        for k, device in enumerate(block)
     )
 
 
@@ -174,7 +163,7 @@ def _stretched(shares: list[float], needs: list[float]) -> list[float]:
 
 def _wrapped(block: Block, width: float, differs: bool) -> list[str]:
     """The device ids in lines of like length that fit, or one id a line; a dash when nothing holds the block."""
-    words = facts.ids(block) or ("–",)
+    words = drawing.ids(block) or ("–",)
     fit = max(1, int((width - PAD) / CHARACTER + 1) // (1 + max(map(len, words))))
     each = math.ceil(len(words) / math.ceil(len(words) / fit))
     lines = [" ".join(words[k : k + each]) for k in range(0, len(words), each)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from shardlab.pictures import facts, picture
+from shardlab.pictures import drawing, facts, picture
 from shardlab.pictures.picture import Panel
 from shardlab.placement import Placement
 
@@ -19,19 +19,19 @@ def head(placement: Placement, title: str | None) -> list[str]:
     known = facts.facts(placement)
     first = filter(None, (known.array, known.mesh, known.spec, known.notation))
     lines = ["  ".join(first), f"{known.shard}  {known.bytes}, {known.copies}"]
-    return [facts.plain(title), *lines] if title else lines
+    return [drawing.plain(title), *lines] if title else lines
 
 
 def brief(placement: Placement, title: str) -> list[str]:
     """Title and facts in short lines, for two pictures side by side."""
     known = facts.facts(placement)
-    return [facts.plain(title), f"{known.array}  {known.spec}".rstrip(), known.mesh, f"{known.shard}, {known.copies}"]
+    return [drawing.plain(title), f"{known.array}  {known.spec}".rstrip(), known.mesh, f"{known.shard}, {known.copies}"]
 
 
 def resting(placement: Placement, devices: Sequence[int] | None) -> list[str]:
     """One line that names the devices that hold nothing, if there are any."""
     rest = picture.idle(placement, devices)
-    return [f"{facts.named(rest)} hold{'s' * (len(rest) == 1)} nothing"] if rest else []
+    return [f"{drawing.named(rest)} hold{'s' * (len(rest) == 1)} nothing"] if rest else []
 
 
 def grids(placement: Placement, against: Placement | None = None) -> list[str]:
@@ -47,7 +47,7 @@ def listed(placement: Placement, against: Placement | None = None) -> list[str]:
     other = {} if against is None else against.holders()
     differs = {index for index, block in placement.holders().items() if against is not None and other.get(index) != block}
     lines = [
-        f"{'≠' if index in differs else ' '} {facts.written(index)}  {facts.named(block)}"
+        f"{'≠' if index in differs else ' '} {drawing.written(index)}  {drawing.named(block)}"
         for index, block in placement.holders().items()
     ]
     more = [f"  and {len(lines) - MOST_LISTED} more slices"] * (len(lines) > MOST_LISTED)
@@ -56,7 +56,7 @@ def listed(placement: Placement, against: Placement | None = None) -> list[str]:
 
 def _grid(panel: Panel) -> list[str]:
     cells = [
-        ["≠ " * ((i, j) in panel.differs) + (" ".join(facts.ids(block)) or "-") for j, block in enumerate(line)]
+        ["≠ " * ((i, j) in panel.differs) + (" ".join(drawing.ids(block)) or "-") for j, block in enumerate(line)]
         for i, line in enumerate(panel.blocks)
     ]
     ticks = [f"{a}:{b}" for a, b in panel.columns] or [""]

@@ -23,7 +23,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from shardlab.errors import ShardlabError
-from shardlab.processes import peers, side_by_side
+from shardlab.processes import peers
+from shardlab.processes.launched import Launched, Process
 from shardlab.processes.peers import Peer
 from shardlab.recording import recording
 
@@ -41,71 +42,6 @@ class Sent:
 
 
 Work = str | os.PathLike[str] | Callable[..., Any] | Sent
-
-
-@dataclasses.dataclass(frozen=True)
-class Process:
-    """How one process fared.
-
-    Args:
-        number: `jax.process_index()`.
-        status: the exit status, -n when signal n ended it.
-        output: what it wrote to stdout and stderr, in order.
-        returned: what the function returned, as JSON; arrays as `shardlab.processes.global_arrays.as_json` has them.
-        error: `type` and `message` of the exception that ended the work, if any.
-        stopped: why the launcher ended it: "time", also where gloo gave up waiting first, or "peer" when another process had
-            failed; else empty.
-        where: the line of the program where it was when the time was over.
-        todo: whether the function returned `...`, which stands for what is still to be written.
-    """
-
-    number: int
-    status: int
-    output: str
-    returned: Any = None
-    error: dict[str, str] | None = None
-    stopped: str = ""
-    where: str = ""
-    todo: bool = False
-
-
-@dataclasses.dataclass(frozen=True, repr=False)
-class Launched:
-    """A launch that is over. A terminal or a notebook shows what the processes wrote, side by side.
-
-    Args:
-        processes: in their order.
-        seconds: the limit.
-        what: the name of what ran.
-    """
-
-    processes: tuple[Process, ...]
-    seconds: float
-    what: str
-
-    @property
-    def ended(self) -> bool:
-        """Whether every process came to an end of its own within the time: by its last line, or by an exception."""
-        return not any(process.stopped == "time" for process in self.processes)
-
-    @property
-    def returned(self) -> list[Any]:
-        """What the function returned in each process; `None` where it did not."""
-        return [process.returned for process in self.processes]
-
-    @property
-    def error(self) -> ShardlabError | None:
-        """What went wrong: some did not end in time, or one failed; `None` if all is well."""
-        if not self.ended:
-            return _hung(self)
-        failed = [p for p in self.processes if p.status or p.error]
-        return _failed(self, failed) if failed else None
-
-    def __repr__(self) -> str:
-        return side_by_side.text(self)
-
-    def _repr_html_(self) -> str:
-        return side_by_side.markup(self)
 
 
 def launch(
@@ -289,37 +225,3 @@ def _place(stack: str, program: str, source: str, which: int = 0) -> str:
     number, lines = int(found[which][0]), source.splitlines()
     text = lines[number - 1].strip() if number <= len(lines) else ""
     return f"line {number}, in {found[which][1]}: {text}"
-
-
-def _hung(launched: Launched) -> ShardlabError:
-    late = [p for p in launched.processes if p.stopped == "time"]
-    lines = [f"process {p.number}: {_state(p)}" for p in launched.processes]
-    what = f"{launched.what}: {len(late)} of {len(launched.processes)} processes did not end within {launched.seconds:g} s."
-    mend = "all processes must reach the same collectives in the same order.\n"
-    mend += "Look for what differs between them before these lines, or give them more `seconds`."
-    return ShardlabError("processes-hang", what, where="\n".join(lines), mend=mend)
-
-
-def _failed(launched: Launched, failed: list[Process]) -> ShardlabError:
-    first = next((p for p in failed if not p.stopped), failed[0])
-    said = f"{first.error['type']}: {short(first.error['message'])}" if first.error else f"exit status {first.status}"
-    lines = [f"process {p.number}: {_state(p)}" for p in launched.processes]
-    return ShardlabError(
-        "process-failed",
-        f"{launched.what} failed in process {first.number}: {said}",
-        where="\n".join(lines),
-        mend="read the end of what that process wrote.",
-    )
-
-
-def _state(process: Process) -> str:
-    if process.stopped:
-        return process.where or "stopped, as another process had failed"
-    if process.error:
-        return f"raised {process.error['type']}"
-    return f"ended with exit status {process.status}" if process.status else "had come to its end"
-
-
-def short(message: str, most: int = 200) -> str:
-    """One line of a message."""
-    return textwrap.shorten(message, most, placeholder=" ...")

@@ -10,7 +10,8 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.processes.launching import Launched, Process, Sent, launch_calls, sent
+from shardlab.processes.launched import Launched, Process
+from shardlab.processes.launching import Sent, launch_calls, sent
 
 Entry = dict[str, Any]
 MESSAGE = 2000

@@ -1,17 +1,15 @@
-"""One function, several targets, side by side: which collectives each compiler chose, their bytes, and the memory."""
+"""Programs that one function became on several targets, side by side: collectives, their bytes, and the memory."""
 
 from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from shardlab.programs.program import Program, flops_text, inspect, or_unknown
+from shardlab.programs.program import Program
 from shardlab.programs.reading.collectives import Collective, price
+from shardlab.programs.shown import flops_text, or_unknown
 from shardlab.tables import Table
-
-HERE = "here"
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -59,36 +57,7 @@ class Comparison:
         return self._table().html()
 
 
-def compare(
-    f: Callable[..., Any],
-    args: Sequence[Any],
-    targets: Sequence[str] = (HERE, "v5e:2x4"),
-    axes: Mapping[str, int] | None = None,
-    kwargs: Mapping[str, Any] | None = None,
-) -> Comparison:
-    """What the compiler of each target makes of `f`.
-
-    Args:
-        f, args, kwargs: as for `inspect`.
-        targets: "here", or its name ("cpu"), for this machine's own backend, or such as "v5e:2x4".
-        axes: sizes of the mesh axes on the targets, where they are not those of `args`.
-    Raises:
-        ShardlabError: as `targets.compile_for`.
-    """
-    return Comparison(tuple((target, _program(f, args, target, axes, kwargs or {})) for target in targets))
-
-
 _MEMORY = ("argument", "output", "temp", "alias", "peak")
-
-
-def _program(
-    f: Callable[..., Any], args: Sequence[Any], target: str, axes: Mapping[str, int] | None, kwargs: Mapping[str, Any]
-) -> Program:
-    import jax
-
-    there = target not in (HERE, jax.default_backend())
-    made: Program = inspect(f, *args, target=target if there else None, axes=axes if there else None, **kwargs)
-    return made
 
 
 def _cell(program: Program, kind: str, axes: tuple[str, ...]) -> str:

@@ -5,15 +5,56 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping
+from typing import Protocol
 
+from shardlab.placement import Placement
 from shardlab.programs import alphabeta
 from shardlab.programs.chips import Chip, chip
-from shardlab.programs.program import Program
 from shardlab.programs.reading.collectives import Collective
 from shardlab.tables import Table, seconds
 
 MODEL = "A model, not a measurement: peak rates (FLOPs in bf16), and each mesh axis alone on one axis of the chip's torus."
 Mesh = Mapping[str, tuple[int, bool]]
+
+
+class Sizes(Protocol):
+    """Bytes of a program's arguments and outputs on one device."""
+
+    @property
+    def argument(self) -> int:
+        """Of the arguments."""
+
+    @property
+    def output(self) -> int:
+        """Of what it returns."""
+
+
+class Costed(Protocol):
+    """What the model asks of a program; `Program` has it."""
+
+    @property
+    def collectives(self) -> tuple[Collective, ...]:
+        """In the program's order."""
+
+    @property
+    def memory(self) -> Sizes:
+        """Bytes on one device."""
+
+    @property
+    def flops(self) -> float | None:
+        """Of one device; `None` when data decides how often a loop runs."""
+
+    @property
+    def least_flops(self) -> float:
+        """`flops`, or those with one round of such loops."""
+
+    @property
+    def output_placements(self) -> tuple[Placement, ...]:
+        """One for each output array."""
+
+    @property
+    def platform(self) -> str:
+        """The backend's name."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,7 +172,7 @@ class Cost:
         return self._table().html()
 
 
-def cost(program: Program, on: Chip | str, rings: Collection[str] | None = None) -> Cost:
+def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None) -> Cost:
     """What `program` should cost on a chip, by a model.
 
     Args:
@@ -183,7 +224,7 @@ def _gather_like(c: Collective, on: Chip, sizes: tuple[int, ...], both: bool, ou
     return model(max(out, into), sizes, on.link_bandwidth, latency, both)
 
 
-def _notes(program: Program, on: Chip, mesh: Mesh) -> Iterator[str]:
+def _notes(program: Costed, on: Chip, mesh: Mesh) -> Iterator[str]:
     if program.platform == "cpu":
         yield "Compiled for CPU: bf16 collectives run in f32 there, and a TPU's compiler may choose others; target= asks it."
     if any(c.executions is None for c in program.collectives):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import glob
 import importlib.util
 import itertools
 import math
@@ -17,9 +18,9 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.placement import Axes
-from shardlab.programs.chips import chip
+from shardlab.programs.chips import TARGETS
 
-CHIPS = ("v4", "v5e", "v5p", "v6e")
+# Slices of chips whose torus has two axes.
 FLAT = ((1, 1), (2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16))
 
 # What libtpu looks for on a TPU host. Without them it asks the metadata server of a cloud and complains on stderr.
@@ -153,10 +154,20 @@ def host_settings() -> Iterator[None]:
             os.environ.pop(name, None)
 
 
+def accelerators() -> int:
+    """TPU chips or NVIDIA GPUs of this machine, counted by their files, without starting them."""
+    # Not by `jax.devices()`: once a backend has started, the number of CPU devices is fixed. Chips are /dev/vfio/* under
+    # VFIO, else /dev/accel*; without libtpu JAX cannot use them.
+    chips = glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*")
+    if chips and importlib.util.find_spec("libtpu"):
+        return len(chips)
+    return len(glob.glob("/dev/nvidia[0-9]*"))
+
+
 def _exists(target: Target) -> bool:
-    if target.chip in ("v5e", "v6e"):
+    pod = TARGETS[target.chip].pod if target.chip in TARGETS else ()
+    if len(pod) == 2:
         return target.shape in FLAT
-    pod = chip(target.chip).pod if target.chip in CHIPS else ()
     if len(target.shape) != len(pod) or any(size > most for size, most in zip(target.shape, pod)):
         return False
     *front, last = target.shape

@@ -43,7 +43,7 @@ def assert_communicates(
         0
     """
     __tracebackhide__ = True
-    from shardlab.programs.program import inspect
+    from shardlab.programs.inspection import inspect
     from shardlab.testing.lock import explained
 
     program: Program = inspect(f, *args, target=target, axes=axes, **kwargs)

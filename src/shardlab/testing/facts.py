@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from shardlab.errors import ShardlabError
-from shardlab.programs.program import inspect
+from shardlab.programs.inspection import inspect
 from shardlab.programs.reading.hlo import parse
 from shardlab.testing import lock
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shardlab.programs.program import Program, inspect
+from shardlab.programs.inspection import inspect
+from shardlab.programs.program import Program
 from shardlab.programs.reading.collectives import Collective
 
 SCHEMA = 1

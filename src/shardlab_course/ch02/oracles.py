@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from shardlab.programs.chips import chip
+
 Layer = Mapping[str, Any]
 ChipNumbers = Mapping[str, float]
 BF16 = 2
 LINKS, HOPS = (4.5e10, 9e10, 4.5e11), (5e-7, 1e-6, 2e-6)
-CHIPS: tuple[ChipNumbers, ...] = (
-    {"flops": 1.97e14, "hbm": 8.2e11, "link": 4.5e10, "hop": 1e-6},
-    {"flops": 4.59e14, "hbm": 2.8e12, "link": 9e10, "hop": 1e-6},
+CHIPS: tuple[ChipNumbers, ...] = tuple(
+    {"flops": c.flops, "hbm": c.hbm_bandwidth, "link": c.link_bandwidth, "hop": c.hop_latency}
+    for c in map(chip, ("v5e", "v5p"))
 )
 
 

@@ -1,4 +1,4 @@
-"""`sl.example`: a small program, run on the spot, about the idea behind a cause that was named more than once."""
+"""What `sl.example` shows: a small program, run on the spot, about the idea behind a cause that was named more than once."""
 
 from __future__ import annotations
 
@@ -70,31 +70,6 @@ class Example:
         return f"<p style='max-width:46em'>{said}</p>{code}<p>It prints:</p>{printed}<p>More: {where}.</p>"
 
 
-def example(question: str, /) -> Any:
-    """A smaller program about the idea behind the last cause that `sl.check` named for a question; never its solution.
-
-    The program is run where it is shown, in names of its own.
-
-    Args:
-        question: the number in the exercise's heading, `"4.2"`.
-    Returns:
-        The program with what it prints; or, where no cause was named yet or there is none for it, a note that says so.
-    Raises:
-        ShardlabError: there is no such question, or there are too few devices.
-    """
-    from shardlab_course.chapters import asked as find
-    from shardlab_course.checking.exercise import Note, need_devices
-
-    find(question)
-    before = _before(question)
-    found = next((idea for cause in reversed(before) if (idea := about(cause))), None)
-    if found is None:
-        what = "no cause with an example was named yet" if before else "no check has named a cause yet"
-        return Note(f"{question}: {what}.", f'An example is about a mistake. Until then: sl.hint("{question}")')
-    need_devices()
-    return Example(found, run(found))
-
-
 def run(idea: Idea) -> str:
     """What its program prints."""
     printed = io.StringIO()
@@ -115,19 +90,20 @@ def causes(verdict: Any) -> list[str]:
 
 def noted(question: str, found: list[str]) -> list[str]:
     """The causes of a failed check behind those of earlier ones, as the progress file keeps them."""
-    return [*_before(question), *found][-KEPT:]
+    return [*before(question), *found][-KEPT:]
 
 
 def pointer(question: str, found: list[str]) -> str:
     """The line for a report whose cause was named before, if there is an example for it; else empty."""
-    before = _before(question)
-    again = next((idea for cause in found if before.count(cause) >= AGAIN and (idea := about(cause))), None)
+    earlier = before(question)
+    again = next((idea for cause in found if earlier.count(cause) >= AGAIN and (idea := about(cause))), None)
     if again is None:
         return ""
     return f'The same cause as before. It is explained in {again.where}; in a smaller program: `sl.example("{question}")`'
 
 
-def _before(question: str) -> list[str]:
+def before(question: str) -> list[str]:
+    """Causes that checks of a question have named so far, the last one last."""
     kept: list[str] = progress_file.of(question).get("causes", [])
     return kept
 

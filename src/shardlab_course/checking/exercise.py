@@ -125,6 +125,30 @@ def hint(question: str, number: int | None = None, /) -> Note:
     return Note(f"Hint {number} of {len(hints)} for {question}", hints[number - 1])
 
 
+def example(question: str, /) -> Any:
+    """A smaller program about the idea behind the last cause that `sl.check` named for a question; never its solution.
+
+    The program is run where it is shown, in names of its own.
+
+    Args:
+        question: the number in the exercise's heading, `"4.2"`.
+    Returns:
+        The program with what it prints; or, where no cause was named yet or there is none for it, a note that says so.
+    Raises:
+        ShardlabError: there is no such question, or there are too few devices.
+    """
+    from shardlab_course.chapters import asked as find
+
+    find(question)
+    earlier = examples.before(question)
+    found = next((idea for cause in reversed(earlier) if (idea := examples.about(cause))), None)
+    if found is None:
+        what = "no cause with an example was named yet" if earlier else "no check has named a cause yet"
+        return Note(f"{question}: {what}.", f'An example is about a mistake. Until then: sl.hint("{question}")')
+    need_devices()
+    return examples.Example(found, examples.run(found))
+
+
 def explain(question: str, /) -> Note:
     """Why the solution works; shown once the question is passed."""
     from shardlab_course.chapters import asked as find

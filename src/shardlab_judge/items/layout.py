@@ -134,7 +134,7 @@ def _program(function: Callable[..., Any], case: Situation, found: tuple[Resolut
     import jax
     from jax.sharding import AxisType, Mesh, NamedSharding
 
-    from shardlab.programs.program import read_program
+    from shardlab.programs.inspection import read_program
 
     specs = []
     for (_, shape), resolution in zip(case.shapes, found):

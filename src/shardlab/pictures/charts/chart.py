@@ -8,8 +8,8 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from shardlab.pictures import markup
-from shardlab.pictures.draw import Picture
+from shardlab.pictures import drawing
+from shardlab.pictures.drawing import Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def chart(figure: Figure, text: str, described: str) -> Chart:
     )
     style = "display:flex;flex-wrap:wrap;gap:1em"
     html = f'<div role="img" aria-label="{escape(described)}" style="{style}">{panels}</div>'
-    return Chart(text, markup.framed(html), figure)
+    return Chart(text, drawing.framed(html), figure)
 
 
 def blank(width: float, height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:

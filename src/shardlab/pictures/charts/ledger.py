@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from shardlab.pictures import markup
-from shardlab.pictures.draw import Picture
+from shardlab.pictures import drawing
+from shardlab.pictures.drawing import Picture
 from shardlab.programs.chips import Chip, chip
 
 FILLS = ("#77AADD", "#EE8866", "#EEDD88", "#44BB99", "#FFAABB", "#DDDDDD")
@@ -51,7 +51,7 @@ def _html(plans: Mapping[str, Mapping[str, float]], whole: float, memory: float,
     drawn = "".join(_plan(name, parts, whole, memory) for name, parts in plans.items())
     said = ". ".join(line.strip() for name, parts in plans.items() for line in text(name, parts, whole) if "|" not in line)
     note = f'<div style="font-size:12.5px;opacity:.85">Dashed: {escape(mark)}.</div>' if mark else ""
-    return markup.framed(f'<div role="img" aria-label="{escape(said)}" style="max-width:{WIDTH:g}px">{drawn}</div>{note}')
+    return drawing.framed(f'<div role="img" aria-label="{escape(said)}" style="max-width:{WIDTH:g}px">{drawn}</div>{note}')
 
 
 def _plan(name: str, parts: Mapping[str, float], whole: float, memory: float) -> str:

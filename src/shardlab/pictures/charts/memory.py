@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from shardlab.pictures import facts, markup
-from shardlab.pictures.draw import Picture
+from shardlab.pictures import drawing
+from shardlab.pictures.drawing import Picture
 from shardlab.pictures.rings import grid as ring_grid
 from shardlab.programs.chips import Chip, chip
 from shardlab.programs.program import Program
@@ -26,7 +26,7 @@ def show_memory(programs: Program | Mapping[str, Program], on: Chip | str | None
     named = {"": programs} if isinstance(programs, Program) else dict(programs)
     found = chip(on) if isinstance(on, str) else on
     whole = int(found.hbm_bytes) if found else max((max(_total(p), p.memory.peak) for p in named.values()), default=1)
-    scale = f"{found.name}: {facts.size(whole)}" if found else ""
+    scale = f"{found.name}: {drawing.size(whole)}" if found else ""
     lines = [line for name, p in named.items() for line in text(name, p, max(whole, 1))] + [scale] * bool(scale)
     return Picture("\n".join(lines), _html(named, max(whole, 1), scale, lines))
 
@@ -41,12 +41,12 @@ def text(name: str, program: Program, whole: int) -> list[str]:
     """The bar in plain characters, and its numbers."""
     counts = [round(CELLS * part / whole) for part in segments(program)]
     bar = "".join(sign * n for (_, _, sign), n in zip(PARTS, counts))
-    said = ", ".join(f"{sign} {word} {facts.size(n)}" for (word, _, sign), n in zip(PARTS, segments(program)))
+    said = ", ".join(f"{sign} {word} {drawing.size(n)}" for (word, _, sign), n in zip(PARTS, segments(program)))
     each = f"each of {program.devices} devices" if program.devices > 1 else "one device"
     return [
         f"{name}: {each}" if name else each,
         f"  |{bar.ljust(CELLS)}|",
-        f"  {said}; peak {facts.size(program.memory.peak)}",
+        f"  {said}; peak {drawing.size(program.memory.peak)}",
     ]
 
 
@@ -58,7 +58,7 @@ def _html(named: Mapping[str, Program], whole: int, scale: str, lines: list[str]
     label = escape(". ".join(line.strip() for line in lines if "|" not in line))
     bars = "".join(_bar(name, program, whole) for name, program in named.items())
     note = "".join(f'<div style="font-size:12.5px;opacity:.85">{escape(line)}</div>' for line in _notes(named, scale))
-    return markup.framed(f'<div role="img" aria-label="{label}" style="overflow-x:auto">{bars}</div>{note}')
+    return drawing.framed(f'<div role="img" aria-label="{label}" style="overflow-x:auto">{bars}</div>{note}')
 
 
 def _notes(named: Mapping[str, Program], scale: str) -> list[str]:
@@ -75,7 +75,7 @@ def _bar(name: str, program: Program, whole: int) -> str:
         wide = WIDTH * nbytes / whole
         if nbytes:
             parts.append(_rect(x, y, max(wide, 1.5), f'fill="{colour}" stroke="#444" stroke-width=".8"'))
-        said = f"{word} {facts.size(nbytes)}"
+        said = f"{word} {drawing.size(nbytes)}"
         if wide > 7.2 * len(said):
             parts.append(f'<text x="{x + wide / 2:.1f}" y="{y + 17:g}" font-size="11.5">{said}</text>')
         x += wide
@@ -83,8 +83,8 @@ def _bar(name: str, program: Program, whole: int) -> str:
     peak = WIDTH * program.memory.peak / whole
     mark = f'<path d="M{peak:.1f} {y - 3:g}v{TALL + 6:g}" stroke="currentColor" stroke-width="2.2" stroke-dasharray="4 2"/>'
     parts.append(mark * (program.memory.peak > 0))
-    below = ", ".join(f"{word} {facts.size(n)}" for (word, _, _), n in zip(PARTS, segments(program)))
-    below += f"; peak (dashed) {facts.size(program.memory.peak)}"
+    below = ", ".join(f"{word} {drawing.size(n)}" for (word, _, _), n in zip(PARTS, segments(program)))
+    below += f"; peak (dashed) {drawing.size(program.memory.peak)}"
     parts.append(_words(0, y + TALL + LINE, below, "start", 11))
     return ring_grid.figure(max(WIDTH + 8, 6.8 * len(below)), 20 + TALL + GAP + LINE, "".join(parts), left=-2)
 

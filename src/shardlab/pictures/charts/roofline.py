@@ -13,9 +13,8 @@ from shardlab.programs.chips import Chip, chip
 from shardlab.programs.program import Program
 from shardlab.tables import Table
 
-DTYPES = {"bf16": 2, "int8": 1}
-INT8 = {"v4p": 2.75e14, "v5e": 3.94e14, "v5p": 9.18e14, "v6e": 1.84e15, "H100": 2.0e15}
-"""Operations a second in int8. Source: scaling-book, Part 2, 'TPU specs'; Part 12, 'Summary of GPU specs'."""
+DTYPES = {"bf16": 2, "int8": 1, "fp8": 1}
+"""Bytes of an element."""
 NETWORK_NOTE = (
     "network: one axis of the torus, both directions, or all that a GPU can send to its switches; "
     "as a program that overlaps its communication sees it"
@@ -76,7 +75,7 @@ def show_roofline(
     Args:
         chips: names or `Chip`s; each gets a line.
         batches: rows of the activations of a matmul [batch, d] x [d, f] on one device.
-        dtypes: "bf16", "int8" or both.
+        dtypes: "bf16", "int8" or "fp8", or several; the chip must have it.
         programs: from `inspect`, or `Work`, by name; shown in place of the batches.
         network: whether to show the roof of the links beside that of the memory.
         d, f: sizes of the weights.
@@ -103,8 +102,14 @@ _SIDES = ("left", "left", "right", "right", "left")
 
 
 def _roof(on: Chip, dtype: str, panel: str, several: bool) -> Roof:
-    size = _size(dtype)
-    peak = INT8.get(on.name, 2 * on.flops) if size == 1 else on.flops
+    if _size(dtype) and dtype not in on.peak:
+        raise ShardlabError(
+            "no-roof",
+            f"{on.name} has no peak rate for {dtype}.",
+            where=f"dtypes={dtype!r}",
+            mend=f"name {' or '.join(on.peak)}; or make a Chip whose `peak` has it.",
+        )
+    peak = on.peak[dtype]
     name = f"{on.name} {dtype}" if several else on.name
     both = 2 if on.torus_axes else 1
     return Roof(name, peak, on.hbm_bandwidth if panel == "memory" else both * on.link_bandwidth)
@@ -116,7 +121,7 @@ def _size(dtype: str) -> int:
             "no-roof",
             f"there are no peak rates for {dtype!r}.",
             where=f"dtypes={dtype!r}",
-            mend=f"name {' or '.join(DTYPES)}; for another, make a shardlab.programs.chips.Chip with its peak rate.",
+            mend=f"name {' or '.join(DTYPES)}; for another, make a Chip whose `peak` has it.",
         )
     return DTYPES[dtype]
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping
 from html import escape
 
 from shardlab.errors import ShardlabError
-from shardlab.pictures import markup
-from shardlab.pictures.draw import Picture
+from shardlab.pictures import drawing
+from shardlab.pictures.drawing import Picture
 from shardlab.pictures.rings import grid as ring_grid
 from shardlab.programs.program import Program
 from shardlab.programs.reading.calls import calls
@@ -68,7 +68,7 @@ def show_schedule(program: Program | str) -> Picture:
     """
     found = timelines(program.hlo if isinstance(program, Program) else program)
     lines = [line for timeline in found for line in text(timeline)]
-    return Picture("\n".join(lines), markup.framed("".join(map(_html, found))))
+    return Picture("\n".join(lines), drawing.framed("".join(map(_html, found))))
 
 
 def timelines(hlo: str) -> tuple[Timeline, ...]:

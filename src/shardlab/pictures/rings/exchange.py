@@ -8,11 +8,10 @@ import math
 from collections.abc import Iterator
 from html import escape
 
-from shardlab.pictures import facts, markup
-from shardlab.pictures.draw import Picture
+from shardlab.pictures import drawing
+from shardlab.pictures.drawing import Picture, fill
 from shardlab.pictures.rings import grid as ring_grid
 from shardlab.pictures.rings.ring import KINDS, Schedule, schedule
-from shardlab.pictures.svg import fill
 from shardlab.programs.program import Program
 from shardlab.programs.reading.collectives import Collective
 
@@ -37,14 +36,14 @@ def show_collective(what: Collective | Program) -> Picture:
     """
     found = [what] if isinstance(what, Collective) else list(_distinct(what))
     if not found:
-        return Picture("no collectives: nothing moves", markup.framed("no collectives: nothing moves"))
+        return Picture("no collectives: nothing moves", drawing.framed("no collectives: nothing moves"))
     lines = [line for c in found for line in text(c)]
-    return Picture("\n".join(lines), markup.framed("".join(map(_html, found))))
+    return Picture("\n".join(lines), drawing.framed("".join(map(_html, found))))
 
 
 def title(c: Collective) -> str:
     """Kind, arrays, axes and how often, in one line."""
-    counted = collections.Counter(f"{dtype}{facts.brackets(shape)}" for dtype, shape in c.arrays or ((c.dtype, c.shape),))
+    counted = collections.Counter(f"{dtype}{drawing.brackets(shape)}" for dtype, shape in c.arrays or ((c.dtype, c.shape),))
     arrays = " + ".join(f"{count} \u00d7 " * (count > 1) + array for array, count in counted.items())
     over = f"over {', '.join(c.axes)}" if c.axes else f"in groups of {c.group_size}"
     times = "an unknown number of times" if c.executions is None else f"{c.executions} time{'s' * (c.executions != 1)}"
@@ -60,7 +59,7 @@ def _who(c: Collective) -> str:
     if c.kind == "collective-permute":
         shown = [f"{a}→{b}" for a, b in c.groups[:64]]
         return "  ".join(shown) + " ..." * (len(c.groups) > 64)
-    shown = [" ".join(facts.ids(group)) for group in c.groups[:32]]
+    shown = [" ".join(drawing.ids(group)) for group in c.groups[:32]]
     return " | ".join(shown) + " | ..." * (len(c.groups) > 32)
 
 

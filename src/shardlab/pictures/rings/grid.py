@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from shardlab.pictures.drawing import INK, MONO, fill
 from shardlab.pictures.rings.ring import LETTERS, PERMUTE, Chunk, Schedule
-from shardlab.pictures.svg import INK, MONO, fill
 
 SLOT, GAP, LEFT, TOP = 19.0, 12.0, 62.0, 24.0
 

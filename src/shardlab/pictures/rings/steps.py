@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from shardlab.pictures import markup
-from shardlab.pictures.draw import Picture
+from shardlab.pictures import drawing
+from shardlab.pictures.drawing import Picture
 from shardlab.pictures.rings import grid as ring_grid
 from shardlab.pictures.rings import motion as ring_motion
 from shardlab.pictures.rings.ring import Schedule, schedule
@@ -53,4 +53,4 @@ def _html(made: Schedule, animated: bool) -> str:
     )
     look = "display:flex;flex-wrap:wrap;gap:1em 2em;align-items:center;margin:.4em 0"
     row = f'<div style="{look}">{grid}{moving * animated}</div>'
-    return markup.framed(head + row + foot)
+    return drawing.framed(head + row + foot)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlab.errors import ShardlabError
-from shardlab.pictures import facts
-from shardlab.pictures.draw import Picture
+from shardlab.pictures import drawing
+from shardlab.pictures.drawing import Picture
 from shardlab.pictures.rings.ring import MOST, PERMUTE, Schedule, passed
 from shardlab.pictures.rings.steps import pictured
 from shardlab.programs.program import Program
@@ -55,7 +55,7 @@ def _schedule(pairs: Pairs, n: int | None, steps: int) -> Schedule:
         raise _no_tokens("there are no pairs.", "[]")
     devices = max(max(pair) for pair in pairs) + 1 if n is None else n
     steps = steps or max(devices - 1, 1)
-    where = f"{facts.brackets(pairs)}, n={devices}, steps={steps}"
+    where = f"{drawing.brackets(pairs)}, n={devices}, steps={steps}"
     if any(len({pair[side] for pair in pairs}) < len(pairs) for side in (0, 1)):
         raise _no_tokens("a device sends twice or receives twice.", where)
     if not all(0 <= d < devices for pair in pairs for d in pair):

@@ -1,4 +1,4 @@
-"""Whole numbers of an HLO module, followed as far as they do not depend on data: what loops count with. No JAX here."""
+"""Whole numbers of an HLO module, and the arithmetic on them, with parts of a loop's state left open. No JAX here."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ import dataclasses
 import operator
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from shardlab.programs.reading.hlo import Array, Instruction, Module, Shape
-
-if TYPE_CHECKING:
-    from shardlab.programs.reading.loops import Loop
+from shardlab.programs.reading.hlo import Array, Instruction, Shape
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,132 +44,32 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
     "shift-left": operator.lshift, "shift-right-arithmetic": operator.rshift, "shift-right-logical": operator.rshift,
 }  # fmt: skip
 _UNARY: dict[str, Callable[[int], int]] = {"negate": operator.neg, "abs": abs, "sign": lambda a: (a > 0) - (a < 0)}
-_SAME = {"copy", "bitcast", "reshape", "broadcast", "convert", "opt-barrier", "optimization-barrier", "transpose"}
+SAME = {"copy", "bitcast", "reshape", "broadcast", "convert", "opt-barrier", "optimization-barrier", "transpose"}
 _INTEGER = re.compile(r"[su](\d+)$")
 _LITERAL = re.compile(r"[{\s]*(-?\d+|true|false)[}\s]*$")
-_NAMES = re.compile(r"[^\s,{}%]+")
-_BODIES = ("calls", "to_apply", "called_computations")
-_BRANCHES = ("branch_computations", "true_computation", "false_computation")
-# Text order puts a value before its use, but a chain of scalars may be as long as the program.
-_DEEPEST, BUDGET = 150, 200_000
 
 
-class Numbers:
-    """The numbers of one module; `left` is how many more instructions may be looked at before it gives up."""
-
-    def __init__(self, module: Module) -> None:
-        self.module = module
-        self.left, self.depth = BUDGET, 0
-        self._called: dict[Instruction, tuple[str, ...]] = {}
-
-    def called(self, i: Instruction) -> tuple[str, ...]:
-        """Names of the computations that an instruction takes its value from; a loop's are its own affair."""
-        found = self._called.get(i)
-        if found is None:
-            keys = _BRANCHES if i.opcode == "conditional" else _BODIES
-            names = [name for key in keys for name in _NAMES.findall(i.attribute(key))]
-            found = self._called[i] = tuple(name for name in names if name in self.module.computations)
-        return found
-
-
-class Frame:
-    """One run of a computation: the values of its instructions for those of its parameters, worked out when asked for."""
-
-    def __init__(self, numbers: Numbers, computation: str, given: Given) -> None:
-        self.numbers, self.computation, self.given = numbers, computation, given
-        self.instructions = numbers.module.computations.get(computation, {})
-        self.loops: dict[str, Loop] = {}
-        self._known: dict[str, Value] = {}
-
-    @property
-    def root(self) -> Value:
-        """What it returns."""
-        name = self.numbers.module.roots.get(self.computation)
-        return self.value(name if name else next(reversed(self.instructions), ""))
-
-    def value(self, name: str) -> Value:
-        """The value of an instruction."""
-        if name in self._known:
-            return self._known[name]
-        numbers, i = self.numbers, self.instructions.get(name)
-        numbers.left -= 1
-        if i is None or numbers.left < 0 or numbers.depth > _DEEPEST:
-            return None
-        numbers.depth += 1
-        try:
-            found = self._known[name] = _wrapped(i, self._value(i))
-        finally:
-            numbers.depth -= 1
-        return found
-
-    def enter(self, i: Instruction, computation: str) -> Frame:
-        """The run of a computation that takes what the instruction takes."""
-        return Frame(self.numbers, computation, lambda k: self._operand(i, k))
-
-    def branches(self, i: Instruction) -> list[Frame]:
-        """The runs that a conditional chooses from."""
-        return [
-            Frame(self.numbers, name, lambda _, k=k: self._operand(i, k + 1))  # type: ignore[misc]
-            for k, name in enumerate(self.numbers.called(i))
-        ]
-
-    def loop(self, i: Instruction) -> Loop:
-        """The loop that a `while` is."""
-        from shardlab.programs.reading.loops import Loop
-
-        if i.name not in self.loops:
-            self.loops[i.name] = Loop(self, i)
-        return self.loops[i.name]
-
-    def _operand(self, i: Instruction, k: int) -> Value:
-        return self.value(i.operands[k]) if k < len(i.operands) else None
-
-    def _value(self, i: Instruction) -> Value:
-        opcode, shape = i.opcode, i.shape
-        if isinstance(shape, Array) and not is_number(shape):
-            return None
-        if opcode == "parameter":
-            return self.given(int(_between(i)))
-        if opcode == "tuple":
-            return lambda k: self._operand(i, k)
-        if opcode == "get-tuple-element":
-            return part(self._operand(i, 0), int(i.attribute("index")))
-        if opcode == "copy-start":
-            return lambda k: self._operand(i, 0) if k < 2 else None
-        if opcode == "copy-done":
-            return part(self._operand(i, 0), 0)
-        if opcode == "while":
-            return self.loop(i).after
-        if opcode == "conditional":
-            return _agreed([frame.root for frame in self.branches(i)])
-        if opcode in ("fusion", "call"):
-            called = self.numbers.called(i)
-            return self.enter(i, called[0]).root if len(called) == 1 else None
-        return self._calculated(i) if isinstance(shape, Array) else self._operand(i, 0) if opcode in _SAME else None
-
-    def _calculated(self, i: Instruction) -> Value:
-        """The value of arithmetic on numbers."""
-        opcode = i.opcode
-        if opcode == "constant":
-            found = _LITERAL.match(_between(i))
-            return (
-                {"true": 1, "false": 0}.get(found[1]) if found and found[1][0] in "tf" else int(found[1]) if found else None
-            )
-        if opcode in _SAME:
-            value = self._operand(i, 0)
-            # A counter made narrower begins again at nought.
-            narrow = opcode == "convert" and isinstance(i.shape, Array) and i.shape.dtype not in ("s32", "s64")
-            return None if narrow and not isinstance(value, int) else value
-        if opcode == "select":
-            chosen = self._operand(i, 0)
-            return self._operand(i, 1 if chosen else 2) if isinstance(chosen, int) else None
-        if opcode == "clamp":
-            return _clamped(*(self._operand(i, k) for k in range(3)))
-        if opcode in _BINARY or opcode == "compare":
-            return _paired(i, self._operand(i, 0), self._operand(i, 1))
-        if opcode == "not" or opcode in _UNARY:
-            return _alone(i, self._operand(i, 0))
-        return None
+def calculated(i: Instruction, operand: Given) -> Value:
+    """The value of arithmetic on numbers, from those of its operands."""
+    opcode = i.opcode
+    if opcode == "constant":
+        found = _LITERAL.match(between(i))
+        return {"true": 1, "false": 0}.get(found[1]) if found and found[1][0] in "tf" else int(found[1]) if found else None
+    if opcode in SAME:
+        value = operand(0)
+        # A counter made narrower begins again at nought.
+        narrow = opcode == "convert" and isinstance(i.shape, Array) and i.shape.dtype not in ("s32", "s64")
+        return None if narrow and not isinstance(value, int) else value
+    if opcode == "select":
+        chosen = operand(0)
+        return operand(1 if chosen else 2) if isinstance(chosen, int) else None
+    if opcode == "clamp":
+        return _clamped(*(operand(k) for k in range(3)))
+    if opcode in _BINARY or opcode == "compare":
+        return _paired(i, operand(0), operand(1))
+    if opcode == "not" or opcode in _UNARY:
+        return _alone(i, operand(0))
+    return None
 
 
 def part(value: Value, k: int) -> Value:
@@ -237,10 +133,10 @@ def _alone(i: Instruction, a: Value) -> Value:
     return _UNARY[i.opcode](a)
 
 
-def _agreed(values: list[Value]) -> Value:
+def agreed(values: list[Value]) -> Value:
     """What all branches return: the same number, or tuples, part by part."""
     if values and all(callable(value) for value in values):
-        return lambda k: _agreed([part(value, k) for value in values])
+        return lambda k: agreed([part(value, k) for value in values])
     return values[0] if values and all(value == values[0] for value in values) else None
 
 
@@ -250,7 +146,7 @@ def is_number(shape: Array) -> bool:
     return bool(whole) and all(size == 1 for size in shape.shape)
 
 
-def _wrapped(i: Instruction, value: Value) -> Value:
+def wrapped(i: Instruction, value: Value) -> Value:
     """A number as its type holds it."""
     return _wrap(value, i.shape.dtype) if isinstance(value, int) and isinstance(i.shape, Array) else value
 
@@ -269,7 +165,7 @@ def _bits(shape: Shape) -> int:
     return int(found[1]) if found else 1
 
 
-def _between(i: Instruction) -> str:
+def between(i: Instruction) -> str:
     """The text between the brackets of a constant or a parameter."""
     _, _, start, end = i._parts
     return i.text[start : end - 1]

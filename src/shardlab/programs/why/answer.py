@@ -11,7 +11,8 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.programs.compiler.handed import Handed
-from shardlab.programs.program import Program, inspect
+from shardlab.programs.inspection import inspect
+from shardlab.programs.program import Program
 from shardlab.programs.reading.collectives import Collective, price
 from shardlab.programs.reading.hlo import parse
 from shardlab.programs.why.provenance import UNKNOWN, Edge, Provenance, Side, provenance
