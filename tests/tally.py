@@ -1,4 +1,4 @@
-"""The closing line of a suite that ran in several parts: `python tests/tally.py FOLDER STARTED`, from pytest's own reports."""
+"""The closing line of a suite that ran in parts: `python tests/tally.py FOLDER STARTED`, from pytest's own reports."""
 
 from __future__ import annotations
 

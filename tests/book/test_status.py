@@ -170,7 +170,12 @@ def test_missing_files_are_told(tmp_path: Path) -> None:
     """Without the files the page says which command makes them."""
     (tmp_path / "constraints.txt").write_text(CONSTRAINTS)
     made = status.parts(tmp_path / "jupyter_book")
-    commands = {"hostile": "make test-full", "mutants": "make mutants", "strength": "make test-strength", "bench": "make bench"}
+    commands = {
+        "hostile": "make test-full",
+        "mutants": "make mutants",
+        "strength": "make test-strength",
+        "bench": "make bench",
+    }
     assert [name for name, command in commands.items() if f"`{command}`" not in made[name]] == []
 
 
