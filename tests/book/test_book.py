@@ -22,7 +22,7 @@ from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_course.clinic import cases, old
 from shardlab_course.editions import header
 
-pytest.importorskip("jupyter_book", reason="the book's packages are not installed (extra: book)")
+pytest.importorskip("pypdf", reason="the book's packages are not installed (extra: book)")
 import pypdf  # noqa: E402
 from jupyter_book.config import validate_yaml  # noqa: E402
 

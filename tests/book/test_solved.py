@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("jupyter_book", reason="the book's packages are not installed (extra: book)")
+pytest.importorskip("docutils", reason="the book's packages are not installed (extra: book)")
 from docutils import nodes  # noqa: E402
 
 EXTENSIONS = Path(__file__).parents[2] / "jupyter_book" / "_ext"
