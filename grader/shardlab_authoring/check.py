@@ -40,7 +40,7 @@ def page(root: pathlib.Path, chapter: int) -> str:
 
 def beside(root: pathlib.Path, chapter: int) -> str:
     """What is wrong with its claims, those for TPUs aside, with its prose, its editions and its modules."""
-    return told(root, *PYTEST, "--chapter", str(chapter), "-m", "not sandbox and not tpu", *BESIDE)
+    return told(root, *PYTEST, "--chapter", str(chapter), "-m", "not sandbox and not tpu and not programs", *BESIDE)
 
 
 def references(root: pathlib.Path, chapter: int) -> str:
@@ -68,14 +68,6 @@ def style(root: pathlib.Path, chapter: int) -> str:
     return "\n".join(filter(None, said))
 
 
-def editions(root: pathlib.Path, chapter: int) -> str:
-    """Which files are not what its source and the questions generate."""
-    from shardlab_course.editions import edition
-
-    stale = [str(path.relative_to(root)) for path in edition.stale(root, [chapter])]
-    return f"{', '.join(stale)}: not what solutions/ and the questions generate; run `make notebooks`." if stale else ""
-
-
 # In the order in which they start, the longest first.
 LOOKS: dict[str, Look] = {
     "each answer": answers,
@@ -84,7 +76,6 @@ LOOKS: dict[str, Look] = {
     "what is kept of its programs": references,
     "its types": types,
     "its style": style,
-    "what is generated": editions,
 }
 
 

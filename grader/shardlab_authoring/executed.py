@@ -50,6 +50,7 @@ IMPORTED = re.compile(r"^import (shardlab[\w.]+)", re.MULTILINE)
 FROM = re.compile(r"^from (shardlab[\w.]*) import ([\w, ]+)", re.MULTILINE)
 CELL_SECONDS = 600
 CODE = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
 # IPython names the line of the cell first, and then those of the functions that it has called.
 LINE = re.compile(r"(?:Cell|Input) In ?\[\d+\], line (\d+)")
 # Given each chapter's file and what its placeholders say.
@@ -136,15 +137,15 @@ def run(path: pathlib.Path, given: header.Syllabus, folder: pathlib.Path) -> tup
 
 def where(source: pathlib.Path, cell: str, traceback: str) -> str:
     """The line of a chapter's source in which a cell of its solution has raised, and what stands there."""
-    raised = LINE.search(traceback)
+    raised = LINE.search(COLOUR.sub("", traceback))
     within = int(raised[1]) - 1 if raised else 0
     for block in CODE.finditer(text := source.read_text()):
         lines = list(enumerate(block[1].split("\n"), text.count("\n", 0, block.start(1)) + 1))
         kept = [(number, line) for number, line in lines if unmark(line) or not line]
-        begin = next((n for n in range(len(kept)) if "\n".join(line for _, line in kept[n:]).strip() == cell.strip()), None)
-        if begin is not None:
-            number, line = kept[min(begin + within, len(kept) - 1)]
-            return f"{source.parent.name}/{source.name}:{number}: {line.strip()}"
+        for begin in (n for n, (_, line) in enumerate(kept) if line):
+            if "\n".join(line for _, line in kept[begin:]).strip() == cell.strip():
+                number, line = kept[min(begin + within, len(kept) - 1)]
+                return f"{source.parent.name}/{source.name}:{number}: {line.strip()}"
     return f"{source.parent.name}/{source.name}, the cell that begins {cell.strip().splitlines()[0]}"
 
 

@@ -16,6 +16,8 @@ import yaml
 
 from shardlab_course.editions import edition, header
 
+pytest.importorskip("jupyter_cache", reason="the book's packages are not installed (extra: book)")
+
 ROOT = Path(__file__).parents[2]
 HERE = ROOT / "jupyter_book"
 sys.path.insert(0, str(HERE))

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from docutils import nodes
+
+pytest.importorskip("docutils", reason="the book's packages are not installed (extra: book)")
+from docutils import nodes  # noqa: E402
 
 EXTENSIONS = Path(__file__).parents[2] / "jupyter_book" / "_ext"
 sys.path.insert(0, str(EXTENSIONS))

@@ -7,7 +7,7 @@ import re
 
 import nbformat
 import pytest
-from shardlab_authoring import executed
+from shardlab_authoring import executed, quoted
 
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition, header, numbers
@@ -58,6 +58,7 @@ def page(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
     path = tmp_path / "solutions" / NAME
     path.parent.mkdir()
     path.write_text(PAGE)
+    path.with_name(quoted.ALLOWED).write_text("[91]\n'{{0,1},{2,3}}' = 'groups, as HLO writes them'\n")
     return path
 
 
