@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ class Copy:
 
     def run(self, command: Sequence[str], seconds: float | None, **more: str) -> int | None:
         """The status of a command, its output left out; none if it had to be ended, with all that it started."""
-        with (self.home.parent / f"{self.home.name}.log").open("w") as log:
+        with self.log.open("w") as log:
             started = subprocess.Popen(
                 command, cwd=self.home, env={**os.environ, **self.environment, **more}, stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, start_new_session=True,
@@ -34,6 +35,11 @@ class Copy:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(started.pid, 9)
                 started.wait()
+
+    @property
+    def log(self) -> Path:
+        """What the last command said."""
+        return self.home.parent / f"{self.home.name}.log"
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -60,4 +66,6 @@ def copied(root: Path, home: Path) -> Copy:
         home.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["git", "clone", "--quiet", "--shared", str(root), str(home)], check=True)
         (home / ".venv").symlink_to(root / ".venv")
+        if (root / ".mypy_cache").exists():
+            shutil.copytree(root / ".mypy_cache", home / ".mypy_cache")
     return Copy(home)

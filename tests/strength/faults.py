@@ -17,6 +17,8 @@ from mutmut.mutation.mutators import mutation_operators, operator_string
 Operator = Callable[[Any], Iterable[libcst.CSTNode]]
 NOT_OURS = ("grader/samples/",)
 """Students' notebooks, which are neither linted nor typed."""
+LEFT = (libcst.Annotation, libcst.BaseParenthesizableWhitespace, libcst.TrailingWhitespace, libcst.EmptyLine)
+"""Nodes whose changes make no difference at run time."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Fault:
 class Sites(libcst.CSTVisitor):
     """Collects the sites of a module.
 
-    Annotations change nothing at run time. A string with a blank is prose, which editors read and tests do not.
+    A string with a blank is prose, which editors read and tests do not.
     """
 
     def __init__(self) -> None:
@@ -65,7 +67,7 @@ class Sites(libcst.CSTVisitor):
 
     def on_visit(self, node: libcst.CSTNode) -> bool:
         """Note what can be changed here, and look below."""
-        if isinstance(node, libcst.Annotation | libcst.Decorator):
+        if isinstance(node, LEFT):
             return False
         if isinstance(node, libcst.FunctionDef | libcst.ClassDef):
             self._inside.append(node.name.value)

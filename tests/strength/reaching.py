@@ -39,6 +39,7 @@ class Record:
         self._lines = coverage.CoverageData(no_disk=True)
         self.tests: dict[str, TimedTest] = {}
         self._users: dict[str, set[str]] = defaultdict(set)
+        self._known: dict[str, Mapping[int, set[str]]] = {}
         for part in (path.parent for path in sorted(parts.glob("*/tests.json"))):
             self._read(json.loads((part / "tests.json").read_text()))
             for path in part.glob("lines.*"):
@@ -68,25 +69,22 @@ class Record:
     def _circles(self, fault: Fault) -> Iterator[Set[str]]:
         """Tests that reach the line. What a module does on import concerns more tests than the one that imports it first."""
         by_line = self._by_line(fault.file)
-        here = {
-            name for line in statement((self._root / fault.file).read_text(), fault.line) for name in by_line.get(line, ())
-        }
-        exact = by_line.get(fault.line, set()) or here
+        lines = statement((self._root / fault.file).read_text(), fault.line)
+        exact = by_line.get(fault.line) or set().union(*(by_line.get(line, ()) for line in lines))
         yield exact
         if fault.function and exact:
             return
         yield self._of_file(fault.file)
         for name in self._importers.get(fault.file, ()):
             yield self._of_file(name)
-        if not self._of_file(fault.file):
-            yield {name for name, test in self.tests.items() if test.sandbox}
+        # What runs in the sandbox is not recorded: its environment is empty, and nothing can be written there.
+        yield {name for name, test in self.tests.items() if test.sandbox}
 
     def _by_line(self, file: str) -> Mapping[int, set[str]]:
-        contexts = self._lines.contexts_by_lineno(str(self._root / file))
-        return {
-            line: set().union(*(self._users.get(name.removeprefix("|"), ()) for name in names))
-            for line, names in contexts.items()
-        }
+        if file not in self._known:
+            lines = self._lines.contexts_by_lineno(str(self._root / file)).items()
+            self._known[file] = {line: set().union(*(self._users.get(name, ()) for name in names)) for line, names in lines}
+        return self._known[file]
 
     def _of_file(self, file: str) -> Set[str]:
         return set().union(*self._by_line(file).values())

@@ -8,21 +8,22 @@ from pathlib import Path
 from strength.copies import PYTHON, Copy
 from strength.recording import FOLDER
 
-ANSWERS = "tests/test_answers.py"
-
 
 def parts(root: Path) -> Mapping[str, Sequence[str]]:
-    """What pytest is asked for, by the name of a part: each folder of tests, the answers, and the modules beside them."""
+    """What pytest is asked for, by the name of a part: `make test`'s modules and folders, then the thorough ones."""
     modules = sorted(str(path.relative_to(root)) for path in (root / "tests").glob("test_*.py"))
     folders = sorted({path.parent.name for path in (root / "tests").glob("*/test_*.py")})
-    found = {"modules": [name for name in modules if name != ANSWERS], "answers": [ANSWERS]}
-    return found | {name: [f"tests/{name}"] for name in folders}
+    found = {"modules": modules, **{name: [f"tests/{name}"] for name in folders}}
+    sizes = {"quick": "not thorough and not programs", "thorough": "thorough and not programs"}
+    return {f"{size}-{name}": ["-m", marked, *asked] for size, marked in sizes.items() for name, asked in found.items()}
 
 
 def record(copy: Copy, folder: Path, asked: Sequence[str]) -> None:
     """Run a part, unless it was run before, and note what each test reaches."""
     if not (folder / "tests.json").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        options = ["-q", "-m", "not programs", "-p", "no:cacheprovider", "-p", "strength.recording"]
+        options = ["-q", "-p", "no:cacheprovider", "-p", "strength.recording"]
         copy.run([PYTHON, "-m", "pytest", *options, *asked], None, **{FOLDER: str(folder)})
+    if not (folder / "tests.json").exists():
+        raise SystemExit(f"The tests of {folder.name} did not start: {copy.log} says why.")
     print(f"recorded: {folder.name}", flush=True)
