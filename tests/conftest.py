@@ -1,5 +1,6 @@
 """Eight CPU devices and strict promotion for every test, set before JAX makes its first array."""
 
+import collections
 import os
 import re
 import signal
@@ -18,6 +19,7 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
 collect_ignore = ["answers"]
+ROWS: collections.Counter[tuple[object, str]] = collections.Counter()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,6 +32,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Modules that are imported from here on make no other tests."""
     asked.narrow(config.getoption("question"), config.getoption("chapter"), config.getoption("keyword"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Of a test that is `thorough(after=3)` the first three rows are not."""
+    for mark in [mark for mark in item.own_markers if mark.name == "thorough" and "after" in mark.kwargs]:
+        test = (item.parent, getattr(item, "originalname", item.name))
+        ROWS[test] += 1
+        if ROWS[test] <= mark.kwargs["after"]:
+            item.own_markers.remove(mark)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
