@@ -189,7 +189,10 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize(("before", "after", "function", "by", "test"), PLANTED.values(), ids=PLANTED)
+@pytest.mark.parametrize(
+    ("before", "after", "function", "by", "test"),
+    [pytest.param(*row, id=name, marks=() if name == "test" else pytest.mark.thorough) for name, row in PLANTED.items()],
+)
 def test_what_finds_a_fault(
     tree: Path, record: Record, before: str, after: str, function: str, by: str, test: str | None
 ) -> None:
