@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import jax
-import pytest
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "jupyter_book" / "guards.md").read_text()
+# The page shows what one lane's JAX wrote; but for the version, the other's writes the same.
+TEXT = (ROOT / "jupyter_book" / "guards.md").read_text().replace("0.10.2", jax.__version__)
 BLOCKS = {c: body for c, body in re.findall(r"```\{code-block\} \w+\n:caption: ([^\n]+)\n(.*?)```", TEXT, re.DOTALL)}
 
 
@@ -30,7 +30,6 @@ def by_pytest(folder: Path, *options: str) -> tuple[int, str]:
     return ran(folder, "pytest", "-q", "-p", "no:cacheprovider", "-p", "shardlab.testing.plugin", *options)
 
 
-@pytest.mark.skipif(jax.__version__ != "0.10.2", reason="the page shows the output of JAX 0.10.2")
 def test_the_page_holds(tmp_path: Path) -> None:
     """From the first run to the mend, word for word."""
     files = {name: body for name, body in BLOCKS.items() if name.endswith(".py")}

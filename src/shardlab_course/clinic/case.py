@@ -64,6 +64,7 @@ class Old:
         old: ends in an error, or binds `out`.
         new: binds `out`, the same values.
         value: a NumPy expression for them.
+        newer: what JAX says since 0.12, where that is something else.
     """
 
     case: str
@@ -72,3 +73,4 @@ class Old:
     old: str
     new: str
     value: str
+    newer: str = ""

@@ -38,7 +38,7 @@ class Diagnosis:
 def diagnose(message: str | BaseException) -> Diagnosis:
     """Which known trouble an error or a warning of JAX or XLA tells of: its cause, how to mend it, and what trains it.
 
-    Recognised by its words: what JAX 0.10.2 says, and lines of code that call what JAX has left behind. Nothing is run.
+    Recognised by its words: what JAX 0.10 and 0.12 say, and lines that call what JAX has left behind. Nothing is run.
 
     Args:
         message: the text as it was printed, traceback included or not, or the exception itself.

@@ -177,6 +177,7 @@ def sums(rows):
 out = jax.shard_map(sums, mesh=mesh, in_specs=P("data"), out_specs=P("data"))(x)
 """,
         value="x.reshape(4, 2, 4).sum(1)",
+        newer="AttributeError: module 'jax.lax' has no attribute 'pvary'",
     ),
     Old(
         case="gone",
@@ -292,6 +293,7 @@ CASES = (
             r"shard_map\(\) got an unexpected keyword argument 'auto'",
             r"shard_map\(\) takes from \d+ to \d+ positional arguments",
             r"\blax\.pvary\b",
+            r"'jax\.lax' has no attribute 'pvary'",
         ),
         "It is jax.shard_map; check_rep is check_vma, pvary is pcast, auto= has become axis_names=, and names are"
         " written out.",
