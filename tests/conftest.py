@@ -16,8 +16,6 @@ jax.config.update("jax_num_cpu_devices", 8)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
-collect_ignore = ["answers"]
-
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """`-k 4.2` means exercise 4.2: a test that only holds a longer number around it, as 14.2 does, is deselected."""

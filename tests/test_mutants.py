@@ -28,7 +28,7 @@ from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Misconception, Question, WrongProgram, WrongValues
 
 FEW = sorted(sampling.few(each=22, programs=2), key=lambda mutant: mutant.question)
 EXAMPLES = {
@@ -225,9 +225,9 @@ def test_likeness_is_a_cause(chosen: Question) -> None:
 def test_a_false_cause_is_found() -> None:
     """A sentence whose words are not true of the answer, and one that is told in some cases only."""
     wrong = PRODUCT.replace("'x')\n", "'x') * 2\n")
-    known = Misconception("dear", "The values are right, and dear.", when=lambda o: True, breaks=True)
-    some = Misconception("wide", "It is doubled.", when=lambda o: o.case.axes[0][1] == 2, breaks=True)
-    true = Misconception("true", "It is doubled.", when=lambda o: True, breaks=True)
+    known = WrongValues("dear", "The values are right, and dear.", when=lambda o: True)
+    some = WrongValues("wide", "It is doubled.", when=lambda o: o.case.axes[0][1] == 2)
+    true = WrongValues("true", "It is doubled.", when=lambda o: True)
     (item,) = PROGRAM.items
     told = {
         m.id: judged(question(dataclasses.replace(item, misconceptions=(m,))), PRODUCT, wrong) for m in (known, some, true)
@@ -294,7 +294,7 @@ def test_what_a_name_says_is_looked_at(name: str, lost: str, kinds: set[str], tr
 def test_what_a_name_says_of_an_exception_is_looked_at(error: str, true: bool) -> None:
     """A promise that was not proved is not what JAX said when a name was missing."""
     (item,) = PROGRAM.items
-    known = Misconception("promise-not-proved", "It is so.", error="")
+    known = WrongProgram("promise-not-proved", "It is so.", error="")
     assert (claims.untrue(known, claims.Evidence(item, "", error)) == "") is true
 
 

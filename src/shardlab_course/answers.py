@@ -134,7 +134,9 @@ def read(path: pathlib.Path, text: pathlib.Path, id: str) -> tuple[Sample, ...]:
     again = set().union(*map(binds, (s for s in shared if not _is_import(s)))) & set().union(*map(binds, solved.statements))
     if again:
         raise ValueError(f"{path}: the solution has {', '.join(sorted(again))}; what changes it is a variant")
-    variants = [Sample(path, id, s.name, d, solved, shared, bodies.get(d.of or "", ()) + bodies[s.name]) for s, d in due.items()]
+    variants = [
+        Sample(path, id, s.name, d, solved, shared, bodies.get(d.of or "", ()) + bodies[s.name]) for s, d in due.items()
+    ]
     return (Sample(path, id, REFERENCE, right, solved), *variants)
 
 

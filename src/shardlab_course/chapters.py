@@ -1,4 +1,4 @@
-"""Every question: a chapter, ours or an instructor's, is a folder, and an exercise a folder in it, imported when asked for."""
+"""Every question: a chapter, ours or an instructor's, is a folder, each exercise a folder in it, imported when asked for."""
 
 from __future__ import annotations
 

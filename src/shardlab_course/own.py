@@ -90,7 +90,7 @@ def state(folder: pathlib.Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def declared(package: str, folder: pathlib.Path, exercise: int) -> Any:
-    """The question of an exercise in this folder, imported as a module of this package, and anew once the folder has changed.
+    """The question of an exercise in this folder, imported in this package, and anew once the folder has changed.
 
     Raises:
         ShardlabError: it cannot be imported, or declares no `QUESTION`.

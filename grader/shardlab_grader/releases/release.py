@@ -242,7 +242,9 @@ def own_source(folder: pathlib.Path) -> pathlib.Path:
     own.number(path.parent)
     missing = [path.name] * (not path.exists()) + [f"ex01/{own.QUESTION}"] * (not own.exercises(path.parent))
     if missing:
-        mend = "name the folder of a chapter, with a folder ex01 for each exercise; to begin one: shardlab-grader new 50_rings"
+        mend = (
+            "name a chapter's folder, with a folder ex01 for its first exercise; to begin one: shardlab-grader new 50_rings"
+        )
         raise ShardlabError("no-chapter-here", f"there is no {missing[0]}.", where=str(path.parent), mend=mend)
     return path
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import WrongProgram
 
 Mesh = Mapping[str, int]
 ListedSpec = list[str | list[str] | None]
@@ -48,6 +48,6 @@ def situation(rng: random.Random) -> tuple[dict[str, int], list[int], ListedSpec
     return mesh, shape, spec
 
 
-LIST_AS_AXIS = Misconception(
+LIST_AS_AXIS = WrongProgram(
     "list-as-axis", "An entry may be a list of axes, and a list is no key of the mesh.", 2, error="unhashable type: 'list'"
 )  # fmt: skip

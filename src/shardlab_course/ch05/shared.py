@@ -8,7 +8,7 @@ from typing import Any
 from shardlab.placement import Axes
 from shardlab_judge.cases import Observed, axes
 from shardlab_judge.items.layout import Situation
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import WrongCost
 
 
 def mlp(X: Any, W1: Any, W2: Any) -> Any:
@@ -57,24 +57,24 @@ def weights_cut(observed: Observed) -> bool:
     return any(cut(observed, argument, dimension) for argument in (1, 2) for dimension in (0, 1))
 
 
-BY_ROWS = Misconception(
+BY_ROWS = WrongCost(
     "first-weight-by-rows", "W1 is cut along x. Then the sum comes a layer too early, over the wide hidden layer, or W1 "
     "itself has to be moved. Cut y in both weights, and x in none.", 2, when=lambda o: cut(o, 1, 0))  # fmt: skip
-X_BY_COLUMNS = Misconception(
+X_BY_COLUMNS = WrongCost(
     "input-by-columns", "X is cut along x: a device has parts of rows, and the columns of W1 need whole "
     "rows.", 2, when=lambda o: cut(o, 0, 1))  # fmt: skip
-WHOLE = Misconception(
+WHOLE = WrongCost(
     "weights-whole", "Nothing is cut in the weights: every device holds them all.", 1,
     when=lambda o: not weights_cut(o))  # fmt: skip
-BY_COLUMNS = Misconception(
+BY_COLUMNS = WrongCost(
     "second-weight-by-columns", "Cut along z, W2 needs the whole hidden layer, and the output comes out in "
     "columns.", 2, when=lambda o: cut(o, 2, 1))  # fmt: skip
 ONE_WEIGHT = (
-    Misconception(
+    WrongCost(
         "second-weight-whole", "W1 is cut and W2 is not. A device may take its rows of W2 out of a whole copy, but then it "
         "has to hold the copy. And where a mesh axis lies idle, XLA gathers the hidden layer instead.", 1,
         when=lambda o: cut(o, 1, 1) and not cut(o, 2, 0) and apart(o, 1, 1)),
-    Misconception(
+    WrongCost(
         "first-weight-whole", "W2 is cut and W1 is not. A device may take its columns of W1 out of a whole copy, but then "
         "it has to hold the copy. And where a mesh axis lies idle, it may do more of the work than its part.", 1,
         when=lambda o: cut(o, 2, 0) and not cut(o, 1, 1) and apart(o, 2, 0)),

@@ -12,7 +12,7 @@ from shardlab.placement import Axes, Spec, place
 from shardlab_course.shared.products import product, same, shape
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import Misconception, WrongCost, WrongProgram
 
 Sizes = tuple[int, ...]
 
@@ -59,11 +59,11 @@ def moved(o: Observed, kind: str) -> int:
     return sum(c.payload_bytes for c in o.collectives if c.kind == kind)
 
 
-AMBIGUOUS = Misconception(
+AMBIGUOUS = WrongProgram(
     "no-out-sharding",
     "The dimension that is summed is sharded in both operands; whether the sum is to be whole, or cut and "
     "how, JAX asks you.", 1, error="Contracting dimensions are sharded")  # fmt: skip
-GATHERED_TERMS = Misconception(
+GATHERED_TERMS = WrongCost(
     "gathers-before-the-product", "Operands were made whole first, which moves more than adding up the terms does.",
     2, when=lambda o: o.kinds == {"all-gather"})  # fmt: skip
 

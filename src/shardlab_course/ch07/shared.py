@@ -11,7 +11,7 @@ import numpy as np
 
 from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Case, Input, Observed, axes
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import WrongCost, WrongProgram
 
 LINE, WIDE = axes(x=8), axes(x=4, y=2)
 
@@ -81,14 +81,14 @@ def finite(o: Observed) -> bool:
     return all(np.isfinite(block).all() for _, _, block in o.shards[0])
 
 
-PROMISE = Misconception(
+PROMISE = WrongProgram(
     "promise-not-proved",
     "out_specs promises equal copies over an axis over which the output's type still varies: sum over it, gather "
     "with to='invarying', or name the axis.", 2, error="can't be statically inferred")  # fmt: skip
-GATHERS = Misconception(
+GATHERS = WrongCost(
     "gathers-everything", "Whole blocks are brought together; a few numbers from each device would do.", 2,
     when=lambda o: gathers(o, whole=True))  # fmt: skip
-PARTS = Misconception(
+PARTS = WrongCost(
     "results-gathered",
     "What every device has found is sent to all of them, n numbers where a sum or a maximum is one; reduce it.", 2,
     when=lambda o: gathers(o, whole=False))  # fmt: skip

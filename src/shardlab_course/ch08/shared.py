@@ -15,7 +15,7 @@ from shardlab_course.shared.manual import LEFT
 from shardlab_course.shared.rings import Made, devices, each, near, only_permutes, whole
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import Misconception, WrongCost, WrongProgram, WrongValues
 
 
 def unchanged(x: np.ndarray) -> np.ndarray:
@@ -119,76 +119,76 @@ def rotates_terms(o: Observed) -> bool:
     return adds_up(o) and min(c.payload_bytes for c in o.collectives) >= o.inputs[0][0].nbytes
 
 
-READY_MADE = Misconception(
+READY_MADE = WrongProgram(
     "uses-a-finished-collective",
     "Something other than ppermute moves data; here you build the collective out of ppermute alone.",
     1, when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)  # fmt: skip
-LEAPS = Misconception(
+LEAPS = WrongProgram(
     "leaps-over-neighbours",
     "A permute sends further than to the next device: on a real ring such a message crosses every link on its "
     "way, and each of them carries it.", 1, when=rings.leaps, barred=True)  # fmt: skip
-PROMISE = Misconception(
+PROMISE = WrongProgram(
     "promise-not-proved",
     "What ppermute returns counts as varying, and no type says that all devices have ended with the same; here, "
     "and after looking at the copies, check_vma=False is the honest way.", 2, error="can't be statically "
     "inferred")  # fmt: skip
-CARRY = Misconception(
+CARRY = WrongProgram(
     "carry-changes-type",
     "Two arrays have to be of one type, and one is equal everywhere, as fresh zeros are, while the other varies over x. "
     "Often it is what a loop starts from: start from a block, or pcast to varying.", 2, error="manual axis types do not "
     "match")  # fmt: skip
-OPEN = Misconception(
+OPEN = WrongValues(
     "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.",
-    1, when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
-COPIES = Misconception(
+    1, when=lambda o: rings.is_open(o) and not rings.leaps(o))  # fmt: skip
+COPIES = WrongCost(
     "copies-as-parts",
     "Every device holds everything, and out_specs=P('x') set these copies one below another. P() says that they "
     "are copies of one array, and with check_vma=False you vouch for it.",
     2, when=lambda o: copies_as_parts(o, o.inputs[0]))  # fmt: skip
-SUMS = Misconception(
+SUMS = WrongCost(
     "copies-as-parts",
     "What the devices hold was set one below another, by out_specs=P('x') or by a gather. Each is to end with the whole "
     "sum, and P() says that these are copies of one array.", 2,
     when=lambda o: copies_as_parts(o, o.inputs[0][0]))  # fmt: skip
-KEPT = Misconception(
+KEPT = WrongValues(
     "dimension-of-devices-kept",
     "A device's block of the terms has shape (1, I, J); its term is block[0], and the sum has no such dimension.",
     1, when=lambda o: rank(o) == 3)  # fmt: skip
 
-TOO_MANY = Misconception(
+TOO_MANY = WrongCost(
     "one-hop-too-many", "n - 1 hops bring every block to every device; one hop more brings one that is there already.",
     2, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.needless(o))  # fmt: skip
 
 GATHERING = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, OPEN)
 GATHER = (
     *GATHERING, COPIES,
-    Misconception(
+    WrongValues(
         "arrival-order",
         "Each device laid the blocks down by the time at which they came, so each has another order; a block's place is "
         "that of the device it began on.", 2, when=lambda o: rotated(o, o.inputs[0])),
-    Misconception(
+    WrongValues(
         "counts-the-wrong-way",
         "The places go the wrong way round. After i hops to the next device you hold what began on (d - i) % n, after i "
         "hops to the one before what began on (d + i) % n.",
         2, when=lambda o: mirrored(o, o.inputs[0])),
-    Misconception(
+    WrongValues(
         "one-hop-short", "Blocks are missing, with zeros in their place: n blocks take n - 1 hops, and a device keeps its "
         "own and every arrival.",
         2, when=lambda o: incomplete(o, o.inputs[0])),
     TOO_MANY,
-    Misconception(
+    WrongCost(
         "sends-all-it-has",
         "The buffer travels, with blocks that the next device has already; only the block that came last is news.",
         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0].nbytes // rings.devices(o)),
-    Misconception(
+    WrongCost(
         "its-number-travels-too",
         "Each block takes the number of its device along. That need not be sent: axis_index and the number of hops say it.",
         2, when=lambda o: rings.only_permutes(o) and any(c.payload_bytes == 4 for c in o.collectives)),
 )  # fmt: skip
-ENDS = Misconception(
+ENDS = WrongValues(
     "sum-ends-next-door", "Each sum is whole, and lies one device beside its own: begin one chunk earlier, or later.",
     2, when=lambda o: shifted(o, summed(o.inputs[0])))  # fmt: skip
-ROTATION = Misconception(
+ROTATION = WrongCost(
     "full-rotation-ring",
     "Whole terms or totals travel round the ring. Each hop carries n chunks where one would do, and each device adds in "
     "its own order: cut the term, and let sums of chunks travel.",

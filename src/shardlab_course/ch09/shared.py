@@ -9,7 +9,7 @@ import numpy as np
 
 from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Case, Observed, axes
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import WrongCost, WrongProgram
 
 COLUMNS: Spec = (None, "model")
 ROWS: Spec = ("model", None)
@@ -98,14 +98,14 @@ def cut(o: Observed, argument: int, dimension: int) -> bool:
     return len(spec) > dimension and spec[dimension] is not None
 
 
-PROMISE = Misconception(
+PROMISE = WrongProgram(
     "promise-not-proved",
     "out_specs promises equal copies over an axis over which the type still varies: the terms have not been "
     "added up over it, or an all_gather lacks to='invarying'.",
     2,
     error="can't be statically inferred",
 )  # fmt: skip
-INPUT_CUT = Misconception(
+INPUT_CUT = WrongCost(
     "input-cut", "X is cut: so X or a weight has to be sent before a product, or Y is left in pieces.", 2,
     when=lambda o: cut(o, 0, 0) or cut(o, 0, 1))  # fmt: skip
 

@@ -10,7 +10,7 @@ import numpy as np
 from shardlab.placement import Axes, Spec
 from shardlab_course.shared.agreement import Arrays, agrees, wide
 from shardlab_judge.cases import Case, Input, Observed, axes
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import Misconception, WrongCost, WrongProgram
 
 LINE, PLANE, TALL = axes(data=8), axes(data=4, model=2), axes(data=2, model=4)
 ROWS: Spec = ("data", None)
@@ -80,12 +80,12 @@ def gathers_an_argument(o: Observed) -> bool:
 
 def promise(cause: str, hint: int = 2) -> Misconception:
     """The promise of equal copies that JAX could not prove, with the cause that this exercise gives it."""
-    return Misconception("promise-not-proved", cause, hint, error="can't be statically inferred")
+    return WrongProgram("promise-not-proved", cause, hint, error="can't be statically inferred")
 
 
 def gathers(cause: str) -> Misconception:
     """An argument that is cut, or a microbatch of it, is brought together, and may stay where it is."""
-    return Misconception("gathers", cause, 2, when=gathers_an_argument)
+    return WrongCost("gathers", cause, 2, when=gathers_an_argument)
 
 
 SUMS = "float32 sums over the batch, in another order"

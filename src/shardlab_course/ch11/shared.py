@@ -11,7 +11,7 @@ from shardlab.placement import Axes, Spec
 from shardlab_course.shared.manual import LEFT
 from shardlab_course.shared.products import slice_met
 from shardlab_judge.cases import Case, Input, Observed, axes
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import WrongCost, WrongProgram, WrongValues
 
 Arrays = tuple[np.ndarray, ...]
 LINE, PLANE, TALL = axes(data=8), axes(data=4, model=2), axes(data=2, model=4)
@@ -125,46 +125,46 @@ def draw_layers(number: int) -> Callable[[random.Random], Case]:
 
 GRADIENTS = (
     LEFT,
-    Misconception(
+    WrongProgram(
         "not-gathered",
         "Two factors do not fit. A device has some rows of each weight, and a product needs all of them: all_gather first, "
         "along axis 0 and with tiled=True. If you did, look at the order of the factors.",
         1, error=slice_met),
-    Misconception(
+    WrongValues(
         "sum-of-means",
         "The gradients are n times too large: the backward pass adds up what n devices contribute, and each may count an "
         "n-th of its own samples' mean only.",
         3, when=lambda o: times(o, lambda n: n)),
-    Misconception(
+    WrongCost(
         "slices-averaged",
         "The reduce-scatter left each device with other rows; pmean or psum then mixed rows that have nothing to do with "
         "one another.",
         2, when=lambda o: own_parts(o, average=True)),
-    Misconception(
+    WrongCost(
         "never-reduced",
         "Each device kept its rows of its own samples' gradient: differentiate through the all_gather, or scatter the "
         "sum yourself.",
         2, when=own_parts),
-    Misconception(
+    WrongCost(
         "eight-devices", "That divides by 8 on every mesh; the number of devices is axis_size('data').",
         2, when=lambda o: not right(o) and times(o, lambda n: n / 8)),
-    Misconception(
+    WrongCost(
         "whole-for-slices",
         "Each device returns a whole gradient, and out_specs puts them all below one another: each is to return its own "
         "rows of their sum.",
         2, when=stacked),
-    Misconception(
+    WrongCost(
         "averaged-twice", "The mean over devices was taken twice.", 2, when=lambda o: times(o, lambda n: 1 / n)),
-    Misconception(
+    WrongCost(
         "gradients-whole", "Every device ends with whole gradients, n times the memory of what it needs for its own rows.",
         1, when=lambda o: any(b.shape == w.shape for s, w in zip(o.shards, o.placements) for _, _, b in s)),
-    Misconception(
+    WrongCost(
         "all-reduce-and-slice",
         "The gradients are summed for everybody and then cut: that is an all-gather too many, of what is thrown away.",
         2, when=lambda o: large_all_reduce(o) and "reduce-scatter" not in o.kinds and right(o)),
-    Misconception(
+    WrongCost(
         "batch-gathered", "The batch is gathered too; only the weights have to come together.", 1, when=batch_gathered),
-    Misconception(
+    WrongCost(
         "gathered-twice", "Weights are gathered more than once; here each may be kept for the backward pass.",
         1, when=lambda o: gathered(o) > 1.5 * sum(a.nbytes for a in o.inputs[2:])),
 )  # fmt: skip

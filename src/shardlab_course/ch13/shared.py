@@ -12,7 +12,7 @@ import numpy as np
 from shardlab.placement import Spec
 from shardlab_judge.cases import Case, Observed, axes
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import Misconception, WrongCost, WrongProgram, WrongValues
 from shardlab_judge.verdict import Finding
 
 LINE, WIDE, TALL = axes(x=8), axes(x=4, y=2), axes(x=2, y=4)
@@ -172,7 +172,7 @@ def if_right(oracle: Callable[..., np.ndarray], when: Callable[[Observed], bool]
     return lambda o: when(o) and right(o, oracle)
 
 
-INVERSE = Misconception(
+INVERSE = WrongValues(
     "inverse-transform",
     "The transform went backwards: its waves have the other sign, and it is divided by the number of points.",
     1, like=inverse)  # fmt: skip
@@ -180,7 +180,7 @@ INVERSE = Misconception(
 
 def all_of_it(oracle: Callable[..., np.ndarray]) -> Misconception:
     """Of a program that gathers its input whole, and is right."""
-    return Misconception(
+    return WrongCost(
         "gathers-everything",
         "The whole array was brought to every device. One all-to-all lets each device change only what it holds, "
         "and moves one block.",
@@ -190,14 +190,14 @@ def all_of_it(oracle: Callable[..., np.ndarray]) -> Misconception:
 
 
 PLANE, CUBE = transformed(0, 1), transformed(0, 1, 2)
-SWAPPED = Misconception(
+SWAPPED = WrongProgram(
     "split-and-concat-swapped",
     "split_axis is the dimension that you give up: whole so far, cut afterwards. concat_axis is the one that "
     "you get whole.", 2, error="all_to_all split_axis .* has to be divisible")  # fmt: skip
-CUT = Misconception(
+CUT = WrongCost(
     "cut-dimension-transformed", "A dimension was transformed while it was cut: the device took its piece for the whole.", 1,
     when=cut_transform)  # fmt: skip
-UNTILED = Misconception(
+UNTILED = WrongProgram(
     "not-tiled",
     "Without tiled=True the dimension split_axis must have one entry for each device, and it disappears. With it "
     "that dimension is cut into pieces.", 2, error="all_to_all requires the size of the mapped axis")  # fmt: skip

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from shardlab_judge.cases import Observed
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import Misconception, WrongProgram
 
 ROWS, COLUMNS, WHOLE = ("data", None), (None, "data"), (None, None)
 
@@ -29,7 +29,7 @@ CARRY = r"(?s)carry.*manual axis types do not match"
 
 def promise(cause: str, hint: int = 2) -> Misconception:
     """The promise of equal copies that JAX could not prove, with the cause that this exercise gives it."""
-    return Misconception("promise-not-proved", cause, hint, error="can't be statically inferred")
+    return WrongProgram("promise-not-proved", cause, hint, error="can't be statically inferred")
 
 
 def sizes(o: Observed) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The right answer to an exercise: the statements of its chapter's text that its solution stands in, and those that they need."""
+"""The right answer to an exercise: the statements of its solution in the chapter's text, and those that they need."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _cells(path: pathlib.Path, changed: int) -> tuple[_Cell, ...]:
 
 
 def _needed(before: list[ast.stmt], own: Iterable[ast.stmt]) -> list[ast.stmt]:
-    """Of the statements before a solution those that bind, or change, what it reads; of a name that is bound twice the last."""
+    """Of the statements before a solution those that bind, or change, what it reads; of two that bind a name the last."""
     there: set[str] = set()
     needed: set[str] = set()
     for statement in own:

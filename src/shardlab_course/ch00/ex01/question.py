@@ -4,41 +4,41 @@ from __future__ import annotations
 
 from shardlab_course.ch00.ex01 import oracle as of
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 OUTCOMES = (
-    Misconception(
+    WrongValues(
         "array-starts-nothing", "An array of JAX lies on a device, so the devices have to be there before it: making one "
         "is too early (b).", 1, like=lambda said: said["b"] == "8"),
-    Misconception(
+    WrongValues(
         "asking-starts-nothing", "To list the devices, JAX has to start them; looking is using (c).", 2,
         like=lambda said: said["c"] == "8"),
-    Misconception(
+    WrongValues(
         "numpy-starts-jax", "NumPy's arrays lie in ordinary memory and know no devices, so JAX sleeps on (d).", 1,
         like=lambda said: said["d"] == "RuntimeError"),
-    Misconception(
+    WrongValues(
         "names-start-jax", "A spec or a function that nobody has called computes nothing and needs no device (e, f).", 2,
         like=lambda said: "RuntimeError" in (said["e"], said["f"])),
-    Misconception(
+    WrongValues(
         "import-starts-jax", "`import jax` alone starts no device: else nobody could ask for eight (a).", 1,
         like=lambda said: said["a"] == "RuntimeError"),
 )  # fmt: skip
 
 ORDER = (
-    Misconception(
+    WrongValues(
         "used-before-made", "A line uses a name that a later line makes.", 1,
         like=lambda order: order.index("import") > 0 or order.index("print") < order.index("x")),
-    Misconception(
+    WrongValues(
         "asks-too-late", "The array is made before eight devices are asked for, so JAX has started with one, and refuses.",
         1, like=lambda order: order.index("x") < order.index("ask")),
 )  # fmt: skip
 
 WHY = (
-    Misconception(
+    WrongValues(
         "import-starts-the-devices", "The import had run in all six programs, and four of them got eight.", 2, like="p"),
-    Misconception(
+    WrongValues(
         "first-line-only", "In program f a whole function stood before the asking, and it came in time.", 2, like="r"),
-    Misconception(
+    WrongValues(
         "arrays-are-lost", "JAX does not delete your arrays: it refuses to change, so that they stay good.", 3, like="s"),
 )  # fmt: skip
 

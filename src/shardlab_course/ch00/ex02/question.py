@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 SHARE = (
-    Misconception(
+    WrongValues(
         "everything-is-divided", "B's spec names no axis, so every device has all of it: its share is 1, not 1/8.", 2,
         like=lambda said: said["B"] == 1 / 8),
-    Misconception(
+    WrongValues(
         "nothing-is-divided", "A is cut into rows, so each device has an eighth of A, and makes an eighth of C.", 1,
         like=lambda said: 1 in (said["A"], said["C"])),
-    Misconception(
+    WrongValues(
         "devices-counted", "A share is a part of the whole. An eighth of it is 1/8; 8 would be eight times as much.", 2,
         like=lambda said: 8 in said.values()),
-    Misconception(
+    WrongValues(
         "work-is-repeated", "A device multiplies the rows that it holds, and nobody else has them: an eighth of the FLOPs.",
         2, like=lambda said: said["flops"] == 1),
 )  # fmt: skip
 
 TIME = (
-    Misconception(
+    WrongValues(
         "device-count-is-speed", "Simulated devices are threads that share the cores of one machine; eight of them are not "
         "eight machines.", 3, like="8x faster"),
-    Misconception(
+    WrongValues(
         "simulation-is-slow", "The same FLOPs run on the same cores, only in eight portions; that costs little.", 3,
         like="8x slower"),
 )  # fmt: skip

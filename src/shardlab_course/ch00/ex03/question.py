@@ -8,7 +8,7 @@ from shardlab_course.ch00.shared import operations
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 
 def moved(observed: Observed, kind: str) -> int:
@@ -46,35 +46,35 @@ def whole_work(observed: Observed) -> bool:
 
 
 PRODUCT = (
-    Misconception(
+    WrongCost(
         "cut-the-other-way", "C lies in columns over x, and rows were asked for: the first entry of a spec is for rows.", 3,
         when=in_columns),
-    Misconception(
+    WrongCost(
         "b-cut-and-gathered", "B lies whole on every device. It was cut, and brought together again.", 3,
         when=lambda o: gathered(o, 1)),
-    Misconception(
+    WrongCost(
         "a-turned-into-columns", "A lies in rows, which is what rows of C are made of. To cut it into columns sends most "
         "of it to other devices.", 3, when=turned),
-    Misconception(
+    WrongCost(
         "gathers-to-be-safe", "All rows are asked for on every device, so all rows of A are sent to everyone, and "
         "everyone does all the work.", 2, when=lambda o: gathered(o, 0) and whole_work(o)),
-    Misconception(
+    WrongCost(
         "gathers-and-cuts", "All rows of A are sent to everyone, and then each device uses only those that it had.", 3,
         when=lambda o: gathered(o, 0) and o.kinds == {"all-gather"}),
-    Misconception(
+    WrongCost(
         "product-gathered", "Each device makes its rows of C, and then all of them are sent to everyone: rows were asked "
         "for.", 3, when=product_gathered),
 )  # fmt: skip
 
 REPORT = (
-    Misconception(
+    WrongValues(
         "values-blamed", "What the report does not mention is right, and it says nothing of values.", 1,
         like=lambda said: said["values"] == "no"),
-    Misconception(
+    WrongValues(
         "expected-for-got", "That was asked for, and stands under `expected`. What happened stands under `got`, or "
         "under `yours`.", 1,
         like=lambda said: said["moved"] == 0 or said["copies"] == 1),
-    Misconception(
+    WrongValues(
         "flops-not-divided", "`times` compares two numbers of the report: the FLOPs that it got, divided by those "
                              "expected.",
         1, like=lambda said: said["times"] in (8192, 65536, 65536 - 8192)),

@@ -9,7 +9,7 @@ from shardlab_course.ch00.ex04 import oracle as of
 from shardlab_course.ch00.shared import operations
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 
 def without_two(m: int, k: int, n: int) -> int:
@@ -18,40 +18,40 @@ def without_two(m: int, k: int, n: int) -> int:
 
 
 RATE = (
-    Misconception(
+    WrongValues(
         "additions-forgotten", "Each of the m·k·n multiplications comes with an addition: two FLOPs.", 1,
         like=lambda m, k, n, s: without_two(m, k, n) / s),
-    Misconception(
+    WrongValues(
         "last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same, by "
         "XLA as well: see what sl.inspect says.", 3, like=lambda m, k, n, s: m * n * (2 * k - 1) / s),
-    Misconception(
+    WrongValues(
         "upside-down", "A rate is work divided by time; this is time divided by work.", 1,
         like=lambda m, k, n, s: s / operations(m, k, n)),
-    Misconception(
+    WrongValues(
         "output-elements", "Each of the m·n elements of C is a sum of k products.", 1,
         like=lambda m, k, n, s: 2 * m * n / s),
-    Misconception(
+    WrongValues(
         "rounded-to-whole-flops", "A rate need not be a whole number: // and int() drop what stands behind the point.", 3,
         like=lambda m, k, n, s: operations(m, k, n) // s),
 )  # fmt: skip
 
 BELIEVABLE = (
-    Misconception(
+    WrongValues(
         "wrong-way-round", "Slower than the peak can be believed; faster than the peak cannot.", 2,
         like=lambda *claim: not of.believable(*claim)),
-    Misconception(
+    WrongValues(
         "additions-forgotten", "Each of the m·k·n multiplications comes with an addition: two FLOPs.", 1,
         like=lambda m, k, n, s, peak: without_two(m, k, n) <= peak * s),
-    Misconception(
+    WrongValues(
         "peak-itself-refused", "A claim that is exactly at the peak is not above it.", 3,
         like=lambda m, k, n, s, peak: operations(m, k, n) < peak * s),
-    Misconception(
+    WrongValues(
         "rounded-to-whole-flops", "A rate need not be a whole number: // and int() drop what stands behind the point.", 2,
         like=lambda m, k, n, s, peak: operations(m, k, n) // s <= peak),
-    Misconception(
+    WrongValues(
         "last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same.", 3,
         like=lambda m, k, n, s, peak: m * n * (2 * k - 1) <= peak * s),
-    Misconception(
+    WrongValues(
         "believes-everything", "Some of these claims are above the peak of the chip.", 2, like=lambda *claim: True),
 )  # fmt: skip
 
@@ -66,16 +66,16 @@ def takes(card: str, *wrong: str) -> Any:
 
 
 CLOCKS = (
-    Misconception(
+    WrongValues(
         "microseconds-matmul", "A call returns when the work is handed over, not when it is done; without waiting for the "
         "product you time the handing over (a).", 1, like=takes("a", "product", "compiling")),
-    Misconception(
+    WrongValues(
         "waits-for-another", "The clock is stopped before the waiting begins: what comes after it is not timed (d).", 2,
         like=takes("d", "product", "compiling")),
-    Misconception(
+    WrongValues(
         "first-call-compiles", "`jax.jit` compiles in the first call; this program times that as well (c).", 2,
         like=takes("c", "product", "dispatch")),
-    Misconception(
+    WrongValues(
         "only-one-way-to-wait", "NumPy needs the numbers, so it waits until they are there, as block_until_ready does (e).",
         3, like=takes("e", "dispatch", "compiling")),
 )  # fmt: skip

@@ -1,9 +1,11 @@
 import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P
+
 
 def on(spec, devices=range(8), kind=AxisType.Auto, **sizes):
     chosen = np.array(jax.devices())[list(devices)].reshape(*sizes.values())

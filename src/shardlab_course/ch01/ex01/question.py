@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from shardlab.placement import Axes, Placement, Spec, place
 from shardlab_judge.cases import axes
 from shardlab_judge.items.placement import PlacementItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Misconception, Question, WrongValues
 
 Shape = tuple[int, ...]
 Order = Sequence[int] | None
@@ -36,7 +36,7 @@ REVERSED = "The cuts are right, and the blocks are dealt out from the other end:
 
 def near(id: str, cause: str, mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) -> Misconception:
     """A near miss: the wrong mesh and spec, and what to say of them."""
-    return Misconception(id, cause, 2, like=_placed(mesh, spec, order, shape))
+    return WrongValues(id, cause, 2, like=_placed(mesh, spec, order, shape))
 
 
 def backwards(mesh: Axes, spec: Spec, shape: Shape = PAGE, order: Order = None) -> Misconception:

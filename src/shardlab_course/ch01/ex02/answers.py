@@ -1,6 +1,9 @@
 import math
+
 import jax.numpy as jnp
+
 from shardlab_course.answers import right, wrong
+
 
 def named(spec):
     entries = [entry if isinstance(entry, list) else [entry] for entry in spec]

@@ -7,7 +7,7 @@ from typing import Any
 from shardlab_course.ch01.ex02 import oracle as of
 from shardlab_course.ch01.shared import LIST_AS_AXIS
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 BYTES_CALLS: tuple[tuple[Any, ...], ...] = (
     ([8, 16], "float32", {"x": 2, "y": 4}, ["x", "y"]),
@@ -28,19 +28,19 @@ QUESTION = Question(
         CallsItem(
             "bytes_per_device", {"C": 1.5}, oracle=of.bytes_per_device, calls=BYTES_CALLS, draw=of.draw_bytes,
             misconceptions=(
-                Misconception(
+                WrongValues(
                     "divides-by-every-axis", "Only the axes that the spec names cut the array; the others make copies.", 1,
                     like=of.divided_by_all),
-                Misconception(
+                WrongValues(
                     "tuple-cuts-once", "Every axis of a tuple cuts: the parts are the product of their sizes.", 2,
                     like=of.first_of_tuple_bytes),
-                Misconception(
+                WrongValues(
                     "four-bytes-always", "Not every element takes four bytes: ask the dtype, jnp.dtype(dtype).itemsize.", 3,
                     like=of.four_bytes),
-                Misconception(
+                WrongValues(
                     "stops-at-spec", "A spec may be shorter than the shape; dimensions behind its end count too, whole.", 2,
                     like=of.short_of_shape),
-                Misconception(
+                WrongValues(
                     "elements-for-bytes", "These are elements; an element of this dtype takes more than one byte.", 1,
                     like=of.elements),
                 LIST_AS_AXIS,
@@ -49,16 +49,16 @@ QUESTION = Question(
         CallsItem(
             "bytes_total", {"C": 1.5}, oracle=of.bytes_total, calls=BYTES_CALLS, draw=of.draw_bytes,
             misconceptions=(
-                Misconception(
+                WrongValues(
                     "forgets-replicas", "That is the array once; every mesh axis that the spec leaves out makes copies.", 1,
                     like=of.array_bytes),
-                Misconception(
+                WrongValues(
                     "copies-everything", "Every device is counted with the whole array; a device holds its shard only.", 1,
                     like=of.copy_everywhere),
-                Misconception(
+                WrongValues(
                     "stops-at-spec", "A spec may be shorter than the shape; dimensions behind its end count too, whole.", 2,
                     like=of.short_total),
-                Misconception(
+                WrongValues(
                     "adds-copies", "Copies along two unmentioned axes multiply: 2 and 3 make 6, not 5.", 2,
                     like=of.added_copies),
             ),

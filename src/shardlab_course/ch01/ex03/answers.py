@@ -1,6 +1,7 @@
 import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
+
 import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 

@@ -6,7 +6,7 @@ from shardlab.placement import place
 from shardlab_judge.cases import axes
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongProgram, WrongValues
 
 MECHANISM = why(
     "What decides whether a device changes its rows?",
@@ -32,37 +32,37 @@ QUESTION = Question(
     title="P(('x', 'y')) or P(('y', 'x'))",
     items=(
         ValueItem("rows_xy", {"P": 0.5}, key=[2, 4], length=2, predicted=True, misconceptions=(
-            Misconception("last-axis-slowest", SAME, 2, like=[8, 10]),
-            Misconception(
+            WrongValues("last-axis-slowest", SAME, 2, like=[8, 10]),
+            WrongValues(
                 "one-axis-for-tuple", "Both axes cut: eight blocks of two rows each.", 1,
                 like=lambda rows: rows[1] - rows[0] in (4, 8)),
-            Misconception("stop-included", STOP, 1, like=[2, 3]),
+            WrongValues("stop-included", STOP, 1, like=[2, 3]),
         )),
         ValueItem("rows_yx", {"P": 0.5}, key=[8, 10], length=2, predicted=True, misconceptions=(
-            Misconception("order-does-not-matter", SAME, 2, like=[2, 4]),
-            Misconception(
+            WrongValues("order-does-not-matter", SAME, 2, like=[2, 4]),
+            WrongValues(
                 "wrong-size-first", "With y slowest, a step along y skips as many blocks as x has devices: 4, not 2.", 3,
                 like=[4, 6]),
-            Misconception("stop-included", STOP, 1, like=[8, 9]),
+            WrongValues("stop-included", STOP, 1, like=[8, 9]),
         )),
         ValueItem("moved", {"P": 0.25}, key=6, predicted=True, misconceptions=(
-            Misconception("order-does-not-matter", SAME, 2, like=0),
-            Misconception(
+            WrongValues("order-does-not-matter", SAME, 2, like=0),
+            WrongValues(
                 "nobody-stays", "Where both coordinates are zero, or both at their end, the order makes no difference.", 3,
                 like=lambda count: count in (7, 8)),
         )),
         MECHANISM,
         PlacementItem("alternating", {"S": 1.5}, target=place((16, 4), HOSTS, (("chip", "host"),)), misconceptions=(
-            Misconception(
+            WrongValues(
                 "order-does-not-matter", "With 'host' first the hosts are the slow axis: host 0 gets the first eight rows, "
                 "host 1 the rest.", 2, like=place((16, 4), HOSTS, (("host", "chip"),))),
-            Misconception(
+            WrongValues(
                 "tuple-unpacked", "Two entries cut two dimensions; a row stays whole when both axes stand in one tuple.", 2,
                 like=place((16, 4), HOSTS, ("chip", "host"))),
-            Misconception(
+            WrongProgram(
                 "spec-without-mesh", "A spec has no devices: put it on the mesh, NamedSharding(mesh, spec).", 1,
                 error="P has no sharding"),
-            Misconception(
+            WrongValues(
                 "axis-forgotten", "'host' is not in the spec, so both hosts hold the same rows.", 1,
                 like=place((16, 4), HOSTS, ("chip",))),
         )),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongProgram, WrongValues
 
 LEGAL: dict[str, Any] = {
     "a": [4, 3], "b": "IndivisibleError", "c": "IndivisibleError", "d": [1, 12], "e": "DuplicateSpecError",
@@ -20,35 +20,35 @@ QUESTION = Question(
     title="Legal or not",
     items=(
         ValueItem("outcome", {"P": 3}, key=LEGAL, predicted=True, words=REFUSALS, misconceptions=(
-            Misconception(
+            WrongValues(
                 "axis-used-twice", "A mesh axis cuts at most one dimension, and once: after that it is spent (e and k).", 2,
                 like=lambda said: isinstance(said["e"], list) or isinstance(said["k"], list)),
-            Misconception(
+            WrongValues(
                 "ragged-shards", "A placed array has equal shards; sizes that do not divide are refused (b, c, f).", 2,
                 like=lambda said: any(isinstance(said[k], list) for k in "bcf")),
-            Misconception(
+            WrongValues(
                 "spec-too-long", "A spec may have fewer entries than the array has dimensions, never more (h).", 1,
                 like=lambda said: isinstance(said["h"], list)),
-            Misconception(
+            WrongValues(
                 "unknown-axis-ignored", "A name that the mesh does not have is refused, not ignored (i).", 1,
                 like=lambda said: isinstance(said["i"], list)),
-            Misconception(
+            WrongValues(
                 "empty-spec-refused", "P() is legal: it cuts nothing, and every device holds the whole array (j).", 1,
                 like=lambda said: isinstance(said["j"], str)),
-            Misconception(
+            WrongValues(
                 "global-for-local", "That is the global shape; asked is the shape of one shard (a, d, g, l).", 1,
                 like=lambda said: [8, 12] in (said["a"], said["d"]) or said["g"] == [10, 12] or said["l"] == [4, 6, 8]),
-            Misconception(
+            WrongValues(
                 "base-class-named", "An IndivisibleError is a ValueError; asked is its own name (b, c, f).", 3,
                 like=lambda said: "ValueError" in [said[k] for k in "bcf"]),
-            Misconception(
+            WrongValues(
                 "refusal-of-another-kind", "A name that the mesh does not have, or an entry too many, is nothing of its "
                 "own: a plain ValueError (h, i).", 3,
                 like=lambda said: any(said[k] in ("DuplicateSpecError", "IndivisibleError") for k in "hi")),
-            Misconception(
+            WrongValues(
                 "divides-before-twice", "That an axis is named twice is found in the spec, before any size is looked at (e, "
                 "k).", 3, like=lambda said: any(said[k] in ("ValueError", "IndivisibleError") for k in "ek")),
-            Misconception("class-for-name", "Write an error's name as a text, in quotes.", 3, error="type is not a number"),
+            WrongProgram("class-for-name", "Write an error's name as a text, in quotes.", 3, error="type is not a number"),
         )),
     ),  # fmt: skip
     difficulty=2,

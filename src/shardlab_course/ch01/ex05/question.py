@@ -7,7 +7,7 @@ from typing import Any
 from shardlab_course.ch01.ex05 import oracle as of
 from shardlab_course.ch01.shared import LIST_AS_AXIS, local_slice
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongProgram, WrongValues
 
 SLICE_CALLS: tuple[tuple[Any, ...], ...] = (
     ({"x": 1, "y": 2}, {"x": 2, "y": 4}, [8, 16], ["x", "y"]),
@@ -26,31 +26,31 @@ QUESTION = Question(
         CallsItem(
             "local_slice", {"V": 3}, oracle=local_slice, calls=SLICE_CALLS, draw=of.draw_slice,
             misconceptions=(
-                Misconception(
+                WrongValues(
                     "tuple-order", "The first axis of a tuple is the slowest: the leading digit of the block's number.", 2,
                     like=of.last_axis_slowest),
-                Misconception(
+                WrongValues(
                     "stops-at-spec", "A spec may be shorter than the shape; dimensions behind its end are whole.", 1,
                     like=of.as_long_as_spec),
-                Misconception(
+                WrongValues(
                     "parts-for-block", "The start is the block's number times a block's size, not times the parts.", 2,
                     like=of.parts_for_block),
-                Misconception(
+                WrongValues(
                     "tuple-cuts-once", "Every axis of a tuple cuts: the parts are the product of their sizes.", 2,
                     like=of.first_of_tuple),
-                Misconception(
+                WrongValues(
                     "length-for-stop", "The second number is where the block ends, start + size, not how long it is.", 1,
                     like=of.lengths),
-                Misconception(
+                WrongValues(
                     "device-number-for-block", "A dimension asks for the coordinates on its own axes only, not for the "
                     "device's place in the mesh.", 1, like=of.by_device_number),
-                Misconception(
+                WrongValues(
                     "none-for-whole", "A dimension that no axis cuts is held whole: [0, size].", 1,
                     like=of.none_when_whole),
-                Misconception(
+                WrongValues(
                     "stop-included", "A stop is the first position that is not held any more, as in range.", 1,
                     like=of.last_included),
-                Misconception(
+                WrongProgram(
                     "slice-objects", "Return two numbers for each dimension, [start, stop], instead of a slice object.", 1,
                     error="slice is not a number"),
                 LIST_AS_AXIS,

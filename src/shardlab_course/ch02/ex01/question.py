@@ -5,63 +5,63 @@ from __future__ import annotations
 from shardlab_course.ch02.shared import said_other
 from shardlab_course.shared.kinds import OR_NONE
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 WRONG_KINDS = (
-    Misconception(
+    WrongValues(
         "sum-forgotten", "{U} is a sum that nobody has added yet: to gather puts terms side by side, to do nothing leaves "
         "them unadded (b, c, i, j).", 1,
         like=lambda said: any(said[card] in ("none", "all-gather", "all-to-all", "collective-permute") for card in "bcij")),
-    Misconception(
+    WrongValues(
         "whole-sum-for-a-slice", "The target is cut again: a reduce-scatter gives each device the sum of its own part, at "
         "half the price of all of it (c, j).", 2, like=lambda said: "all-reduce" in (said["c"], said["j"])),
-    Misconception(
+    WrongValues(
         "slice-for-the-whole", "A reduce-scatter leaves the sum cut, and these targets want it whole (b, i).", 2,
         like=lambda said: "reduce-scatter" in (said["b"], said["i"])),
-    Misconception(
+    WrongValues(
         "slicing-moves", "Every device holds all of it already and takes its own part: nothing moves (e).", 1,
         like=said_other("e", "none")),
-    Misconception(
+    WrongValues(
         "axis-order-free", "Another order in the tuple is another holder for the same blocks: they change places (f).", 1,
         like=lambda said: said["f"] == "none"),
-    Misconception(
+    WrongValues(
         "subscript-moved-by-gather", "The subscript moves to the other dimension: every device has a part for every "
         "other, and keeps no more than before (d).", 2, like=said_other("d", "all-to-all")),
-    Misconception(
+    WrongValues(
         "block-for-block", "Every device ends with one block, and all of it comes from one device: blocks change their "
         "holders, a permute (f).", 2, like=said_other("f", "collective-permute")),
-    Misconception(
+    WrongValues(
         "subscript-gone", "A subscript that goes, with no other in its place, is gathered: a device ends with more than it "
         "had (a, g, h).", 1, like=lambda said: any(said_other(card, "all-gather")(said) for card in "agh")),
 )  # fmt: skip
 
 WRONG_PRICES = (
-    Misconception(
+    WrongValues(
         "elements-for-bytes", "A price is in bytes, and an element of float32 has four of them.", 3,
         like=lambda said: said["f"] == 16 or (said["a"] == 128 and said["b"] == 256 and said["d"] == 32)),
-    Misconception(
+    WrongValues(
         "all-reduce-is-one", "An all-reduce is a reduce-scatter and then an all-gather: it pays twice (b, i).", 2,
         like=lambda said: said["b"] == 512 or said["i"] == 128),
-    Misconception(
+    WrongValues(
         "other-axis-forgotten", "The array is cut over the other axis too, and stays so: a device deals with its part "
         "only (g to j).", 2,
         like=lambda said: said["g"] == 512 or said["h"] == 512 or said["i"] in (512, 1024) or said["j"] == 512),
-    Misconception(
+    WrongValues(
         "own-part-left-out", "The price counts the larger array whole, the part that a device has already included.", 3,
         like=lambda said: any(said[card] == left for card, left in (("a", 384), ("b", 768), ("c", 384), ("d", 96)))),
-    Misconception(
+    WrongValues(
         "shard-for-array", "Of a gather the larger side is what comes out; of a reduce-scatter, what goes in (a, c, g, h, "
         "j).", 1, like=lambda said: 128 in (said["a"], said["c"]) or 64 in (said["g"], said["h"], said["j"])),
-    Misconception(
+    WrongValues(
         "shard-keeps-its-size", "In an all-to-all and in a permute a device sends a shard and gets a shard, never all of "
         "the array (d, f).", 1, like=lambda said: said["d"] == 512 or said["f"] == 512),
-    Misconception(
+    WrongValues(
         "whole-sum-for-a-slice", "The target is cut again: a reduce-scatter pays once, and an all-reduce twice (c, j).", 2,
         like=lambda said: said["c"] == 1024 or said["j"] == 256),
-    Misconception(
+    WrongValues(
         "slicing-moves", "Every device holds all of it already and takes its own part: nothing moves (e).", 1,
         like=lambda said: said["e"] not in (None, 0)),
-    Misconception(
+    WrongValues(
         "axis-order-free", "Another order in the tuple is another holder for the same blocks: they change places (f).", 1,
         like=lambda said: said["f"] == 0),
 )  # fmt: skip

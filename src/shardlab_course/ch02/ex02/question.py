@@ -9,7 +9,7 @@ from typing import Any
 from shardlab_course.ch02.ex02 import oracle as of
 from shardlab_course.ch02.shared import Formula, gather_steps, time_all_gather
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 
 def gather(*, hops: Callable[[int, bool], float] | None = None, waits: Callable[[int, bool], float] | None = None,
@@ -26,54 +26,54 @@ def gather(*, hops: Callable[[int, bool], float] | None = None, waits: Callable[
 
 
 TIME = (
-    Misconception(
+    WrongValues(
         "time-grows-with-n", "A hop carries one shard, V/n, not all of V: the more devices, the more hops, and the "
         "smaller each.", 1, like=gather(hop_bytes=lambda v, n, both: v)),
-    Misconception(
+    WrongValues(
         "time-grows-with-n", "A hop carries one shard, V/n, not all of V: the more devices, the more hops, and the "
         "smaller each.", 1, like=gather(hops=lambda n, both: n // 2 if both else n, hop_bytes=lambda v, n, both: v)),
-    Misconception(
+    WrongValues(
         "own-shard-sent-too", "A device has its own shard already: the last of n hops would bring it home.", 1,
         like=gather(hops=lambda n, both: n / 2 if both else n)),
-    Misconception(
+    WrongValues(
         "own-shard-sent-too", "A device has its own shard already: the last of n hops would bring it home.", 1,
         like=gather(hops=lambda n, both: n / 2 if both else n, waits=gather_steps)),
-    Misconception(
+    WrongValues(
         "halves-exactly", "On an even ring the last shard is equally far both ways and takes a hop of its own: whole shards "
         "take n // 2 hops, not (n - 1) / 2.", 2, like=gather(hops=lambda n, both: (n - 1) / 2 if both else n - 1)),
-    Misconception(
+    WrongValues(
         "half-a-hop", "A hop is whole: an odd ring of n is done after (n - 1) / 2 hops, an even one after n / 2.", 2,
         like=gather(hops=lambda n, both: n / 2 if both else n - 1)),
-    Misconception(
+    WrongValues(
         "opposite-forgotten", "On an even ring one device lies opposite, n / 2 hops away: (n - 1) / 2, rounded down, "
         "does not reach it.", 2, like=gather(hops=lambda n, both: (n - 1) // 2 if both else n - 1)),
-    Misconception(
+    WrongValues(
         "hop-too-many", "On an odd ring both directions together reach everyone in (n - 1) / 2 hops.", 2,
         like=gather(hops=lambda n, both: (n + 1) // 2 if both else n - 1)),
-    Misconception(
+    WrongValues(
         "doubles-like-a-tree", "On a ring a device talks to its two neighbours only: after log2(n) hops a shard has come "
         "that far; on a ring of 16 that is not to everyone.", 1,
         like=gather(hops=lambda n, both: math.ceil(math.log2(n)))),
-    Misconception(
+    WrongValues(
         "waits-once", "Every hop waits for its latency: a shard cannot be passed on before it has come.", 3,
         like=gather(waits=lambda n, both: float(n > 1))),
-    Misconception(
+    WrongValues(
         "adds-latency", "Here the larger of the two counts, as in the Scaling Book's Part 3; this is their sum.", 3,
         like=gather(join=lambda wait, carry: wait + carry)),
-    Misconception(
+    WrongValues(
         "no-latency", "Small arrays do not take less and less time: each hop takes at least its latency.", 1,
         like=gather(join=lambda wait, carry: carry)),
-    Misconception(
+    WrongValues(
         "waits-the-long-way", "With both directions there are fewer hops to wait for, too.", 2,
         like=gather(waits=lambda n, both: n - 1)),
-    Misconception(
+    WrongValues(
         "second-direction-as-bandwidth", "A second direction makes no hop faster. It makes them fewer, n // 2, and there "
         "is less waiting, too.", 2,
         like=gather(hops=lambda n, both: n - 1, hop_bytes=lambda v, n, both: v / n / (2 if both else 1))),
-    Misconception(
+    WrongValues(
         "one-way-only", "`bidirectional` changes nothing here; both directions together need about half the hops.", 1,
         like=gather(hops=lambda n, both: n - 1)),
-    Misconception(
+    WrongValues(
         "directions-counted-twice", "Fewer hops are the whole gain: `bandwidth` is that of one link in one direction, and "
         "a hop is no faster.", 2,
         like=gather(hop_bytes=lambda v, n, both: v / n / (2 if both else 1))),

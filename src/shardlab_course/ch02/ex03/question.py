@@ -8,43 +8,43 @@ from shardlab_course.ch02.ex03 import oracle as of
 from shardlab_course.ch02.shared import said_other
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 WRONG_CHANGES = (
-    Misconception(
+    WrongValues(
         "slower-start-same-size", "A hop that takes longer to begin hides more carrying behind it: more bytes are "
         "needed.", 1, like=said_other("latency", "double")),
-    Misconception(
+    WrongValues(
         "faster-link-sooner-busy", "A faster link needs more bytes to be busy for the same latency, not fewer.", 1,
         like=said_other("bandwidth", "double")),
-    Misconception(
+    WrongValues(
         "direction-counts", "Both ways there are fewer hops, but each carries as much: the hops drop out.", 2,
         like=said_other("directions", "same")),
-    Misconception(
+    WrongValues(
         "hop-for-array", "A hop carries V/n: with twice the devices it takes twice the array to fill it.", 1,
         like=said_other("devices", "double")),
-    Misconception(
+    WrongValues(
         "twice-the-work-later", "An all-reduce makes every hop twice, waiting and carrying alike.", 2,
         like=said_other("all_reduce", "same")),
 )  # fmt: skip
 
 CROSSOVER = (
-    Misconception(
+    WrongValues(
         "hop-for-array", "That fills one hop. A hop carries a shard, and the array has n of them.", 1,
         like=lambda n, bandwidth, latency: bandwidth * latency),
-    Misconception(
+    WrongValues(
         "both-links-counted", "A hop is over one link in one direction; a second direction does not make it faster.", 2,
         like=lambda n, bandwidth, latency: 2 * n * bandwidth * latency),
-    Misconception(
+    WrongValues(
         "hops-for-shards", "The latencies of all hops together stand against the bytes of all hops; the hops drop out.", 2,
         like=lambda n, bandwidth, latency: (n // 2) * bandwidth * latency),
-    Misconception(
+    WrongValues(
         "hops-for-shards", "The latencies of all hops together stand against the bytes of all hops; the hops drop out.", 2,
         like=lambda n, bandwidth, latency: (n - 1) * bandwidth * latency),
-    Misconception(
+    WrongValues(
         "hops-for-shards", "The latencies of all hops together stand against the bytes of all hops; the hops drop out.", 2,
         like=lambda n, bandwidth, latency: 2 * (n // 2) * bandwidth * latency),
-    Misconception(
+    WrongValues(
         "array-below-a-hop", "A hop carries V / n, so V is n times what fills a hop, and not an n-th of it.", 1,
         like=lambda n, bandwidth, latency: bandwidth * latency / n),
 )  # fmt: skip
@@ -55,23 +55,23 @@ def _rows(columns: int, itemsize: int, n: int, bandwidth: float, latency: float)
 
 
 ROWS = (
-    Misconception(
+    WrongValues(
         "rounded-down", "With so many rows a hop is still waiting; it takes one row more to fill it.", 3,
         like=lambda *given: int(_rows(*given))),
-    Misconception(
+    WrongValues(
         "always-one-more", "Where the rows fit exactly, they are enough: round up, instead of adding one.", 3,
         like=lambda *given: int(_rows(*given)) + 1),
-    Misconception(
+    WrongValues(
         "rounded-down", "Rounded to the nearest number, it is a row too few where it is rounded down.", 3,
         like=lambda *given: round(_rows(*given))),
-    Misconception(
+    WrongValues(
         "columns-of-a-shard", "`columns` are those of the gathered array. A device has an n-th of each row, and a hop "
         "carries that.", 2, like=lambda columns, itemsize, n, *link: math.ceil(n * _rows(columns, itemsize, n, *link))),
-    Misconception("fraction-of-a-row", "Rows are whole: the first number of them that is enough.", 3, like=_rows),
-    Misconception(
+    WrongValues("fraction-of-a-row", "Rows are whole: the first number of them that is enough.", 3, like=_rows),
+    WrongValues(
         "elements-for-bytes", "The links count bytes: an element has `itemsize` of them.", 2,
         like=lambda columns, itemsize, *ring: of.crossover_rows(columns, 1, *ring)),
-    Misconception(
+    WrongValues(
         "hop-for-array", "Those rows fill one hop; a hop carries the n-th part of each row.", 1,
         like=lambda columns, itemsize, n, *link: of.crossover_rows(columns, itemsize, 1, *link)),
 )  # fmt: skip

@@ -8,90 +8,90 @@ from shardlab_course.ch02.ex04 import oracle as of
 from shardlab_course.ch02.shared import gather_steps
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 SAME = "Everyone talks to everyone, but every block has one reader: it goes as far as its device, not all the way round."
 SWITCH = (
     "A block passes over every link between its two devices, and is counted on each of them. Only on a switch does it cross "
     "once, and your number would be right."
 )
-UPSIDE = Misconception(
+UPSIDE = WrongValues(
     "asked-the-other-way", "An all-to-all is the cheaper one: its bytes, divided by those of an all-gather.", 1,
     like=lambda said: said > 1)  # fmt: skip
 ONE_WAY = (
-    Misconception("same-as-gather", SAME, 1, like=1),
-    Misconception("distance-forgotten", SWITCH, 2, like=1 / 16),
+    WrongValues("same-as-gather", SAME, 1, like=1),
+    WrongValues("distance-forgotten", SWITCH, 2, like=1 / 16),
     UPSIDE,
-    Misconception(
+    WrongValues(
         "quarter-everywhere", "A quarter needs both directions; one way round a block goes half the ring on average.", 1,
         like=0.25),
 )  # fmt: skip
 BOTH_WAYS = (
-    Misconception("same-as-gather", SAME, 1, like=1),
-    Misconception("distance-forgotten", SWITCH, 2, like=1 / 16),
+    WrongValues("same-as-gather", SAME, 1, like=1),
+    WrongValues("distance-forgotten", SWITCH, 2, like=1 / 16),
     UPSIDE,
-    Misconception(
+    WrongValues(
         "second-direction-halves-both", "The second direction helps an all-to-all twice: each block also takes the "
         "shorter way, which is about half as long.", 2, like=0.5),
-    Misconception(
+    WrongValues(
         "fraction-of-the-array", "An eighth is of the whole array; over that link an all-gather both ways moves half of "
         "the array.", 1, like=0.125),
 )  # fmt: skip
 
 EXCHANGE = (
-    Misconception("same-as-gather", SAME, 1, like=lambda v, n, both: v / n * gather_steps(n, both)),
-    Misconception("distance-forgotten", SWITCH, 2, like=lambda v, n, both: v * (n - 1) / n**2),
-    Misconception(
+    WrongValues("same-as-gather", SAME, 1, like=lambda v, n, both: v / n * gather_steps(n, both)),
+    WrongValues("distance-forgotten", SWITCH, 2, like=lambda v, n, both: v * (n - 1) / n**2),
+    WrongValues(
         "distance-forgotten", "A block passes over every link between its two devices, and is counted on each of them; half "
         "of the blocks go each way.", 2, like=lambda v, n, both: v * (n - 1) / n**2 / (2 if both else 1)),
-    Misconception(
+    WrongValues(
         "one-way-only", "With both directions a block takes the shorter way round.", 1,
         like=lambda v, n, both: v * (n - 1) / n / 2),
-    Misconception(
+    WrongValues(
         "second-direction-halves", "Half of the blocks go each way, and their ways are shorter too: about a quarter, not "
         "a half.", 2, like=lambda v, n, both: v * (n - 1) / n / (4 if both else 2)),
-    Misconception(
+    WrongValues(
         "directions-added", "Those are the blocks of both directions; a link in one direction carries half of them.", 3,
         like=lambda v, n, both: v * (n**2 // 4) / n**2 if both else v * (n - 1) / n / 2),
-    Misconception(
+    WrongValues(
         "limit-of-large-rings", "V/2 is what large rings come near to. One way the distances add up to n(n - 1)/2, not "
         "n²/2.", 3, like=lambda v, n, both: v / 8 if both else v / 2),
-    Misconception(
+    WrongValues(
         "limit-of-large-rings", "V/2 is what large rings come near to. One way the distances add up to n(n - 1)/2, not "
         "n²/2.", 3, like=lambda v, n, both: of.all_to_all_link_bytes(v, n, True) if both else v / 2),
-    Misconception(
+    WrongValues(
         "limit-of-large-rings", "V/8 is right for even rings, and what large odd ones come near to; count the hops for "
         "n = 3.", 3, like=lambda v, n, both: v / 8 if both else v * (n - 1) / n / 2),
-    Misconception(
+    WrongValues(
         "tie-goes-one-way", "On an even ring the farthest block is equally far both ways: half of it goes each way.", 3,
         like=lambda v, n, both: v * (n // 2) * (n // 2 + 1) / 2 / n**2 if both else v * (n - 1) / n / 2),
-    Misconception(
+    WrongValues(
         "shard-for-array", "V is the whole array; a device's shard is V/n, and a block V/n².", 1,
         like=lambda v, n, both: n * of.all_to_all_link_bytes(v, n, both)),
 )  # fmt: skip
 
 FACTOR = (
-    Misconception("same-as-gather", SAME, 1, like=lambda n, both: 1.0),
-    Misconception("distance-forgotten", SWITCH, 2, like=lambda n, both: 1 / n),
-    Misconception(
+    WrongValues("same-as-gather", SAME, 1, like=lambda n, both: 1.0),
+    WrongValues("distance-forgotten", SWITCH, 2, like=lambda n, both: 1 / n),
+    WrongValues(
         "quarter-everywhere", "A quarter is right for even rings only; count the hops for n = 3.", 3,
         like=lambda n, both: 0.25 if both else 0.5),
-    Misconception(
+    WrongValues(
         "quarter-everywhere", "A quarter is right both ways and for even rings only; count the hops of one direction.", 1,
         like=lambda n, both: 0.25),
-    Misconception(
+    WrongValues(
         "second-direction-halves-both", "The second direction helps an all-to-all twice: each block also takes the "
         "shorter way, which is about half as long.", 2, like=lambda n, both: 0.5),
-    Misconception(
+    WrongValues(
         "fraction-of-the-array", "That is a fraction of V: divide by what the all-gather moves over a link, which is "
         "less.", 1, like=lambda n, both: of.all_to_all_link_bytes(1.0, n, both)),
-    Misconception(
+    WrongValues(
         "one-way-gather", "Both ways the all-gather has fewer hops, too: n // 2 of them, and not n - 1.", 3,
         like=lambda n, both: of.all_to_all_link_bytes(1.0, n, both) * n / (n - 1)),
-    Misconception(
+    WrongValues(
         "directions-added", "Those are the blocks of both directions; a link in one direction carries half of them.", 3,
         like=lambda n, both: of.all_to_all_factor(n, both) * (2 if both else 1)),
-    Misconception(
+    WrongValues(
         "asked-the-other-way", "An all-to-all is the cheaper one: its bytes, divided by those of an all-gather.", 1,
         like=lambda n, both: 1 / of.all_to_all_factor(n, both)),
 )  # fmt: skip

@@ -9,28 +9,28 @@ from shardlab_course.ch02.ex05 import oracle as of
 from shardlab_course.ch02.shared import Formula
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 BOUND = (
-    Misconception(
+    WrongValues(
         "waits-for-nothing", "No byte moves between chips in a and b, and for what does not move no chip waits.", 1,
         like=lambda said: "communication" in (said["a"], said["b"])),
-    Misconception(
+    WrongValues(
         "memory-for-many-rows", "The 1,024 rows of a chip are above the corner of memory, about 240 rows for a v5e (a).", 2,
         like=lambda said: said["a"] == "memory"),
-    Misconception(
+    WrongValues(
         "no-collective-no-wait", "Nothing moves between chips, but all of W comes from memory for 32 rows a chip (b).", 1,
         like=lambda said: said["b"] == "compute"),
-    Misconception(
+    WrongValues(
         "latency-forgotten", "Count the hops of f: 8 rows are few bytes, and each of the 16 hops takes a microsecond.", 3,
         like=lambda said: said["f"] in ("memory", "compute")),
-    Misconception(
+    WrongValues(
         "more-rows-help", "In an all-reduce of Y the bytes grow with the rows as the FLOPs do; B drops out (e).", 2,
         like=lambda said: said["e"] == "compute"),
-    Misconception(
+    WrongValues(
         "roof-of-memory", "1,024 rows a chip are enough for the memory's roof; the links' roof is about nine times as far "
         "out (c).", 2, like=lambda said: said["c"] in ("compute", "memory")),
-    Misconception(
+    WrongValues(
         "rows-do-not-help", "The bytes of W do not grow with the rows, and the FLOPs do: a gather can be outrun (d).", 2,
         like=lambda said: said["d"] == "communication"),
 )  # fmt: skip
@@ -46,52 +46,52 @@ def _moved(given: Mapping[str, Any], chip: Mapping[str, float], **other: Any) ->
 
 
 LAYER = (
-    Misconception(
+    WrongValues(
         "work-not-divided", "All four layouts divide the multiplication: a chip does 2BDF / n FLOPs.", 1,
         like=layer("compute", lambda g, chip: 2 * g["B"] * g["D"] * g["F"] / chip["flops"])),
-    Misconception(
+    WrongValues(
         "multiplications-only", "A multiplication and an addition are two FLOPs.", 1,
         like=layer("compute", lambda g, chip: g["B"] * g["D"] * g["F"] / g["n"] / chip["flops"])),
-    Misconception(
+    WrongValues(
         "all-reduce-is-one", "An all-reduce is a reduce-scatter and then an all-gather: twice the time.", 2,
         like=layer("communication",
                    lambda g, chip: _moved(g, chip, moves="scatter" if g["moves"] == "reduce" else g["moves"]))),
-    Misconception(
+    WrongValues(
         "no-latency", "A hop takes at least the chip's `hop` seconds, however few the bytes.", 3,
         like=layer("communication", lambda g, chip: _moved(g, {**chip, "hop": 0.0}))),
-    Misconception(
+    WrongValues(
         "one-way-only", "The ring carries both ways: n // 2 hops instead of n - 1.", 2,
         like=layer("communication", lambda g, chip: _moved(g, chip) / (g["n"] // 2) * (g["n"] - 1))),
-    Misconception(
+    WrongValues(
         "gathered-weights-not-read", "What is multiplied is the gathered W, all of it, and it is read from memory.", 3,
         like=layer("memory", lambda g, chip: of.layer_seconds(g, chip)["memory"]
                    - (2 * g["D"] * g["F"] * (1 - 1 / g["n"]) / chip["hbm"] if g["moves"] == "gather" else 0))),
-    Misconception(
+    WrongValues(
         "elements-for-bytes", "An element of bfloat16 has two bytes.", 1,
         like=lambda g, chip: of.layer_seconds(g, {**chip, "hbm": 2 * chip["hbm"], "link": 2 * chip["link"]})),
-    Misconception(
+    WrongValues(
         "elements-for-bytes", "An element of bfloat16 has two bytes; count them in the memory, too.", 1,
         like=lambda g, chip: of.layer_seconds(g, {**chip, "hbm": 2 * chip["hbm"]})),
-    Misconception(
+    WrongValues(
         "moves-in-half-the-time", "What moves takes twice as long: an element of bfloat16 has two bytes, and a hop uses "
         "one link in one direction.", 1, like=lambda g, chip: of.layer_seconds(g, {**chip, "link": 2 * chip["link"]})),
-    Misconception(
+    WrongValues(
         "whole-arrays-in-memory", "A chip reads and writes the blocks that it multiplies; here X, W and Y are whole.", 2,
         like=layer("memory", lambda g, chip: 2 * (g["B"] * g["D"] + g["D"] * g["F"] + g["B"] * g["F"]) / chip["hbm"])),
-    Misconception(
+    WrongValues(
         "sum-cut-too-early", "What a chip multiplies gives terms for all of Y; only the reduce-scatter cuts it. The chip "
         "writes them all.", 3,
         like=layer("memory", lambda g, chip: of.layer_seconds(g, chip)["memory"]
                    - (2 * g["B"] * g["F"] * (1 - 1 / g["n"]) / chip["hbm"] if g["moves"] == "scatter" else 0))),
-    Misconception(
+    WrongValues(
         "adds-latency", "As in exercise 2.2 a hop takes the larger of the two, not their sum.", 3,
         like=layer("communication", lambda g, chip: _moved(g, {**chip, "hop": 0.0})
                    + {"nothing": 0, "reduce": 2}.get(g["moves"], 1) * (g["n"] // 2) * chip["hop"])),
-    Misconception(
+    WrongValues(
         "shard-for-array", "What an all-gather takes is counted from the gathered W: a hop carries D F / n elements, and a "
         "shard is that large.", 2, like=layer("communication", lambda g, chip: _moved(
             g, {**chip, "link": chip["link"] * (g["n"] if g["moves"] == "gather" else 1)}))),
-    Misconception(
+    WrongValues(
         "time-grows-with-n", "A hop carries the n-th part of the array, and not all of it.", 2,
         like=layer("communication", lambda g, chip: _moved(g, {**chip, "link": chip["link"] / g["n"]}))),
 )  # fmt: skip

@@ -6,17 +6,17 @@ from typing import Any
 
 from shardlab_course.shared.kinds import OR_NONE
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Misconception, Question, WrongValues
 
 
 def mistake(id: str, cause: str, hint: int = 1, **entries: Any) -> Misconception:
     """A line of 3.1 that was read with these entries."""
-    return Misconception(id, cause, hint, like=lambda got: all(got[key] == value for key, value in entries.items()))
+    return WrongValues(id, cause, hint, like=lambda got: all(got[key] == value for key, value in entries.items()))
 
 
 IN_A_ROUND = mistake("loop-counted-once", "The line stands in the body of a loop, and the while says how often that runs: "
                      "known_trip_count.", 2, times=1)  # fmt: skip
-BY_OP_NAME = Misconception(
+BY_OP_NAME = WrongValues(
     "believes-op-name", "op_name says which JAX operation the line belongs to. What the line does is its own "
     "operation: a fusion, here a slice, local to the device.", 1, like=lambda got: got["kind"] == "all-to-all")  # fmt: skip
 ONE_OF_FOUR = mistake("first-of-tuple", "The output is a tuple of four arrays of f32, 4 bytes an element; all of them "
@@ -28,23 +28,23 @@ GROUPS = mistake("counts-groups", "That is the number of groups; asked is how ma
                  group=2)  # fmt: skip
 EVERYBODY = mistake("everybody-in-one-group", "8 devices run the program, but replica_groups divides them: only axis_0, of "
                     "size 4, is named.", 2, group=8)  # fmt: skip
-TAKEN_OUT = Misconception(
+TAKEN_OUT = WrongValues(
     "counts-the-taking-out", "get-tuple-element only picks one array out of what the all-reduce returned; its "
     "operand names the all-reduce, its operation does not.", 1, like=lambda got: got["kind"] == "all-reduce")  # fmt: skip
-INSIDE = Misconception(
+INSIDE = WrongValues(
     "counts-the-fusions-inside", "This line describes what the fusion that calls it does as a whole; the TPU runs "
     "one reduce-scatter, and it is counted at the line with calls=.", 3,
     like=lambda got: got["kind"] == "all-reduce")  # fmt: skip
-IN_AND_OUT = Misconception(
+IN_AND_OUT = WrongValues(
     "start-counts-in-and-out", "The tuple of a -start holds the operand, the output and two counters; only "
     "the output is what arrives.", 2, like=lambda got: got["bytes"] in (1024, 1032))  # fmt: skip
-FUSION = Misconception(
+FUSION = WrongValues(
     "fusion-overlooked", "calls=%all-reduce-scatter: on a TPU a reduce-scatter may be written so.", 3,
     like=lambda got: got == "none")  # fmt: skip
-WHOLE = Misconception(
+WHOLE = WrongValues(
     "counts-what-goes-in", "That is what goes in. Out comes this device's part of the sum, f32[64,512].", 2,
     like=lambda got: got["bytes"] == 524288)  # fmt: skip
-TWICE = Misconception(
+TWICE = WrongValues(
     "done-counted-again", "The -done waits for the -start that is its operand; together they are one.", 2,
     like=lambda got: got["kind"] == "collective-permute")  # fmt: skip
 

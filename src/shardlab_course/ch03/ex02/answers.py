@@ -1,4 +1,5 @@
 import re
+
 from shardlab_course.answers import right, wrong
 
 

@@ -8,40 +8,40 @@ from shardlab import listings
 from shardlab_course.ch03.ex02 import oracle as of
 from shardlab_course.shared import programs
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
-OPERATIONS = Misconception(
+OPERATIONS = WrongValues(
     "counts-operations", "An instruction may carry one number or a whole model: 8 gradients came in one "
     "all-reduce. Count bytes.", 1, like=of.counted(what="operations"))  # fmt: skip
 COUNTS = (
-    Misconception("total-without-kinds", "Asked is a dict: bytes for each kind.", 1, like=of.counted(total=True)),
+    WrongValues("total-without-kinds", "Asked is a dict: bytes for each kind.", 1, like=of.counted(total=True)),
     OPERATIONS,
-    Misconception(
+    WrongValues(
         "loop-counted-once", "A loop's body stands once in the text and runs known_trip_count times.", 2,
         like=of.counted(rounds="once")),
-    Misconception(
+    WrongValues(
         "inner-rounds-only", "A loop in a loop: the numbers of rounds multiply.", 2, like=of.counted(rounds="inner")),
-    Misconception(
+    WrongValues(
         "tuples-overlooked", "An output may be a tuple, `(f32[20,12]{1,0}, f32[20]{0}) all-reduce(...)`; these lines were "
         "not seen.", 1, like=of.counted(tuples="none")),
-    Misconception(
+    WrongValues(
         "index-comments", "Long tuples are printed with comments such as /*index=5*/, whose `=` or `*` breaks the pattern; "
         "remove them first.", 2, like=of.counted(tuples="short")),
-    Misconception("first-of-tuple", "Of a tuple only the first array was counted.", 1, like=of.counted(tuples="first")),
-    Misconception(
+    WrongValues("first-of-tuple", "Of a tuple only the first array was counted.", 1, like=of.counted(tuples="first")),
+    WrongValues(
         "four-bytes-always", "The type says how many bytes an element has: 2 for bf16, 1 for s8.", 2,
         like=of.counted(itemsize=4)),
-    Misconception("elements-not-bytes", "Elements were counted instead of bytes.", 1, like=of.counted(itemsize=1)),
-    Misconception(
+    WrongValues("elements-not-bytes", "Elements were counted instead of bytes.", 1, like=of.counted(itemsize=1)),
+    WrongValues(
         "start-and-done", "A -start and its -done are one collective, and the tuple of the -start names the operand as "
         "well. Skip one of the two lines.", 2, like=of.counted(pairs="both")),
-    Misconception(
+    WrongValues(
         "pairs-overlooked", "A collective may be written as two instructions, -start and -done; these were not seen.", 2,
         like=of.counted(pairs="none")),
-    Misconception(
+    WrongValues(
         "start-for-done", "The tuple of a -start names what goes in and counters as well; the -done has only what comes "
         "out.", 2, like=of.counted(pairs="start")),
-    *(Misconception(
+    *(WrongValues(
         "tuples-overlooked", "Lines whose output is a tuple were not seen, and loops not multiplied.", 1,
         like=of.counted(tuples="none", rounds=rounds, pairs=pairs))
       for rounds in ("never", "once", "product") for pairs in ("done", "both")),

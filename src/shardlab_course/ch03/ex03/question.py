@@ -7,26 +7,26 @@ from shardlab_course.ch03.ex03 import oracle as of
 from shardlab_course.ch03.shared import gathers
 from shardlab_judge.cases import Observed, axes
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 BLOCK = (
-    Misconception(
+    WrongCost(
         "more-constraints", "Constraints were added, and a weight is still gathered: look for the one that asks H, or the "
         "weight itself, to lie elsewhere. A constraint can be taken away, too.", 2,
         when=lambda o: gathers(o, of=1) and of.constraints(o) > 2),
-    Misconception(
+    WrongValues(
         "relu-forgotten", "Between the two products stands a relu: negative hidden values become zero.", 1,
         like=lambda x, up, down: x @ up @ down),
-    Misconception(
+    WrongCost(
         "batch-over-everything", "A whole weight is brought to every device. So it is where H is asked to lie elsewhere "
         "than `X @ W1` leaves it, with rows over data and hidden units over model, or where the weight is asked to be "
         "whole.", 1,
         when=lambda o: gathers(o, of=1)),
-    Misconception(
+    WrongCost(
         "none-means-whole", "H is gathered over `model`. None in a constraint does not leave a dimension open: it asks for "
         "the whole of it on every device.", 2,
         when=lambda o: any(_gathered_over_model(c, _hidden(o)) for c in o.collectives)),
-    Misconception(
+    WrongCost(
         "scattered-and-gathered", "The sum over model leaves the output where it belongs; cut over model too, its rows "
         "have to be gathered again.", 1,
         when=lambda o: "all-reduce" in o.kinds and _gathered_over_model(o.collectives[-1], _output(o))),

@@ -13,68 +13,68 @@ from shardlab_course.shared.kinds import KINDS
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 WRONG_KINDS = (
-    Misconception(
+    WrongValues(
         "transposing-moves", "x.T of x[I_x, J] is x[J, I_x]: every device transposes its own shard.", 1,
         like=lambda got: got["transpose"]),
-    Misconception(
+    WrongValues(
         "elementwise-thinking", "A running total needs all rows before it, so something must move.", 1,
         like=lambda got: not got["cumsum"]),
-    Misconception(
+    WrongValues(
         "clever-compiler", "A running total could be made from the shards' totals, and XLA for CPU does not know it: it "
         "gathers all rows. Nor does it find the all-to-all that would turn the columns.", 2,
         like=lambda got: "all-gather" not in (got["cumsum"] or ["all-gather"])
         or "all-gather" not in (got["ravel_transposed"] or ["all-gather"])),
-    Misconception(
+    WrongValues(
         "whole-dimension-gathered", "The maximum and the sum of a column are two numbers; no device needs the column "
         "itself.", 2, like=lambda got: "all-gather" in got["softmax"]),
-    Misconception(
+    WrongValues(
         "softmax-is-elementwise", "Softmax along the sharded dimension divides by a sum over all devices.", 1,
         like=lambda got: not got["softmax"]),
-    Misconception(
+    WrongValues(
         "roll-gathers", "Only one row of each shard leaves its device, and it goes to one neighbour.", 1,
         like=lambda got: "all-gather" in got["roll"] or "all-to-all" in got["roll"]),
-    Misconception(
+    WrongValues(
         "columns-cross-devices", "Along the columns nothing is cut: each device has its rows whole.", 1,
         like=lambda got: got["cumsum_columns"]),
-    Misconception(
+    WrongValues(
         "reshaping-is-free", "x.T.ravel() wants column after column, and every column is cut over all devices.", 2,
         like=lambda got: not got["ravel_transposed"]),
 )  # fmt: skip
 ROLLED = (
-    Misconception(
+    WrongValues(
         "whole-shard-rolls", "Of each shard only the last row goes to the neighbour; the other seven stay on the device.",
         2, like=4096),
-    Misconception("row-in-elements", "A row has 128 elements of 4 bytes.", 1, like=128),
-    Misconception("rows-of-all-devices", "One device receives one row; bytes are counted for one device.", 2, like=4096 * 8),
+    WrongValues("row-in-elements", "A row has 128 elements of 4 bytes.", 1, like=128),
+    WrongValues("rows-of-all-devices", "One device receives one row; bytes are counted for one device.", 2, like=4096 * 8),
 )  # fmt: skip
 TOTALS = (
-    Misconception(
+    WrongValues(
         "other-dimension", "The total runs down the rows, axis=0; along the columns nothing is cut.", 1,
         like=lambda x: x.cumsum(1)),
-    Misconception(
+    WrongValues(
         "own-row-left-out", "A running total includes its own row: the first row stays as it is.", 1,
         like=lambda x: of.running_total(x) - x),
-    Misconception(
+    WrongCost(
         "gathers-everything", "All rows were brought to every device; it is enough to know each shard's total, one row.", 1,
         when=lambda o: gathers(o, of=0)),
-    Misconception(
+    WrongValues(
         "blocks-not-offset", "Each device's rows are added up alone: the totals of the devices before it are missing.", 1,
         local=of.blocks_apart),
-    Misconception(
+    WrongValues(
         "neighbour-only", "The offset of a shard is the sum of all totals before it, not of the last one alone.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals[d - 1] if d else 0 * totals[0])
         or _offset(o, lambda totals, d: totals[d - 1])),
-    Misconception(
+    WrongValues(
         "every-total-added", "Every shard got the totals of all shards, as from an all-reduce, which knows no order. Only "
         "those before it count.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals.sum(0))),
-    Misconception(
+    WrongValues(
         "from-the-end", "The totals behind a shard were added; those before it are missing.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals[d + 1:].sum(0))),
-    Misconception(
+    WrongValues(
         "own-total-included", "The offset of a shard is the sum of the totals before it, without its own.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals[: d + 1].sum(0))),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from shardlab_course.ch03.ex05 import oracle as of
 from shardlab_course.ch03.shared import WIDE
 from shardlab_judge.cases import Observed, axes
 from shardlab_judge.items.layout import LayoutItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost
 
 
 def _rows(o: Observed) -> bool:
@@ -32,35 +32,35 @@ def _axes_of(spec: Spec, dimension: int) -> set[str]:
 
 
 FREE = (
-    Misconception(
+    WrongCost(
         "rows-everywhere", "With P('x') on all four, every contracted dimension is cut on one side: three gathers.", 1,
         when=_rows),
-    Misconception(
+    WrongCost(
         "inner-dimensions-cut", "Something is cut along a dimension that is summed, so there is something to gather or to "
         "add. Which dimensions stay to the end?", 1, when=_summed_cut),
-    Misconception(
+    WrongCost(
         "one-axis-twice", "A's rows and D's columns are cut over one axis: no device could hold its part of both in the "
         "output, so one of them is brought together.", 2, when=lambda o: bool(o.collectives)),
-    Misconception(
+    WrongCost(
         "work-repeated", "Nothing moves, but devices do the same work. All 8 divide the work of all three products only if "
         "both axes cut the rows of A.", 2, when=lambda o: not o.collectives),
 )  # fmt: skip
 ONE = (
-    Misconception(
+    WrongCost(
         "rows-everywhere", "With P('x') on all four, every contracted dimension is cut on one side: three gathers.", 1,
         when=_rows),
-    Misconception(
+    WrongCost(
         "weights-stay-whole", "Then nothing moves, and every device holds B and C whole: memory pays for it.",
         1, when=lambda o: not o.collectives),
-    Misconception(
+    WrongCost(
         "another-dimension-cut", "One sum is enough to have both B and C cut by 8: the one over the dimension that they "
         "share, cut over both axes.", 2,
         when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1 and not _inner_cut(o)),
-    Misconception(
+    WrongCost(
         "d-could-be-cut", "The all-reduce leaves A·B·C whole on every device, so columns of D can be cut for nothing, and "
         "the output with them.", 3, when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1
         and not _axes_of(of.specs(o)[3], 1)),
-    Misconception(
+    WrongCost(
         "b-and-c-do-not-fit", "B·C is a sum over their common dimension: cut B's columns and C's rows in the same way, and "
         "let A be whole, or there is more to add, or something to gather.", 2, when=lambda o: len(o.collectives) > 1
         and (not _inner_cut(o) or bool(_axes_of(of.specs(o)[0], 0) | _axes_of(of.specs(o)[0], 1)))),

@@ -7,39 +7,39 @@ from shardlab_course.ch03.shared import LINE, WIDE, gathers
 from shardlab_course.shared import products
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 STEPS = (
-    Misconception(
+    WrongCost(
         "matrix-brought", "A matrix as large as W was brought together, and x is much smaller. Leave W where it "
         "lies, and move x.", 1, when=lambda o: gathers(o, of=1)),
-    Misconception(
+    WrongCost(
         "rows-only", "Rows make finished rows, so every step has to gather x first: six collectives. Who takes x as it "
         "lies?", 1, when=lambda o: o.kinds == {"all-gather"} and of.runs(o) >= of.STEPS),
-    Misconception(
+    WrongCost(
         "meets-in-every-step", "A reduce-scatter in every step moves no more, but all devices meet six times. Rows and "
         "columns in turn meet three times.", 1, when=lambda o: o.kinds == {"reduce-scatter"} and of.runs(o) == of.STEPS),
-    Misconception(
+    WrongCost(
         "columns-only", "Columns make terms, so every step ends in a sum over all devices: six collectives, each twice the "
         "price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
-    Misconception(
+    WrongCost(
         "one-round-a-step", "x lies alike after every round of a loop, so each of six rounds moves it anew. Put a step by "
         "columns and a step by rows into one round, and make three rounds.", 3,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathered_in_each_round(o)),
-    Misconception(
+    WrongCost(
         "rows-before-columns", "x is gathered, and need not be. Rows want it whole; columns want it cut, as it arrives: "
         "begin with columns, and let x lie as it comes.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
-    Misconception(
+    WrongCost(
         "gathered-between", "x is gathered three times. A sum of columns' terms leaves it whole, as rows want it; rows "
         "leave it cut, as columns want it. In turn they need no gather.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathers_of_x(o) == of.STEPS // 2),
-    Misconception(
+    WrongCost(
         "brought-together-at-the-end", "x is gathered once, and comes out whole. Begin with columns and end with rows: "
         "then x lies in rows, as it should, and nothing more is to be done.", 3,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, -1) and _gathers_of_x(o) == 1
         and o.placements[0].shard_shape == o.placements[0].shape),
-    *(Misconception(
+    *(WrongValues(
         "one-step-too-few", "Six steps, and each divides by the root of N.", 1, like=wrong)
       for wrong in (
           lambda x, rows, columns: of.steps(x, rows, columns) * len(x) ** 0.5,

@@ -10,43 +10,43 @@ from shardlab_course.shared import products
 from shardlab_course.shared.kinds import ERRORS, KINDS
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 OUTCOME = (
-    Misconception(
+    WrongValues(
         "out-shardings-free", "out_shardings is a request, and the program pays for it: to turn rows into columns is an "
         "all-to-all, to have all on every device an all-gather (b and c).", 1,
         like=lambda got: not got["b"] or not got["c"]),
-    Misconception(
+    WrongValues(
         "slicing-moves", "Every device has the whole array and keeps its rows: nothing moves (d).", 1,
         like=lambda got: isinstance(got["d"], list) and got["d"]),
-    Misconception(
+    WrongValues(
         "in-shardings-move", "in_shardings does not cut a committed array, one that you have placed, in another way: it "
         "is a promise, and a broken promise is an error (e).", 2, like=lambda got: isinstance(got["e"], list)),
-    Misconception(
+    WrongValues(
         "numpy-in-the-program", "A NumPy array is cut on its way to the devices, before the program starts; in the program "
         "there is nothing to move (f).", 2, like=lambda got: isinstance(got["f"], list) and got["f"]),
-    Misconception(
+    WrongValues(
         "requests-refused", "Refused is only what breaks a promise: an argument that was placed, and cut otherwise "
         "than in_shardings says (e).", 2, like=lambda got: any(isinstance(got[key], str) for key in "abcdf")),
 )  # fmt: skip
 SHARES = (
-    Misconception(
+    WrongValues(
         "other-dimension", "Each column is to add up to 1; axis=0 is the dimension that is summed.", 1,
         like=lambda x: of.softmax_rows(x.T).T),
-    Misconception(
+    WrongValues(
         "local-softmax", "Each device divided by the sum of its own rows only.", 1, local=lambda at, x: of.softmax_rows(x)),
-    Misconception(
+    WrongCost(
         "out-shardings-free", "Something was computed across the cut rows, with an all-reduce of a number a column. A "
         "constraint or out_shardings says where an array lies, not how it is made: turn x first, and compute all from the "
         "turned one.", 1,
         when=lambda o: "all-to-all" in o.kinds and any(
             c.kind == "all-reduce" and c.payload_bytes % (o.inputs[0].itemsize * o.inputs[0].shape[1]) == 0
             for c in o.collectives)),
-    Misconception(
+    WrongCost(
         "gathers-everything", "To bring all of x to every device costs far more than to turn it.", 2,
         when=lambda o: gathers(o, of=0)),
-    Misconception(
+    WrongCost(
         "never-turned", "The output lies in rows; columns were asked for.", 1,
         when=lambda o: products.same(o, of.softmax_rows(o.inputs[0]))
         and o.placements[0].shard_shape[0] < o.placements[0].shape[0]),

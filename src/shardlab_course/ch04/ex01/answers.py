@@ -1,5 +1,6 @@
 from shardlab_course.answers import right, wrong
 
+
 def axes(entry):
     return {entry} if isinstance(entry, str) else set(entry or ())
 

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from shardlab_course.ch04.ex01 import oracle as of
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 CLASSIFY = (
-    Misconception(
+    WrongValues(
         "clash-asked-last",
         "Where two kept dimensions use one axis, the blocks that fit make only a diagonal of the output. Whatever "
         "the contracted dimension does, one operand has to give up that axis: ask for the clash first.",
         2, like=of.mistaken(first="contraction")),
-    Misconception(
+    WrongValues(
         "batch-letters-contracted",
         "A letter that stands in both operands and in the output is a batch dimension: nothing is summed over it.",
         1, like=of.mistaken(batch=True)),
-    Misconception(
+    WrongValues(
         "axes-not-compared",
         "Sharded on both sides is not enough for case 3: over different axes, or in another order, the devices hold "
         "different indices.", 2, like=of.mistaken(named=False)),
-    Misconception(
+    WrongValues(
         "axes-in-any-order",
         "Of an entry with two axes the order counts: ('x', 'y') and ('y', 'x') give a device different indices.", 3,
         like=of.mistaken(ordered=False)),
-    *(Misconception(
+    *(WrongValues(
         "one-contracted-letter", "More letters than one may be contracted: look at each of them.", 2,
         like=of.mistaken(letters=one)) for one in (slice(1), slice(-1, None))),
-    Misconception(
+    WrongValues(
         "any-shared-axis-clashes",
         "An axis may stand in both specs; it clashes only where it shards two dimensions that both stay in the output.",
         1, like=of.mistaken(clash="any")),
-    Misconception(
+    WrongValues(
         "pairs-compared-whole", "An entry may name two axes; it clashes with another entry if they share one of them.",
         3, like=of.mistaken(clash="whole")),
 )  # fmt: skip

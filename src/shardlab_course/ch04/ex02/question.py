@@ -29,12 +29,12 @@ from shardlab_course.ch04.shared import (
     summed_over,
     times,
 )
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
-OVER_Y = Misconception(
+OVER_Y = WrongValues(
     "reduces-over-another-axis", "The partial sums differ along x; summed over y, each is only counted several times.",
     1, when=lambda o: not right(o) and summed_over(o) == {"y"})  # fmt: skip
-MEAN = Misconception(
+MEAN = WrongValues(
     "mean-instead-of-sum",
     "pmean divides the sum by the number of devices; the terms of a matrix product are added, not averaged.",
     1, when=lambda o: times(o, lambda n: 1 / n))  # fmt: skip

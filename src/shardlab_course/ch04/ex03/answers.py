@@ -1,4 +1,5 @@
 import jax
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P

@@ -18,25 +18,25 @@ from shardlab_course.ch04.shared import (
     scattered,
 )
 from shardlab_course.shared import products
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram
 
-DETOUR = Misconception(
+DETOUR = WrongCost(
     "compiler-detour",
     "Left to itself XLA for CPU moved blocks between devices first and then gathered over y; it chooses by rules of "
     "thumb. One gather over x is enough: write it in shard_map.",
     2, when=lambda o: not o.manual and "collective-permute" in o.kinds)  # fmt: skip
 
-WRONG_WAY = Misconception(
+WRONG_WAY = WrongProgram(
     "gathered-along-the-other-dimension",
     "The blocks were put together along the dimension that is summed over; gather along the one that x cuts: "
     "columns of B are axis=1, rows of A axis=0.", 3, error=products.misfit("long"))  # fmt: skip
 
 TOWARDS_COLUMNS = (
     DIAGONAL, ONE_AXIS, DETOUR, BOTH, WRONG_WAY, SWAPPED,
-    Misconception(
+    WrongCost(
         "other-side-scattered", "C lies in rows, because B was gathered and A stayed; for columns, gather A.",
         1, when=lambda o: scattered(o, 0) and gathers(o, 1)),
-    Misconception(
+    WrongCost(
         "gathers-what-should-stay",
         "B has the columns already that C should have; gathered, C comes out in rows and has to be turned. A is what "
         "must move.", 2, when=lambda o: of.gathers_only(o, 1) and of.left_is_cheaper(o)),

@@ -1,14 +1,17 @@
 import jax
+
 import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 
 P = jax.P
+
 
 def gather(mesh, A, B):
     def body(a, b):
         return jax.lax.all_gather(a, "x", axis=1, tiled=True, to="invarying") @ b
 
     return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
+
 
 def reduce(mesh, A, B):
     def body(a, b):

@@ -27,43 +27,43 @@ from shardlab_course.ch04.shared import (
 from shardlab_course.shared.kinds import KINDS
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
-DEEP = (Misconception(
+DEEP = (WrongValues(
     "case-2-always-gathers",
     "B is whole on every device, so XLA may slice it for nothing and reduce C, which here is 64 times smaller "
     "than A.", 2, like="all-gather"),)  # fmt: skip
-SHALLOW = (Misconception(
+SHALLOW = (WrongValues(
     "always-reduces",
     "Here C is 64 times as large as A, so gathering A moves far less than reducing C.", 2, like="all-reduce"),)  # fmt: skip
 COSTS = (
-    Misconception("elements-not-bytes", "Elements are counted; a float32 has 4 bytes.", 1, like=of.costs_with(bytes=1)),
-    Misconception(
+    WrongValues("elements-not-bytes", "Elements are counted; a float32 has 4 bytes.", 1, like=of.costs_with(bytes=1)),
+    WrongValues(
         "all-reduce-counted-once", "An all-reduce is a reduce-scatter and an all-gather: it moves its array twice.",
         1, like=of.costs_with(reductions=1)),
-    Misconception(
+    WrongValues(
         "counts-all-devices", "Payload bytes are counted for one device, as FLOPs are.", 1,
         like=of.costs_with(devices=True)),
-    Misconception(
+    WrongValues(
         "multiplications-only", "Each element of C takes J multiplications and J additions: 2·I·J·K FLOPs.", 1,
         like=of.costs_with(flops=1)),
-    Misconception(
+    WrongValues(
         "gather-divides-the-work", "After the gather every device holds all of A and all of B: each does the whole product.",
         2, like=of.costs_with(split=True)),
-    Misconception(
+    WrongValues(
         "counts-the-shard",
         "The shard is what one device sends; what arrives on every device is all of A.", 2, like=of.costs_with(shard=True)),
 )  # fmt: skip
-SECONDS = (Misconception(
+SECONDS = (WrongValues(
     "adds-the-times", "Here multiplying and moving go on at the same time: the longer one decides, not the sum.",
     2, like=functools.partial(of.seconds, join=sum)),)  # fmt: skip
 CHEAPER = (
     BLOCKS, CUT_ROWS, SWAPPED, TWICE, PROMISE, PARTIAL, FIRST_ROWS, UNTILED, STARTS,
-    Misconception(
+    WrongCost(
         "always-gathers",
         "Where J is larger than 2K, A is more expensive to gather than C to reduce; XLA's own A @ B gathers here too "
         "when x is one of two axes.", 2, when=lambda o: right(o) and gathers(o, 0) and of.deep(o)),
-    Misconception(
+    WrongCost(
         "always-reduces", "Where J is smaller than 2K, C is more expensive to reduce than A to gather.",
         2, when=lambda o: right(o) and o.kinds == {"all-reduce"} and not of.deep(o)),
 )  # fmt: skip

@@ -6,34 +6,34 @@ from shardlab_course.ch04.ex05 import oracle as of
 from shardlab_course.ch04.shared import COLUMNS, LINE, ROWS, WIDE, gathers, program, right, scattered
 from shardlab_course.shared.kinds import KINDS
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 WRONG_KINDS = (
-    Misconception(
+    WrongValues(
         "compiler-emits-reduce-scatter",
         "That would be the cheaper program. XLA for TPU builds it, for many arrays; XLA for CPU reduces "
         "all of C and then slices.",
         1, like=lambda got: "reduce-scatter" in str(got)),
-    Misconception(
+    WrongValues(
         "slice-is-no-collective",
         "The slice is local: it moves nothing between devices.", 1, like=lambda got: "slice" in got),
 )  # fmt: skip
 SCATTERED = (
-    Misconception(
+    WrongCost(
         "reduces-then-slices",
         "An all-reduce gives every device all of C, and each needs only its own rows: twice the price.",
         2, when=lambda o: right(o) and "all-reduce" in o.kinds),
-    Misconception(
+    WrongCost(
         "gathers-operands", "Operands are moved before the product. The partial products cost less: a device pays for one "
         "C, and not for A or B whole.",
         2, when=lambda o: right(o) and (gathers(o, 0) or gathers(o, 1))),
-    Misconception(
+    WrongCost(
         "scattered-the-other-way",
         "The sum is split by columns; scatter_dimension=0 splits rows.", 1, when=lambda o: scattered(o, 1)),
-    Misconception(
+    WrongValues(
         "partial-sums-stacked", "Each device returned its whole partial product, and out_specs put them one below another.",
         1, when=of.stacked),
-    Misconception(
+    WrongProgram(
         "scatter-not-tiled",
         "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
         2, error="must match shard count"),

@@ -18,9 +18,9 @@ from shardlab_course.ch04.shared import (
     right,
     summed_over,
 )
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
-OVER_X = Misconception(
+OVER_X = WrongValues(
     "reduces-over-rows", "The partial sums of one block of rows lie along y; along x lie other rows of C.",
     1, when=lambda o: o.manual and not right(o) and summed_over(o) == {"x"})  # fmt: skip
 

@@ -1,8 +1,10 @@
 import jax
 import numpy as np
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P
+
 
 def on(spec, **sizes):
     devices = np.array(jax.devices()[:8]).reshape(*sizes.values())

@@ -7,7 +7,7 @@ from shardlab_course.ch05.shared import EIGHTS, GRID, WIDE
 from shardlab_judge.cases import axes
 from shardlab_judge.items.expression import ExpressionItem
 from shardlab_judge.items.placement import PlacementItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Misconception, Question, WrongProgram, WrongValues
 
 WRONG_MATRIX, WRONG_CUBE, DATA_MODEL = (16, 24), (8, 4, 16), axes(data=4, model=2)
 
@@ -22,49 +22,49 @@ WORDS = (
 COPIES = "Where a bare number stands decides which devices hold the same: first, it is the slowest; last, neighbours agree."
 GROUPS = "The parts of a repeated name are cut in the order of the words; what stands between them lies between them."
 TUPLE = "In the tuple that is asked for the other axis stands first; the first is the slowest, in P and behind @ alike."
-DEFAULT = Misconception(
+DEFAULT = WrongProgram(
     "copies-by-default", "Without a star the numbers must make up all devices: copies are written as a bare "
     "number or star.", 1, error="numbers-do-not-multiply")  # fmt: skip
-NO_MESH = Misconception("axes-without-mesh", "This one has no mesh to name: write numbers.", 1, error="mesh-missing")
+NO_MESH = WrongProgram("axes-without-mesh", "This one has no mesh to name: write numbers.", 1, error="mesh-missing")
 
 EXPRESSIONS: dict[str, tuple[Misconception, ...]] = {
-    "a": (Misconception("words-in-order-of-dimensions", WORDS, 2, like=_at(("y", "x"), y=4, x=2)),
-          Misconception(
+    "a": (WrongValues("words-in-order-of-dimensions", WORDS, 2, like=_at(("y", "x"), y=4, x=2)),
+          WrongValues(
               "entries-taken-for-axes", "The first entry of P is for the first dimension: rows go over y, of size 4, and "
               "columns over x. Here rows go over x.", 1, like=_at(("x", "y"), x=2, y=4)), NO_MESH),
-    "b": (Misconception("copies-in-the-wrong-place", COPIES, 2, like=_at(("y",), y=4, x=2)), DEFAULT, NO_MESH),
-    "c": (Misconception("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), x=2, z=2, y=2)),
-          Misconception("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), y=2, x=2, z=2)), NO_MESH),
+    "b": (WrongValues("copies-in-the-wrong-place", COPIES, 2, like=_at(("y",), y=4, x=2)), DEFAULT, NO_MESH),
+    "c": (WrongValues("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), x=2, z=2, y=2)),
+          WrongValues("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), y=2, x=2, z=2)), NO_MESH),
     "d": (DEFAULT, NO_MESH),
-    "e": (Misconception("axes-in-mesh-order", TUPLE, 3, like=_at((("data", "model"),), data=4, model=2)),),
-    "f": (Misconception(
+    "e": (WrongValues("axes-in-mesh-order", TUPLE, 3, like=_at((("data", "model"),), data=4, model=2)),),
+    "f": (WrongValues(
         "other-axis-named", "It lies over 'data'; the spec names 'model'.", 1,
         like=_at((None, None, "data"), WRONG_CUBE, data=4, model=2)),
-          Misconception(
+          WrongValues(
               "ellipsis-ignored", "The spec has None twice before 'model': the last dimension is cut, not the first.", 1,
               like=_at(("model",), WRONG_CUBE, data=4, model=2))),
 }  # fmt: skip
 SPECS: dict[str, tuple[Misconception, ...]] = {
-    "g": (Misconception("copies-in-the-wrong-place", COPIES, 2, like=_at((None, "y"), y=4, x=2)),
-          Misconception(
+    "g": (WrongValues("copies-in-the-wrong-place", COPIES, 2, like=_at((None, "y"), y=4, x=2)),
+          WrongValues(
               "words-in-order-of-dimensions", "The rows are cut here. c is the second dimension, since it is second on the "
               "left; the order on the right is that of the mesh.", 1, like=_at(("y",), x=2, y=4))),
-    "h": (Misconception(
+    "h": (WrongValues(
         "star-takes-what-is-left", "All stars share one ratio: here 8 / 2 = 4 is 2 * 2, so r2* is 4 and c* is 2.", 2,
         like=_at(("x", "y"), x=2, y=4)),),
-    "i": (Misconception("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), x=2, z=2, y=2)),
-          Misconception(
+    "i": (WrongValues("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), x=2, z=2, y=2)),
+          WrongValues(
               "axes-in-another-order", "The words of r are cut in their order, the slower axis first; here the faster axis "
               "is first in the tuple.", 2, like=_at((("z", "x"), "y"), x=2, y=2, z=2))),
-    "j": (Misconception(
+    "j": (WrongValues(
         "ellipsis-ignored", "'...' stands for the dimensions before d, so d is the last, not the first.", 1,
         like=_at(("y",), WRONG_CUBE, x=4, y=2)),
-          Misconception("copies-in-the-wrong-place", COPIES, 2, like=_at((None, None, "y"), WRONG_CUBE, y=2, x=4))),
-    "k": (Misconception(
+          WrongValues("copies-in-the-wrong-place", COPIES, 2, like=_at((None, None, "y"), WRONG_CUBE, y=2, x=4))),
+    "k": (WrongValues(
         "axes-split-up", "Both axes stand behind b: one dimension over two axes, an inner tuple in P.", 1,
         like=_at(("data", "model"), (16, 4, 6), data=4, model=2)),
-          Misconception("axes-in-mesh-order", TUPLE, 3, like=_at((("model", "data"),), (16, 4, 6), data=4, model=2))),
-    "l": (Misconception("copies-in-the-wrong-place", COPIES, 2, like=_at((None, "y"), y=2, x=4)),),
+          WrongValues("axes-in-mesh-order", TUPLE, 3, like=_at((("model", "data"),), (16, 4, 6), data=4, model=2))),
+    "l": (WrongValues("copies-in-the-wrong-place", COPIES, 2, like=_at((None, "y"), y=2, x=4)),),
 }  # fmt: skip
 
 MATRIX, CUBE = (16, 24), (8, 4, 16)

@@ -1,5 +1,6 @@
 import math
 import re
+
 from shardlab_course.answers import right, wrong
 
 

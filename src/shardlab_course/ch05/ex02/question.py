@@ -6,25 +6,25 @@ from typing import Any
 
 from shardlab_course.ch05.ex02 import oracle as of
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 MINI = (
-    Misconception(
+    WrongValues(
         "root-of-floats", "64 ** (1 / 3) is 3.9999999999999996: int() cuts it to 3, and is_integer() says no. Take roots in "
         "whole numbers.", 3, like=of.mistaken(truncate=True)),
-    Misconception(
+    WrongValues(
         "number-of-star-forgotten", "A starred word is its number times the ratio, so the starred numbers divide the "
         "share, too, before the root.", 2, like=of.mistaken(bare=True)),
-    Misconception(
+    WrongValues(
         "one-word-wins", "A name that is repeated on the right is cut by all its words, not by the last.", 2,
         like=of.mistaken(keep=slice(-1, None))),
-    Misconception(
+    WrongValues(
         "one-word-wins", "A name that is repeated on the right is cut by all its words, not by the first.", 2,
         like=of.mistaken(keep=slice(1))),
-    Misconception(
+    WrongValues(
         "divides-without-stars", "\"numbers-do-not-divide\" is for expressions with stars; without one, numbers that do "
         "not make n do not multiply.", 1, like=of.mistaken(divide=True)),
-    Misconception(
+    WrongValues(
         "copies-by-default", "Without a star the numbers must make up all devices: copies have to be written.", 1,
         like=of.mistaken(lenient=True)),
 )  # fmt: skip

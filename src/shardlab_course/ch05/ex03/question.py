@@ -5,46 +5,46 @@ from __future__ import annotations
 from shardlab_course.ch05.ex03 import oracle as of
 from shardlab_course.ch05.shared import TALL, WIDE
 from shardlab_judge.items.rules import RulesItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongProgram, WrongValues
 
 RULES = (
-    Misconception(
+    WrongProgram(
         "general-rule-first", "The first rule that matches decides; a rule above takes all leaves of the one that is left "
         "over. Put the special before the general. It may also be that the rule above finds more than it should: 'k' and "
         "'o' are in 'blocks'.", 1, error="rule-never-used(?s:.)*earlier rule"),
-    Misconception(
+    WrongProgram(
         "pattern-finds-nothing", "No path has this pattern in it: compare it, letter by letter, with the paths in the dry "
         "run.", 1, error="rule-never-used"),
-    Misconception(
+    WrongProgram(
         "leaf-forgotten", "Some leaves match no rule. Say also how these lie, cut or whole.", 1, error="leaf-without-rule"),
-    Misconception(
+    WrongProgram(
         "pattern-found-elsewhere", "This leaf has another number of dimensions than its rule. Is it meant? A pattern is "
         "found anywhere in the path: 'k' is in 'blocks', 'up' finds a kernel and a bias.", 2, error="rank-does-not-fit"),
-    Misconception(
+    WrongValues(
         "nothing-cut", "No leaf is cut: every device holds the whole model.", 2,
         like=lambda cuts: all(set(parts) <= {1} for parts in cuts.values())),
-    Misconception(
+    WrongValues(
         "up-by-rows", "up makes the hidden width, its second dimension: cut that one, as down cuts its first.", 3,
         like=of.any_leaf("up/kernel", (1, 0))),
-    Misconception(
+    WrongValues(
         "down-by-columns", "down gets what up has cut, so its rows must be cut like the columns of up.", 3,
         like=of.any_leaf("down/kernel", (0, 1))),
-    Misconception(
+    WrongValues(
         "heads-not-cut", "In q, k and v the heads are the second dimension; here the width is cut, which every head reads "
         "whole.", 2, like=lambda cuts: any(of.any_leaf(f"{name}/kernel", (1, 0, 0))(cuts) for name in "qkv")),
-    Misconception(
+    WrongValues(
         "o-by-columns", "o gets the heads that q, k and v have cut: its first dimension, not its last.", 3,
         like=of.any_leaf("o/kernel", (0, 0, 1))),
-    Misconception(
+    WrongValues(
         "bias-left-whole", "The bias of up is added to columns that are cut over 'model', so it is cut with them.", 3,
         like=of.any_leaf("up/bias", (0,))),
-    Misconception(
+    WrongValues(
         "bias-cut-too-much", "The bias of down is added to the whole width, after the sum: it stays whole.", 3,
         like=of.any_leaf("down/bias", (1,))),
-    Misconception(
+    WrongValues(
         "embedding-by-columns", "The vocabulary is the first dimension of the table; here the width is cut.", 2,
         like=of.any_leaf("embed/table", (0, 1))),
-    Misconception(
+    WrongValues(
         "scale-cut", "A norm acts on the whole width, and so its scale stays whole.", 2, like=of.any_leaf("/scale", (1,))),
 )  # fmt: skip
 

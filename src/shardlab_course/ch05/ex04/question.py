@@ -21,22 +21,22 @@ from shardlab_course.ch05.shared import (
 from shardlab_course.shared.kinds import KINDS
 from shardlab_judge.items.layout import LayoutItem
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
-NUMBERED = Misconception(
+NUMBERED = WrongCost(
     "degree-in-the-expression", "Numbers and stars do not follow the mesh: name its axes, and each mesh says "
     "how many devices they have.", 1, when=of.numbered)  # fmt: skip
 BOTH = (
     NUMBERED,
-    Misconception(
+    WrongCost(
         "batch-over-all", "The batch is cut over both axes. The devices along 'model' share the same rows of X, and cut "
         "the weights.", 2, when=lambda o: set(over(o, 0, 0)) == {"data", "model"}),
-    Misconception(
+    WrongCost(
         "batch-over-model", "The batch is cut over 'model', and it belongs over 'data'; y, in the weights, is for "
         "'model'.", 2, when=lambda o: over(o, 0, 0) == ("model",)),
     BY_ROWS,
     X_BY_COLUMNS,
-    Misconception(
+    WrongCost(
         "batch-not-cut", "b is not cut in X: every device has the whole batch. Cut b over 'data'.", 1,
         when=lambda o: not cut(o, 0, 0)),
     WHOLE,
@@ -45,14 +45,14 @@ BOTH = (
 )  # fmt: skip
 """Of layouts on a mesh with the axes `data` and `model`; `ONE_WEIGHT` holds where X is as it should be."""
 
-WRONG_KINDS = (Misconception(
+WRONG_KINDS = (WrongValues(
     "degree-adds-a-collective", "The program is the same and its sums are still over one axis; only its size "
     "changed.", 1, like=lambda got: isinstance(got, list) and got != ["all-reduce"]),)  # fmt: skip
 FACTOR = (
-    Misconception(
+    WrongValues(
         "payload-unchanged", "An all-reduce moves the rows of one data shard, and with 2 of these instead of 4 they are "
         "twice as many.", 2, like=1),
-    Misconception(
+    WrongValues(
         "payload-halved", "Weights are cut finer, and they are not what moves; the rows of a data shard are, and they "
         "doubled.", 2, like=0.5),
 )  # fmt: skip

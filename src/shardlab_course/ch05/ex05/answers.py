@@ -1,5 +1,6 @@
 import jax
 import numpy as np
+
 import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 

@@ -7,43 +7,43 @@ from shardlab_course.ch05.shared import LINE
 from shardlab_judge.cases import axes
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongProgram, WrongValues
 
 WRONG_SAYABLE = (
-    Misconception(
+    WrongValues(
         "order-in-numbers", "Numbers cut the devices in their order, and a repeated name takes its words in that order: "
         "b needs a mesh.", 2, like=lambda said: said["b"] == "numbers"),
-    Misconception(
+    WrongValues(
         "devices-in-numbers", "Numbers are for all devices in the order of jax.devices(); c and d have another order, or "
         "fewer. The mesh knows, the expression only names its axes.",
         2, like=lambda said: "numbers" in (said["c"], said["d"])),
-    Misconception(
+    WrongValues(
         "mesh-cannot-be-given", "A mesh may be given, with any order of devices and with fewer of them, and an expression "
         "names its axes, in any order (b, c, d).", 2, like=lambda said: "nothing" in (said["b"], said["c"], said["d"])),
-    Misconception(
+    WrongValues(
         "sums-as-copies", "A partial sum (e) is no copy: an expression says who holds which slice, and not that slices "
         "still have to be added.", 1, like=lambda said: said["e"] in ("numbers", "axes")),
-    Misconception(
+    WrongValues(
         "one-device-in-numbers", "An array made without further words (f) lies on one device, and numbers take all of them.",
         3, like=lambda said: said["f"] == "numbers"),
-    Misconception(
+    WrongValues(
         "one-device-is-no-mesh", "A mesh may be given with one device, and then an expression says where f lies.", 3,
         like=lambda said: said["f"] == "nothing"),
-    Misconception(
+    WrongValues(
         "copies-cannot-be-said", "A bare number says copies (g and h).", 1,
         like=lambda said: any(said[letter] in ("axes", "nothing") for letter in "gh")),
-    Misconception(
+    WrongValues(
         "groups-cannot-be-said", "A name may be repeated: r2 c2 r2 (i).", 3,
         like=lambda said: said["i"] in ("axes", "nothing")),
-    Misconception(
+    WrongValues(
         "grid-needs-a-mesh", "All devices, in their order, one axis for each dimension: r2 c4 makes that mesh (a).", 1,
         like=lambda said: said["a"] in ("axes", "nothing")),
 )  # fmt: skip
 BACKWARDS = (
-    Misconception(
+    WrongValues(
         "order-left-to-devices", "Block 0 is on device 0. The order of the devices belongs to the mesh: give it one that "
         "starts with device 7.", 2, like=place((16, 4), axes(x=8), ("x",))),
-    Misconception(
+    WrongProgram(
         "still-a-text", "It is an expression, still a text: sl.make_sharding makes a sharding of it, on a mesh.", 3,
         error="str has no sharding"),
 )  # fmt: skip

@@ -19,37 +19,37 @@ from shardlab_course.ch05.shared import (
 )
 from shardlab_judge.items.layout import LayoutItem
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 STARS = (
-    Misconception(
+    WrongProgram(
         "copies-by-default", "Nothing on the right says how many devices there are: copies are written, too, as a star.", 2,
         error="no number stands on the right"),
-    Misconception(
+    WrongProgram(
         "number-of-devices-written", "A number of devices is written in an expression, and the check uses several: a star "
         "fits them all.", 2, error="numbers-do-not|parts-do-not"),
 )  # fmt: skip
 DATA = (
-    Misconception(
+    WrongCost(
         "input-by-columns", "X is cut along x, and not along b: a device has parts of all rows instead of whole rows.", 1,
         when=lambda o: cut(o, 0, 1)),
-    Misconception(
+    WrongCost(
         "weights-instead", "The weights are cut and the batch is not. In data parallelism it is the other way round.", 1,
         when=lambda o: not cut(o, 0, 0) and weights_cut(o)),
-    Misconception(
+    WrongCost(
         "batch-not-cut", "Every device holds the whole batch, so every device does all the work. Cut b.", 1,
         when=lambda o: not cut(o, 0, 0)),
-    Misconception(
+    WrongCost(
         "weights-cut", "In data parallelism every device has all weights. Here some are cut: something has to be moved, or "
         "devices do the same work.", 1, when=weights_cut),
-    Misconception(
+    WrongCost(
         "batch-cut-too-little", "The batch is cut into fewer parts than there are devices: some do the same work.", 2,
         when=lambda o: cut(o, 0, 0)),
     *STARS,
 )  # fmt: skip
 TENSOR = (
     BY_ROWS,
-    Misconception(
+    WrongCost(
         "batch-cut", "The batch is cut. In tensor parallelism every device has the whole batch, and a part of the "
         "weights.", 2, when=lambda o: cut(o, 0, 0)),
     X_BY_COLUMNS,
@@ -59,32 +59,32 @@ TENSOR = (
     *STARS,
 )  # fmt: skip
 INSIDE = (
-    Misconception(
+    WrongValues(
         "relu-forgotten", "These are the values without the relu between the two products.", 1,
         like=lambda X, W1, W2: X @ W1 @ W2),
-    Misconception(
+    WrongCost(
         "nothing-constrained", "The arguments come whole, and nothing says otherwise: every device computes everything.", 1,
         when=lambda o: not o.collectives and not of.cut_output(o)),
-    Misconception(
+    WrongCost(
         "output-by-columns", "The output is cut along z, too. Only its batch is asked for, over 'data'.", 2,
         when=lambda o: of.output_parts(o)[1] > 1),
-    Misconception(
+    WrongCost(
         "batch-over-all", "The batch of the output is cut over both axes. It is asked for over 'data': the devices along "
         "'model' share the same rows, and cut the weights.",
         2, when=lambda o: of.output_parts(o)[0] > max(dict(o.case.axes).values())),
-    Misconception(
+    WrongCost(
         "batch-over-model", "The batch is cut over 'model', and it belongs over 'data'; y, in the weights, is for "
         "'model'.", 2, when=lambda o: of.output_parts(o)[0] not in (1, dict(o.case.axes)["data"])),
-    Misconception(
+    WrongCost(
         "weights-not-cut", "The batch is cut and the weights are not: the devices of a row of the mesh all do the same "
         "work.", 2, when=lambda o: not o.collectives),
-    Misconception(
+    WrongCost(
         "second-weight-left-open", "W2 is not cut. While the output is narrower than the hidden layer, and the batch is cut "
         "over 'data', XLA takes rows of W2 all the same. Here it is as wide or wider: XLA, for CPU and for v5e, gathers the "
         "hidden layer, which is fewer bytes, and every device along 'model' computes the same second product. Constrain W2, "
         "too.", 2,
         when=of.second_left_open),
-    Misconception(
+    WrongCost(
         "hidden-layer-moves", "The hidden layer is moved. Cut y in both weights, and in the hidden layer if you constrain "
         "it: then only the output is summed.", 2, when=of.hidden_moves),
 )  # fmt: skip

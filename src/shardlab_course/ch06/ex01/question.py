@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from shardlab_course.ch06.ex01 import oracle as of
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 TYPES = (
-    Misconception(
+    WrongValues(
         "axes-stay-in-place",
         "Axes belong to dimensions, not to places: transposed, rows still lie over x, wherever they stand.",
         1, like=lambda got: got["a"] == "float32[16@x,8@y]"),
-    Misconception(
+    WrongValues(
         "result-guessed",
         "Both dimensions that are summed lie over y: the terms have to be added, and JAX has no rule for where the "
         "sum should lie. It raises.", 2, like=lambda got: got["h"] not in ("error", None)),
-    Misconception(
+    WrongValues(
         "none-against-axis-clashes",
         "None against an axis is no conflict: the whole operand is sliced for nothing. Two different axes in one "
         "dimension, or one axis in two dimensions, are an error.", 2, like=lambda got: got["f"] == "error"),
-    Misconception(
+    WrongValues(
         "sum-replicates", "A sum over rows takes away the dimension over x, and nothing else: what is left stays over y.",
         1, like=lambda got: got["b"] == "float32[16]"),
-    Misconception(
+    WrongValues(
         "reshape-forgets",
         "Merged dimensions carry their axes, the slower first, and d's slower one has y; a split hands the axis to "
         "the first part if it divides.",
         3, like=lambda got: got["d"] in ("float32[128]", "error") or got["e"] in
         ("float32[8@x,4,4@y]", "float32[8@x,4,4]", "error")),
-    Misconception(
+    WrongValues(
         "whole-sum-doubted",
         "U is whole, so in the dimension that is summed only one operand has an axis: what is missing can be had, "
         "and JAX has a rule for the result. It raises where it has none.", 2, like=lambda got: got["i"] == "error"),

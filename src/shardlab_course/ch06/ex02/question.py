@@ -17,11 +17,11 @@ from shardlab_course.ch06.shared import (
     summed_products,
 )
 from shardlab_judge.cases import Input
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 CONTRACTION = (
     AMBIGUOUS,
-    Misconception(
+    WrongCost(
         "sum-made-whole",
         "The error wants to know where the sum should lie; P() puts all of it on every device, also the rows that nobody "
         "asked for.", 1, when=lambda o: lies(o, ()) or (lies(o, ("x", None))
@@ -29,53 +29,53 @@ CONTRACTION = (
     GATHERED_TERMS,
 )  # fmt: skip
 CLASH = (
-    Misconception(
+    WrongProgram(
         "clash-unresolved", "Rows and columns of the product would both lie over x. One operand has to give up its x first.",
         1, error="illegally sharded result"),
-    Misconception(
+    WrongCost(
         "left-to-out-sharding",
         "out_sharding says where, not how: XLA moved blocks between devices first and then gathered over y. Reshard B "
         "yourself, and it is one gather.", 2,
         when=lambda o: "collective-permute" in o.kinds and moved(o, "all-gather") == o.inputs[1].nbytes),
-    Misconception(
+    WrongCost(
         "wrong-operand-gathered",
         "A has the rows already that the product should have: to gather it moves what lies right.", 2,
         when=lambda o: moved(o, "all-gather") in (o.inputs[0].nbytes, o.inputs[0].nbytes + o.inputs[1].nbytes)),
 )  # fmt: skip
 ADDED = (
-    Misconception(
+    WrongProgram(
         "clash-unresolved",
         "Rows over x from one side, columns over x from the other: no device could hold its part of both.",
         1, error="illegally sharded result"),
-    Misconception(
+    WrongCost(
         "gathers-to-add",
         "To gather an operand brings every device all of it, and each needs one part. An all-to-all brings only that part.",
         2, when=lambda o: "all-gather" in o.kinds),
-    Misconception(
+    WrongCost(
         "other-operand-moved", "A lies right already; it is B that has to move.", 1,
         when=lambda o: (lies(o, (None, "x")) and "all-to-all" in o.kinds)
         or moved(o, "all-to-all") > o.inputs[1].nbytes // dict(o.case.axes)["x"]),
 )  # fmt: skip
 MERGED = (
-    Misconception(
+    WrongProgram(
         "reshape-unresolved",
         "The sharded dimension is not the first of those that are merged, so a device's positions are not one run of the "
         "result but a piece of each sequence; JAX wants to be told where the result should "
         "lie.", 1, error="reshape is not supported"),
-    Misconception(
+    WrongCost(
         "gathers-to-merge", "Everything was brought together. Each position has to go to one device only.",
         2, when=lambda o: moved(o, "all-gather") == o.inputs[0].nbytes),
-    Misconception(
+    WrongValues(
         "order-changed",
         "Transposed first, the merge needs no communication, and is another one: positions come out ahead of sequences.",
         1, like=lambda h: h.swapaxes(0, 1).reshape(-1, h.shape[2])),
 )  # fmt: skip
 PICKED = (
-    Misconception(
+    WrongProgram(
         "lookup-unresolved",
         "Any row may lie on any device, so JAX wants to know where the result should lie; indexing has no place for that, "
         "`.at[...].get` has.", 1, error=r"\.at\[\.\.\.\]\.get"),
-    Misconception(
+    WrongCost(
         "gathers-the-table", "The table itself was moved, to pick a few rows of it.",
         2, when=lambda o: moved(o, "all-gather") >= o.inputs[0].nbytes or "all-to-all" in o.kinds),
 )  # fmt: skip

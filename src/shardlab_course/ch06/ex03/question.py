@@ -18,9 +18,9 @@ from shardlab_course.ch06.shared import (
     right,
     summed_products,
 )
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Misconception, Question, WrongCost
 
-WHOLE_SUM = (AMBIGUOUS, Misconception(
+WHOLE_SUM = (AMBIGUOUS, WrongCost(
     "sum-left-open", "Each device still holds its own term: the output is unreduced along x, not replicated.",
     1, when=lambda o: "x" in o.terms[0]))  # fmt: skip
 
@@ -29,13 +29,13 @@ def cut_sum(other: Spec) -> tuple[Misconception, ...]:
     """Of a sum that is to be cut along one dimension, where `other` cuts the other one."""
     return (
         AMBIGUOUS,
-        Misconception(
+        WrongCost(
             "sum-not-cut", "The sum is whole on every device; name x in the dimension that is to be cut.",
             1, when=lambda o: right(o, summed_products) and lies(o, ())),
-        Misconception(
+        WrongCost(
             "cut-the-other-way", "The sum is cut along the other dimension: entries of a spec are dimensions, in "
             "order.", 1, when=lambda o: right(o, summed_products) and lies(o, other)),
-        Misconception(
+        WrongCost(
             "sum-left-open", "Each device still holds its own term: the output is unreduced along x.",
             1, when=lambda o: "x" in o.terms[0]),
         GATHERED_TERMS,
@@ -44,7 +44,7 @@ def cut_sum(other: Spec) -> tuple[Misconception, ...]:
 
 TERMS = (
     AMBIGUOUS,
-    Misconception(
+    WrongCost(
         "sum-already-paid",
         "The terms are added up already. Nothing has to move as long as the type says who still has to add.",
         2, when=lambda o: bool(o.kinds & {"all-reduce", "reduce-scatter"}) and not o.terms[0]),
@@ -52,16 +52,16 @@ TERMS = (
 )  # fmt: skip
 LATE = (
     AMBIGUOUS,
-    Misconception(
+    WrongCost(
         "pays-three-times",
         "More than one sum is added up over the devices, and each moves its bytes. Terms may be added to terms first, "
         "without communication.",
         2, when=lambda o: right(o, summed_products)
         and moved(o, "all-reduce") >= 2 * summed_products(*o.inputs[:2]).size * 4),
-    Misconception(
+    WrongCost(
         "never-pays",
         "The sum of the three is still unreduced along x; jax.reshard adds it up.", 2, when=lambda o: "x" in o.terms[0]),
-    Misconception(
+    WrongCost(
         "joins-sharded-dimensions",
         "To put matrices side by side along a dimension that is sharded moves their blocks to other devices.",
         3, when=lambda o: "all-to-all" in o.kinds),

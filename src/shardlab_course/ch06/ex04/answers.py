@@ -1,6 +1,8 @@
 import re
+
 import shardlab as sl
 from shardlab_course.answers import right, told, wrong
+
 
 def entries(kind):
     inside = kind[kind.index("[") + 1 : -1]

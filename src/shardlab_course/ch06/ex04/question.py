@@ -8,43 +8,43 @@ from shardlab_course.ch06.ex04 import oracle as of
 from shardlab_course.shared.kinds import KINDS
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 WRONG_KINDS = (
-    Misconception(
+    WrongValues(
         "typed-sharded-so-quiet",
         "The type says where the result lies, not how it came there: nothing in it forbids to gather, compute "
         "everything everywhere, and slice, and XLA for CPU of JAX 0.10 does.", 1, like=lambda got: not got["fft"]),
-    Misconception(
+    WrongValues(
         "all-suspected", "A sort along a dimension that is whole on each device needs nobody else.", 1,
         like=lambda got: any("-" in kind for kind in got["sort"])),
-    Misconception(
+    WrongValues(
         "softmax-stays-at-home", "A softmax divides by a sum over the whole row, and each row lies on several devices.",
         1, like=lambda got: not got["softmax"]),
 )  # fmt: skip
 AUDIT = (
-    Misconception(
+    WrongValues(
         "trusts-the-type", "Types alone cannot say it: that is the mistake to be caught. Look into the compiled text.",
         1, like=of.mistaken(types=True)),
-    Misconception(
+    WrongValues(
         "counts-words",
         "The words also stand in names and in op_name, where they mean nothing; look for the operation, before its "
         "bracket.", 2, like=of.mistaken(words=True)),
-    Misconception(
+    WrongValues(
         "compares-whole-types",
         "The dtype and the sizes may change without any resharding; compare what stands behind each @.",
         2, like=of.mistaken(text=True)),
-    Misconception(
+    WrongValues(
         "knows-gathers-only", "An all-gather is one way of moving; there are reductions, exchanges and permutes too.",
         1, like=of.mistaken(gathers=True)),
-    Misconception(
+    WrongValues(
         "start-forgotten", "An asynchronous collective is written with -start behind its name, and moves as much.",
         2, like=of.mistaken(found=lambda hlo: re.search(rf" ({of.KINDS})\(", hlo))),
-    Misconception(
+    WrongValues(
         "tuples-have-blanks",
         "What stands between the equals sign and the operation may contain blanks: where several arrays come out, it is a "
         "tuple.", 2, like=of.mistaken(found=lambda hlo: re.search(rf"= \S+ ({of.KINDS})(-start)?\(", hlo))),
-    Misconception(
+    WrongValues(
         "dimensions-forgotten",
         "Both types name the same axes, but of different dimensions: from rows to columns is a resharding.",
         3, like=of.mistaken(anywhere=True)),

@@ -1,5 +1,6 @@
 import jax
 import jax.numpy as jnp
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P

@@ -6,27 +6,27 @@ from shardlab.placement import Axes
 from shardlab_course.ch06.ex05 import oracle as of
 from shardlab_course.ch06.shared import AMBIGUOUS, ROWS, explicit, lies, moved, program, right, weight_gathered
 from shardlab_judge.cases import Case, Input
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram
 
 PORTED = (
-    Misconception(
+    WrongProgram(
         "constraint-is-an-assert",
         "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
         1, error="acts as an assert"),
     AMBIGUOUS,
-    Misconception(
+    WrongCost(
         "constraint-deleted",
         "Every device has all rows of the output. So it is where X was never cut, because its constraint was deleted "
         "with the error, or where the last product is asked to be whole.", 2, when=lambda o: lies(o, ())),
-    Misconception(
+    WrongCost(
         "resharded-at-the-end",
         "All rows were computed and added up on every device, and cut afterwards: X has to be cut first.",
         2, when=lambda o: right(o, of.mlp) and moved(o, "all-reduce") == o.inputs[0].nbytes),
-    Misconception(
+    WrongCost(
         "weights-made-whole",
         "The weights were brought to every device, and the hidden units are no longer divided. Leave them where they lie.",
         2, when=weight_gathered),
-    Misconception(
+    WrongCost(
         "whole-batch-everywhere",
         "X was cut too late, or never: every device worked on all rows, and threw most of them away.",
         3, when=of.all_rows_worked_on),

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from shardlab_course.ch06.ex06 import oracle as of
 from shardlab_course.ch06.shared import AMBIGUOUS, LINE, WIDE, program, weight_gathered
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
-GATHERS_WEIGHTS = Misconception(
+GATHERS_WEIGHTS = WrongCost(
     "gathers-the-weights", "The weights were brought to every device; what has to be added is one number a unit.",
     2, when=weight_gathered)  # fmt: skip
 AUTO = (GATHERS_WEIGHTS,)
 EXPLICIT = (AMBIGUOUS, GATHERS_WEIGHTS)
 MANUAL = (
-    Misconception(
+    WrongProgram(
         "left-to-the-compiler", "This one is to be written with jax.shard_map, the sum over devices inside of it.",
         1, when=lambda o: not o.manual),
-    Misconception(
+    WrongValues(
         "terms-returned", "Each device took its own term for the sum. Add terms up over x, before bias and sigmoid.",
         2, local=of.local_layer),
-    Misconception(
+    WrongProgram(
         "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies. A sum over x "
         "makes x go; and nothing here has to depend on where along y a device is.",
         2, error="can't be statically inferred"),
-    Misconception(
+    WrongValues(
         "mean-for-sum",
         "pmean is the mean of the terms: the sum comes out divided by the number of devices along "
         "x.", 3, when=of.mean_of_terms),
-    Misconception(
+    WrongValues(
         "bias-added-n-times",
         "The bias is in every device's term, so the sum has it once for each device along x.", 3, when=of.bias_each_time),
-    Misconception(
+    WrongValues(
         "curved-before-the-sum",
         "The sigmoid of a sum is not the sum of sigmoids: add the terms first.", 3, when=of.curved_terms),
     GATHERS_WEIGHTS,

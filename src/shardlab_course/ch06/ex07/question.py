@@ -8,45 +8,45 @@ from shardlab_course.ch06.shared import explicit, lies, moved, program, right
 from shardlab_course.shared import products
 from shardlab_judge.cases import Case, Input
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 COPIES = (
-    Misconception(
+    WrongValues(
         "published-claim",
         "So the published text says. P('x') cuts into as many parts as x has devices, 2; along y all four hold the same.",
         1, like=1),
-    Misconception(
+    WrongValues(
         "before-not-after", "That was before: the sum comes out over y, 4 parts, with a copy along x.", 1, like=2),
-    Misconception("parts-not-copies", "All eight hold something, but not all hold the same.", 1, like=8),
+    WrongValues("parts-not-copies", "All eight hold something, but not all hold the same.", 1, like=8),
 )  # fmt: skip
 FULLY = (
-    Misconception(
+    WrongValues(
         "rows-added-up-each",
         "axis=0 is the dimension that the sum takes away: the rows are added to each other, and the columns stay.",
         1, like=lambda x: x.sum(axis=1), when=lambda o: products.shape(o) == o.inputs[0].shape[:1]),
-    Misconception(
+    WrongProgram(
         "two-entries", "The sum has one dimension, so its spec has one entry: both axes go into it, as a tuple.",
         2, error=r"\(1, P\('\w', '\w'\)\)|\(2\) must be equal to aval's ndim \(1\)"),  # JAX 0.10 says it, or 0.12
-    Misconception(
+    WrongCost(
         "published-answer",
         "P('x') is the published answer: it cuts over x only, so along y all devices hold the same, and it moves the "
         "blocks besides.", 1, when=lambda o: lies(o, ("x",))),
-    Misconception(
+    WrongCost(
         "as-the-sum-leaves-it", "The sum lies over y, and the devices along x hold copies of it. Cut further.",
         1, when=lambda o: lies(o, ("y",)) and not any(o.terms)),
-    Misconception(
+    WrongCost(
         "other-order",
         "Each element has one device, but often not one that held it after the sum: blocks have to be sent. Let y stay "
         "the slower of the two.", 2, when=lambda o: lies(o, (("x", "y"),)) and right(o, of.column_sums)),
-    Misconception(
+    WrongCost(
         "made-whole", "The sum lies whole on every device, or did on the way.",
         1, when=lambda o: products.shape(o) == o.inputs[0].shape[1:] and (
             lies(o, ()) or moved(o, "all-gather") == o.inputs[0].shape[1] * 4)),
-    Misconception(
+    WrongCost(
         "array-moved",
         "The whole array was rearranged before its rows were added up. After the sum there is only one row to place.",
         2, when=lambda o: "all-to-all" in o.kinds),
-    Misconception(
+    WrongProgram(
         "constraint-is-an-assert",
         "On Explicit axes with_sharding_constraint moves nothing: it compares the spec with the type, and with no mesh set "
         "it refuses any that names an axis. To move, use jax.reshard.", 1,

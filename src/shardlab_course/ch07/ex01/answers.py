@@ -1,5 +1,7 @@
 import itertools
+
 import numpy as np
+
 from shardlab_course.answers import right, wrong
 
 

@@ -9,27 +9,27 @@ import numpy as np
 
 from shardlab_course.ch07.ex01 import oracle as of
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 EMULATE = (
-    Misconception(
+    WrongValues(
         "unmentioned-axis-sums",
         "An axis that out_spec leaves out says that all copies are equal, and one is taken. Nothing is added up.", 1,
         like=functools.partial(of.emulated, copy="sum")),
-    Misconception(
+    WrongValues(
         "last-copy-taken",
         "Of several copies the last one was taken. Where they are not equal, the answer is that of coordinate 0.", 2,
         like=functools.partial(of.emulated, copy="last")),
-    Misconception(
+    WrongValues(
         "axis-order-free", "In an entry with two axes the first is the slow one, on the way in and on the way out.", 2,
         like=functools.partial(of.emulated, slowest="last")),
-    Misconception(
+    WrongValues(
         "body-sees-everything",
         "The body was given the whole arrays. It sees one block of each, once for every device.", 1, like=of.whole),
-    Misconception(
+    WrongValues(
         "blocks-not-joined",
         "The devices' results were returned as a list. out_spec says how they become one array.", 1, like=of.listed),
-    Misconception(
+    WrongValues(
         "out-spec-ignored",
         "The results of all devices were set one below another. out_spec says along which dimension, if at all.", 2,
         like=functools.partial(of.listed, join=lambda made: np.concatenate(made))),

@@ -5,37 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 WRONG_SHAPES = (
-    Misconception(
+    WrongValues(
         "out-specs-sums",
         "Leaving y out of out_specs adds nothing up. It promises that devices along y agree; in F they do not, and JAX "
         "says so.", 1, like=lambda got: got["F"] == [8]),
-    Misconception(
+    WrongValues(
         "scalar-concatenated", "A scalar has no dimension along which blocks could be put side by side: H is refused.", 1,
         like=lambda got: got["H"] != "error"),
-    Misconception(
+    WrongValues(
         "copies-are-one",
         "Named in out_specs, an axis puts blocks side by side, equal ones too: C has its rows four times.", 1,
         like=lambda got: got["C"] == [8, 12]),
-    Misconception(
+    WrongValues(
         "specs-cancel",
         "Out specs do not undo in specs. Take the block's shape after the body, and multiply by the axes that out_specs "
         "names.", 2, like=lambda got: got["B"] == [8, 12] or got["D"] == [8, 12]),
-    Misconception(
+    WrongValues(
         "sums-out-the-rows", "In G each device has 2 rows left, and x, named in out_specs, makes 8 of them.", 2,
         like=lambda got: got["G"] == [2]),
 )  # fmt: skip
 VALUES = (
-    Misconception(
+    WrongValues(
         "out-specs-sums",
         "With P() on both sides every device returns its copy, and one of the copies is the output: nothing is added.", 1,
         like=lambda got: got["a"] in ([8, 16], [4, 8], [2, 4])),
-    Misconception(
+    WrongValues(
         "sum-of-copies-is-one", "A psum adds what each device has, and four equal copies add up to four times the value.", 2,
         like=lambda got: got["c"] == [1, 2]),
-    Misconception(
+    WrongValues(
         "all-devices-counted", "psum over x adds along x only: 4 devices, not 8.", 2, like=lambda got: got["c"] == [8, 16]),
 )  # fmt: skip
 

@@ -8,40 +8,40 @@ from shardlab_course.shared.kinds import ERRORS
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 CHECKED = (
-    Misconception(
+    WrongValues(
         "lie-not-noticed",
         "The block varies over x, its type says so, and out_specs denies it: that is refused, whatever the values "
         "are.", 1,
         like=lambda got: got != "ValueError"),
 )  # fmt: skip
 UNCHECKED = (
-    Misconception(
+    WrongValues(
         "gathered-for-you",
         "Nothing brings blocks together: what comes out has the shape of one block.", 1, like=lambda got: len(got) == 16),
-    Misconception(
+    WrongValues(
         "last-shard-shown", "Of the eight that differ, the first device's block is what NumPy is given.", 1,
         like=[14.0, 15.0]),
-    Misconception("out-specs-sums", "out_specs adds nothing up.", 1, like=[56.0, 64.0]),
+    WrongValues("out-specs-sums", "out_specs adds nothing up.", 1, like=[56.0, 64.0]),
 )  # fmt: skip
 HOLDERS = (
-    Misconception(
+    WrongValues(
         "believes-the-sharding",
         "The sharding says that all eight hold the same. It repeats what out_specs claimed; nobody looked.", 2, like=8),
 )  # fmt: skip
 HONEST = (
     PROMISE, LEFT,
-    Misconception(
+    WrongValues(
         "first-shard-only",
         "The output has the shape of one block: with the check off, each device returned its own, and the first one's is "
         "shown.", 1, when=of.own_blocks),
-    Misconception(
+    WrongCost(
         "blocks-repeated",
         "Each device returned the whole vector, and out_specs set these side by side; with P() one copy is taken.", 1,
         when=lambda o: each(o, lambda d: o.inputs[0]) and shape(o) != o.inputs[0].shape),
-    Misconception(
+    WrongCost(
         "sums-padded-blocks",
         "Blocks were padded to full length, and reduced: an all-reduce costs twice a gather.", 2,
         when=lambda o: same(o, o.inputs[0]) and o.kinds == {"all-reduce"}),

@@ -6,37 +6,37 @@ from shardlab_course.ch07.ex05 import oracle as of
 from shardlab_course.ch07.shared import GATHERS, LINE, MESHES, PARTS, PROMISE, WIDE, drawing, finite
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 MASKED = (
     PROMISE, LEFT,
-    Misconception(
+    WrongValues(
         "mean-of-means",
         "Means were put together, which gives every device, or sentence, the same weight, however few words it has. Add "
         "sums and counts up first, then divide once.", 1, when=of.mean_of_means),
-    Misconception(
+    WrongValues(
         "padding-counted", "All entries were averaged, behind the end of the sentences too.", 1,
         like=lambda losses, lengths: losses.mean()),
-    Misconception(
+    WrongValues(
         "padding-as-zeros", "The padding is zero in the sum, and still counted in the denominator.", 1,
         like=lambda losses, lengths: of.masked_mean(losses, lengths) * lengths.sum() / losses.size),
-    Misconception(
+    WrongValues(
         "each-device-its-own",
         "Each device returned the mean of its own sentences: sums, and counts, are to be added up over devices.", 1,
         local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),
-    Misconception(
+    WrongValues(
         "psum-and-pmean", "The mean is as many times too large or too small as x has devices: one of the two sums is a "
         "pmean, say, and the other a psum.", 2, when=lambda o: of.scaled(o, of.masked_mean)),
-    Misconception(
+    WrongValues(
         "own-words-counted", "The losses of all devices were added, and divided by the words of one: count over all too.", 2,
         when=of.own_counts),
-    Misconception(
+    WrongValues(
         "nothing-by-nothing", "A device without a word divides zero by zero, and whatever that is added to is no number "
         "either. Add up first; divide once, at the end.", 2, when=lambda o: not finite(o)),
-    Misconception(
+    WrongValues(
         "nothing-counts-as-one", "max(count, 1) stands before the sum over devices, so a device without a word counts as "
         "one. Add the counts first.", 2, when=of.nothing_as_one),
-    Misconception(
+    WrongValues(
         "last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
         when=of.last_word_too),
     GATHERS, PARTS,

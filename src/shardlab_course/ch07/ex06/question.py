@@ -20,64 +20,64 @@ from shardlab_course.ch07.shared import (
 )
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
-OVERFLOW = Misconception(
+OVERFLOW = WrongValues(
     "no-maximum-subtracted",
     "Some value is no number: float32 holds neither exp(100) nor exp(-200). Subtract the maximum of the row first, the "
     "same on all devices.", 2,
     when=lambda o: not finite(o))  # fmt: skip
-PART_OF_ROW = Misconception(
+PART_OF_ROW = WrongValues(
     "part-of-the-row-summed", "The maximum is right, but the sum is not that of the whole row, and far below the maximum it "
     "is zero. Add up the block's columns, then psum over x; divide, or take the logarithm, after that.", 2,
     when=of.sums_a_part)  # fmt: skip
-ONE_MAXIMUM = Misconception(
+ONE_MAXIMUM = WrongValues(
     "one-maximum-for-all-rows", "The largest logit of all rows was subtracted. In a row that lies far below it every "
     "exponential is zero: subtract the maximum of the row.", 2,
     when=lambda o: of.overflows(o, of.one_maximum))  # fmt: skip
-MEAN = Misconception(
+MEAN = WrongValues(
     "mean-for-maximum", "What was subtracted from a row, such as its mean, lies so far below some logit that the "
     "exponential of the difference is too large for float32. Above the maximum there is none.", 2,
     when=lambda o: of.overflows(o, of.row_means))  # fmt: skip
 SOFTMAX = (
     LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,
-    Misconception(
+    WrongValues(
         "pmean-for-psum", "pmean divides the sum by the number of devices along x: all is as many times too large.", 2,
         when=lambda o: same(o, devices(o) * of.softmax(o.inputs[0].astype(np.float64)))),
-    Misconception(
+    WrongValues(
         "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to the number of devices "
         "along x.", 1,
         local=lambda at, x: of.softmax(x)),
-    Misconception(
+    WrongValues(
         "own-maximum", "Each device subtracted its own maximum: the sums are in different units, and cannot be added.", 2,
         when=of.own_maximum),
-    Misconception(
+    WrongValues(
         "devices-compared",
         "pmax and psum go over devices, element by element; the block's own columns are still to be reduced.", 1,
         when=of.softmax_over_devices),
-    Misconception(
+    WrongValues(
         "everything-adds-up", "All rows together add up to 1. Reduce over dimension 1 only.", 1,
         like=lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum()),
-    Misconception(
+    WrongValues(
         "columns-add-up", "Softmax was taken over dimension 0: columns add up to 1 instead of rows.", 1,
         like=lambda x: of.softmax(x.T).T),
     GATHERS, PARTS,
-    Misconception(
+    WrongCost(
         "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number a row first.", 2,
         when=whole_blocks),
 )  # fmt: skip
 LOGSUMEXP = (
     PROMISE, LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,
-    Misconception(
+    WrongValues(
         "pmean-for-psum", "pmean divides the sum by the number of devices along x, and the logarithm of that is missing.", 2,
         when=of.logarithm_of_mean),
-    Misconception(
+    WrongValues(
         "maximum-forgotten", "What was subtracted before exp has to be added after log.", 2,
         like=lambda x: of.logsumexp(x) - x.max(1)),
-    Misconception(
+    WrongValues(
         "logarithms-added", "The logarithm of a sum is not the sum, or mean, of logarithms: add the exponentials up.", 1,
         when=of.summed_logarithms),
-    Misconception(
+    WrongValues(
         "each-device-its-own",
         "Each device returned the logarithm of its own sum: exponentials are to be added up over devices.", 1,
         local=lambda at, x: of.logsumexp(x)),

@@ -7,38 +7,38 @@ import numpy as np
 from shardlab_course.ch07.ex07 import oracle as of
 from shardlab_course.ch07.shared import LINE, MESHES, WIDE, drawing, shape
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 SOLVES = (
-    Misconception(
+    WrongProgram(
         "vector-looks-like-matrix",
         "With two dimensions b is taken for a matrix, and not for the stack of vectors that it is. A[0] and b[0] of a block "
         "are one system; jax.vmap says that there is a stack.", 1,
         error=r"Invalid shapes for solve|contracting dimensions to have the same shape, got \(\d+,\) and \([18],\)"),
-    Misconception(
+    WrongProgram(
         "brought-to-the-host",
         "NumPy, and process_allgather, need arrays that are there; inside jit none is. And there is nothing to bring "
         "together: process_allgather would even stack the result in one dimension more.", 2,
         error="TracerArrayConversionError|process_allgather|multihost"),
-    Misconception(
+    WrongValues(
         "block-dimension-lost",
         "A[0] took the block's first dimension away, so the vectors were set end to end: put it back with [None].", 2,
         when=lambda o: shape(o) == (o.inputs[1].size,)),
-    Misconception(
+    WrongCost(
         "one-system-only",
         "One solution came out. A[0] of the whole array is one system of all; inside shard_map it is each device's own, and "
         "out_specs sets the solutions one below another.", 1,
         when=lambda o: shape(o) == o.inputs[1].shape[1:]),
-    Misconception(
+    WrongValues(
         "damping-forgotten", "The matrix is A + 16 I.", 1,
         like=lambda A, b: np.stack([np.linalg.solve(m, v) for m, v in zip(A, b)])),
-    Misconception(
+    WrongValues(
         "transposed", "The solution of the transposed system: A[0] @ x should give b[0].", 1,
         like=lambda A, b: of.solves(A.transpose(0, 2, 1), b)),
-    Misconception(
+    WrongCost(
         "everyone-solves-all", "All matrices were brought to every device, and a device needs its own.", 1,
         when=lambda o: any(c.payload_bytes >= o.inputs[0].nbytes for c in o.collectives)),
-    Misconception(
+    WrongCost(
         "whole-everywhere", "Some devices hold the same solutions. Each should solve one system, and keep what it found: "
         "in_specs and out_specs name all axes of the mesh.", 2,
         when=lambda o: o.placements[0].copies > 1),

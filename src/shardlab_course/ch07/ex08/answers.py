@@ -1,9 +1,11 @@
 import jax
 import jax.numpy as jnp
+
 import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 
 P = jax.P
+
 
 def everywhere(part):
     return jax.lax.all_gather(part, "x", axis=1, tiled=True, to="invarying")

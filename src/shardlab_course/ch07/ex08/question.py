@@ -7,57 +7,57 @@ from shardlab_course.ch07.shared import LINE, MESHES, PROMISE, WIDE, drawing, sa
 from shardlab_course.shared.kinds import KINDS
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 WRONG_KINDS = (
-    Misconception(
+    WrongValues(
         "rows-are-independent-so-free",
         "They are, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers the "
         "rest. (XLA for TPU has a rule for the two best of short rows.)", 1,
         like=lambda got: not got),
-    Misconception(
+    WrongValues(
         "thinks-of-sums", "Nothing is added up: XLA for CPU brings all rows to every device.", 1,
         like=lambda got: "all-reduce" in got),
 )  # fmt: skip
-TRAVEL = Misconception(
+TRAVEL = WrongProgram(
     "custom-partitioning-stays-home",
     "custom_partitioning calls your Python while XLA compiles, so such a program cannot be exported, nor graded. "
     "shard_map says the same in the program itself.", 1, error="host_callback")  # fmt: skip
 BY_ROW = (
     TRAVEL,
-    Misconception(
+    WrongCost(
         "compiler-does-not-know",
         "On the whole array XLA for CPU sends all rows to every device. In shard_map, with in_specs that cut the rows as "
         "they lie, a device takes its own.", 1, when=lambda o: not o.manual and "all-gather" in o.kinds),
-    Misconception(
+    WrongValues(
         "best-of-columns", "The best were sought down the columns, in dimension 0.", 1, when=of.down_columns),
-    Misconception(
+    WrongValues(
         "three-or-one", "Two are wanted for each "
         "row.", 1, when=lambda o: shape(o)[0] == len(o.inputs[0]) and shape(o)[1] != of.BEST),
 )  # fmt: skip
 BY_COLUMN = (
     TRAVEL, PROMISE,
-    Misconception(
+    WrongValues(
         "local-index-as-global",
         "What is largest is right. A column found in a block is counted from the block's start: add axis_index times the "
         "block's width.", 2, when=of.local_columns),
-    Misconception(
+    WrongValues(
         "column-among-candidates",
         "What is largest is right. top_k of the gathered candidates says which candidate it was, 0 to 2n - 1; fetch that "
         "one's own column.", 2, when=of.places_of_candidates),
-    Misconception(
+    WrongValues(
         "place-by-place",
         "pmax compares all best with each other, and all second best. The best two of the row may be on one device.", 1,
         when=of.place_by_place),
-    Misconception(
+    WrongCost(
         "padded-and-summed", "Candidates were padded to full length, and reduced: an all-reduce costs twice a gather.", 2,
         when=lambda o: o.kinds == {"all-reduce"} and same(o, of.best(o.inputs[0])[0])
         and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
-    Misconception(
+    WrongValues(
         "best-of-each-device",
         "Each device returned the best of its own columns; the best of all are among them, and nobody compared.", 1,
-        when=lambda o: not o.collectives, breaks=True),
-    Misconception(
+        when=lambda o: not o.collectives),
+    WrongCost(
         "scores-gathered",
         "All scores were gathered. No score that is not among the best two of its device can be among the best two of all.",
         2, when=lambda o: any(c.kind == "all-gather" and c.payload_bytes == o.inputs[0].nbytes for c in o.collectives)),

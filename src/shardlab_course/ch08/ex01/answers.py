@@ -1,8 +1,10 @@
 import jax
 import jax.numpy as jnp
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P
+
 
 def ring(n, by=1):
     return [(d, (d + by) % n) for d in range(n)]

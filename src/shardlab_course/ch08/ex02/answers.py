@@ -1,7 +1,9 @@
 import jax
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P
+
 
 def ring(n, by=1):
     return [(d, (d + by) % n) for d in range(n)]

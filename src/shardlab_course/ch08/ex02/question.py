@@ -18,22 +18,22 @@ from shardlab_course.ch08.shared import (
     terms,
 )
 from shardlab_course.shared.manual import LEFT
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongProgram, WrongValues
 
-PARTS = Misconception(
+PARTS = WrongProgram(
     "promise-not-proved",
     "out_specs=P() says that all devices end with the same. Here each is to end with its own part of the sum: P('x').", 2,
     error="can't be statically inferred")  # fmt: skip
 
 SUMMING = (
-    Misconception(
+    WrongValues(
         "same-chunk-everywhere",
         "In each round every device adds its chunk of the same number, so different chunks meet in one sum; which chunk "
         "is due depends on axis_index.", 2, when=of.same_chunk_everywhere),
-    Misconception(
+    WrongValues(
         "term-counted-twice",
         "Every sum has one device's term twice: n terms are n - 1 additions.", 2, when=lambda o: of.miscounted(o, 1)),
-    Misconception(
+    WrongValues(
         "term-left-out",
         "Every sum lacks one device's term. n - 1 hops bring n - 1 terms to what a sum begins with: let it begin with a "
         "chunk, not with zeros, and add one after the last hop too.",

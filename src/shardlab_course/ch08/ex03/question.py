@@ -23,40 +23,40 @@ from shardlab_course.ch08.shared import (
     terms,
 )
 from shardlab_course.shared import rings
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 REDUCE = (
     *GATHERING, SUMS, KEPT, ROTATION, ENDS,
-    Misconception(
+    WrongCost(
         "sends-all-it-has",
         "The buffer travels, with sums that the next device has already; only the sum that came last is news.",
         1, when=lambda o: adds_up(o) and rings.largest(o) > o.inputs[0][0].nbytes // rings.devices(o)),
-    Misconception(
+    WrongValues(
         "arrival-order",
         "Each device laid the sums down in the order in which they came; a sum's place is the number of its chunk.",
         2, when=lambda o: rotated(o, summed(o.inputs[0]))),
-    Misconception(
+    WrongValues(
         "counts-the-wrong-way",
         "In the second half the places go the wrong way round. After i hops to the next device you hold the sum that "
         "began on (d - i) % n, after i hops to the one before that of (d + i) % n.", 2,
         when=lambda o: mirrored(o, summed(o.inputs[0]))),
-    Misconception(
+    WrongCost(
         "half-an-all-reduce",
         "Every device holds one finished chunk, and there it ends; the second half passes the sums round once more.",
         1, when=of.ends_halfway),
-    Misconception(
+    WrongValues(
         "one-hop-short", "Finished sums are missing, with zeros in their place: the second half takes n - 1 hops as well, "
         "and a device keeps its own and every arrival.", 2, when=lambda o: incomplete(o, summed(o.inputs[0]))),
-    Misconception(
+    WrongValues(
         "term-left-out",
         "Every sum lacks one device's term. In the first half it begins with a chunk, not with zeros, and each of n - 1 "
         "hops, the last one too, is followed by an addition.", 2, when=of.short_sums),
-    Misconception(
+    WrongValues(
         "finished-sums-added",
         "Some sums have a term more than once. In the first half each device adds its own once to each; in the second what "
         "arrives is finished, and is not added.",
         2, when=lambda o: bool(np.any(of.tally(o) > 1))),
-    Misconception(
+    WrongValues(
         "unfinished-sum-passed-on",
         "Some sums lack terms: the first half ends too early or does not add at every stop, or the second ends too early, "
         "or passes on another chunk than the one that is finished.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),

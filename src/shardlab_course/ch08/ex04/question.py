@@ -5,27 +5,27 @@ from __future__ import annotations
 from shardlab_course.ch08.ex04 import oracle as of
 from shardlab_course.ch08.shared import BLOCKS, FIVE, GATHER, GATHERING, ROWS, TOO_MANY, WHOLE, program, rows, unchanged
 from shardlab_course.shared import rings
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost
 
 BOTH_WAYS = (
     *GATHERING, *GATHER[len(GATHERING) : len(GATHERING) + 4],
-    Misconception(
+    WrongCost(
         "still-one-way", "All blocks still travel one way round: n - 1 hops, each of which waits for the one before.",
         1, when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 1),
-    Misconception(
+    WrongCost(
         "one-way-after-the-other", "There are hops in both directions, and each waits for the one before: let both "
         "ways begin with the device's own block, and send on what just came.", 1,
         when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 2),
-    Misconception(
+    WrongCost(
         "halves-both-ways",
         "Half a block goes each way, but all the way round: each hop is shorter, and there are as many of them in a row. "
         "Whole blocks need to go half round only.",
         2, when=lambda o: of.both_all_round(o) and rings.largest(o) < o.inputs[0].nbytes // rings.devices(o)),
-    Misconception(
+    WrongCost(
         "blocks-arrive-twice",
         "Whole blocks go all the way round, both ways, so each arrives twice. It is enough to go half round.",
         2, when=of.both_all_round),
-    Misconception(
+    WrongCost(
         "antipode-sent-twice", "With an even n the block from opposite comes from both sides; it is needed once.",
         3, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.needless(o)
         and rings.devices(o) % 2 == 0 and o.depth == rings.devices(o) // 2),

@@ -6,37 +6,37 @@ from shardlab_course.ch08.ex05 import oracle as of
 from shardlab_course.ch08.shared import BLOCKS, ROWS, program, rows
 from shardlab_course.shared import rings
 from shardlab_course.shared.manual import LEFT
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 HALO = (
     LEFT,
-    Misconception(
+    WrongCost(
         "edges-for-everybody",
         "The edges of all blocks go to all devices, and each needs two of those rows; that grows with every device.",
         2, when=lambda o: of.brings_together(o) and rings.largest(o) < o.inputs[0].nbytes),
-    Misconception(
+    WrongCost(
         "gathers-everything", "The array is gathered, and each device needs two rows of it.", 1, when=of.brings_together),
-    Misconception(
+    WrongValues(
         "wraps-around",
         "Beyond an end the row of the other end was taken: a permutation closes the ring, and this line has ends.",
         1, when=of.wrapped),
-    Misconception(
+    WrongValues(
         "no-exchange",
         "Every block was filtered as if nothing lay beside it: right inside, wrong in the rows beside another block.",
         1, when=of.lonely),
-    Misconception(
+    WrongValues(
         "one-side-only", "Only one of a block's two edges got its neighbour's row, the other one zeros: a device needs a "
         "row from the one before and a row from the one after, so two permutes.", 1, when=of.one_sided),
-    Misconception(
+    WrongValues(
         "neighbours-mixed-up",
         "A row from the wrong side, or the wrong one of the right side: above you lies the last row of the device before, "
         "below you the first row of the device after.", 2, when=of.mixed_up),
-    Misconception(
+    WrongValues(
         "edge-rows-repeated",
         "Beyond the ends the first and the last row were repeated; asked for are zeros, which ppermute leaves there "
         "anyway.",
         2, like=lambda x: of.filtered(x, x[0], x[-1])),
-    Misconception(
+    WrongCost(
         "sends-whole-blocks", "More than one row is sent to each side, and one of them is used; slice before you send.",
         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0][0].nbytes),
 )  # fmt: skip

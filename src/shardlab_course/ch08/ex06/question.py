@@ -4,39 +4,39 @@ from __future__ import annotations
 
 from shardlab_course.ch08.ex06 import oracle as of
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 STEPS = (
-    Misconception(
+    WrongValues(
         "one-phase-only", "Adding up is half of it: the sum has to come back, in as many steps again.", 1,
         like=of.steps_with(once=True)),
-    Misconception(
+    WrongValues(
         "tree-as-deep-as-wide", "A tree halves the number of holders in each step: it takes log2(n) steps, not n - 1.", 2,
         like=of.steps_with(linear=True)),
-    Misconception(
+    WrongValues(
         "logarithm-rounded-down", "With 5 devices one is left over after two halvings, and takes a third: round up.", 3,
         like=of.steps_with(rounded=True)),
-    Misconception(
+    WrongValues(
         "hops-of-a-closed-ring", "n chunks pass n - 1 links: nobody sends a chunk back to where it began.", 2,
         like=of.steps_with(more=1)),
 )  # fmt: skip
 SECONDS = (
-    Misconception(
+    WrongValues(
         "ring-sends-everything", "A hop of the ring carries one chunk, V / n bytes.", 1, like=of.seconds_with(whole=True)),
-    Misconception(
+    WrongValues(
         "tree-sends-chunks",
         "A tree adds whole arrays: each of its hops carries V bytes.", 1, like=of.seconds_with(cut=True)),
-    Misconception(
+    WrongValues(
         "latency-and-bytes-added",
         "In the model of chapter 2 a hop takes its latency or the time of its bytes, whichever is longer, not both.",
         2, like=of.seconds_with(added=True)),
 )  # fmt: skip
 CROSSOVER = (
-    Misconception(
+    WrongValues(
         "latency-of-one-hop",
         "That is the size of a message that takes as long as its latency; at the crossing the ring still waits for its "
         "2 (n - 1) latencies, and the tree for bytes.", 3, like=lambda n, bandwidth, latency: latency * bandwidth),
-    Misconception(
+    WrongValues(
         "chunk-instead-of-array", "From that size on the ring is bound by bytes; it has overtaken the tree before.",
         3, like=lambda n, bandwidth, latency: n * latency * bandwidth),
 )  # fmt: skip

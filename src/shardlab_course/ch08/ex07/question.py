@@ -6,24 +6,24 @@ import math
 from typing import Any
 
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 WRONG_SHAPES = (
-    Misconception(
+    WrongValues(
         "tiled-by-default", "Without tiled=True an all_gather stacks the blocks along a new dimension.",
         1, like=lambda said: said["a"] == [8, 3]),
-    Misconception(
+    WrongValues(
         "new-dimension-always-first",
         "axis says where the new dimension goes.", 2, like=lambda said: said["c"] == [4, 2, 3]),
-    Misconception(
+    WrongValues(
         "scatter-keeps-the-dimension",
         "Without tiled=True psum_scatter takes the scattered dimension away: each device gets one entry of it.",
         1, like=lambda said: said["e"] in ([1, 6], [1, 24])),
-    Misconception(
+    WrongValues(
         "scatter-cuts-anything",
         "Without tiled=True the scattered dimension must be as long as the axis has devices: 8 over 4 is an error.",
         2, like=lambda said: isinstance(said["g"], list)),
-    Misconception(
+    WrongValues(
         "exchange-changes-the-size",
         "An all_to_all moves elements and makes none: what one dimension loses the other gains.",
         2, like=lambda said: isinstance(said["h"], list) and math.prod(said["h"]) != 32),

@@ -5,32 +5,32 @@ from __future__ import annotations
 from shardlab_course.ch08.ex08 import oracle as of
 from shardlab_course.ch08.shared import ROWS, SUMS, TERMS, WHOLE, program, rank, scattered, summed, terms
 from shardlab_course.shared.manual import LEFT
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
-SUM_ITSELF = Misconception(
+SUM_ITSELF = WrongProgram(
     "sums-in-one-go", "That is the finished all-reduce; here it is to be made of a reduce-scatter and an all-gather.",
     1, when=lambda o: "all-reduce" in o.kinds, barred=True)  # fmt: skip
 COMPOSE = (
     LEFT, SUM_ITSELF, SUMS,
-    Misconception(
+    WrongProgram(
         "promise-not-proved",
         "out_specs promises equal copies, and what comes back counts as varying: a block does, and so does what all_gather "
         "returns unless you say to='invarying'.", 2, error="can't be statically inferred"),
-    Misconception(
+    WrongCost(
         "gathers-all-terms",
         "Every device collects all terms and adds them itself: n/2 times the bytes of an all-reduce, n times its additions.",
         1, when=lambda o: o.kinds == {"all-gather"}),
-    Misconception(
+    WrongCost(
         "half-an-all-reduce",
         "Every device holds its own part of the sum, and there it ends; the all-gather is missing.", 1, when=scattered),
-    Misconception(
+    WrongProgram(
         "scatter-not-tiled",
         "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
         2, error="must match shard count"),
-    Misconception(
+    WrongValues(
         "gather-not-tiled", "Without tiled=True the gather stacks the devices' parts along a new dimension.",
         2, when=of.parts_stacked),
-    Misconception(
+    WrongValues(
         "gathers-another-dimension",
         "Scattered along one dimension and gathered along another: the parts do not come together again.",
         2, when=lambda o: "all-gather" in o.kinds and rank(o) == 2 and o.placements[0].shape != o.inputs[0].shape[1:]),

@@ -5,25 +5,26 @@ from __future__ import annotations
 from shardlab_course.ch08.ex09 import oracle as of
 from shardlab_course.ch08.shared import LINE, ROWS, WIDE, Shapes, program, unchanged
 from shardlab_course.shared.manual import LEFT
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
+OTHER_WAY_ROUND = (
+    "split_axis is the dimension that was whole and gets cut, concat_axis the one that was cut and becomes whole."
+)
 EXCHANGE = (
     LEFT,
-    Misconception(
+    WrongCost(
         "gathers-then-slices", "Everything was gathered, and most of it thrown away: n times the bytes of an all-to-all.",
         1, when=lambda o: "all-gather" in o.kinds),
-    Misconception(
+    WrongValues(
         "only-renamed", "Nothing moved: out_specs says where blocks lie, and does not bring them there.",
-        1, when=lambda o: not o.collectives, breaks=True),
-    Misconception(
-        "split-and-concat-swapped",
-        "split_axis is the dimension that was whole and gets cut, concat_axis the one that was cut and becomes whole.",
-        2, when=of.split_again, error="to be divisible"),
-    Misconception(
+        1, when=lambda o: not o.collectives),
+    WrongValues("split-and-concat-swapped", OTHER_WAY_ROUND, 2, when=of.split_again),
+    WrongProgram("split-and-concat-swapped", OTHER_WAY_ROUND, 2, error="to be divisible"),
+    WrongCost(
         "out-specs-as-before",
         "Each device holds the right block, and out_specs says that another dimension is cut than the one that is.",
         2, when=of.right_blocks),
-    Misconception(
+    WrongProgram(
         "not-tiled",
         "Without tiled=True the split dimension must be as long as the axis has devices, and a new one appears for them.",
         2, error="to equal x.shape"),

@@ -7,43 +7,43 @@ from shardlab_course.ch09.shared import FOUR, INPUT_CUT, LINE, cut
 from shardlab_course.shared.kinds import OR_NONE
 from shardlab_judge.items.layout import LayoutItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 COLLECTIVE = (
-    Misconception(
+    WrongValues(
         "columns-taken-for-terms",
         "Columns of the hidden layer are finished; nothing has to be added. But columns of W2 need all hidden units.", 1,
         like="all-reduce"),
 )  # fmt: skip
 FACTOR = (
-    Misconception(
+    WrongValues(
         "price-taken-for-payload", "That is the ratio of the prices, where an all-reduce counts twice. Payloads were asked "
         "for.", 1, like=2),
-    Misconception(
+    WrongValues(
         "same-size", "The best pair moves an output, as wide as the model; this pair moves the hidden layer.", 1, like=1),
-    Misconception(
+    WrongValues(
         "counts-devices", "The gathered array does not depend on how many devices there are: it is whole in the end.", 1,
         like=lambda got: got in (8, 32)),
 )  # fmt: skip
 
-FIRST_BY_ROWS = Misconception(
+FIRST_BY_ROWS = WrongCost(
     "first-by-rows", "The first weight is cut along the dimension that is summed. Multiplied so it gives terms, and the "
     "nonlinearity takes sums: either they are added up before it, or the weight itself is sent.", 1,
     when=lambda o: any(cut(o, i, 0) for i in range(1, len(o.case.inputs) - 1)))  # fmt: skip
-LAST_BY_COLUMNS = Misconception(
+LAST_BY_COLUMNS = WrongCost(
     "last-by-columns", "Columns of the last weight need every hidden unit: every device gets "
     "or computes all of the hidden layer.", 1, when=lambda o: cut(o, len(o.case.inputs) - 1, 1))  # fmt: skip
-LAST_WHOLE = Misconception(
+LAST_WHOLE = WrongCost(
     "last-left-whole", "A device needs only the rows of the last weight that go with its hidden units. Whole, "
     "it takes n times the memory.", 2,
     when=lambda o: cut(o, 1, 1) and not cut(o, len(o.case.inputs) - 1, 0))  # fmt: skip
-WEIGHTS_WHOLE = Misconception(
+WEIGHTS_WHOLE = WrongCost(
     "weights-whole",
     "Nothing is cut in the weights: every device holds and computes everything.",
     1,
     when=of.weights_whole,
 )  # fmt: skip
-DATA_PARALLEL = Misconception(
+DATA_PARALLEL = WrongCost(
     "tokens-cut-weights-whole",
     "Tokens are cut and the weights are whole: that is data parallelism. Each device holds all weights, and Y would be left "
     "in pieces.",
@@ -53,7 +53,7 @@ DATA_PARALLEL = Misconception(
 PLAIN = (FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE, LAST_WHOLE)
 GATED = (
     FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE,
-    Misconception(
+    WrongCost(
         "gate-cut-otherwise", "Gate and up are multiplied element by element, so a device needs the same columns of both.",
         3, when=lambda o: cut(o, 1, 1) != cut(o, 2, 1)),
     LAST_WHOLE,

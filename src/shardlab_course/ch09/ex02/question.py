@@ -6,46 +6,49 @@ from shardlab_course.ch09.ex02 import oracle as of
 from shardlab_course.ch09.shared import LINE, MESHES, PROMISE, ROUNDING, TALL, drawing, mlp, moves_weights
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
-SPREAD = Misconception(
-    "sum-over-the-wrong-axis",
+COUNTED_AGAIN = (
     "The terms differ along `model` alone. Summed over another axis, or once more over `model`, equal copies are counted "
-    "again.", 2,
-    when=of.multiplied, error="psum can only accept axis_name")  # fmt: skip
+    "again."
+)
+SPREAD = (
+    WrongValues("sum-over-the-wrong-axis", COUNTED_AGAIN, 2, when=of.multiplied),
+    WrongProgram("sum-over-the-wrong-axis", COUNTED_AGAIN, 2, error="psum can only accept axis_name"),
+)
 
 MLP = (
-    Misconception(
+    WrongCost(
         "weights-gathered", "Whole weights travel here. An in_spec without `model` asks for all of a weight, so does an "
         "all-gather; leave weights where they lie.", 2, when=moves_weights),
-    LEFT, SPREAD,
-    Misconception(
+    LEFT, *SPREAD,
+    WrongValues(
         "term-returned", "Each device returns the term of its own hidden units, and nobody adds the terms up. "
         "JAX says so of out_specs=P(), as long as its check is on.", 1, local=lambda at, X, W1, W2: mlp(X, W1, W2)),
-    Misconception(
+    WrongCost(
         "adds-finished-columns", "The sum stands after W1. There each device has other columns of the hidden layer, all "
         "finished; added up, they are nothing.", 2, when=of.columns_summed),
-    Misconception("relu-forgotten", "There is no relu between the two products.", 1, like=lambda X, W1, W2: X @ W1 @ W2),
-    Misconception(
+    WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=lambda X, W1, W2: X @ W1 @ W2),
+    WrongValues(
         "mean-instead-of-sum", "pmean divides by the number of devices; the terms of a product are added.", 1,
         when=of.averaged),
     PROMISE,
 )  # fmt: skip
 THREE = (
-    Misconception(
+    WrongCost(
         "weights-gathered", "Whole weights travel here. Leave them where they lie, and move what is computed.", 2,
         when=moves_weights),
     LEFT,
-    Misconception(
+    WrongCost(
         "relu-before-sum", "relu was applied to terms. What is negative in one term and positive in the sum is lost: add "
         "up first.", 1, when=of.relu_on_terms),
-    Misconception(
+    WrongValues(
         "relu-forgotten", "There is a relu after the second product too, once its terms are added up.", 1,
         like=lambda X, W1, W2, W3: mlp(X, W1, W2) @ W3),
-    Misconception(
+    WrongCost(
         "goes-on-with-terms", "The second layer's products were never added up; each device went on with columns of its "
         "own term.", 1, when=of.never_summed),
-    Misconception(
+    WrongCost(
         "reduces-all-columns", "An all-reduce after W2 gives every device all columns, and W3 by rows needs only its own: "
         "that is half for nothing.", 3, when=of.all_of_second),
     PROMISE,

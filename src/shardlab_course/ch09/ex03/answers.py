@@ -1,4 +1,5 @@
 import jax
+
 import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 

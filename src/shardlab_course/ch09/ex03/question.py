@@ -7,31 +7,31 @@ from shardlab_course.ch09.shared import LINE, MESHES, PROMISE, ROUNDING, WIDE, d
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 TIMES = (
-    Misconception(
+    WrongValues(
         "one-extra-a-device", "Of the eight biases in the sum one belongs there; the others are too many.", 1, like=8),
-    Misconception(
+    WrongValues(
         "bias-is-a-copy", "A copy that is added on every device before a sum is added once for every device.", 1, like=0),
-    Misconception("bias-once-too-often", "The sum has the bias of each of the eight devices.", 1, like=1),
+    WrongValues("bias-once-too-often", "The sum has the bias of each of the eight devices.", 1, like=1),
 )  # fmt: skip
 BIASED = (
-    Misconception(
+    WrongCost(
         "parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Of "
         "b1 and of the weights each device needs only its own part, and b2 it has whole.", 2, when=of.moves_parameters),
     LEFT,
-    Misconception(
+    WrongCost(
         "divided-by-a-constant", "Each device adds an eighth of b2, on this mesh too, where they are not eight: ask "
         "mesh.shape, or jax.lax.axis_size, how many share the sum.", 1, when=of.by_a_constant),
-    Misconception(
+    WrongCost(
         "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 1,
         when=of.second_bias_each),
-    Misconception(
+    WrongCost(
         "bias-forgotten", "A bias is missing: b1 goes inside the relu, b2 to the output.", 1, when=of.bias_forgotten),
-    Misconception("bias-after-relu", "b1 is added after the relu; it belongs inside.", 1, like=of.bias_after),
-    Misconception("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
-    Misconception(
+    WrongValues("bias-after-relu", "b1 is added after the relu; it belongs inside.", 1, like=of.bias_after),
+    WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
+    WrongProgram(
         "whole-bias-on-a-slice", "A bias does not fit what it is added to: b1 goes with the hidden layer's columns, cut as "
         "they are, and b2 with the output's.", 2,
         error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((1, )?\d+,?\)"),

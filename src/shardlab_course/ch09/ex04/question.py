@@ -7,57 +7,57 @@ from shardlab_course.ch09.shared import LINE, MESHES, ROUNDING, TALL, block, dra
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 RATIO = (
-    Misconception(
+    WrongValues(
         "saves-communication",
         "An all-reduce is a reduce-scatter and an all-gather. Both are still here, at two places.",
         1,
         like=lambda got: isinstance(got, float | int) and got < 1,
     ),
-    Misconception(
+    WrongValues(
         "gather-comes-on-top", "The all-gather does not come on top: the all-reduce lost its second half.", 1, like=1.5),
 )  # fmt: skip
 SHARE = (
-    Misconception(
+    WrongValues(
         "activations-stay-whole", "Outside the two products every device now holds its own tokens only.", 1, like=1),
-    Misconception("halved", "Tokens are cut over all eight devices.", 1, like=0.5),
+    WrongValues("halved", "Tokens are cut over all eight devices.", 1, like=0.5),
 )  # fmt: skip
 BLOCK = (
     LEFT,
-    Misconception(
+    WrongCost(
         "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 2,
         when=of.block_bias_each),
-    Misconception(
+    WrongCost(
         "residual-on-every-device", "X is added before the sum, on every device: the residual comes out n times. Add your "
         "own tokens after it.", 2, when=of.residual_each),
-    Misconception(
+    WrongCost(
         "residual-forgotten", "The output is the MLP's alone: X is to be added to it.", 1, when=of.residual_forgotten),
-    Misconception(
+    WrongValues(
         "norm-forgotten", "The products take norm(X, scale), and only the residual takes X as it is.", 1,
         like=of.block_without_norm),
-    Misconception(
+    WrongValues(
         "bias-forgotten", "b2 is missing: add it to your own tokens, after the sum.", 1, like=of.block_without_bias),
-    Misconception("residual-of-the-norm", "The residual is X itself, not norm(X, scale).", 1, like=of.block_on_norm),
-    Misconception(
+    WrongValues("residual-of-the-norm", "The residual is X itself, not norm(X, scale).", 1, like=of.block_on_norm),
+    WrongValues(
         "tokens-not-gathered", "Each device put its own tokens through its own hidden units only. Every token needs all "
         "hidden units: gather the tokens before the first product, and add up their terms after the second.", 2,
         local=lambda at, *blocks: block(*blocks), when=of.own_tokens_added),
-    Misconception(
+    WrongCost(
         "weights-gathered", "Whole weights travel here. Leave them where they lie, and move tokens.", 2,
         when=moves_weights),
-    Misconception(
+    WrongCost(
         "all-tokens-everywhere", "Every device ends with all tokens. The next norm needs only a device's own.", 1,
         when=lambda o: of.right_block(o) and o.placements[0].shard_shape == o.placements[0].shape),
-    Misconception(
+    WrongCost(
         "reduces-then-slices", "The all-reduce brings every device all tokens, and it keeps its own: one half too many.",
         2, when=lambda o: of.right_block(o) and reduces(o, o.inputs[0].size)),
-    Misconception(
+    WrongProgram(
         "wrong-dimension", "Your own tokens are added to an array of another shape: to all tokens, which were not "
         "scattered, or to parts along the other dimension. Tokens are dimension 0.", 3,
         error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((?!1,)\d+, \d+\)"),
-    Misconception(
+    WrongProgram(
         "scatter-not-tiled", "Without tiled=True the scattered dimension must be as long as the axis has devices, and it "
         "disappears.", 3, error="must match shard count"),
 )  # fmt: skip

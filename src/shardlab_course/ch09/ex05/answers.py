@@ -1,5 +1,6 @@
 import jax
 import jax.numpy as jnp
+
 import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 

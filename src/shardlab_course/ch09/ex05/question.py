@@ -6,42 +6,42 @@ from shardlab_course.ch09.ex05 import oracle as of
 from shardlab_course.ch09.shared import COLUMNS, LINE, MESHES, TALL, WIDE
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Check, Misconception, Question
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
 PATTERNS = (
-    Misconception(
+    WrongValues(
         "devices-draw-for-themselves", "A key is a value, not a state: the same key and the same shape give the same mask "
         "on every device.", 1, like=8),
 )  # fmt: skip
 DROPPED = (
-    Misconception(
+    WrongCost(
         "copies-differ", "Devices that hold copies of one slice have dropped different elements of it: fold in only axes "
         "that cut the array.", 2, when=of.copies_differ),
-    Misconception(
+    WrongProgram(
         "promise-not-proved", "out_specs promises equal copies along an axis along which the mask varies, or the block "
         "does: fold in only axes that cut the array, and name these.", 2, error="can't be statically inferred"),
-    Misconception(
+    WrongCost(
         "nothing-drawn", "In some slice everything is kept, or everything dropped: nothing was drawn there.", 1,
         when=of.undrawn),
-    Misconception(
+    WrongCost(
         "kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p: that is what "
         "stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
-    Misconception(
+    WrongCost(
         "one-mask-for-each-line", "All rows of a slice, or all its columns, drop the same places: the mask has one row or "
         "one column, and broadcasting repeats it. Draw as many numbers as the block has elements.", 1,
         when=of.lines_alike),
-    Misconception(
+    WrongCost(
         "mask-is-a-pattern", "Moved on by some rows and columns, the mask of some slice agrees with itself, or with another "
         "slice's or seed's, more often than drawn numbers do: it is counted out, shifted or repeated, and not drawn for "
         "each element.", 2, when=of.counted),
-    Misconception(
+    WrongCost(
         "same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key, or "
         "the same part of a mask.", 1,
         when=of.repeats),
-    Misconception(
+    WrongCost(
         "seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
         when=of.same_for_another_seed),
-    Misconception(
+    WrongCost(
         "not-scaled", "What stays must be divided by KEEP, the share that stays: then its mean does not change.", 1,
         when=of.scaled_otherwise),
 )  # fmt: skip

@@ -7,43 +7,43 @@ from shardlab_course.ch09.shared import INPUT_CUT, cut
 from shardlab_judge.cases import axes
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.layout import LayoutItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 HEADS = (
-    Misconception(
+    WrongValues(
         "heads-in-turn", "A group is a run of neighbouring query heads: with 8 and 2, heads 0 to 3 read kv head 0.", 1,
         like=of.heads_with(reads="turn")),
-    Misconception(
+    WrongValues(
         "all-heads-everywhere", "A device needs only the kv heads that its own query heads read.", 1,
         like=of.heads_with(keys="all")),
-    Misconception(
+    WrongValues(
         "kv-heads-dealt-out", "With fewer kv heads than devices some devices get none; but their query heads read one: it "
         "is held more than once.", 2, like=of.heads_with(keys="even")),
-    Misconception(
+    WrongValues(
         "one-head-each", "With fewer devices than kv heads a device has several groups of query heads, and reads a kv head "
         "for each.", 2, like=of.heads_with(keys="first")),
-    Misconception(
+    WrongValues(
         "listed-more-than-once", "A device holds a kv head once, however many of its query heads read it.", 1,
         like=of.heads_with(keys="each")),
 )  # fmt: skip
 LAYOUT = (
-    Misconception(
+    WrongCost(
         "kv-whole", "Every device holds all kv heads. It needs one.", 1,
         when=lambda o: not any(cut(o, i, d) for i in (2, 3) for d in (0, 1, 2))),
-    Misconception(
+    WrongCost(
         "axes-in-wrong-order", "`rep` comes first, so neighbouring query heads lie on different kv heads, and what some of "
         "them read is elsewhere.", 3, when=of.swapped),
-    Misconception(
+    WrongCost(
         "heads-cut-inside", "A head's vector is cut: scores are then terms of a sum, and the softmax waits for it.", 2,
         when=lambda o: cut(o, 1, 2)),
-    Misconception(
+    WrongCost(
         "keys-cut-too-finely", "Wk and Wv are cut inside a head or along D: then they, or the keys and values of every "
         "token, have to be sent.", 2, when=lambda o: any(cut(o, i, d) for i in (2, 3) for d in (0, 2))),
-    Misconception(
+    WrongCost(
         "queries-over-kv-only", "Wq is cut over `kv` alone: the devices along `rep` hold the same query heads.", 2,
         when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
     INPUT_CUT,
-    Misconception(
+    WrongCost(
         "output-weight-not-by-heads", "Wo is not cut over its heads as Wq is: a device needs the rows of its own query "
         "heads, and no others.", 3, when=lambda o: not cut(o, 4, 0)),
 )  # fmt: skip

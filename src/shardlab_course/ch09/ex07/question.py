@@ -6,42 +6,42 @@ from functools import partial
 
 from shardlab_course.ch09.ex07 import oracle as of
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 STEP = (
-    Misconception(
+    WrongValues(
         "all-tokens-reduced", "A device reduces its own tokens: T is divided by the devices along `data`.", 2,
         like=of.step_with(tokens=False)),
-    Misconception(
+    WrongValues(
         "whole-gradients-reduced", "A device has gradients for its own part of the weights: divide by the devices along "
         "`model`.", 2, like=of.step_with(weights=False)),
-    Misconception(
+    WrongValues(
         "all-reduce-counted-once", "This is half of it. An all-reduce is a reduce-scatter and an all-gather: it counts "
         "twice. (Or two bytes were counted for a number, and float32 has four.)", 1,
         like=of.step_with(reductions=1)),
-    Misconception(
+    WrongValues(
         "forward-only", "X's gradient is a sum over `model` too: there is an all-reduce on the way back.", 1,
         like=of.step_with(passes=1)),
-    Misconception(
+    WrongValues(
         "one-device-is-not-free", "With one device along an axis there is nobody to add up with: that costs nothing.", 3,
         like=of.step_with(free=False)),
-    Misconception(
+    WrongValues(
         "axes-swapped", "Hidden units lie along `model`: outputs are added up over it. Tokens lie along `data`: gradients "
         "of weights are added up over that.", 2, like=of.step_swapped),
 )  # fmt: skip
 BEST = (
-    Misconception(
+    WrongValues(
         "always-data",
         "Not always: where weights are large and tokens few, cutting the weights saves more.",
         1,
         like=lambda t, d, f, n: [n, 1],
     ),
-    Misconception(
+    WrongValues(
         "always-model", "Not always: where tokens are many, cutting them saves more.", 1, like=lambda t, d, f, n: [1, n]),
-    Misconception(
+    WrongValues(
         "larger-of-equal-ones", "Of two meshes that cost the same take the one with the smaller `model`.", 1,
         like=partial(of.best_mesh, larger=True)),
-    Misconception(
+    WrongValues(
         "powers-of-two-only", "Not every size is a power of two: 6 devices may be 2 by 3.", 1,
         like=partial(of.best_mesh, powers=True)),
 )  # fmt: skip

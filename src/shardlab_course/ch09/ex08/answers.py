@@ -1,4 +1,5 @@
 import math
+
 from shardlab_course.answers import right, wrong
 
 

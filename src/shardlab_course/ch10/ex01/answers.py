@@ -1,9 +1,11 @@
 import jax
 import jax.numpy as jnp
+
 import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 
 P = jax.P
+
 
 def loss(weights, X, Y):
     W1, b1, W2, b2 = weights

@@ -8,19 +8,19 @@ from shardlab_course.ch10.ex01 import oracle as of
 from shardlab_course.ch10.shared import LINE, PLANE, RATE, SUMS, descended, gathers, slopes, training
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 NUMBERS = (
-    Misconception(
+    WrongValues(
         "bytes-grow-with-the-batch", "A gradient is as large as the weights, however many samples it is summed over.",
         1, like=lambda got: _entry(got, "bytes") == _entry(got, "bytes_of_twice_the_batch") / 2),
-    Misconception(
+    WrongValues(
         "elements-not-bytes", "That counts elements; a float32 has 4 bytes.",
         1, like=lambda got: _entry(got, "bytes") == 3085),
-    Misconception(
+    WrongValues(
         "biases-forgotten", "That counts the matrices only; biases have gradients too.",
         1, like=lambda got: _entry(got, "bytes") == 4 * 2980),
-    Misconception(
+    WrongValues(
         "a-device-s-share",
         "The weights lie whole on every device, so each device's term of a gradient has all of their bytes, not an eighth.",
         1, like=lambda got: abs(_entry(got, "bytes") - 4 * 3085 / 8) < 1),
@@ -32,22 +32,22 @@ def _entry(got: Any, name: str) -> float:
 
 
 STEP = (
-    Misconception(
+    WrongValues(
         "sum-instead-of-mean",
         "The loss is the mean over the batch; the gradient of the sum is larger by the number of terms.",
         1, like=descended(summed=True)),
-    Misconception(
+    WrongValues(
         "uphill", "The weights moved along the gradient, which makes the loss larger; subtract it.",
         1, like=descended(rate=-RATE)),
-    Misconception(
+    WrongValues(
         "gradient-returned", "These are the gradients; the weights after one step are asked for.", 1, like=slopes),
-    Misconception(
+    WrongValues(
         "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
         1, like=descended(outputs=True)),
-    Misconception(
+    WrongValues(
         "half-the-error", "The loss is the mean squared error itself, not half of it.",
         1, like=descended(rate=RATE / 2)),
-    Misconception(
+    WrongCost(
         "pmap-habit",
         "With the check on, in shard_map the gradient of a weight that does not vary is a sum over the devices already: of "
         "local means it is n times too large, a pmean of it changes nothing, and a psum makes n times as much. With the "

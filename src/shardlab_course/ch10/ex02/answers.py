@@ -1,12 +1,15 @@
 import jax
 import jax.numpy as jnp
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P
 
+
 def loss(weights, X, Y):
     W1, W2 = weights
     return jnp.mean((jax.nn.relu(X @ W1) @ W2 - Y) ** 2)
+
 
 def over(tree, what):
     return jax.tree.map(lambda a: what(a, "data"), tree)

@@ -9,49 +9,49 @@ from shardlab_course.ch10.ex02 import oracle as of
 from shardlab_course.ch10.shared import LINE, PLANE, SUMS, gathers, promise, times
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 GRADIENTS = (
     LEFT,
     promise("The gradients still vary, and out_specs promises equal copies: average them with pmean, or add them with psum "
             "if the loss is the mean over the devices already."),
-    Misconception(
+    WrongCost(
         "pmap-habit",
         "The gradient was summed over the devices already, because the weights do not vary. Of equal copies a pmean changes "
         "nothing, and a psum makes n times as much: it is n times too large, and moves twice the bytes.",
         1, when=lambda o: _times(o, lambda n: n) and of.reduced_twice(o)),
-    Misconception(
+    WrongValues(
         "sum-of-means",
         "This is the sum of n gradients, each of a mean over one device's samples; the mean over all samples has an n-th of "
         "it.",
         2, when=lambda o: _times(o, lambda n: n)),
-    Misconception(
+    WrongCost(
         "summed-again", "The gradients were summed over the devices already; psum adds n equal copies of the sum.",
         1, when=lambda o: _times(o, lambda n: n * n)),
-    Misconception(
+    WrongCost(
         "averaged-twice", "The mean over devices was taken twice: in the loss and once more outside, say, or twice outside.",
         2, when=lambda o: _times(o, lambda n: 1 / n)),
-    Misconception(
+    WrongCost(
         "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
         1, when=lambda o: _times(o, lambda n: o.inputs[1].shape[1])),
-    Misconception(
+    WrongCost(
         "divided-by-a-constant",
         "That divides by 8, on this mesh too, where `data` has not eight devices: ask mesh.shape, or jax.lax.axis_size.",
         1, when=lambda o: dict(o.case.axes)["data"] != 8 and _times(o, lambda n: n / 8)),
-    Misconception(
+    WrongCost(
         "one-left-out",
         "One gradient is right, and the other is that of a device's own samples: reduce both, say with jax.tree.map.",
         1, when=of.one_left_out),
-    Misconception(
+    WrongValues(
         "never-reduced",
         "Each device returned the gradient of its own samples: with weights that vary, or with check_vma=False, nobody sums "
         "for you.",
         3, local=of.unbiased_own),
-    Misconception(
+    WrongCost(
         "reduces-what-is-reduced",
         "Each gradient is reduced twice: say, once more when its copies are equal already.",
         3, when=lambda o: _times(o, lambda n: 1) and of.reduced_twice(o)),
-    Misconception(
+    WrongCost(
         "a-number-beside",
         "A single number is reduced beside the gradients, as when check_vma=False hides from JAX that it need not be. Keep "
         "the check on.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 CHECKED = {"a": "8 times", "b": "right", "c": "8 times", "d": "right", "e": "64 times"}
 UNCHECKED = {"a": "right", "b": "own", "c": "own", "d": "right", "e": "8 times"}
@@ -15,16 +15,16 @@ def small_letters(answer: str) -> str:
 
 
 WITHOUT_CHECK = (
-    Misconception(
+    WrongValues(
         "as-with-the-check",
         "That is what they return with the check. Without it JAX does not know which values vary, and inserts no sum.",
         1, like=CHECKED),
-    Misconception(
+    WrongValues(
         "loss-is-enough",
         "A pmean of the loss alone is enough only with the check: without it psum is its own transpose, and each device "
         "keeps the gradient of its own samples.",
         2, like=lambda got: got["b"] == "right"),
-    Misconception(
+    WrongValues(
         "somebody-sums", "Without the check nobody sums unless you write it: c has no collective at all.",
         1, like=lambda got: got["c"] != "own"),
 )  # fmt: skip

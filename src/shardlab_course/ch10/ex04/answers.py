@@ -1,8 +1,10 @@
 import jax
 import jax.numpy as jnp
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P
+
 
 def loss(W, x, y):
     out, _ = jax.lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, W)

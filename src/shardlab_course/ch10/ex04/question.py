@@ -7,50 +7,50 @@ from typing import Any
 from shardlab_course.ch10.ex04 import oracle as of
 from shardlab_course.ch10.shared import LINE, PLANE, SUMS, gathers, promise, times
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 MICRO = (
-    Misconception(
+    WrongProgram(
         "accumulator-is-reduced",
         "Of the accumulator and the gradient one is unreduced and the other is not, and adding the two would need a sum. "
         "Zeros are resharded to unreduced; weights are cast to reduced before jax.grad, and not in what it differentiates.",
         3, error="unreduced while"),
-    Misconception(
+    WrongProgram(
         "accumulator-does-not-vary",
         "What a loop in shard_map carries varies over data on one side only: it goes in as fresh zeros, say, and comes out "
         "varying, or is summed in the round. Start from what varies, such as zeros_like of the weights that you cast, and "
         "sum after the loops.",
         3, error="manual axis types do not match"),
-    Misconception(
+    WrongCost(
         "all-reduce-in-both-loops",
         "The weights are replicated, so their gradient is reduced where it arises: once for each layer of each microbatch.",
         1, when=lambda o: of.runs(o) == len(o.inputs[0]) * len(o.inputs[1]) and _stacked(o)),
-    Misconception(
+    WrongCost(
         "all-reduce-each-microbatch",
         "The reduction left the loop over layers only: it still runs once for each microbatch.",
         2, when=lambda o: of.runs(o) == len(o.inputs[1]) and _stacked(o)),
-    Misconception(
+    WrongCost(
         "all-reduce-each-layer",
         "A reduction runs for each layer: the microbatches went through as one, which saves none of their memory, or the "
         "sum was reduced layer by layer.",
         2, when=lambda o: of.runs(o) == len(o.inputs[0]) and _stacked(o)),
     gathers("Microbatches are brought together on every device; only gradients have to move."),
-    Misconception(
+    WrongCost(
         "reduced-twice",
         "The gradients were summed in the loops already, since the weights do not vary; the last psum adds n equal copies.",
         2, when=lambda o: times(o, of.stacked, lambda n: n)),
-    Misconception(
+    WrongValues(
         "last-microbatch-only", "Each round replaces the gradients of the rounds before; add to them.",
         1, like=of.last_microbatch),
-    Misconception(
+    WrongValues(
         "never-reduced", "Each device returned the sum over its own samples; the one reduction is missing.",
         2, local=of.stacked_own),
     promise("Each device's sum is over its own samples, so it varies, and out_specs promises equal copies: reduce it once, "
             "after the loop."),
-    Misconception(
+    WrongValues(
         "mean-instead-of-sum", "The loss is a sum, so terms of the gradient are added, not averaged.",
         1, when=lambda o: times(o, of.stacked, lambda n: 1 / n) or _averaged_over_microbatches(o)),
-    Misconception(
+    WrongCost(
         "summed-after-the-reduction",
         "Every microbatch's gradient is kept and reduced, and they are added up after it. Add first: terms may be added.",
         2, when=lambda o: any(c.payload_bytes == len(o.inputs[1]) * o.inputs[0].nbytes for c in o.collectives)),

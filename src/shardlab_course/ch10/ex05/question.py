@@ -8,47 +8,47 @@ from shardlab_course.ch10.ex05 import oracle as of
 from shardlab_course.ch10.shared import LINE, PLANE, gathers
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 STATISTICS = (
     LEFT,
-    Misconception(
+    WrongValues(
         "own-statistics",
         "Each device normalized with the mean and variance of its own rows, so the same row would come out differently "
         "elsewhere.",
         1, local=of.normalised_own),
-    Misconception(
+    WrongValues(
         "mean-of-variances",
         "The mean of the devices' variances leaves out how far their means lie apart: measure deviations from the global "
         "mean.",
         2, when=of.mean_of_variances),
-    Misconception(
+    WrongCost(
         "mean-of-deviations",
         "Standard deviations do not average; average squared deviations from the global mean, then take the root.",
         2, when=partial(of.mean_of_variances, root=True)),
-    Misconception(
+    WrongCost(
         "means-summed",
         "psum of the devices' means is n times the mean; pmean is the mean, since all have equally many rows.",
         1, when=of.mean_summed),
-    Misconception(
+    WrongValues(
         "wrong-dimension", "Each row was normalized; a batch norm takes its statistics over the batch, for each column.",
         1, like=of.normalised_rows),
-    Misconception(
+    WrongValues(
         "own-mean", "Each device subtracted the mean of its own rows; deviations are from the mean of the whole batch.",
         1, when=of.own_mean),
-    Misconception(
+    WrongValues(
         "divided-by-the-variance", "That divides by the variance; its root is the standard deviation.", 1,
         like=of.without_root),
-    Misconception(
+    WrongValues(
         "epsilon-forgotten", "Where a column hardly varies the small number below the root decides: it is 1e-5, added to "
         "the variance.", 3, like=of.without_epsilon),
-    Misconception(
+    WrongValues(
         "epsilon-outside-the-root", "1e-5 is added to the variance, before its root is taken.", 3,
         like=of.epsilon_outside),
-    Misconception(
+    WrongValues(
         "unbiased-variance", "The variance here is the mean of the squared deviations: divide by the number of rows.", 1,
         like=of.unbiased_variance),
-    Misconception(
+    WrongCost(
         "statistics-gathered",
         "Every device gets every device's statistics, and needs only their mean: pmean moves one number for each.",
         2, when=lambda o: "all-gather" in o.kinds and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),

@@ -1,13 +1,16 @@
 import jax
 import jax.numpy as jnp
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P
 
 SPECS = P("model", None), P(None, "model"), P()
 
+
 def squares(*arrays):
     return sum(jnp.sum(a**2) for a in arrays)
+
 
 def scaled(arrays, total):
     return tuple(a * jnp.minimum(1, 12 / jnp.sqrt(total)) for a in arrays)

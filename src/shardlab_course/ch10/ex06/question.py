@@ -5,38 +5,39 @@ from __future__ import annotations
 from shardlab_course.ch10.ex06 import oracle as of
 from shardlab_course.ch10.shared import PLANE, gathers
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
+FACTOR_VARIES = (
+    "The factor varies over model, or JAX cannot know that it does not: it was made of what a device holds, or of an "
+    "all_gather without to='invarying'. A psum of the squares is the same on all. Or out_specs promises equal copies of "
+    "a gradient that is cut."
+)
 CLIP = (
-    Misconception(
-        "clip-by-local-norm",
-        "The factor varies over model, or JAX cannot know that it does not: it was made of what a device holds, or of an "
-        "all_gather without to='invarying'. A psum of the squares is the same on all. Or out_specs promises equal copies of "
-        "a gradient that is cut.",
-        1, local=of.clipped_own, error="can't be statically inferred"),
-    Misconception(
+    WrongValues("clip-by-local-norm", FACTOR_VARIES, 1, local=of.clipped_own),
+    WrongProgram("clip-by-local-norm", FACTOR_VARIES, 1, error="can't be statically inferred"),
+    WrongCost(
         "copies-counted",
         "psum adds what every device has: squares of an array that lies whole on n devices are counted n times.",
         2, when=of.copies_counted),
-    Misconception(
+    WrongCost(
         "norms-added", "Norms do not add; squares do. Sum the squares over the devices, then take the root.",
         2, when=of.norms_added),
-    Misconception(
+    WrongValues(
         "array-by-array",
         "Each array was clipped by its own norm; global-norm clipping has one norm and one factor for all.",
         1, like=of.clipped_apart),
-    Misconception(
+    WrongValues(
         "not-clipped",
         "The arrays came back as they were, though their norm is above the limit; jnp.clip limits single elements.",
         1, like=lambda *arrays: arrays),
-    Misconception("root-forgotten", "The norm is the root of the sum of squares.", 1, like=of.clipped_by_square),
-    Misconception(
+    WrongValues("root-forgotten", "The norm is the root of the sum of squares.", 1, like=of.clipped_by_square),
+    WrongCost(
         "squares-averaged", "Squares of parts are added: psum. pmean divides their sum by the number of devices.",
         2, when=of.squares_averaged),
-    Misconception(
+    WrongValues(
         "always-scaled", "Gradients whose norm is below the limit stay as they are; the factor is at most 1.",
         1, like=of.always_scaled),
-    Misconception(
+    WrongValues(
         "whole-array-forgotten", "The gradient that is not cut belongs to the norm too.", 1,
         like=of.clipped_without_last),
     gathers("Gradients are gathered to take their norm; each device can square and sum its part, and one number moves."),

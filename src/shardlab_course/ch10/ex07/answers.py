@@ -1,11 +1,13 @@
 import jax
 import jax.numpy as jnp
 from flax import nnx
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P
 
 SPECS = P(None, "model"), P("model"), P("model", None), P()
+
 
 def loss(model, X, Y):
     return jnp.mean((model(X) - Y) ** 2)

@@ -8,44 +8,44 @@ from shardlab_course.ch10.ex07 import oracle as of
 from shardlab_course.ch10.shared import PLANE, RATE, STEPS, TALL, descended, training
 from shardlab_course.shared import agreement
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 NETWORK = (
-    Misconception(
+    WrongProgram(
         "note-without-mesh",
         "A parameter with a note about its axes has to know whose axes they are, and no mesh is set here: give nnx.Param "
         "the mesh too.",
         3, error="mesh context or metadata is required"),
-    Misconception(
+    WrongProgram(
         "mesh-set-inside",
         "The function is being traced, and jax.set_mesh does not work inside of a trace: give nnx.Param the mesh, or name "
         "it in a NamedSharding.",
         3, error="can only be used outside of"),
-    Misconception(
+    WrongCost(
         "annotation-is-not-placement",
         "The weights came whole and stayed whole, so this is data parallelism only: an nnx.Param without a note and a mesh "
         "cuts nothing, nor does a note that is not applied.",
         1, when=lambda o: of.is_whole(o, 0) and of.is_whole(o, 2) and "model" not in _axes(o)),
-    Misconception(
+    WrongCost(
         "placed-at-the-end",
         "The weights are cut only when training is over: every step ran on whole weights and reduced whole gradients.",
         2, when=lambda o: not of.is_whole(o, 0) and "model" not in _axes(o) and "all-gather" not in o.kinds),
-    Misconception(
+    WrongCost(
         "bias-left-whole",
         "W1's columns are cut over model and its bias is not: b1 has one element for each column, and goes with them.",
         1, when=lambda o: of.is_whole(o, 1) and not of.is_whole(o, 0) and "model" in _axes(o)),
-    Misconception(
+    WrongValues(
         "sum-instead-of-mean",
         "The loss is the mean over batch and outputs; with the sum each step is larger by the number of terms, and five "
         "steps may overflow.",
         1, when=of.overflows, like=descended(steps=STEPS, summed=True)),
-    Misconception("one-step", "This is one step of five.", 1, like=descended()),
-    Misconception(
+    WrongValues("one-step", "This is one step of five.", 1, like=descended()),
+    WrongCost(
         "another-number-of-steps", "Five steps are asked for; these weights are those after four or six.",
         1, when=lambda o: any(_after(o, steps) for steps in (4, 6))),
-    Misconception(
+    WrongValues(
         "uphill", "The weights moved along the gradient; subtract it.", 1, like=descended(rate=-RATE, steps=STEPS)),
-    Misconception(
+    WrongCost(
         "hidden-units-gathered",
         "The hidden units, or the weights, are brought together in every step: leave them cut over model, and only the "
         "outputs have to be summed.",

@@ -11,28 +11,28 @@ from shardlab_course.ch10.shared import LINE, PLANE, gathers
 from shardlab_course.shared import agreement
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 DRAWS = (
-    Misconception(
+    WrongValues(
         "numbers-depend-on-the-mesh",
         "In automatic and explicit mode a key and a shape determine the numbers; the sharding says only who makes which.",
         1, like=lambda got: got["same_numbers"] is False),
-    Misconception(
+    WrongValues(
         "numbers-are-sent", "Each device can compute the numbers of its own part from the key, so nothing is sent.",
         1, like=lambda got: float(got["collectives"]) > 0),
 )  # fmt: skip
 
 NOISY = (
     gathers("The array is brought together; its noise can be made where its rows lie."),
-    Misconception(
+    WrongValues(
         "same-block-everywhere", "Each device drew its block from the same key, so all blocks got the same noise.",
         1, local=of.noisy_blocks),
-    Misconception(
+    WrongValues(
         "depends-on-the-mesh",
         "Each device folded its number into the key: good noise, but another one on a mesh of another size.",
         1, local=of.noisy_folded),
-    Misconception(
+    WrongCost(
         "all-numbers-everywhere",
         "A device makes more numbers than its part has: all of them, say, and keeps its part.",
         2, when=lambda o: not o.collectives and _is_noisy(o)

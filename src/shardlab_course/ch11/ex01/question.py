@@ -4,53 +4,53 @@ from __future__ import annotations
 
 from shardlab_course.ch11.ex01 import oracle as of
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 LEDGER = (
-    Misconception(
+    WrongValues(
         "stages-are-not-cumulative",
         "Each stage cuts what the one before it cut, and one thing more; here stage 3 cuts the weights alone.",
         2, like=of.ledger_of_one),
-    Misconception(
+    WrongValues(
         "gradients-cut-in-stage-1", "ZeRO-1 cuts the optimizer's state only: the gradients are cut from stage 2 on.",
         2, like=of.ledger_by((3, 1, 1))),
-    Misconception("weights-cut-in-stage-2", "Weights are cut in stage 3 only.", 2, like=of.ledger_by((2, 2, 1))),
-    Misconception(
+    WrongValues("weights-cut-in-stage-2", "Weights are cut in stage 3 only.", 2, like=of.ledger_by((2, 2, 1))),
+    WrongValues(
         "wrong-order", "The stages cut the largest part first: optimizer, then gradients, then weights.",
         2, like=of.ledger_by((1, 2, 3))),
-    Misconception(
+    WrongValues(
         "cut-in-every-stage", "That divides everything by the number of devices; stage 0 cuts nothing.",
         1, like=of.ledger_by((0, 0, 0))),
-    Misconception(
+    WrongValues(
         "never-cut", "These are the bytes of a device that holds everything, whatever the stage.",
         1, like=of.ledger_by((4, 4, 4))),
-    Misconception(
+    WrongValues(
         "float32-copy-forgotten",
         "In mixed precision the optimizer also keeps a float32 copy of the weights: 12 bytes a parameter, not 8.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, mixed, (2, 2, 8) if mixed else None)),
-    Misconception(
+    WrongValues(
         "gradients-in-float32", "In mixed precision gradients are kept in 16 bits, as the weights are.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, mixed, (2, 4, 12) if mixed else None)),
-    Misconception(
+    WrongValues(
         "another-books-ledger",
         "That is the Scaling Book's ledger, without gradients and without a precise copy; this one counts both.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, mixed, (2, 0, 8) if mixed else None)),
-    Misconception(
+    WrongValues(
         "precisions-swapped", "The ledger of mixed precision is where everything is float32, and the other way round.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, not mixed)),
-    Misconception(
+    WrongValues(
         "of-all-devices", "These are the bytes on all devices together; one device's are asked for.", 2,
         like=lambda p, n, stage, mixed: {k: n * v for k, v in of.ledger(p, n, stage, mixed).items()}),
 )  # fmt: skip
 
 LARGEST = (
-    Misconception(
+    WrongValues(
         "memory-is-shared",
         "That treats all memories as one: only what is cut is divided, and the rest lies on every device.",
         3, like=lambda memory, n, stage, mixed: memory * n // 16),
-    Misconception(
+    WrongValues(
         "stage-ignored", "That is the largest model of stage 0.", 1, like=lambda memory, n, stage, mixed: memory // 16),
-    Misconception(
+    WrongValues(
         "rounded-too-early",
         "A device's share of one parameter is not a whole number of bytes, and rounded down it looks smaller than it is.",
         3, like=of.largest_rounded),

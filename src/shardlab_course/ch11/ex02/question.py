@@ -6,52 +6,52 @@ from shardlab_course.ch11.ex02 import oracle as of
 from shardlab_course.ch11.shared import LINE, PLANE, agrees, wide
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 TRAIN = (
-    Misconception(
+    WrongProgram(
         "promise-not-proved",
         "Something that out_specs=P() promises whole still varies over data, a weight, say: its rows were not brought "
         "together, or all_gather lacks to='invarying'.",
         3, error="can't be statically inferred|Unsupported pcast from=varying"),
-    Misconception(
+    WrongValues(
         "first-use-only", "E is used twice, and its gradient is the sum of both uses; this is the first use's alone.",
         1, like=of.trained(uses=(1, 0))),
-    Misconception(
+    WrongValues(
         "second-use-only", "E is used twice, and its gradient is the sum of both uses; this is the second use's alone.",
         1, like=of.trained(uses=(0, 1))),
-    Misconception(
+    WrongValues(
         "without-correction",
         "The state begins at zero, so early averages are too small; Adam divides by 1 - beta**t to correct that.",
         1, like=of.trained(corrected=False)),
-    Misconception(
+    WrongCost(
         "step-zero", "The outputs hold NaN, as when steps are counted from 0: then the correction divides by zero.",
         1, when=lambda o: any((block != block).any() for shards in o.shards for _, _, block in shards)),
-    Misconception(
+    WrongCost(
         "state-forgotten", "The state begins anew in every step; carry it along.",
         2, when=lambda o: agrees(o, of.trained(memory=False)(*wide(o)), 1e-3)),
-    Misconception("one-step", "This is one step of five.", 1, like=of.trained(steps=1)),
-    Misconception(
+    WrongValues("one-step", "This is one step of five.", 1, like=of.trained(steps=1)),
+    WrongCost(
         "gradients-summed",
         "The gradients are sums over devices of means over their samples, n times the mean's. Adam hides nearly "
         "all of it from the weights; m and v show it.",
         3, when=lambda o: _scaled(o, dict(o.case.axes)["data"])),
-    Misconception(
+    WrongCost(
         "weights-cut",
         "The weights end in slices: after the update nothing brings their rows together, and in ZeRO-1 they are whole.",
         3, when=of.weights_cut),
-    Misconception(
+    WrongCost(
         "state-by-columns", "The state is cut by columns; P('data', None) cuts rows.", 1, when=of.state_by_columns),
-    Misconception(
+    WrongCost(
         "state-moved",
         "An all-to-all brings rows where columns lay, or the other way round: let the state, and what is computed for it, "
         "lie as P('data', None) from the first step on.",
         2, when=lambda o: "all-to-all" in o.kinds),
-    Misconception(
+    WrongCost(
         "state-on-every-device",
         "Each device holds all of the optimizer's state; ZeRO-1 gives it the rows that it updates, an n-th.",
         1, when=of.state_whole),
-    Misconception(
+    WrongProgram(
         "cut-at-the-end",
         "The state is cut only when training is over: no step moves more than gradients, so every device updated all of "
         "every weight.",

@@ -1,7 +1,9 @@
 from functools import partial
+
 import jax
 import jax.numpy as jnp
 from jax import P
+
 import shardlab as sl
 from shardlab_course.answers import changed, right, told, wrong
 

@@ -7,13 +7,13 @@ from shardlab_course.ch11.shared import GRADIENTS, LINE, PLANE, SUMS, count, dra
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Check, Misconception, Question
+from shardlab_judge.question import Check, Question, WrongCost, WrongValues
 
 GATHERS = (
-    Misconception(
+    WrongValues(
         "nothing-written-twice", "The exported program is what JAX wrote, and it gathers again where it recomputes.",
         1, like=4),
-    Misconception(
+    WrongValues(
         "first-layer-spared",
         "Nothing needs the first weight backwards, but this checkpoint recomputes the layer's product and tanh, and "
         "these need it.",
@@ -24,30 +24,30 @@ _ELSEWHERE = ("all-reduce-and-slice", "batch-gathered", "gathered-twice", "gradi
 
 LEAN = (
     *(miss for miss in GRADIENTS if miss.id not in _ELSEWHERE),
-    Misconception(
+    WrongCost(
         "no-checkpoint",
         "Nothing is computed again, so every gathered weight that the backward pass uses is kept for it. The compiled "
         "program for CPU need not have told you.",
         1, when=lambda o: right(o) and _barriers(o) == 0 and _gathers(o) <= _depth(o)),
-    Misconception(
+    WrongCost(
         "checkpoint-without-effect",
         "There is a barrier, and yet no weight is gathered again: what all_gather returned is kept. Either the policy "
         "keeps it, named or before it gets a name, or the gather, or the product that needs it, stands outside of the "
         "checkpoint.",
         3, when=lambda o: right(o) and _barriers(o) > 0 and _gathers(o) <= _depth(o)),
-    Misconception(
+    WrongCost(
         "some-gathered-again", "Some weights are gathered again, and others are kept: every layer is to give its own up.",
         1, when=lambda o: right(o) and _gathers(o) < 2 * _depth(o) - 1),
-    Misconception(
+    WrongCost(
         "whole-loss",
         "One checkpoint is around all layers, so the backward pass begins with a whole forward pass, and that keeps every "
         "gathered weight, as without a checkpoint: put it around one layer.",
         1, when=lambda o: right(o) and _barriers(o) == 1 and _products_again(o)),
-    Misconception(
+    WrongCost(
         "products-made-again",
         "The weights are gathered again, and products are computed again, too: a policy says what may be kept.",
         2, when=lambda o: right(o) and _products_again(o)),
-    Misconception(
+    WrongCost(
         "merged-again",
         "There are gathers enough to bring each weight but the first twice, and no barrier in between. XLA merges equal "
         "ones, for CPU and for TPU, and keeps the first. jax.checkpoint sets barriers by itself, unless prevent_cse=False "

@@ -5,55 +5,55 @@ from __future__ import annotations
 from shardlab_course.ch11.ex05 import oracle as of
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 RATIO = (
-    Misconception(
+    WrongValues(
         "FSDP-3x",
         "That counts the all-reduce of data parallelism once; it is a reduce-scatter and an all-gather, twice the bytes.",
         1, like=lambda got: float(got) == 3),
-    Misconception(
+    WrongValues(
         "as-much", "That is FSDP with its gathered weights kept: to give them up, each is gathered a second time.",
         1, like=lambda got: float(got) == 1),
-    Misconception(
+    WrongValues(
         "scatter-as-all-reduce",
         "Two gathers and an all-reduce would be twice as much; but a gradient has to reach only the device that keeps it.",
         1, like=lambda got: float(got) == 2),
-    Misconception(
+    WrongValues(
         "other-way-round", "That is data parallelism's traffic as a part of FSDP's; the question is the other way round.",
         1, like=lambda got: abs(float(got) - 2 / 3) < 0.01),
 )  # fmt: skip
 
 TRAFFIC = (
-    Misconception(
+    WrongValues(
         "all-reduce-counted-once",
         "An all-reduce is a reduce-scatter and an all-gather: two passes around the ring. So FSDP is half as much again, "
         "not three times as much.",
         1, like=of.cheap_all_reduce),
-    Misconception(
+    WrongValues(
         "to-itself", "On a ring of n a device sends n - 1 of the n parts: the factor is (n - 1) / n.",
         1, like=of.without_ring),
-    Misconception(
+    WrongValues(
         "everything-each-microbatch",
         "Whoever holds whole gradients adds them up and communicates once; whole weights need no gather for each "
         "microbatch.",
         2, like=of.every_microbatch),
-    Misconception(
+    WrongValues(
         "zero-1-three-times",
         "In ZeRO-1 a sum is needed only where it is used: a reduce-scatter, and then one all-gather of weights.",
         1, like=of.traffic_with("zero-1", lambda k: 3)),
-    Misconception(
+    WrongValues(
         "weights-each-microbatch", "ZeRO-2 keeps whole weights, so they are gathered once a step, after they have changed.",
         2, like=of.traffic_with("zero-2", lambda k: 2 * k)),
-    Misconception(
+    WrongValues(
         "kept-over-microbatches",
         "In the plan with weights kept nothing stays from one microbatch to the next: each gathers once.",
         2, like=of.traffic_with("fsdp, weights kept", lambda k: 1 + k)),
-    Misconception(
+    WrongValues(
         "microbatches-ignored", "What is not kept between microbatches is sent in each of them.",
         2, like=of.microbatches_ignored),
-    Misconception("of-all-devices", "That is what all devices send together.", 1, like=of.of_all_devices),
-    Misconception(
+    WrongValues("of-all-devices", "That is what all devices send together.", 1, like=of.of_all_devices),
+    WrongValues(
         "two-of-three-passes", "Where gathered weights are given up a microbatch has three passes: a gather for forward, "
         "another for backward, and the scatter of the gradients. That counts two.",
         3, like=of.kept_always),

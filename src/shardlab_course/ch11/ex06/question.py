@@ -5,46 +5,46 @@ from __future__ import annotations
 from shardlab_course.ch11.ex06 import oracle as of
 from shardlab_course.ch11.shared import LINE, PLANE
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Check, Misconception, Question
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
 DONATION = (
-    Misconception(
+    WrongValues(
         "one-step-behind", "`steps` steps are done, so this is the next one: both corrections take steps + 1.", 1,
         like=of.adam_otherwise(behind=1)),
-    Misconception(
+    WrongValues(
         "one-step-ahead", "`steps` counts the steps that are done, and this is one more: both take steps + 1.", 1,
         like=of.adam_otherwise(behind=-1)),
-    Misconception(
+    WrongValues(
         "means-not-corrected", "m and v begin as zeros, so their first values are too small: divide them by 1 - 0.9**t and "
         "1 - 0.999**t.", 1, like=of.adam_otherwise(behind=-10**6)),
-    Misconception(
+    WrongValues(
         "small-number-forgotten", "Where gradients are small the number added to the root, 1e-4, decides how far a weight "
         "moves.", 1, like=of.adam_otherwise(tiny=0.0)),
-    Misconception(
+    WrongProgram(
         "mesh-not-static", "jax.jit takes the mesh for an array: it is the argument number 0, and static.",
         2, error="(Mesh.*not a valid JAX type|type.*Mesh)"),
-    Misconception(
+    WrongCost(
         "shifted-by-one",
         "m, v and the gradient are given away, and the weights are not. Positions count the mesh where it is an argument "
         "of the function that is jitted, and not where partial or a closure has it.",
         2, when=lambda o: o.donated == frozenset({1, 2, 3})),
-    Misconception(
+    WrongCost(
         "gradient-donated",
         "The gradient, or the count, is given away. An output as large may take its place, as nobody looks at its meaning; "
         "but the caller has no successor of it.",
         3, when=lambda o: bool(o.donated - {0, 1, 2})),
-    Misconception(
+    WrongCost(
         "nothing-donated",
         "Old and new weights and state lie side by side: the outermost function does not say that the old ones are not "
         "needed any more.",
         1, when=lambda o: not o.donated),
-    Misconception(
+    WrongCost(
         "state-not-donated", "The weights are given away; m and v are replaced as well, and twice as large together.",
         1, when=lambda o: o.donated == frozenset({0})),
-    Misconception(
+    WrongCost(
         "weights-not-donated", "m and v are given away, and the old weights stay beside the new ones.",
         1, when=lambda o: o.donated == frozenset({1, 2})),
-    Misconception(
+    WrongCost(
         "not-all-donated", "The weights, m and v are all replaced, and not all of the three are given away.",
         1, when=lambda o: o.donated < frozenset({0, 1, 2})),
 )  # fmt: skip

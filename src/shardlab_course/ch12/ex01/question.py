@@ -7,23 +7,23 @@ from shardlab_course.ch12.misconceptions import INDICES, LATE, MORE, NOTHING_BES
 from shardlab_course.ch12.shared import FIVE, HIDDEN, LINE, RING, ROUNDING, WIDE, block_bytes, drawing, gather_case, product
 from shardlab_course.shared import rings
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost
 
 GATHER = (*WAYS, *MORE, *INDICES, ONE_MORE, NOTHING_BESIDE, LATE)
 BOTH = (
     *WAYS, *MORE,
-    Misconception(
+    WrongCost(
         "antipode-sent-twice", "With an even n the chunk from opposite comes from both sides; it is needed once.", 3,
         when=lambda o: (n := rings.devices(o)) % 2 == 0 and o.depth == n // 2 and rings.hops(o) == n
         and rings.needless(o)),
     *INDICES, ONE_MORE, NOTHING_BESIDE, LATE,
-    Misconception(
+    WrongCost(
         "still-one-way", "All chunks still go one way round: n - 1 hops, each of which waits for the one before.", 3,
         when=lambda o: rings.only_permutes(o) and o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 1),
-    Misconception(
+    WrongCost(
         "halves-all-the-way", "Half a chunk goes each way, but all the way round. Whole chunks need to go half round only.",
         3, when=lambda o: of.all_round_twice(o) and rings.largest(o) < block_bytes(o, 0)),
-    Misconception(
+    WrongCost(
         "all-round-both-ways", "Chunks go all the way round in both directions, so each comes twice. Half round is enough.",
         3, when=lambda o: of.all_round_twice(o) and rings.largest(o) == block_bytes(o, 0)),
 )  # fmt: skip

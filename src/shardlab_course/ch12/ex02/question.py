@@ -7,42 +7,42 @@ from shardlab_course.ch12.misconceptions import NOTHING_BESIDE, WAYS
 from shardlab_course.ch12.shared import LINE, RING, ROUNDING, WIDE, drawing, next_door, product, products, right, waited_for
 from shardlab_course.shared import rings
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Check, Misconception, Question
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
-EARLY = Misconception(
+EARLY = WrongProgram(
     "most-before-the-first-hop", "Every hop has arithmetic beside it; but more than half of all "
     "arithmetic is over before the first hop. Make each chunk when it is due.", 1, barred=True,
     when=lambda o: right(o, product) and waited_for(o, products(o)) > 0.5)  # fmt: skip
-IDLE = Misconception(
+IDLE = WrongValues(
     "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,
-    when=lambda o: not o.collectives and bool(o.shards[0][0][2].size), breaks=True)  # fmt: skip
+    when=lambda o: not o.collectives and bool(o.shards[0][0][2].size))  # fmt: skip
 
 SCATTER = (
     *WAYS,
-    Misconception(
+    WrongCost(
         "permutes-inputs", "Blocks of X or W travel, and sums stay. Here a sum of one chunk is smaller than what goes into "
         "it, so let sums travel.", 1, when=of.inputs_travel),
-    Misconception(
+    WrongCost(
         "whole-sums-travel", "A hop carries sums, or terms, of all chunks. Each device ends with one of them, so one is "
                              "enough.", 1,
         when=lambda o: rings.only_permutes(o) and rings.largest(o) >= product(*o.inputs).nbytes),
-    Misconception(
+    WrongCost(
         "one-hop-too-many", "n terms are n - 1 hops. Of n hops the last moves a whole sum on, or the first carries "
         "zeros.", 2,
         when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o) and rings.ways(o) == 1
         and right(o, product)),
     NOTHING_BESIDE, EARLY, IDLE,
-    Misconception(
+    WrongValues(
         "sum-ends-next-door", "Each sum is whole, and lies one device beside its own: begin one chunk earlier, or "
                               "later.",
         2, when=lambda o: next_door(o, product(*o.inputs))),
-    Misconception(
+    WrongValues(
         "same-chunk-everywhere", "Different chunks meet in one sum: which chunk is due depends on axis_index, and on the "
         "way that sums travel.", 2, when=of.mixed),
-    Misconception(
+    WrongValues(
         "term-counted-twice", "Some sum has a device's term twice: n terms are n - 1 additions.", 2,
         when=lambda o: of.miscounted(o, 1)),
-    Misconception(
+    WrongValues(
         "term-left-out", "Every sum lacks terms: after each hop the device adds its own, after the last one too.", 2,
         when=lambda o: of.miscounted(o, -1)),
 )  # fmt: skip

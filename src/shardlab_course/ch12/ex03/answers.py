@@ -1,9 +1,11 @@
 import jax
 import jax.numpy as jnp
+
 import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 
 P = jax.P
+
 
 def ring(n, by):
     return [(d, (d + by) % n) for d in range(n)]

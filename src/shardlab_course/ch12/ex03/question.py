@@ -7,30 +7,30 @@ from shardlab_course.ch12.shared import HIDDEN, LINE, RING, ROUNDING, WIDE, draw
 from shardlab_course.shared import rings
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 LINES = (
-    Misconception(
+    WrongValues(
         "loop-count-1", "A line in a loop's body runs once a round: seven hops, seven times its bytes.", 1,
         like=lambda said: said["bytes"] in (1 / 7, 0.14, 0.143, 1 / 8, 0.125)),
-    Misconception(
+    WrongValues(
         "python-loops-stay", "Python's loop is over when the program is traced: each round leaves a line of its own.", 1,
         like=lambda said: said["unrolled"] == 1),
-    Misconception(
+    WrongValues(
         "loops-are-unrolled", "XLA for CPU keeps the loop: its body is one computation, printed once.", 1,
         like=lambda said: said["loop"] == said["unrolled"]),
-    Misconception(
+    WrongValues(
         "eight-hops", "n chunks are n products and n - 1 hops.", 2, like=lambda said: 8 in (said["unrolled"], said["loop"])),
-    Misconception(
+    WrongValues(
         "other-bytes", "Both programs send a chunk seven times, from seven lines or seven times from one.", 1,
         like=lambda said: said["bytes"] != 1),
 )  # fmt: skip
 LOOPED = (
     *WAYS, *MORE, *INDICES,
-    Misconception(
+    WrongProgram(
         "no-loop-left", "More than one permute stands in the compiled program. Let fori_loop or scan make the rounds, one "
         "hop in each, and leave none of them unrolled.", 1, when=lambda o: len(o.collectives) > 1, barred=True),
-    Misconception(
+    WrongCost(
         "hop-under-a-condition", "There is a lax.cond, and it spares no hop: inside of one a hop counts in every round. "
         "End the loop a round earlier, and make the last product after "
         "it.", 2, when=lambda o: " conditional(" in o.hlo and rings.hops(o) >= rings.devices(o)),

@@ -4,51 +4,51 @@ from __future__ import annotations
 
 from shardlab_course.ch12.ex04 import oracle as of
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 FINISH = (
-    Misconception(
+    WrongValues(
         "blocks-until-all-is-there", "The first product needs nobody: it begins at once, and each other as soon as its own "
         "chunk has come.", 1, like=of.finish_with("blocking")),
-    Misconception(
+    WrongValues(
         "hop-waits-for-product", "A hop passes on what came; it does not wait for the product of it.", 2,
         like=of.finish_with("serial")),
-    Misconception(
+    WrongValues(
         "hops-all-at-once", "Chunk i comes over i hops, one after the other: each passes on what the one before "
                             "brought.", 2,
         like=of.finish_with("free-wires")),
-    Misconception(
+    WrongValues(
         "nobody-waits", "A product cannot begin before its chunk has come.", 1, like=of.finish_with("no-waiting")),
-    Misconception(
+    WrongValues(
         "hop-waits-for-the-round", "Hops follow one another without a gap: the next one does not wait for the product of "
         "this round.", 2, like=of.finish_with("lockstep")),
-    Misconception(
+    WrongValues(
         "several-at-a-time", "Products are made one at a time: a chunk that has come waits until the one before is over.",
         2, like=of.finish_with("no-queue")),
-    Misconception(
+    WrongValues(
         "starts-instead-of-ends", "These are the times at which products begin.", 1, like=of.finish_with("starts")),
-    Misconception(
+    WrongValues(
         "own-chunk-travels", "The first chunk is the device's own, and no hop brings it.", 2,
         like=of.finish_with("late")),
 )  # fmt: skip
 CANCEL = "The 2 FLOPs of a product and its addition cancel against the 2 bytes of a bfloat16."
 MOST = (
-    Misconception("half-as-many", "These are half as many as there are. " + CANCEL, 3, like=of.most_with(times=0.5)),
-    Misconception("twice-as-many", "These are twice as many as there are. " + CANCEL, 3, like=of.most_with(times=2)),
-    Misconception(
+    WrongValues("half-as-many", "These are half as many as there are. " + CANCEL, 3, like=of.most_with(times=0.5)),
+    WrongValues("twice-as-many", "These are twice as many as there are. " + CANCEL, 3, like=of.most_with(times=2)),
+    WrongValues(
         "both-ways-is-no-faster", "With both directions a device gets twice the bytes in the same time.", 3,
         like=of.most_with(ways=1)),
-    Misconception(
+    WrongValues(
         "both-ways-is-slower", "With both directions a hop takes half as long: more devices can be kept busy, not fewer.",
         3, like=of.most_with(ways=0.5)),
-    Misconception(
+    WrongValues(
         "always-both-ways", "Twice the bandwidth is there only when `both` says so.", 2,
         like=of.most_with(times=2, ways=1)),
-    Misconception(
+    WrongValues(
         "one-too-many", "With one device more the wires are slower: round down.", 3, like=of.most_with(up=True)),
-    Misconception(
+    WrongValues(
         "rounded-to-the-nearest", "Half a device more is too many: round down.", 3, like=of.most_with(nearest=True)),
-    Misconception(
+    WrongValues(
         "no-device-at-all", "There is at least one device, however slow the wires are.", 3,
         like=of.most_with(least=0)),
 )  # fmt: skip

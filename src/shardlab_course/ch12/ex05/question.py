@@ -19,40 +19,40 @@ from shardlab_course.ch12.shared import (
 )
 from shardlab_course.shared import rings
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 MLP = (
     *WAYS,
-    Misconception("relu-forgotten", "There is no relu between the two products.", 1, like=of.linear),
-    Misconception(
+    WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=of.linear),
+    WrongValues(
         "relu-of-the-sums", "relu stands between the two products, and not behind the second.", 1, like=of.relu_last),
-    Misconception(
+    WrongCost(
         "own-tokens-only", "Each device put its own tokens through its own hidden units, and nothing was added up.", 1,
         when=of.own_tokens),
-    Misconception(
+    WrongValues(
         "arrival-order", "Tokens lie in the order in which they came, and the second half takes them for those of the "
         "chunk's number: after i hops device d holds the tokens of d + i.", 2, when=of.in_arrival_order),
-    Misconception(
+    WrongValues(
         "sum-ends-next-door", "Each sum is whole, and lies on another device than its tokens: begin one chunk "
         "earlier, or later.", 2, when=lambda o: next_door(o, of.mlp(*o.inputs))),
-    Misconception(
+    WrongCost(
         "tokens-mixed", "Terms of different tokens meet in one sum: the way that sums travel, and the order in which they "
         "meet the chunks, do not fit together.", 3, when=of.mixed_tokens),
-    Misconception(
+    WrongValues(
         "term-left-out", "Every sum lacks one device's term: a sum begins with one, and n - 1 are added to it.", 3,
         when=of.lacks_a_term),
-    Misconception(
+    WrongCost(
         "one-hop-too-many", "Each half has n - 1 hops; a further one carries zeros at the start, or brings home what has "
         "been everywhere.", 2,
         when=lambda o: rings.only_permutes(o) and rings.hops(o) > 2 * (rings.devices(o) - 1)),
-    Misconception(
+    WrongProgram(
         "moves-first-then-multiplies", APART, 1, barred=True,
         when=lambda o: bare(o, 0.99 * hop_flops(o)) and right(o, of.mlp)),
-    Misconception(
+    WrongProgram(
         "most-before-or-after", "Every hop has arithmetic beside it; but most of the arithmetic waits "
         "for the last hop of the tokens, or is over before the first hop of the sums.", 1, barred=True,
         when=lambda o: right(o, of.mlp) and of.crowded(o, products(o)) > 0.75),
-    Misconception(
+    WrongCost(
         "weights-travel", "Blocks of weights go round. Tokens do before the first product, and sums after the second.", 1,
         when=lambda o: travels(o, 1)),
 )  # fmt: skip

@@ -7,37 +7,37 @@ import random
 from shardlab import listings
 from shardlab_course.ch12.ex06 import oracle as of
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 BETWEEN = (
-    Misconception(
+    WrongValues(
         "done-ends-the-first", "Pairs overlap. A done names the start that it belongs to, in its brackets.", 1,
         like=of.between_with(order="first")),
-    Misconception(
+    WrongValues(
         "done-ends-the-last", "Pairs overlap, and are not nested. A done names the start that it belongs to.", 1,
         like=of.between_with(order="last")),
-    Misconception(
+    WrongValues(
         "every-fusion-counts", "Some fusions only add, or cut. Those of products have dot_general in their op_name.", 2,
         like=of.between_with(fusions=True)),
-    Misconception(
+    WrongValues(
         "copies-counted", "copy-start and copy-done move data inside of a chip; permutes were asked for.", 2,
         like=of.between_with(copies=True)),
-    Misconception(
+    WrongValues(
         "named-fusions-only", "A fusion of a product may have another name. What it is stands in its op_name.", 2,
         like=of.between_with(named=True)),
-    Misconception(
+    WrongValues(
         "any-line-counts", "Other lines have dot_general in their op_name too. On a TPU products are fusions.", 2,
         like=of.between_with(anything=True)),
-    Misconception(
+    WrongValues(
         "percent-in-names", "In a text % marks a name, and is no part of it.", 3,
         like=of.between_then(of.marked)),
-    Misconception(
+    WrongValues(
         "zeros-left-out", "A start with nothing between it and its done counts too: with 0.", 2,
         like=of.between_then(of.positive)),
-    Misconception(
+    WrongValues(
         "dones-as-keys", "The names of the starts were asked for, as they stand in the brackets of the dones.", 3,
         like=of.between_by_done),
-    Misconception(
+    WrongValues(
         "counts-one-too-many", "Count what stands between start and done, and no more.", 3,
         like=of.between_with(ends=1)),
 )  # fmt: skip

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 RIGHT_ON = (
-    Misconception("wrong-everywhere", "On one device `i` and `(d + i) % n` are the same number.", 1, like=[]),
-    Misconception("right-everywhere", "Only a test that cannot see it says so.", 1, like=[*range(8)]),
-    Misconception(
+    WrongValues("wrong-everywhere", "On one device `i` and `(d + i) % n` are the same number.", 1, like=[]),
+    WrongValues("right-everywhere", "Only a test that cannot see it says so.", 1, like=[*range(8)]),
+    WrongValues(
         "not-round-by-round", "In round i device d has chunk d + i, modulo n, and takes rows i. On which devices are these "
         "the same number in every round?", 1, like=lambda said: isinstance(said, list | tuple)),
 )  # fmt: skip
 PASSES = (
-    Misconception(
+    WrongValues(
         "ones-are-seen", "Where both factors are ones, one chunk's product is like every other's.", 2,
         like=lambda said: "a" not in said),
-    Misconception(
+    WrongValues(
         "only-all-ones", "It is enough that one of the two factors does not tell its chunks apart.", 2,
         like=lambda said: set(said) in ({"a"}, {"a", "b"}, {"a", "c"})),
-    Misconception(
+    WrongValues(
         "symmetry-seems-to-help", "Rows of X that are equal, or a symmetric W, still have different chunks along the "
         "contracted dimension.", 2, like=lambda said: bool({"d", "e"} & set(said))),
-    Misconception(
+    WrongValues(
         "scale-seems-to-help", "Small numbers make a small error; a test with a relative tolerance still sees it.", 2,
         like=lambda said: "f" in said),
 )  # fmt: skip
 
 LINE = (
-    Misconception("ring-blamed", "The ring is as it should be: every device gets every chunk once.", 3, like="E"),
-    Misconception(
+    WrongValues("ring-blamed", "The ring is as it should be: every device gets every chunk once.", 3, like="E"),
+    WrongValues(
         "start-blamed", "This line does the same on all devices, and has to.", 3, like=lambda said: said in ("A", "B")),
-    Misconception("product-blamed", "The product is right for the two factors that it gets. Are they a pair?", 3, like="D"),
+    WrongValues("product-blamed", "The product is right for the two factors that it gets. Are they a pair?", 3, like="D"),
 )  # fmt: skip
 
 QUESTION = Question(

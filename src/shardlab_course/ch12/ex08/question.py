@@ -8,16 +8,16 @@ from shardlab_course.shared import rings
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Check, Misconception, Question
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
 DECIDES = (
-    Misconception(
+    WrongValues(
         "python-decides",
         "Python only writes the program down. The compiler orders it anew, as far as what needs what allows it.",
         1,
         like=lambda said: said in ("a", "b"),
     ),
-    Misconception(
+    WrongValues(
         "await-decides",
         "Ordinary operations of JAX have nothing to wait on: whatever is traced is a value, finished or not.",
         2,
@@ -25,24 +25,24 @@ DECIDES = (
     ),
 )
 OVERLAPPED = (
-    Misconception(
+    WrongProgram(
         "everything-everywhere", "Every device does more than its part: it makes queries, or scores, of tokens that are "
         "another's, or multiplies W with everybody's tokens.", 2,
         when=lambda o: right(o, of.scores) and (o.flops or 0) > 1.5 * least(o), barred=True),
-    Misconception(
+    WrongProgram(
         "made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: "
         "they need no product.", 2, when=of.gathers_products, barred=True),
-    Misconception(
+    WrongProgram(
         "own-part-of-the-whole", "The local product takes its tokens out of what was gathered, so it waits for the "
         "gathering, though its device had them all along.", 2, barred=True,
         when=of.after_gathering),
-    Misconception(
+    WrongCost(
         "local-scores-only", "Queries met their own device's tokens only: the output has too few columns.", 1,
         when=lambda o: o.placements[0].shape[1] * rings.devices(o) == o.inputs[0].shape[0]),
-    Misconception(
+    WrongValues(
         "transposed", "These are the transposed scores. Queries are X W with W as it is, and rows of the output belong to "
         "queries.", 2, like=of.scores_transposed),
-    Misconception(
+    WrongCost(
         "summed-instead-of-gathered", "An all-reduce brings tokens together as well, and moves twice the bytes of an "
         "all-gather.", 2, when=lambda o: "all-reduce" in o.kinds),
     LEFT,

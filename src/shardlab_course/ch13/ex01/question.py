@@ -8,45 +8,45 @@ from shardlab_course.ch13.ex01 import oracle as of
 from shardlab_course.ch13.shared import LINE, TRANSFORM, WIDE, gathers, if_right, largest, own_transform, says, transformed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 MOVED = (
-    Misconception(
+    WrongValues(
         "types-are-not-traffic",
         "The type says where the output lies, and nothing of how it gets there: the whole array was brought to every "
         "device, transformed everywhere, and each kept its own rows.", 1, like=says("explicit", 0)),
-    Misconception(
+    WrongValues(
         "trusts-the-compiler",
         "No two rows mix, and yet XLA for CPU of JAX 0.10.2 does not cut an FFT along its batch: it gathers all of them.",
         1, like=lambda got: got.get("fft") == 0 or got.get("vmap") == 0),
-    Misconception(
+    WrongValues(
         "products-are-cut",
         "A transform written as a matrix product is one that XLA knows how to cut: case 1, nothing moves.",
         2, like=lambda got: (got.get("product") or 0) > 0),
-    Misconception(
+    WrongValues(
         "bytes-of-the-block",
         "Payload is what comes out of a collective: after an all-gather the whole batch, a device's own part included.",
         2, like=lambda got: {got.get("fft"), got.get("vmap"), got.get("explicit")} & {8192, 57344}),
 )  # fmt: skip
 BATCH = (
-    Misconception(
+    WrongCost(
         "trusts-the-compiler",
         "All signals were brought to every device, and no row needs another. XLA for CPU of JAX 0.10.2 does that to an FFT "
         "of a whole array; so do an all_gather, and in_specs that ask for all rows. Cut, each device has its own.", 1,
         when=if_right(transformed(1), gathers)),
-    Misconception(
+    WrongCost(
         "some-axes-only",
         "Rows were gathered along a mesh axis that the specs leave out. They are cut over all axes of the mesh, "
         "mesh.axis_names.", 3,
         when=if_right(transformed(1), lambda o: 0 < largest(o, "all-gather") < o.inputs[0].nbytes)),
-    Misconception(
+    WrongValues(
         "along-the-batch", "Columns were transformed, across signals; asked for is each row.", 1, like=transformed(0),
         local=own_transform(0)),
-    Misconception(
+    WrongValues(
         "along-both-dimensions",
         "fft2 and fftn transform every dimension that they see, the batch as well; each row is a signal of its own.",
         1, like=transformed(0, 1), local=own_transform(0, 1)),
-    Misconception(
+    WrongValues(
         "inverse-transform",
         "The transform went backwards: its waves have the other sign, and it is divided by the number of points.",
         1, local=lambda at, block: np.fft.ifft(block)),

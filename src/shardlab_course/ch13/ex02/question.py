@@ -20,35 +20,35 @@ from shardlab_course.ch13.shared import (
     transformed,
 )
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 SLAB = (
     all_of_it(PLANE), SWAPPED, UNTILED,
-    Misconception(
+    WrongCost(
         "output-is-transposed",
         "After the exchange a device holds whole columns, and out_specs=P('x') set these blocks one below another. The "
         "output is cut along the other dimension: P(None, 'x').", 2, when=of.piled),
-    Misconception(
+    WrongValues(
         "no-exchange",
         "Each device transformed the columns of its own block, as if they were whole; they are spread over all devices.",
         1, local=own_transform(0, 1)),
-    Misconception(
+    WrongValues(
         "one-dimension-left-out",
         "One dimension is transformed and the other is not; each needs its turn, when it is whole.",
         1, like=transformed(1)),
-    Misconception(
+    WrongValues(
         "one-dimension-left-out",
         "One dimension is transformed and the other is not; each needs its turn, when it is whole.",
         1, like=transformed(0)),
-    Misconception(
+    WrongValues(
         "one-dimension-twice", "The same dimension is transformed twice; after the exchange it is the other one's turn.",
         1, like=transformed(1, 1)),
-    Misconception(
+    WrongCost(
         "rows-again",
         "After the exchange the last dimension was transformed again. It is cut now: whole are columns, axis=0.",
         2, when=of.rows_again),
     CUT,
-    Misconception(
+    WrongCost(
         "goes-home",
         "A second all-to-all brings the transform back into rows, for twice the bytes. Whoever goes on can do so with "
         "columns.",

@@ -21,51 +21,51 @@ from shardlab_course.ch13.shared import (
 )
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 GROUPS = (
-    Misconception(
+    WrongValues(
         "counts-the-mesh",
         "Each exchange happens within one mesh axis: only the devices that share a dimension's pieces need to talk.",
         1, like=lambda got: 8 in (got.get("first"), got.get("second"))),
-    Misconception(
+    WrongValues(
         "first-and-second-swapped",
         "Which dimension becomes whole first? The one that lies over y, two devices; x comes second.",
         1, like=lambda got: (got.get("first"), got.get("second")) == (4, 2)),
-    Misconception(
+    WrongValues(
         "slab-is-one-dimension",
         "A slab is at least one plane thick, so there are at most as many slabs as planes; pencils can be as many as a "
         "plane has points.", 2, like=lambda got: got.get("slabs") != 16 or got.get("pencils") != 256),
-    Misconception(
+    WrongValues(
         "bytes-of-the-cube", "An all-to-all gives back as many bytes as it takes: a device's block, and not the cube.",
         2, like=lambda got: got.get("bytes") in (32768, 65536)),
-    Misconception(
+    WrongValues(
         "one-exchange", "These are the bytes of one exchange; asked for are both together.", 1, like=says("bytes", 4096)),
-    Misconception(
+    WrongValues(
         "own-part-left-out",
         "The part of its block that a device keeps is counted as well: payload is all that comes out of a collective.",
         2, like=says("bytes", 5120)),
 )  # fmt: skip
 PENCIL = (
     all_of_it(CUBE), SWAPPED, UNTILED,
-    Misconception(
+    WrongProgram(
         "across-the-whole-mesh",
         "An exchange joins all devices at once; each dimension is cut over one mesh axis, and only devices along that one "
         "have its pieces.", 1, when=of.across_the_mesh, barred=True),
-    *(Misconception(
+    *(WrongValues(
         "one-dimension-left-out",
         f"Dimension {left} is not transformed; each of the three needs its turn, when it is whole.",
         1, like=transformed(*kept)) for left, kept in enumerate(((1, 2), (0, 2), (0, 1)))),
     CUT,
-    Misconception(
+    WrongCost(
         "specs-of-the-input",
         "The dimensions are in another order, or the blocks do not lie as out_specs puts them together. After both "
         "exchanges dimension 0 is whole, 1 is cut over x and 2 over y.", 2, when=of.put_together_otherwise),
-    Misconception(
+    WrongCost(
         "another-route",
         "The transform lies as P('y', None, 'x'), as after an exchange over x first; asked for is P(None, 'x', 'y'), for "
         "the same bytes.", 2, when=if_right(CUBE, lambda o: lies(o, "y", None, "x"))),
-    Misconception(
+    WrongCost(
         "goes-home",
         "More than two exchanges: the transform was brought back to where the cube lay. Whoever goes on can start from "
         "there.", 2, when=if_right(CUBE, lambda o: count(o, "all-to-all") > 2 and lies(o, "x", "y"))),

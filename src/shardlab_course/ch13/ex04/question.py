@@ -7,51 +7,51 @@ import numpy as np
 from shardlab_course.ch13.ex04 import oracle as of
 from shardlab_course.ch13.shared import LINE, SWAPPED, UNTILED, WIDE, all_of_it, count, if_right, lies
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
-RFFT = Misconception(
+RFFT = WrongProgram(
     "half-the-waves",
     "rfft leaves n // 2 + 1 waves of n points, and the mesh axis does not divide these. Use fft, or pad the waves "
     "before the exchange.", 2, error=r"split_axis \((11|17|21)\) has to be divisible")  # fmt: skip
 POISSON = (
     all_of_it(of.potential), RFFT, SWAPPED, UNTILED,
-    Misconception(
+    WrongValues(
         "local-index-as-global",
         "Each device numbered the columns of its block from zero. In k-space device d's columns begin at d times their "
         "number, and so do its wavenumbers.", 1, when=of.numbered_locally),
-    Misconception(
+    WrongCost(
         "zeroed-on-every-device",
         "Each device zeroed entry [0, 0] of its own block. That is wavenumber zero on the first device alone; zero where "
         "k² is.", 1, when=of.zeroed_everywhere),
-    Misconception(
+    WrongValues(
         "no-negative-waves", "Wavenumbers were counted up to the last. The second half of them are negative: see fftfreq.",
         1, like=of.without_negative),
-    Misconception(
+    WrongCost(
         "divides-by-zero",
         "At wavenumber zero the square is zero, and the quotient is not finite; the inverse transform spreads it over the "
         "whole field. Set that one entry to zero.", 2,
         when=lambda o: not all(np.isfinite(block).all() for _, _, block in o.shards[0])),
-    Misconception(
+    WrongCost(
         "mean-kept",
         "The field has a mean: the entry of wavenumber zero was divided by something else, and not set to zero.",
         2, when=of.another_mean),
-    Misconception(
+    WrongCost(
         "imaginary-part-kept", "The field is complex, and its imaginary part is rounding: return .real.", 1,
         when=of.is_complex),
-    Misconception(
+    WrongValues(
         "sign-of-the-laplacian", "Two derivatives of exp(ikx) bring (ik)² = -k²; the minus is missing.", 1, like=of.flipped),
-    Misconception(
+    WrongValues(
         "frequency-is-no-wavenumber",
         "fftfreq counts waves per point; the derivative needs radians, 2π times as much.", 1, like=of.without_pi),
-    Misconception(
+    WrongValues(
         "stencil-wavenumbers",
         "These are the eigenvalues of the five-point stencil; asked for is the Laplacian itself, -k².", 1,
         like=of.by_differences),
-    Misconception(
+    WrongCost(
         "left-in-columns",
         "The field lies in columns. The way back through k-space ends where it began if its exchange is the reverse of the "
         "first.", 2, when=if_right(of.potential, lambda o: lies(o, None, "x"))),
-    Misconception(
+    WrongCost(
         "goes-home-in-between",
         "The spectrum was brought home and sent out again. Multiply by -1/k² where it lies, in columns: two exchanges are "
         "enough.", 1, when=if_right(of.potential, lambda o: count(o, "all-to-all") > 2)),

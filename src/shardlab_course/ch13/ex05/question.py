@@ -6,73 +6,73 @@ from shardlab_course.ch13.ex05 import oracle as of
 from shardlab_course.ch13.shared import LINE, STEPS, TALL, WIDE, count, gathers, if_right, iterated, largest, rounds, says
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 LOOP = (
-    Misconception(
+    WrongValues(
         "loop-counted-once", "What stands in a loop's body once runs in every round: multiply by the trip count.",
         1, like=lambda got: got.get("bytes") in (264, 268) or got.get("runs") in (3, 4)),
-    Misconception(
+    WrongValues(
         "first-dot-forgotten",
         "One sum runs before the loop, the first r·r: one collective and 4 bytes more than six rounds have.",
         1, like=lambda got: got.get("bytes") == 1584 or got.get("runs") == 18),
-    Misconception(
+    WrongValues(
         "sums-counted-twice",
         "An all-reduce has twice its bytes in the price. Payload is what comes out: a sum of one number is 4 bytes.",
         2, like=says("bytes", 1640)),
-    Misconception(
+    WrongValues(
         "bytes-of-the-matrix",
         "The matrix stays where it is. What each row block needs of the others is the vector: n numbers.",
         1, like=lambda got: got.get("gathered") in (2048, 16384)),
-    Misconception(
+    WrongValues(
         "bytes-of-the-block",
         "Payload is what comes out: after an all-gather the whole vector, 64 numbers, on every device.",
         2, like=lambda got: got.get("gathered") in (32, 224)),
 )  # fmt: skip
 SOLVER = (
-    Misconception(
+    WrongCost(
         "gathers-the-matrix",
         "The matrix was brought together. It is the vector that should move: n numbers a round instead of n².",
         1, when=if_right(of.conjugate_gradients, gathers)),
-    Misconception(
+    WrongCost(
         "rounds-unknown",
         "How often the loop runs depends on values, so nobody can say before the run what it moves. Here it makes a fixed "
         "number of rounds: fori_loop or scan.", 2, when=lambda o: any(c.executions is None for c in o.collectives)),
-    Misconception(
+    WrongCost(
         "local-dot-products",
         "Each device summed over its own entries only, so each had steps of its own lengths; dot products are over the "
         "whole vector.", 1, when=of.lonely_sums),
-    Misconception(
+    WrongCost(
         "own-columns-only",
         "A row of A times p needs all of p. Each device used its own entries of p, and so a block diagonal matrix.",
         1, when=of.lonely_products),
-    Misconception(
+    WrongValues(
         "steepest-descent",
         "Every step went along the residual. The next direction is the new residual plus a multiple of the last direction.",
         2, like=iterated(steepest=True)),
-    Misconception(
+    WrongCost(
         "converged", "This is the solution; asked for is the approximation after six rounds, on the way to it.", 1,
         when=lambda o: rounds(o) > 12),
-    Misconception(
+    WrongCost(
         "other-rounds", "This is the approximation after another number of rounds than six.", 1,
         when=lambda o: rounds(o) not in (0, STEPS)),
-    Misconception(
+    WrongProgram(
         "left-to-the-compiler",
         "The sums here are XLA's to place. On x=2, y=4 XLA for CPU cuts the product over y as well, and then pays more "
         "than one gather of p. In shard_map you say what moves.", 2,
         when=if_right(of.conjugate_gradients, lambda o: not o.manual)),
-    Misconception(
+    WrongCost(
         "residual-made-anew",
         "Two vectors travel in every round; one is enough, for the product with p. The residual b - Ax needs no product of "
         "its own: it is r - alpha A p. A dot product needs a sum of numbers, and no vector.", 2,
         when=if_right(of.conjugate_gradients,
                        lambda o: count(o, "all-gather") + count(o, "reduce-scatter") >= 2 * of.loops(o))),
-    Misconception(
+    WrongCost(
         "sums-whole-vectors",
         "A whole vector is all-reduced, for the price of a gather and a scatter. Gather p before the product, or "
         "scatter the sum after it.", 2,
         when=if_right(of.conjugate_gradients, lambda o: largest(o, "all-reduce") >= o.inputs[1].nbytes)),
-    Misconception(
+    WrongProgram(
         "third-dot-product",
         "More than two numbers are summed in a round, or more than two outside of the rounds. A dot product is one number, "
         "and r·r of the last round is known: carry it along.", 3,

@@ -5,63 +5,63 @@ from __future__ import annotations
 from shardlab_course.ch13.ex06 import oracle as of
 from shardlab_course.ch13.shared import LINE, WIDE, gathers, if_right, largest, share, too_wide
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Check, Misconception, Question
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
 FACTOR = (
-    Misconception(
+    WrongCost(
         "gathers-the-matrix",
         "The whole matrix comes to every device, into memory for n² numbers. Let one panel travel at a time.",
         1, when=if_right(of.lower, gathers)),
-    Misconception(
+    WrongCost(
         "as-large-as-the-matrix",
         "A device makes an array as large as the whole matrix. Its own rows and one panel are enough: of panel times panel "
         "transposed too it needs its own rows alone.",
         1, when=if_right(of.lower, lambda o: o.largest >= o.inputs[0].nbytes)),
-    Misconception(
+    WrongProgram(
         "left-to-the-compiler",
         "Slices of a matrix that is cut lie on some devices and not on others, so XLA moves pieces about in each "
         "round. In shard_map you say what moves.", 2, when=if_right(of.lower, lambda o: not o.manual)),
-    Misconception("upper-factor", "This is the upper factor, the transpose of the one asked for.", 1, like=of.upper),
-    Misconception(
+    WrongValues("upper-factor", "This is the upper factor, the transpose of the one asked for.", 1, like=of.upper),
+    WrongValues(
         "diagonal-blocks-only",
         "Each device factored its own diagonal block, as if nothing stood beside it.", 1, local=of.own_factor),
-    Misconception(
+    WrongCost(
         "trailing-matrix-not-updated",
         "Every panel was made from the given matrix. After each one the rest of the matrix loses panel times panel "
         "transposed.",
         1, when=of.not_updated),
-    Misconception(
+    WrongCost(
         "upper-triangle-kept",
         "On and below the diagonal the factor is right; above it stands what was there before. Zero it.",
         2, when=of.upper_kept),
-    Misconception(
+    WrongCost(
         "panels-by-sum",
         "As much as a panel is sent as a sum with zeros: an all-reduce, twice the bytes of a gather. Take a panel off the "
         "rest in each round: all devices hold a part of it, so gather the parts.",
         2, when=if_right(of.lower, lambda o: largest(o, "all-reduce") >= share(o.case) // 2)),
-    Misconception(
+    WrongCost(
         "gathers-panels-twice",
         "Each round runs two gathers of a panel's size. One device's block needs no gather of all: a sum with zeros sends "
         "it. Or gather the column of blocks before the triangular solve, and not again.", 3,
         when=if_right(of.lower, of.gathers_panels_twice)),
 )  # fmt: skip
 STACK = (
-    Misconception(
+    WrongCost(
         "brought-together",
         "All matrices were brought to every device. A stack of systems is solved where it lies; cut it over the stack, "
         "and let nothing ask for more.", 1, when=if_right(of.systems, gathers)),
-    Misconception(
+    WrongCost(
         "one-by-one",
         "Parts of the stack are sent from device to device. Taking out one system, A[i], does that; solve the whole "
         "stack at once.", 1, when=if_right(of.systems, lambda o: bool(o.collectives) and not o.manual)),
-    Misconception(
+    WrongProgram(
         "left-to-the-compiler",
         "XLA for CPU leaves a stack of systems where it lies, and XLA for TPU gathers it. Inside shard_map neither has "
         "anything to decide.", 1, when=if_right(of.systems, lambda o: not o.manual)),
-    Misconception(
+    WrongCost(
         "damped-everywhere", "16 was added to every entry, and not to the diagonal alone: 16 I is 16 times the identity.",
         1, when=of.damped_everywhere),
-    Misconception("undamped", "The 16 on the diagonal is missing.", 1, like=of.undamped),
+    WrongValues("undamped", "The 16 on the diagonal is missing.", 1, like=of.undamped),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -5,39 +5,39 @@ from __future__ import annotations
 from shardlab_course.ch13.ex07 import oracle as of
 from shardlab_course.ch13.shared import LINE, WIDE, gathers, if_right, largest, share, too_wide
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Check, Misconception, Question
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
 SUBSTITUTION = (
-    Misconception(
+    WrongCost(
         "gathers-the-matrix",
         "The whole factor comes to every device. Its rows stay where they are: what moves is one block of a vector a round.",
         1, when=if_right(of.substituted, gathers)),
-    Misconception(
+    WrongCost(
         "turns-the-factor",
         "The factor was turned around between the devices. Device i has L_is as it is, and makes its term of the sum, "
         "L_is transposed times x_i, at home.", 2,
         when=if_right(of.substituted, lambda o: largest(o, "all-to-all") >= share(o.case) // 2)),
-    Misconception(
+    WrongProgram(
         "left-to-the-compiler",
         "Slices of what is cut lie on some devices and not on others, so XLA moves pieces about in each round. In shard_map "
         "you say what moves.", 2, when=if_right(of.substituted, lambda o: not o.manual)),
-    Misconception(
+    WrongCost(
         "whole-vector-each-round",
         "As much as a whole vector, or more, comes in each round, where a block is enough: on the way down the one that is "
         "solved, on the way up the sum for the one that is due.",
         2, when=if_right(of.substituted, of.whole_vectors)),
-    Misconception(
+    WrongValues(
         "half-way", "This is y, the solution of L y = b. The way up is missing: L transposed times x is y.", 1,
         like=of.solved_down),
-    Misconception(
+    WrongValues(
         "half-way", "This solves L transposed times x = b, the way up alone. First comes L y = b.", 1, like=of.solved_up),
-    Misconception(
+    WrongValues(
         "down-twice", "Both systems were solved with L. The second one has its transpose, and goes from the bottom up.", 1,
         like=of.down_twice),
-    Misconception(
+    WrongValues(
         "diagonal-blocks-only", "Each device solved with its own diagonal block, as if nothing stood beside it.", 1,
         local=of.own_blocks),
-    Misconception(
+    WrongCost(
         "own-term-summed",
         "On the way up the sum is over the devices below s. Device s added a term of its own, from its block of y.", 3,
         when=of.own_term_summed),

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from shardlab_course.ch14.ex01 import oracle as of
 from shardlab_judge.items.processes import ProcessesItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongProgram, WrongValues
 
 FEED = (
-    Misconception(
+    WrongProgram(
         "values-from-elsewhere",
         "NumPy wants all values, and this process has half of them: leave the array to JAX, or look at its own shards.",
         1, error="spans non-addressable"),
-    Misconception(
+    WrongValues(
         "own-devices-only",
         "The batch does not lie on all devices of both processes: it was made in one process alone, or on a mesh without "
         "some of them, or a part of it was returned. Make it on a mesh of all of jax.devices(), and return it whole.",
         1, when=lambda seen: len(seen.returned[0]["batch"].placement.shards) < seen.launch.processes * seen.launch.devices),
-    Misconception(
+    WrongValues(
         "promised-copies",
         "By this sharding devices of both hosts have the same rows, and each host gave its own: copies were promised that "
         "differ, and nobody compared.",
         2, when=lambda seen: not seen.returned[0]["batch"].copies),
-    Misconception(
+    WrongValues(
         "every-host-the-same-rows", "Both hosts read the same rows: the file depends on jax.process_index().",
         1, like=of.fed_twice),
-    Misconception("hosts-swapped", "The rows of process 1 come before those of process 0.", 2, like=of.swapped),
-    Misconception(
+    WrongValues("hosts-swapped", "The rows of process 1 come before those of process 0.", 2, like=of.swapped),
+    WrongValues(
         "mean-of-own-rows", "The mean is that of the rows of this process: take it of the global array.",
         3, when=of.own_mean),
-    Misconception(
+    WrongValues(
         "copies-within-a-host", "Devices of one host hold the same rows; cut the rows over all eight devices.",
         2, when=of.copied_within_a_host),
 )  # fmt: skip

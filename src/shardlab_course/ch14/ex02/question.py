@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongValues
 
 FATES = {"a": "fine", "b": "error", "c": "hangs", "d": "fine", "e": "fine", "f": "error", "g": "differ", "h": "hangs"}
 
@@ -17,31 +17,31 @@ def otherwise(launch: str) -> Callable[[Any], bool]:
 
 
 PREDICTED = (
-    Misconception(
+    WrongValues(
         "one-process-is-enough",
         "A global array's sum is a program of all devices: if process 1 does not call it, process 0 waits for its part.",
         1, like=otherwise("c")),
-    Misconception(
+    WrongValues(
         "printing-is-computing",
         "In d and e only data that process 0 has already is looked at by process 0 alone; no other process has to help.",
         2, like=lambda got: "hangs" in (got["d"], got["e"])),
-    Misconception(
+    WrongValues(
         "nobody-is-asked",
         "device_put makes copies from what each process gives, and compares it first: where processes disagree it refuses, "
         "in all of them.",
         2, like=otherwise("f")),
-    Misconception(
+    WrongValues(
         "copies-are-compared",
         "make_array_from_process_local_data takes each process's word: equal copies are promised, and nobody looks.",
         3, like=otherwise("g")),
-    Misconception(
+    WrongValues(
         "the-longer-loop-goes-on", "Process 1 wants one sum more than process 0 takes part in, so it waits there.",
         1, like=otherwise("h")),
-    Misconception(
+    WrongValues(
         "a-process-has-all-values",
         "A process can read the shards of its own devices; NumPy asks for all values, and JAX refuses.",
         2, like=otherwise("b")),
-    Misconception(
+    WrongValues(
         "a-total-is-cut-too", "The sum is one number, and every device has a copy of it, so each process can read it.",
         2, like=otherwise("a")),
 )  # fmt: skip

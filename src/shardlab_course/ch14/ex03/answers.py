@@ -1,9 +1,11 @@
 import jax
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P
 
 WHOLE = P()
+
 
 def over(body, mesh, out=WHOLE, **options):
     return jax.shard_map(body, mesh=mesh, in_specs=P(("dcn", "ici"), None), out_specs=out, **options)

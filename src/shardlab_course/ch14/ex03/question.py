@@ -4,49 +4,49 @@ from __future__ import annotations
 
 from shardlab_course.ch14.ex03 import oracle as of
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 REDUCTION = (
-    Misconception(
+    WrongProgram(
         "left-to-the-compiler",
         "On global arrays, or by in_specs, the compiler chooses how to sum; choose the steps yourself, in shard_map.",
         1, when=lambda o: not o.manual),
-    Misconception(
+    WrongProgram(
         "promise-not-proved",
         "out_specs promises equal copies, and JAX cannot prove that they are: along the axis in the message a sum is "
         "missing, or all_gather needs to='invarying'.",
         3, error="can't be statically inferred"),
-    Misconception(
+    WrongCost(
         "one-axis-only",
         "The terms were added along one mesh axis only, so each host, or each place in a host, has a sum of its own.",
         1, when=lambda o: of.one_axis(o, "dcn") or of.one_axis(o, "ici")),
-    Misconception("mean-instead-of-sum", "The sum of the devices' rows is asked for, not their mean.", 1, like=of.averaged),
-    Misconception("never-reduced", "Each device returned its own row; nothing was added.", 1, local=of.own_host),
-    Misconception(
+    WrongValues("mean-instead-of-sum", "The sum of the devices' rows is asked for, not their mean.", 1, like=of.averaged),
+    WrongValues("never-reduced", "Each device returned its own row; nothing was added.", 1, local=of.own_host),
+    WrongCost(
         "full-bytes-on-slow-axis",
         "Every device sends a whole row along dcn: let the devices of a host share out the row's "
         "sum first, and send a part each.",
         1, when=lambda o: of.is_sum(o) and of.sends_whole(o)),
-    Misconception(
+    WrongCost(
         "scattered-over-the-slow-axis",
         "Whole rows are cut up over dcn, and so cross it before they are small: scatter over ici first.",
         2, when=of.scatters_whole),
-    Misconception(
+    WrongCost(
         "gathers-over-the-slow-axis", "Hosts' terms are gathered over dcn and added afterwards, which brings the terms of "
         "each host to every device: let psum add them on their way.",
         2, when=lambda o: of.pieces(o, "dcn", "all-gather") and not of.scatters_over(o, "dcn")
         and not of.pieces(o, "dcn", "all-to-all")),
-    Misconception(
+    WrongCost(
         "one-flat-group",
         "One collective over all devices at once moves whole rows in groups that cross dcn; the fast wires should make "
         "them small first.",
         1, when=lambda o: of.is_sum(o) and of.flat(o)),
-    Misconception(
+    WrongCost(
         "whole-rows-in-a-ring",
         "A ring that crosses dcn sends something along it in every round, and together that is more than a sum of parts "
         "would take, each made within its host.",
         2, when=lambda o: of.rounds(o) > len(o.case.axes)),
-    Misconception(
+    WrongCost(
         "sums-whole-rows-then-cuts",
         "dcn is spared, but over ici whole rows are summed on every device: psum_scatter on the way in and all_gather on "
         "the way out take half of that each.",

@@ -4,41 +4,41 @@ from __future__ import annotations
 
 from shardlab_course.ch14.ex04 import oracle as of
 from shardlab_judge.items.processes import ProcessesItem
-from shardlab_judge.question import Check, Misconception, Question
+from shardlab_judge.question import Check, Question, WrongProgram, WrongValues
 
 START = (
-    Misconception(
+    WrongProgram(
         "hosts-must-agree",
         "device_put wants the same whole array from each process, even if it is to be cut, and compares them; these "
         "differ. Draw weights alike everywhere. Of an array that is cut, a process gives its own part to "
         "make_array_from_process_local_data.",
         2, error="not the same on each process"),
-    Misconception(
+    WrongValues(
         "weights-by-host", "Each process made weights of its own, and the copies that the array promises are not equal.",
         1, when=lambda seen: not seen.returned[0]["weights"].copies),
-    Misconception(
+    WrongValues(
         "same-rows-on-every-host",
         "Both processes chose the same rows, so the batch is half as large as it looks: who reads what depends on "
         "process_index.",
         2, when=lambda seen: seen.returned[0]["rows"] == seen.returned[1]["rows"]),
-    Misconception(
+    WrongValues(
         "own-order-on-every-host",
         "Some rows are read by both processes, so others by none, as if each had an order of its own: shuffle alike, then "
         "share out that one order.",
         2, when=lambda seen: of.overlap(seen) > 0),
-    Misconception(
+    WrongValues(
         "not-shuffled", "Each process reads its rows in rising order: shuffle all samples by `seed` before they are shared "
         "out.",
         2, when=of.in_rising_order),
-    Misconception(
+    WrongValues(
         "same-noise-on-every-host",
         "Each host drew its part from the same key, so the hosts have equal noise: draw one global array, or fold the "
         "process in.",
         3, when=of.repeated_by_host),
-    Misconception(
+    WrongValues(
         "same-noise-on-every-device", "Devices have equal noise: they drew from the same key, or got copies of one draw.",
         3, when=of.repeated_by_device),
-    Misconception(
+    WrongValues(
         "no-normal-noise", "The noise does not look normal: its mean should be near 0, and its standard deviation near 1.",
         3, when=lambda seen: not of.normal(seen.returned[0]["noise"].whole)),
 )  # fmt: skip

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from shardlab_course.ch14.ex05 import oracle as of
 from shardlab_judge.items.processes import ProcessesItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongProgram, WrongValues
 
 RESUME = (
-    Misconception(
+    WrongValues(
         "one-process-saves",
         "Process 0 waits for something that process 1 never begins. Saving a global array is work for all processes, and "
         "so is every computation on one.",
         1, when=lambda seen: seen.stopped[0] and seen.returned[1] is not None),
-    Misconception(
+    WrongProgram(
         "all-values-in-one-process",
         "NumPy wants all values in one process, which has half of them; a checkpoint library writes each process's shards.",
         1, error="spans non-addressable"),
-    Misconception(
+    WrongValues(
         "lies-as-it-was-saved",
         "The values are right, and the array lies on the mesh of the run before: give restore a ShapeDtypeStruct with the "
         "new sharding.",
         2, when=lambda seen: of.right_state(seen) and of.on_another_mesh(seen)),
-    Misconception(
+    WrongValues(
         "steps-from-zero-again", "After the restart the steps are counted from 0 again; the run goes on at `first`.",
         2, like=of.recounted),
-    Misconception(
+    WrongValues(
         "not-continued", "That is the state with which this part begins; the steps from `first` to `last` are missing.",
         2, like=of.not_continued),
-    Misconception(
+    WrongValues(
         "never-restored", "The second part begins anew, and the steps of the first are lost: restore its checkpoint.",
         1, like=of.from_zeros),
-    Misconception(
+    WrongValues(
         "nothing-under-that-name",
         "Nothing was found where this part looks for its checkpoint: each part saves as step `last`, and the next one "
         "reads that as `first`. And save only begins to write: leave `with`, or call wait_until_finished.",

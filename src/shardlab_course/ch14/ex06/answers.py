@@ -1,6 +1,7 @@
 import jax
 import jax.numpy as jnp
 from jax.sharding import NamedSharding
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P

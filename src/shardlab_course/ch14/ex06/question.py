@@ -5,59 +5,59 @@ from __future__ import annotations
 from shardlab_course.ch14.ex06 import oracle as of
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 GRID = (
-    Misconception(
+    WrongValues(
         "in-numbered-order",
         "Rows were filled with devices as they are numbered; ask which process each belongs to.", 1, like=of.in_order),
-    Misconception(
+    WrongValues(
         "local-by-hosts",
         "That is the mesh of local by hosts: as many columns as processes, filled with devices as they are numbered.",
         1, like=of.seed_mesh),
-    Misconception("hosts-as-columns", "Each process is a column here; it should be a row.", 2, like=of.turned),
-    Misconception(
+    WrongValues("hosts-as-columns", "Each process is a column here; it should be a row.", 2, like=of.turned),
+    WrongValues(
         "first-come", "Rows come in the order of the processes' numbers, not in the order in which they turn up.",
         2, like=of.first_come),
 )  # fmt: skip
 
 GRADIENTS = (
-    Misconception(
+    WrongCost(
         "activations-cross-hosts",
         "Something as long as the batch goes from host to host: let each host keep its samples.",
         2, when=lambda o: of.multiplied(o, 1) and of.activations_cross(o)),
-    Misconception(
+    WrongCost(
         "flat-data-parallel",
         "This is data parallelism over all eight devices, and whole gradients go through "
         "groups that cross the hosts' wires.",
         1, when=lambda o: of.multiplied(o, 1) and of.all_devices_sum_whole(o)),
-    Misconception(
+    WrongCost(
         "whole-gradients-cross",
         "A device sends more than its part of the gradients to other hosts: cut them over local "
         "before they are summed over host.",
         2, when=lambda o: of.multiplied(o, 1) and of.whole_gradients_cross(o)),
-    Misconception(
+    WrongCost(
         "summed-again",
         "The gradients are too large by a constant: means of parts were added up, a sum over devices is taken once too "
         "often, or the loss has a factor of its own.",
         3, when=lambda o: any(of.multiplied(o, n) for n in {2, 4, 8})),
-    Misconception(
+    WrongCost(
         "averaged-again",
         "The gradients are too small by a constant: averaged over devices once too often, or the loss has a factor of its "
         "own.",
         3, when=lambda o: any(of.multiplied(o, 1 / n) for n in {2, 4, 8})),
-    Misconception(
+    WrongCost(
         "sum-instead-of-mean", "The loss is the mean over samples and outputs; this is the sum's gradient.",
         1, when=lambda o: of.multiplied(o, o.inputs[1].size)),
-    Misconception(
+    WrongCost(
         "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
         1, when=lambda o: of.multiplied(o, o.inputs[1].shape[1])),
-    Misconception(
+    WrongProgram(
         "promise-not-proved",
         "out_specs promises equal copies, and JAX cannot prove that they are: along the axis in the message a sum is "
         "missing, or all_gather needs to='invarying'.",
         3, error="can't be statically inferred"),
-    Misconception(
+    WrongCost(
         "left-in-pieces",
         "A device has only its part of the gradients; they are asked for whole, and within a host that is cheap.",
         3, when=lambda o: any(p.spec for p in o.placements) and of.multiplied(o, 1)),

@@ -1,11 +1,13 @@
 import jax
 import jax.numpy as jnp
 from jax import P
+
 from shardlab_course.answers import right, wrong
 
 RATE, KEEP, STEPS = 0.5, 0.9, 5
 
 SPECS = (P(), P(None, None, "model", None), P("model", None, None), P(None, "model"), P("model", None), P(None, "model"))
+
 
 def mean_loss(weights, tokens, parts):
     E, A, C, W1, W2, U = weights

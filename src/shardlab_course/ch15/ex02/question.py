@@ -7,33 +7,33 @@ from typing import Any
 
 from shardlab_course.ch15.ex02 import oracle as of
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongProgram, WrongValues
 
 BILL = (
-    Misconception(
+    WrongValues(
         "cut-weights-counted-whole",
         "A model axis of m leaves each device an m-th of every weight that is cut; only the embedding stays whole.",
         1, like=lambda data, model, *rest: [_whole(data, model, *rest), *of.costs(data, model, *rest)[1:]]),
-    Misconception(
+    WrongValues(
         "whole-batch", "A device has the tokens of its own part of the batch, and sums over model move these only.",
         1, like=lambda data, model, *rest: _whole_batch(data, model, *rest)),
-    Misconception(
+    WrongValues(
         "collectives-on-one-device", "An axis of one device moves nothing over it.",
         1, like=lambda data, model, *rest: _always(data, model, *rest)),
-    Misconception(
+    WrongValues(
         "forward-only",
         "The backward step has sums over model too, one for each copy: two a layer, and one before the vocabulary.",
         2, like=lambda *given: _forward(*given)),
-    Misconception(
+    WrongValues(
         "embedding-cut", "The embedding is whole on every device: of its weights none are cut over model.",
         1, like=lambda *given: _embedding_cut(*given)),
-    Misconception(
+    WrongValues(
         "vocabulary-forgotten", "Before U one more sum of vectors crosses model: one in all, not one a layer.",
         2, like=lambda *given: _layers_alone(*given)),
-    Misconception(
+    WrongValues(
         "sent-bytes", "These are twice the payload: it is counted once, however often an all-reduce passes it on.",
         2, like=lambda *given: [of.costs(*given)[0], *(2 * n for n in of.costs(*given)[1:])]),
-    Misconception(
+    WrongValues(
         "whole-gradients-travel", "Over data each device sums the gradients of the weights that it holds, and of no others.",
         2, like=lambda data, model, *rest: _whole_gradients(data, model, *rest)),
 )  # fmt: skip
@@ -76,37 +76,37 @@ def _whole_gradients(data: int, model: int, *rest: int) -> list[float]:
 
 
 CHOICE = (
-    Misconception(
+    WrongValues(
         "memory-ignored", "The mesh with the fewest bytes to move does not fit: leave out what is larger than the memory.",
         1, like=lambda devices, memory, *rest: of.choice(devices, float("inf"), *rest)),
-    Misconception(
+    WrongValues(
         "always-data", "That is data parallelism wherever it fits. A small batch moves less over model.",
         2, like=lambda *given: _first_that_fits(given, reverse=False)),
-    Misconception(
+    WrongValues(
         "always-model", "That cuts the model as far as it goes. A large batch moves less over data.",
         2, like=lambda *given: _first_that_fits(given, reverse=True)),
-    Misconception(
+    WrongValues(
         "other-order", "The axes are the other way round: [data, model] is asked for.",
         1, like=lambda *given: (of.choice(*given) or [])[::-1] or None),
-    Misconception(
+    WrongValues(
         "larger-axis-alone", "Bytes over both axes count together; this mesh has the smallest on its busier axis.",
         2, like=lambda *given: _busier(*given)),
-    Misconception(
+    WrongValues(
         "powers-of-two-only", "A mesh axis may have 3 devices, or 6: try every number that divides the devices.",
         2, like=partial(of.choice, halved=True)),
-    Misconception(
+    WrongValues(
         "tie", "Where two meshes move the same, the one with the smaller model is asked for.",
         3, like=lambda *given: _busier(*given, largest=False)),
-    Misconception(
+    WrongValues(
         "exact-fit-refused", "What needs just as many bytes as there are fits: at most, not less than.",
         1, like=partial(of.choice, below=True)),
-    Misconception(
+    WrongProgram(
         "nothing-fits", "Where no mesh fits there is nothing to take the smallest of: return None.",
         3, error="empty sequence|argument is empty|empty iterable|index out of range"),
-    Misconception(
+    WrongValues(
         "uneven-batch", "A batch that the data axis does not divide cannot be cut over it.",
         1, like=lambda *given: _uneven(*given)),
-    Misconception(
+    WrongValues(
         "least-memory", "That mesh holds least. Among those that fit, the one that moves least is asked for.",
         2, like=lambda *given: _least_memory(*given)),
 )  # fmt: skip

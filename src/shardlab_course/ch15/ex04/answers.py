@@ -1,7 +1,9 @@
 import math
+
 import jax
 import jax.numpy as jnp
 from jax import P
+
 from shardlab_course.answers import right, wrong
 
 

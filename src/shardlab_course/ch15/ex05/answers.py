@@ -1,8 +1,10 @@
 import jax
 import jax.numpy as jnp
+
 from shardlab_course.answers import right, wrong
 
 P = jax.P
+
 
 def loss(scale, x, y):
     normed = x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6)

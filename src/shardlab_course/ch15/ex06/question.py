@@ -13,7 +13,7 @@ from shardlab_course.ch15.ex06.designs import family
 from shardlab_course.ch15.shared import sizes
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.design import DesignItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost
 
 
 def _parts(o: Observed, k: int) -> int:
@@ -26,38 +26,38 @@ def _parts(o: Observed, k: int) -> int:
 HALVES = re.compile(r"\bb?f16\[")
 
 DESIGN = (
-    Misconception(
+    WrongCost(
         "times-the-devices",
         "The step is too long by as many times as there are devices along an axis, or in the mesh: so it is when a "
         "gradient that was summed already is summed again, or when a mean over a block is taken for one over the batch.",
         1, when=lambda o: any(_agrees(o, factor) for factor in sizes(o))),
-    Misconception(
+    WrongCost(
         "uphill-or-short", "The step has another length than 0.1 times the gradient of the mean squared error.", 1,
         when=lambda o: any(_agrees(o, factor) for factor in (-1, 0.5, 0.25, 0.125))),
-    Misconception(
+    WrongCost(
         "sixteen-bits",
         "There are numbers of 16 bits in your program. They halve the bytes, and what they round off is seen in the new "
         "weights, which are compared in float32.",
         2, when=lambda o: bool(o.shards) and not _agrees(o, 1.0, 1e-4, 1e-5) and bool(HALVES.search(o.hlo))),
-    Misconception(
+    WrongCost(
         "weights-whole", "A weight lies whole on every device, and so does its new value: there is no room for that.",
         1, when=lambda o: 1 in (_parts(o, 2), _parts(o, 3)) and _right(o)),
-    Misconception(
+    WrongCost(
         "hidden-units-travel",
         "Hidden units travel, the largest array there is. Cut W1 by columns and W2 by rows over the same axes: then each "
         "device uses those that it made.",
         2, when=lambda o: _right(o) and _travels(o, (0, 0), (2, 1))),
-    Misconception(
+    WrongCost(
         "data-parallel-in-disguise",
         "A weight that is cut is brought together again, or its gradient is: its bytes travel. Which dimension could be "
         "cut so that activations travel instead, and are these fewer?",
         2, when=lambda o: _right(o) and (_travels(o, (2, 0), (2, 1)) or _travels(o, (3, 0), (3, 1)))),
-    Misconception(
+    WrongCost(
         "outputs-summed-everywhere",
         "The outputs are summed for all devices: an all-reduce, which costs a reduce-scatter and a gather. Each device "
         "needs the sums of its own rows of Y: psum_scatter.",
         3, when=lambda o: _right(o) and _parts(o, 1) == sizes(o)[-1] and _travels(o, (1, 0), (1, 1), "all-reduce")),
-    Misconception(
+    WrongCost(
         "activations-whole",
         "X or Y lies on several devices alike. It may be cut too, and brought together when it is used.",
         3, when=lambda o: _right(o) and min(_parts(o, 0), _parts(o, 1)) < sizes(o)[-1]),
