@@ -78,16 +78,3 @@ def test_what_is_next(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -
     assert [after(*passed).next.partition(" ")[0] for passed in steps] == ["0.1", "0.2", "1.2", "1.1", ""]
     assert after("1.1", "1.2").core == (asked["1.2"].points, sum(q.points for q in some if q.id != "1.1"))
     assert "(optional)" in str(after("0.1", "0.2")) and "(optional)" not in str(after())
-
-
-def test_ways_through_the_course() -> None:
-    """The README's numbers are those of the declarations."""
-    text = (ROOT / "README.md").read_text()
-    rows = re.findall(r"^\| [\w ]+ \| ([\d, ]+) \| (\d+) \| (\d+) \|$", text, flags=re.MULTILINE)
-    assert len(rows) == 3
-    for chapters, many, hours in rows:
-        core = [q for n in chapters.split(",") for q in CHAPTERS[int(n)] if not q.optional]
-        assert (len(core), round(sum(q.minutes for q in core) / 60)) == (int(many), int(hours))
-    optional = [q.minutes for q in QUESTIONS.values() if q.optional]
-    assert f"{len(QUESTIONS) - len(optional)} of the {len(QUESTIONS)} exercises are the core" in text
-    assert f"the optional exercises {round(sum(optional) / 60)} hours" in text

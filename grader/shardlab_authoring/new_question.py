@@ -38,10 +38,10 @@ def write(root: pathlib.Path, id: str) -> list[pathlib.Path]:
     there = own.exercises(folder)
     following = f"{chapter}.{max(there, default=0) + 1}"
     if id != following:
-        what = (
-            f"question {id} is there already." if int(id.partition(".")[2]) in there else f"question {id} is not the next."
+        said = "is there already" if id in {f"{chapter}.{number}" for number in there} else "is not the next"
+        raise ShardlabError(
+            "question-not-next", f"question {id} {said}.", where=f"ID={id}", mend=f"take the next number: ID={following}"
         )
-        raise ShardlabError("question-not-next", what, where=f"ID={id}", mend=f"take the next number: ID={following}")
     template = like_its_neighbours(chapter)
     home = folder / f"ex{max(there, default=0) + 1:02}"
     home.mkdir()
