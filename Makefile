@@ -180,7 +180,7 @@ numbers: $(INSTALLED)  ## measure the numbers in prose again, and notebooks/ (CH
 	@$(PY) -m shardlab_authoring.executed --numbers build/solutions $(CHAPTERS)
 	@$(PY) -m shardlab_course.editions.edition $(CHAPTERS)
 
-new-question: $(INSTALLED)  ## begin an exercise: its declaration, its place in the chapter, its answers (ID=4.8)
+new-question: $(INSTALLED) bubblewrap  ## begin an exercise: its folder, and its place in the chapter (ID=4.8)
 	@$(PY) -m shardlab_authoring.new_question $(ID)
 
 screenshots: $(INSTALLED) bubblewrap chromium  ## make the pictures of the instructor's guide again, from the demonstration's class

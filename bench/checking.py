@@ -2,7 +2,7 @@
 
     python bench/checking.py [--repeats 15] [--write build/bench.json]
 
-The answer is the reference of `tests/answers/<question>.py`, executed again for each side of each pair, so that JAX
+The answer is the exercise's solution, executed again for each side of each pair, so that JAX
 knows none of its functions. One side calls `sl.check` and renders the feedback, with nothing judged before; the other
 lowers, compiles and runs each of the answer's programs in each public case. Both begin with warm imports and devices.
 In the ratio called first- each side is the first thing that a new process does after `sl.setup`, with its imports.

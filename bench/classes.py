@@ -1,4 +1,4 @@
-"""A class to grade: submissions of one chapter, each another combination of right and wrong answers of `tests/answers/`."""
+"""A class to grade: submissions of one chapter, each another combination of an exercise's right and wrong answers."""
 
 from __future__ import annotations
 

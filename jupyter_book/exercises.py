@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import re
 from collections.abc import Sequence
 
 import chapters
@@ -11,6 +10,7 @@ import chapters
 from shardlab_course.chapters import CHAPTERS
 from shardlab_judge.question import LETTERS, Question
 
+WAYS = {"First steps": (0, 1, 2), "Tensor parallelism": (0, 1, 2, 3, 4, 7, 9), "All of it": tuple(CHAPTERS)}
 HEAD = "| exercise | difficulty | minutes | points | what is judged |\n|:--|:--|--:|--:|:--|"
 
 
@@ -21,11 +21,15 @@ def tables(root: pathlib.Path, solutions: bool) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def ways(root: pathlib.Path) -> str:
-    """The README's table of ways through the course, whose numbers are tested there."""
-    found = re.search(r"^\| way \|.*?\n\n", (root / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    assert found, "README.md has no table of ways"
-    return found[0]
+def ways() -> str:
+    """The ways through the course, with their core exercises and the hours for them."""
+    rows = ["| way | chapters | core exercises | hours for them |\n|:--|:--|--:|--:|"]
+    for name, numbers in WAYS.items():
+        core = [q for number in numbers for q in CHAPTERS[number] if not q.optional]
+        rows.append(
+            f"| {name} | {', '.join(map(str, numbers))} | {len(core)} | {round(sum(q.minutes for q in core) / 60)} |"
+        )
+    return "\n".join(rows) + "\n\n"
 
 
 def _table(root: pathlib.Path, name: str, questions: Sequence[Question], solutions: bool) -> str:

@@ -72,7 +72,7 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
     takeaway.write(pages / takeaway.NAME, root)
     expand(pages / "exercises.md", "exercises", exercises.tables(root, solutions))
     expand(pages / "intro.md", "cover", cover.framed())
-    expand(pages / "intro.md", "ways", exercises.ways(root))
+    expand(pages / "intro.md", "ways", exercises.ways())
     expand(pages / "practices.md", "clinic", chapters.clinic())
     expand(pages / "architecture.md", "architecture", architecture.framed())
     for name in playgrounds.FORMS:

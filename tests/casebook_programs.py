@@ -17,7 +17,8 @@ import numpy as np
 
 from shardlab import inspect
 from shardlab.programs.situation import situation
-from shardlab_course.ch15 import casebook_oracles as of
+from shardlab_course.ch15 import shared
+from shardlab_course.ch15.ex05 import oracle as of
 
 P = jax.P
 FOLDER = pathlib.Path("src", "shardlab", "listings", "cases")
@@ -81,8 +82,9 @@ class Exhibit:
 def _adam_case() -> Any:
     from shardlab_judge.cases import Case, Input
 
-    whole = Input((256, 96), of.WHOLE)
-    return Case(of.LINE, (Input((64, 256), of.ROWS), Input((64, 96), of.ROWS), Input((256, 96), of.ROWS), whole, whole))
+    whole = Input((256, 96), shared.WHOLE)
+    x, y, slices = (Input(shape, shared.ROWS) for shape in ((64, 256), (64, 96), (256, 96)))
+    return Case(of.LINE, (x, y, slices, whole, whole))
 
 
 EXHIBITS = {

@@ -18,7 +18,6 @@ jax.config.update("jax_num_cpu_devices", 8)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
-collect_ignore = ["answers"]
 ROWS: collections.Counter[tuple[object, str]] = collections.Counter()
 
 

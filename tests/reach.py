@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from shardlab_grader.own.answers import predicts
+from shardlab_course.answers import predicts
 
 INDIRECT = {"*", "globals", "locals", "vars", "eval", "exec", "setattr", "delattr"}
 """What reaches names that are not written."""

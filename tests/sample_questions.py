@@ -13,7 +13,7 @@ from shardlab_judge.items.processes import ProcessesItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.launches import Launch
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 P = jax.P
 HINTS = ("Look again.", "Look closer.", "Look closest.")
@@ -32,12 +32,12 @@ def contraction(i: int, j: int, k: int, **mesh: int) -> Case:
 PLACED = question(
     PlacementItem(
         "picture", {"S": 2}, target=place((16, 8), axes(x=2, y=4), ("x", "y")),
-        misconceptions=(Misconception(
+        misconceptions=(WrongValues(
             "swapped", "The two axes are swapped.", 2, like=place((16, 8), axes(x=2, y=4), ("y", "x"))),),
     )
 )  # fmt: skip
 CHOSEN = question(
-    ValueItem("guess", {"P": 1}, key=5, misconceptions=(Misconception("one-less", "You counted from zero.", like=4),)),
+    ValueItem("guess", {"P": 1}, key=5, misconceptions=(WrongValues("one-less", "You counted from zero.", like=4),)),
     ValueItem("kinds", {"P": 1}, key=frozenset({"all-gather", "all-to-all"})),
     ValueItem("table", {"P": 2}, key={"a": [2, 8], "b": "ValueError", "c": 0.5, "d": True}, rtol=1e-3),
 )
@@ -45,7 +45,7 @@ CALLED = question(
     CallsItem(
         "bytes_of", {"C": 3}, oracle=lambda shape, size: size * int(np.prod(shape)), calls=(([4, 6], 2), ([3], 4)),
         draw=lambda rng: ([rng.randrange(1, 9), rng.randrange(1, 9)], rng.choice([1, 2, 4])),
-        misconceptions=(Misconception(
+        misconceptions=(WrongValues(
             "elements", "You counted elements, not bytes.", like=lambda shape, size: int(np.prod(shape))),),
     )
 )  # fmt: skip
@@ -55,9 +55,9 @@ PROGRAM = question(
         cases=(contraction(24, 40, 16, x=2, y=4), contraction(8, 64, 12, x=4, y=2)),
         draw=lambda rng: contraction(8 * rng.randrange(1, 4), 16, 20, x=8),
         misconceptions=(
-            Misconception("partial-sums", "The blocks were never added up.", 2, local=lambda at, a, b: a @ b),
-            Misconception("transposed", "The product is transposed.", like=lambda a, b: (a @ b).T),
-            Misconception(
+            WrongValues("partial-sums", "The blocks were never added up.", 2, local=lambda at, a, b: a @ b),
+            WrongValues("transposed", "The product is transposed.", like=lambda a, b: (a @ b).T),
+            WrongCost(
                 "gathered", "You gather operands instead of adding up products.", when=lambda o: "all-gather" in o.kinds),
         ),
     )
@@ -86,11 +86,11 @@ LAUNCHED = question(
         "batches", {"V": 2, "S": 1}, oracle=rows, cases=(gathered(2), gathered(3)),
         draw=lambda rng: gathered(rng.randint(4, 6)),
         misconceptions=(
-            Misconception("hangs", "Only one process gets to the collective.", 3, when=lambda seen: seen.hung),
-            Misconception(
+            WrongCost("hangs", "Only one process gets to the collective.", 3, when=lambda seen: seen.hung),
+            WrongCost(
                 "swapped", "Each process took the rows of the other.", 2, when=lambda seen: seen.arrays()[0].whole[0] > 0),
-            Misconception("halves", "You summed one process's rows.", like=lambda p, n: {**rows(p, n), "sum": _half(p, n)}),
-            Misconception("fetched", "A process cannot fetch what others hold.", error="spans non-addressable"),
+            WrongValues("halves", "You summed one process's rows.", like=lambda p, n: {**rows(p, n), "sum": _half(p, n)}),
+            WrongProgram("fetched", "A process cannot fetch what others hold.", error="spans non-addressable"),
         ),
     )
 )  # fmt: skip

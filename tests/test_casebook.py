@@ -10,8 +10,9 @@ import pytest
 
 from shardlab import inspect, listings
 from shardlab.programs.situation import situation
-from shardlab_course.ch15 import casebook_oracles as of
-from shardlab_course.ch15.casebook_misconceptions import CAUSES
+from shardlab_course.ch15.ex05 import oracle as of
+from shardlab_course.ch15.ex05.misconceptions import CAUSES
+from shardlab_course.ch15.ex06 import oracle as design
 from shardlab_course.chapters import question
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.value import ValueItem
@@ -118,7 +119,7 @@ def test_unknown_case() -> None:
 
 def test_fewer_facts_than_a_run() -> None:
     """Recognisers of 15.6 read what is compiled too, where nothing ran."""
-    from shardlab_course.ch15.casebook_misconceptions import DESIGN
+    from shardlab_course.ch15.ex06.question import DESIGN
 
-    case = of.free(of.WIDE_XY, 96, 48, 128, 32)
+    case = design.free(design.WIDE_XY, 96, 48, 128, 32)
     assert [miss.id for miss in DESIGN if miss.when and miss.when(Observed(case))] == ["weights-whole", "activations-whole"]

@@ -13,7 +13,7 @@ import pytest
 
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_course.checking import progress_file
-from shardlab_course.editions import counts, edition, header
+from shardlab_course.editions import edition, header
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -78,27 +78,3 @@ def test_what_is_next(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -
     assert [after(*passed).next.partition(" ")[0] for passed in steps] == ["0.1", "0.2", "1.2", "1.1", ""]
     assert after("1.1", "1.2").core == (asked["1.2"].points, sum(q.points for q in some if q.id != "1.1"))
     assert "(optional)" in str(after("0.1", "0.2")) and "(optional)" not in str(after())
-
-
-def test_ways_through_the_course() -> None:
-    """The README's numbers are those of the declarations."""
-    text = (ROOT / "README.md").read_text()
-    rows = re.findall(r"^\| [\w ]+ \| ([\d, ]+) \| (\d+) \| (\d+) \|$", text, flags=re.MULTILINE)
-    assert len(rows) == 3
-    for chapters, many, hours in rows:
-        core = [q for n in chapters.split(",") for q in CHAPTERS[int(n)] if not q.optional]
-        assert (len(core), round(sum(q.minutes for q in core) / 60)) == (int(many), int(hours))
-    optional = [q.minutes for q in QUESTIONS.values() if q.optional]
-    assert f"{len(QUESTIONS) - len(optional)} of the {len(QUESTIONS)} exercises are the core" in text
-    assert f"the optional exercises {round(sum(optional) / 60)} hours" in text
-
-
-def test_the_readme_is_counted_anew() -> None:
-    """Whatever its counts were, they become those of the declarations, and nothing else changes."""
-    text = (ROOT / "README.md").read_text()
-    assert counts.counted(text, CHAPTERS) == text
-    wrong = re.sub(r"^(\| All of it \|.*\|) \d+ \| \d+ \|$", r"\1 1 | 2 |", text, flags=re.MULTILINE)
-    wrong = re.sub(r"\d+ of the \d+ exercises", "3 of the 4 exercises", wrong)
-    wrong = re.sub(r"the optional exercises \d+", "the optional exercises 5", wrong)
-    assert wrong.count("\n") == text.count("\n") and wrong != text
-    assert counts.counted(wrong, CHAPTERS) == text

@@ -81,7 +81,7 @@ def test_chapters_and_questions_agree() -> None:
 @pytest.mark.stored
 @each_chapter
 def test_notebooks_are_fresh(chapter: int) -> None:
-    """Generating the student edition again changes nothing, and the README's counts are those of the questions."""
+    """Generating the student edition again changes nothing."""
     stale = [str(path.relative_to(ROOT)) for path in edition.stale(ROOT, [chapter])]
     assert stale == [], "run `make notebooks`"
 

@@ -58,18 +58,20 @@ def changed(path: pathlib.Path, old: str, new: str) -> Iterator[None]:
 
 MORE = ("from __future__ import annotations\n", "from __future__ import annotations\n\nimport abc\n")
 UNJUDGED = {
-    "hint": ("shardlab_course/ch04/questions.py", "Can it multiply them?", "Can it multiply them at all?"),
-    "explanation": ("shardlab_course/ch04/questions.py", "Case 1 multiplies blocks", "Case 1 just multiplies blocks"),
+    "hint": ("shardlab_course/ch04/ex02/question.py", "Can it multiply them?", "Can it multiply them at all?"),
+    "explanation": ("shardlab_course/ch04/ex02/question.py", "Case 1 multiplies blocks", "Case 1 just multiplies blocks"),
     "docstring": ("shardlab_judge/measuring.py", '"""Programs compiled and run', '"""Compiled and run programs'),
     "picture": ("shardlab/pictures/svg.py", *MORE),
     "check": ("shardlab_course/checking/feedback.py", "WIDTH = 100", "WIDTH = 99"),
-    "other chapter": ("shardlab_course/ch05/oracles.py", *MORE),
+    "other chapter": ("shardlab_course/ch05/shared.py", *MORE),
+    "wrong answer": ("shardlab_course/ch04/ex02/answers.py", "import jax\n", "import abc\nimport jax\n"),
     "edition": ("shardlab_course/editions/stub.py", "WIDTH = 75", "WIDTH = 74"),
 }
 JUDGED = {
-    "oracle": ("shardlab_course/ch04/oracles.py", *MORE),
-    "cause": ("shardlab_course/ch04/misconceptions.py", *MORE),
-    "declaration": ("shardlab_course/ch04/questions.py", *MORE),
+    "oracle": ("shardlab_course/ch04/ex01/oracle.py", *MORE),
+    "declaration": ("shardlab_course/ch04/ex02/question.py", *MORE),
+    "what exercises share": ("shardlab_course/ch04/shared.py", *MORE),
+    "data": ("shardlab_course/ch04/ex07/guarded.json", '"price"', '"prize"'),
 }
 ALL = {
     "judge": ("shardlab_judge/measuring.py", *MORE),
@@ -111,8 +113,8 @@ def test_what_judges_all_regrades_all(site: pathlib.Path, change: tuple[str, str
 PAGES = {
     "a picture that it shows": ("shardlab/pictures/draw.py", True),
     "a picture of other pages": ("shardlab/pictures/charts/roofline.py", False),
-    "its oracle": ("shardlab_course/ch04/oracles.py", True),
-    "another chapter": ("shardlab_course/ch05/oracles.py", False),
+    "its oracle": ("shardlab_course/ch04/ex01/oracle.py", True),
+    "another chapter": ("shardlab_course/ch05/shared.py", False),
     "what it does not import": ("shardlab/listings/__init__.py", False),
 }
 
@@ -136,6 +138,6 @@ def test_versions_are_in_every_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_picture_is_reached() -> None:
     """What judges draws nothing, and imports no other chapter."""
     reached = dependence.judging(4)
-    assert {"shardlab.programs.stablehlo", "shardlab_judge.judging", "shardlab_course.ch04.oracles"} <= set(reached)
+    assert {"shardlab.programs.stablehlo", "shardlab_judge.judging", "shardlab_course.ch04.ex01.oracle"} <= set(reached)
     assert not [name for name in reached if name.startswith(("shardlab.pictures", "shardlab_course.checking"))]
     assert {name.split(".")[1] for name in reached if name.startswith("shardlab_course.ch")} == {"ch04"}

@@ -17,7 +17,7 @@ from shardlab_course.checking.feedback import text
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.judging import judge
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongProgram
 from shardlab_judge.references import build
 
 P = jax.P
@@ -128,7 +128,7 @@ def test_what_the_judge_makes_of_it(deepest: int | None, barred: bool, statuses:
     item = ProgramItem(
         "roll", {"V": 1, "H": 1}, oracle=lambda x: jnp.roll(x, 6, 0), cases=(case,),
         deepest=None if deepest is None else lambda case: deepest,
-        misconceptions=(Misconception("far", "It sends further than one place.", when=sends_far, barred=barred),),
+        misconceptions=(WrongProgram("far", "It sends further than one place.", when=sends_far, barred=barred),),
     )  # fmt: skip
     question = Question("8.4", "", (item,), 1, 1, ("",) * 3, "")
     answers = [record(question.manifest(), {"roll": f}, {}) for f in (one_after_the_other, side_by_side)]

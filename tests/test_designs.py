@@ -15,7 +15,7 @@ from shardlab_grader.border.entries import Refused, entry
 
 from shardlab.answers.record import record
 from shardlab.errors import ShardlabError
-from shardlab_course.ch15.designs import member
+from shardlab_course.ch15.ex06.designs import member
 from shardlab_course.chapters import question
 from shardlab_course.checking import pareto
 from shardlab_course.checking.fronts import show_front

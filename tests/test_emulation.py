@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from jax.sharding import AxisType, Mesh
 
-from shardlab_course.ch07 import oracles as oracles07
-from shardlab_course.ch07 import questions as ch07
+from shardlab_course.ch07.ex01 import oracle as emulation
+from shardlab_course.ch07.ex01 import question
+from shardlab_course.ch07.ex04 import oracle as normalization
 
-BODIES = {**oracles07.BODIES, "outer": jnp.outer}
+BODIES = {**emulation.BODIES, "outer": jnp.outer}
 
 
 def spec_of(entries) -> jax.P:
@@ -34,16 +35,16 @@ def mapped(body, sizes, in_specs, out_spec, arrays) -> np.ndarray:
 @pytest.mark.parametrize("seed", [None, *range(12)])
 def test_the_oracle_is_shard_map(seed: int | None) -> None:
     """Public calls and drawn ones."""
-    calls = ch07.EMULATIONS if seed is None else [oracles07.draw_emulation(random.Random(seed))]
+    calls = question.EMULATIONS if seed is None else [emulation.draw_emulation(random.Random(seed))]
     for call in calls:
-        assert np.array_equal(mapped(*call), oracles07.emulated(*call)), call
+        assert np.array_equal(mapped(*call), emulation.emulated(*call)), call
 
 
 def test_attempts_are_told_apart() -> None:
     """The right ones are right by a wide margin, and the wrong ones wrong by one, whatever tolerance a student chooses."""
     rng = random.Random(1)
-    for kind in oracles07.ATTEMPTS:
+    for kind in normalization.ATTEMPTS:
         for _ in range(20):
-            x, y = oracles07.attempt(kind, rng)
-            distance = np.abs(np.asarray(y) - oracles07.normalized(np.asarray(x))).max()
+            x, y = normalization.attempt(kind, rng)
+            distance = np.abs(np.asarray(y) - normalization.normalized(np.asarray(x))).max()
             assert distance < 1e-5 if kind == "right" else distance > 0.1, kind

@@ -6,7 +6,7 @@ import pytest
 
 from shardlab import listings
 from shardlab.programs.reading.collectives import UNKNOWN, read_collectives
-from shardlab_course.ch03.oracles import bytes_by_kind, counted
+from shardlab_course.ch03.ex02.oracle import bytes_by_kind, counted
 from shardlab_course.chapters import question
 from shardlab_course.shared import programs
 

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 from sample_questions import CALLED, PLACED, PROGRAM, contraction, question
 from shardlab_authoring.mutants import claims, generation, running, sampling, table, wider
-from shardlab_authoring.mutants.answers import FOLDER, Answer, read, source_of
+from shardlab_authoring.mutants.answers import Answer, read, source_of
+from shardlab_authoring.mutants.answers import of as rights
 from shardlab_authoring.mutants.devices import DEVICES
 from shardlab_authoring.mutants.equivalence import difference
 from shardlab_authoring.mutants.judging import Judge, Tried
@@ -25,11 +26,12 @@ from shardlab_authoring.mutants.operators import PLAIN
 from shardlab_authoring.mutants.outcomes import BARE, CAUSE, EQUIVALENT, SURVIVED, Outcome, outcome
 from shardlab_authoring.mutants.truths import NAMES
 
+from shardlab_course import answers
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Misconception, Question, WrongProgram, WrongValues
 
 EXAMPLES = {
     "operation": ("a < b", "a <= b"),
@@ -110,15 +112,17 @@ def test_left_to_the_compiler() -> None:
 
 
 def test_a_mutant_changes_one_place_of_what_the_item_uses(tmp_path: pathlib.Path) -> None:
-    """Of a variant its own statements, of a reference all; and nothing that no item reaches."""
-    path = tmp_path / "4.2.py"
-    path.write_text(
-        "from variants import right, told, wrong\n\nother = 5\n\n"
-        "def f(x):\n    return g(x) + 1\n\ndef g(x):\n    return x * 2\n\n"
+    """Of a variant its own statements, of the solution all; and nothing that no item reaches."""
+    (tmp_path / "04_text.md").write_text(
+        "<!-- exercise 4.2 -->\n\n```{code-cell} ipython3\n### BEGIN SOLUTION\nother = 5\n\n"
+        "def f(x):\n    return g(x) + 1\n\ndef g(x):\n    return x * 2\n### END SOLUTION\n```\n"
+    )
+    (tmp_path / "answers.py").write_text(
+        "from shardlab_course.answers import right, told, wrong\n\n"
         "@right\ndef short():\n    def f(x):\n        return x\n\n@wrong('a', 0)\ndef bad():\n    f = 1\n"
         "@told('a')\ndef predicted():\n    f = 2\n"
     )
-    reference, short = read(path)
+    reference, short = rights(answers.read(tmp_path / "answers.py", tmp_path / "04_text.md", "4.2"))
     assert "told" not in reference.text
     found = [*generation.mutants(reference, ["f"])]
     assert {m.items for m in found} == {("f",)} and all("other = 5" in m.text for m in found)
@@ -160,11 +164,11 @@ def test_mutants_of_what_does_not_run_say_nothing() -> None:
         judged(divided(0), "undefined\n" + PARTS, "undefined\n" + PARTS.replace("-n", "n"))
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
-def test_right_answers_run(path: pathlib.Path) -> None:
+@pytest.mark.parametrize("id", QUESTIONS)
+def test_right_answers_run(id: str) -> None:
     """As mutants are made from them: without what marks them in the corpus."""
-    chosen = QUESTIONS[path.stem]
-    for answer in read(path):
+    chosen = QUESTIONS[id]
+    for answer in read(id):
         Judge(chosen, answer.text).must_run(generation.HEAD + answer.text)
 
 
@@ -231,9 +235,9 @@ def test_likeness_is_a_cause(chosen: Question) -> None:
 def test_a_false_cause_is_found() -> None:
     """A sentence whose words are not true of the answer, and one that is told in some cases only."""
     wrong = PRODUCT.replace("'x')\n", "'x') * 2\n")
-    known = Misconception("dear", "The values are right, and dear.", when=lambda o: True, breaks=True)
-    some = Misconception("wide", "It is doubled.", when=lambda o: o.case.axes[0][1] == 2, breaks=True)
-    true = Misconception("true", "It is doubled.", when=lambda o: True, breaks=True)
+    known = WrongValues("dear", "The values are right, and dear.", when=lambda o: True)
+    some = WrongValues("wide", "It is doubled.", when=lambda o: o.case.axes[0][1] == 2)
+    true = WrongValues("true", "It is doubled.", when=lambda o: True)
     (item,) = PROGRAM.items
     told = {
         m.id: judged(question(dataclasses.replace(item, misconceptions=(m,))), PRODUCT, wrong) for m in (known, some, true)
@@ -300,7 +304,7 @@ def test_what_a_name_says_is_looked_at(name: str, lost: str, kinds: set[str], tr
 def test_what_a_name_says_of_an_exception_is_looked_at(error: str, true: bool) -> None:
     """A promise that was not proved is not what JAX said when a name was missing."""
     (item,) = PROGRAM.items
-    known = Misconception("promise-not-proved", "It is so.", error="")
+    known = WrongProgram("promise-not-proved", "It is so.", error="")
     assert (claims.untrue(known, claims.Evidence(item, "", error)) == "") is true
 
 

@@ -1,4 +1,4 @@
-"""Variants of a reference: what they run as, and which of its names they leave as they are."""
+"""What an exercise's answers run as: the solution in a chapter's text, and variants of it; which names those leave alone."""
 
 from __future__ import annotations
 
@@ -7,26 +7,79 @@ import pathlib
 
 import pytest
 from reach import untouched
-from variants import FOLDER, read
 
 from shardlab.answers import in_the_box
+from shardlab.errors import ShardlabError
+from shardlab_course import answers
+from shardlab_course.answers import Sample
+from shardlab_course.editions.solved import solution
 
-FILE = '''\
-"""The reference."""
+TEXT = """\
+# 0. A chapter
 
-import shardlab as sl
-from variants import right, wrong
+<!-- first cell -->
 
+```{code-cell} ipython3
+import math
 
+%pip install nothing
+step = 0
+unused = math.inf
+```
+
+```{code-cell} ipython3
+:tags: [show]
+step = 1
+sl.show(step)
+```
+
+<!-- exercise 0.1 -->
+
+```{code-cell} ipython3
+def given(n):
+    return n + step
+```
+
+```{code-cell} ipython3
 def helper(n):
-    return n + 1
+    ### BEGIN SOLUTION
+    return given(n)
+    ### END SOLUTION
 
 
 def answer(n):
+    ### BEGIN SOLUTION
     return helper(n)
+    ### END SOLUTION
 
 
+### BEGIN SOLUTION
 sl.predict("0.1", sum=1, kind="a")
+### END SOLUTION
+```
+
+```{code-cell} ipython3
+sl.check("0.1", answer)
+```
+
+<!-- exercise 0.2 -->
+
+```{code-cell} ipython3
+### BEGIN SOLUTION
+other = helper
+### END SOLUTION
+```
+"""
+FILE = '''\
+"""What goes wrong."""
+
+import math
+
+from shardlab_course.answers import right, told, wrong
+
+
+def twice(n):
+    return 2 * n
 
 
 @right
@@ -36,8 +89,29 @@ def as_it_is():
 
 @wrong("adds-two", 1.5)
 def adds_two():
-    def helper(n):
+    def given(n):
         return n + 2
+
+
+@right
+def another_way():
+    def answer(n):
+        return base(n)
+
+    def base(n):
+        return n + 1
+
+
+@wrong("adds-three", 0, of="another_way")
+def adds_three():
+    def base(n):
+        return n + 3
+
+
+@told("more")
+def doubles():
+    def given(n):
+        return twice(n)
 
 
 @wrong("-", alone=True)
@@ -59,53 +133,90 @@ NAMES = {"base", "near", "far", "sizes", "sized"}
 
 
 @pytest.fixture
-def file(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """A file of answers to question 0.1."""
+def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """A chapter's text, and the answers to its exercise 0.1."""
     monkeypatch.setenv("SHARDLAB_RECORD", "1")
     monkeypatch.setattr(in_the_box, "GIVEN", {})
-    (path := tmp_path / "0.1.py").write_text(FILE)
-    return path
+    (tmp_path / "00_text.md").write_text(TEXT)
+    (tmp_path / "answers.py").write_text(FILE)
+    return tmp_path
 
 
-def test_what_a_file_says(file: pathlib.Path) -> None:
-    """The reference comes first; a variant's decorator is what it is due."""
-    read_from = read(file)
-    assert [(s.question, s.name, s.misconception, s.due.points, s.due.alone) for s in read_from] == [
+def read(folder: pathlib.Path) -> dict[str, Sample]:
+    """The answers by name."""
+    return {s.name: s for s in answers.read(folder / "answers.py", folder / "00_text.md", "0.1")}
+
+
+def test_what_a_file_says(folder: pathlib.Path) -> None:
+    """The solution comes first; a variant's decorator is what it is due."""
+    assert [(s.question, s.name, s.misconception, s.due.points, s.due.alone) for s in read(folder).values()] == [
         ("0.1", "reference", None, None, False),
         ("0.1", "as_it_is", None, None, False),
         ("0.1", "adds_two", "adds-two", 1.5, False),
+        ("0.1", "another_way", None, None, False),
+        ("0.1", "adds_three", "adds-three", 0, False),
+        ("0.1", "doubles", "more", None, False),
         ("0.1", "leaves_out", "-", None, True),
     ]
 
 
-def test_a_variant_runs_among_the_names_of_its_reference(file: pathlib.Path) -> None:
-    """The reference's functions see what the variant binds, and each variant has a reference of its own."""
-    reference, same, adds_two, leaves_out = read(file)
-    assert [s.variables()["answer"](1) for s in (adds_two, same, reference)] == [3, 2, 2]
-    assert "answer" not in leaves_out.variables()
-    assert "variants" not in adds_two.source() and adds_two.source().count("def helper") == 2
+def test_the_solution_is_what_it_needs_and_no_more(folder: pathlib.Path) -> None:
+    """Of the cells before it those statements that it leads to, the last of two; nothing that belongs to another."""
+    found = solution(folder / "00_text.md", "0.1")
+    assert [ast.unparse(s).splitlines()[0] for s in found.given] == ["import shardlab as sl", "step = 1", "def given(n):"]
+    assert [ast.unparse(s).splitlines()[0] for s in found.own] == [
+        "def helper(n):",
+        "def answer(n):",
+        "sl.predict('0.1', sum=1, kind='a')",
+    ]
 
 
-def test_predictions_are_the_variants_own(file: pathlib.Path) -> None:
-    """One that predicts makes none of the reference's predictions, and `...` is none."""
-    _, same, _, leaves_out = read(file)
-    for sample, predicted in ((same, {"sum": 1, "kind": "a"}), (leaves_out, {})):
+def test_a_variant_runs_among_the_names_of_the_solution(folder: pathlib.Path) -> None:
+    """The solution's functions see what the variant binds, and each variant has a solution of its own, or another answer."""
+    found = read(folder)
+    said = {name: s.variables()["answer"](1) for name, s in found.items() if name != "leaves_out"}
+    assert said == {"reference": 2, "as_it_is": 2, "adds_two": 3, "another_way": 2, "adds_three": 4, "doubles": 2}
+    assert "answer" not in found["leaves_out"].variables()
+    assert "shardlab_course" not in found["adds_two"].source() and found["adds_two"].source().count("def given") == 2
+
+
+def test_predictions_are_the_variants_own(folder: pathlib.Path) -> None:
+    """One that predicts makes none of the solution's predictions, and `...` is none."""
+    for name, predicted in (("as_it_is", {"sum": 1, "kind": "a"}), ("leaves_out", {})):
         in_the_box.GIVEN.clear()
-        sample.variables()
+        read(folder)[name].variables()
         assert in_the_box.GIVEN["0.1"] == predicted
 
 
-def test_an_error_shows_the_line(file: pathlib.Path) -> None:
-    """A function of a variant lies where it is written."""
-    code = read(file)[2].variables()["helper"].__code__
-    assert (code.co_filename, FILE.splitlines()[code.co_firstlineno - 1]) == (str(file), "    def helper(n):")
+@pytest.mark.parametrize(
+    ("name", "function", "file"), [("adds_two", "given", "answers.py"), ("as_it_is", "given", "00_text.md")]
+)
+def test_an_error_shows_the_line(folder: pathlib.Path, name: str, function: str, file: str) -> None:
+    """A function lies where it is written: in the answers, or in the chapter's text."""
+    code = read(folder)[name].variables()[function].__code__
+    line = (folder / file).read_text().splitlines()[code.co_firstlineno - 1]
+    assert (code.co_filename, line.strip()) == (str(folder / file), f"def {function}(n):")
 
 
-def test_a_name_is_given_once(file: pathlib.Path) -> None:
-    """Tests are named by it."""
-    file.write_text(FILE.replace("def adds_two", "def as_it_is"))
-    with pytest.raises(ValueError, match=r"0.1.py: two answers are named as_it_is"):
-        read(file)
+MISTAKES = {
+    "a name twice": ("def adds_two", "def as_it_is", "two answers are named as_it_is"),
+    "no such answer": ('of="another_way"', 'of="nothing"', "there is no answer nothing to change"),
+    "the solution's name": ("def twice", "def helper", "the solution has helper; what changes it is a variant"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "said"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_told(folder: pathlib.Path, old: str, new: str, said: str) -> None:
+    """Tests are named by an answer's name, and what runs is what the file seems to say."""
+    (folder / "answers.py").write_text(FILE.replace(old, new))
+    with pytest.raises(ValueError, match=said):
+        read(folder)
+
+
+def test_an_exercise_has_a_solution(folder: pathlib.Path) -> None:
+    """Or it is told which lines are missing."""
+    with pytest.raises(ShardlabError, match=r"\[no-solution\] there is no solution of exercise 0\.3"):
+        solution(folder / "00_text.md", "0.3")
 
 
 @pytest.mark.parametrize(
@@ -132,10 +243,3 @@ def test_a_name_is_given_once(file: pathlib.Path) -> None:
 def test_what_a_variant_leaves_as_it_is(body: str, left: set[str]) -> None:
     """Only names which nothing in the body binds or may change, nor anything that they use."""
     assert untouched(ast.parse(REFERENCE).body, ast.parse(body).body, NAMES) == left
-
-
-def test_every_file_is_of_a_question() -> None:
-    """No file is left behind when a question goes."""
-    from shardlab_course.chapters import QUESTIONS
-
-    assert {path.stem for path in FOLDER.glob("*.py")} == set(QUESTIONS)

@@ -1,4 +1,4 @@
-"""The corpus `tests/answers/<question>.py`: a file of answers for each question of the course."""
+"""The corpus: the answers to every exercise of the course, from its folder."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import pathlib
 from collections.abc import Mapping
 
 import asked
-from shardlab_grader.own.answers import REFERENCE as REFERENCE
-from shardlab_grader.own.answers import Sample, read
-from shardlab_grader.own.answers import changed as changed
-from shardlab_grader.own.answers import right as right
-from shardlab_grader.own.answers import told as told
-from shardlab_grader.own.answers import wrong as wrong
 
-FOLDER = pathlib.Path(__file__).parent / "answers"
+from shardlab_course import chapters, own
+from shardlab_course.answers import REFERENCE as REFERENCE
+from shardlab_course.answers import Sample as Sample
+from shardlab_course.answers import read
+
+TEXTS = {int(path.name[:2]): path for path in (pathlib.Path(__file__).parents[1] / "solutions").glob("[0-9]*.md")}
 
 
 @functools.cache
 def of(question: str) -> Mapping[str, Sample]:
     """The answers to one question, by name."""
-    return {sample.name: sample for sample in read(FOLDER / f"{question}.py")}
+    chapter, number = map(int, question.split("."))
+    path = chapters.exercises(chapter)[number] / own.ANSWERS
+    return {sample.name: sample for sample in read(path, TEXTS[chapter], question)}
 
 
 @functools.cache
 def samples() -> tuple[Sample, ...]:
     """Every answer of the corpus to what is asked for, question by question."""
-    questions = (path.stem for path in sorted(FOLDER.glob("*.py")) if asked.question(path.stem))
-    return tuple(sample for question in questions for sample in of(question).values())
+    return tuple(sample for question in chapters.QUESTIONS if asked.question(question) for sample in of(question).values())

@@ -208,8 +208,8 @@ def _depended(text: str, chapter: int | None) -> Iterator[pathlib.Path]:
     roots |= {f"{package}.{name}" for package, names in FROM.findall(text) for name in names.split(", ")}
     roots |= {package for package, _ in FROM.findall(text)}
     if chapter is not None:
-        roots.add(f"shardlab_course.ch{chapter:02}.questions")
-        yield from folder(chapter).glob("*.json")
+        roots.update(dependence.declarations(chapter))
+        yield from folder(chapter).rglob("*.json")
         yield from records.FOLDER.glob(f"{chapter}-*.json")
     reached = dependence.reached(roots)
     yield from (path for module in reached if (path := dependence.source(module)) is not None)

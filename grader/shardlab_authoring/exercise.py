@@ -23,10 +23,10 @@ SECONDS = 0.2
 
 
 def files(root: pathlib.Path, question: str) -> list[pathlib.Path]:
-    """What an exercise is made of: its chapter's modules, and its answers."""
-    chapter = folder(int(question.partition(".")[0]))
-    found = [*chapter.rglob("*.py"), *chapter.rglob("*.json"), root / "tests" / "answers" / f"{question}.py"]
-    return sorted(path for path in found if path.exists())
+    """What an exercise is made of: its chapter's modules, and its text."""
+    number = int(question.partition(".")[0])
+    chapter = folder(number)
+    return sorted([*chapter.rglob("*.py"), *chapter.rglob("*.json"), *(root / "solutions").glob(f"{number:02}_*.md")])
 
 
 def prepare(root: pathlib.Path) -> None:

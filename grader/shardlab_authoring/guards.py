@@ -1,4 +1,4 @@
-"""The facts of the programs that guards are asked about, measured and written beside their chapter.
+"""The facts of the programs that guards are asked about, measured and written beside their exercise.
 
 Run as `python -m shardlab_authoring.guards [CHAPTER...]` at the root of the repository, after one of them has changed.
 """
@@ -14,6 +14,15 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab_course.shared.guarded import Guarded, Program, Situation
+from shardlab_judge.items.guard import GuardItem
+
+
+def declared(item: GuardItem) -> Guarded:
+    """The programs that an item's guard is asked about, from the module beside their facts."""
+    chapter, exercise, _ = item.kept.parts[-3:]
+    found: Guarded = importlib.import_module(f"shardlab_course.{chapter}.{exercise}.guarded").GUARDED
+    return found
+
 
 FLOAT32, BFLOAT16 = 1e-6, 2**-7
 """What rounding adds to an `error` at most: some units of float32's last place, and two of bfloat16's."""
@@ -78,13 +87,11 @@ def main(chapters: Sequence[int]) -> None:
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", 8)
     from shardlab_course.chapters import CHAPTERS
-    from shardlab_judge.items.guard import GuardItem
 
     for chapter in chapters or CHAPTERS:
         for item in (item for question in CHAPTERS[chapter] for item in question.items if isinstance(item, GuardItem)):
-            guarded = importlib.import_module(f"shardlab_course.ch{chapter:02}.guarded").GUARDED
             kept = json.loads(item.kept.read_text()) if item.kept.exists() else []
-            found = renewed(kept, measured(guarded))
+            found = renewed(kept, measured(declared(item)))
             item.kept.write_text("[\n" + ",\n".join(json.dumps(one) for one in found) + "\n]\n")
             print(f"wrote {len(found)} programs into {item.kept.relative_to(pathlib.Path.cwd())}")
 

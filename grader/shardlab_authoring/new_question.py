@@ -1,122 +1,102 @@
-"""The beginning of a new exercise: a declaration, its place in the chapter, and the answers that its tests need.
+"""The beginning of a new exercise: its folder, and its place in the chapter's text.
 
 Run as `python -m shardlab_authoring.new_question N.M` at the root of the repository. What it writes is a small exercise that
-works, to be changed into another.
+works and looks like its chapter's others, to be changed into another. The chapter's notebook and references follow.
 """
 
 from __future__ import annotations
 
-import ast
+import collections
+import importlib
 import pathlib
 import re
 import sys
+import tempfile
 
-from shardlab_grader.own.new import ANSWERS, DECLARATION, EXERCISE
+from shardlab_grader.classes.notebook import Settings
+from shardlab_grader.own.templates import FUNCTION, MANUAL, PROGRAM, Template, modules
 
 from shardlab.errors import ShardlabError
+from shardlab_authoring import packaged
+from shardlab_course import own
+from shardlab_course.chapters import CHAPTERS
 from shardlab_course.editions import edition
+from shardlab_judge.items.program import ProgramItem
 
 ID = re.compile(r"(\d+)\.(\d+)")
-DECLARED = "QUESTIONS: tuple[Question, ...] = ("
-JUDGE = "from shardlab_judge."
-NEEDED = {
-    "cases": {"Case", "Input", "axes"},
-    "items.program": {"ProgramItem"},
-    "question": {"Misconception", "Question"},
-}
+COURSE = pathlib.Path("src", "shardlab_course")
 
 
 def write(root: pathlib.Path, id: str) -> list[pathlib.Path]:
     """The files that were written or changed.
 
     Raises:
-        ShardlabError: the id is none, is taken, or its chapter is not there.
+        ShardlabError: the id is none, its chapter is not there, or it is not the next in its chapter.
     """
-    chapter = _chapter(root, id)
-    declared = root / "src" / "shardlab_course" / f"ch{chapter.stem[:2]}" / "questions.py"
-    answers = _answers(root, id)
-    declared.write_text(_with_declaration(declared.read_text(), id))
-    chapter.write_text(_with_exercise(chapter.read_text(), id))
-    answers.parent.mkdir(parents=True, exist_ok=True)
-    answers.write_text(ANSWERS)
-    return [declared, chapter, answers]
+    text, chapter = _chapter(root, id)
+    folder = root / COURSE / f"ch{chapter:02}"
+    there = own.exercises(folder)
+    following = f"{chapter}.{max(there, default=0) + 1}"
+    if id != following:
+        said = "is there already" if id in {f"{chapter}.{number}" for number in there} else "is not the next"
+        raise ShardlabError(
+            "question-not-next", f"question {id} {said}.", where=f"ID={id}", mend=f"take the next number: ID={following}"
+        )
+    template = like_its_neighbours(chapter)
+    home = folder / f"ex{max(there, default=0) + 1:02}"
+    home.mkdir()
+    texts = modules(template, chapter, id, f"from shardlab_course.{folder.name}.{home.name} import oracle as of")
+    for name, content in texts.items():
+        (home / name).write_text(content)
+    importlib.invalidate_caches()
+    text.write_text(_with_exercise(text.read_text(), template.exercise.format(id=id)))
+    return [*(home / name for name in texts), text]
 
 
-def _chapter(root: pathlib.Path, id: str) -> pathlib.Path:
+def like_its_neighbours(chapter: int) -> Template:
+    """What most exercises of a chapter ask for: a program, one that is written with `shard_map`, or a plain function."""
+    items = [item for question in CHAPTERS[chapter] for item in question.items if isinstance(item, ProgramItem)]
+    manual = collections.Counter(item.manual for item in items)
+    return FUNCTION if not items else MANUAL if manual[True] >= manual[False] else PROGRAM
+
+
+def generate(root: pathlib.Path, chapter: int) -> list[pathlib.Path]:
+    """Bring the chapter's notebook and references up to date; the files that changed."""
+    with tempfile.TemporaryDirectory() as cache:
+        texts = packaged.packaged(root, Settings(cache=pathlib.Path(cache)), (chapter,))
+    for name, text in texts.items():
+        (root / COURSE / name).write_text(text)
+    return [*edition.write(root, [chapter]), *(root / COURSE / name for name in texts)]
+
+
+def _chapter(root: pathlib.Path, id: str) -> tuple[pathlib.Path, int]:
     match = ID.fullmatch(id)
     sources = {int(path.stem[:2]): path for path in edition.chapters(root)}
     if not match or int(match[1]) not in sources:
         mend = f"name a chapter and the next number in it, as in 4.8; chapters: {', '.join(map(str, sources))}."
         raise ShardlabError("unknown-question", f"there is no chapter for a question {id!r}.", where="ID=" + id, mend=mend)
-    if _answers(root, id).exists():
-        where = f"tests/answers/{id}.py"
-        raise ShardlabError("question-exists", f"question {id} is there already.", where=where, mend="take the next number.")
-    return sources[int(match[1])]
+    return sources[int(match[1])], int(match[1])
 
 
-def _answers(root: pathlib.Path, id: str) -> pathlib.Path:
-    return root / "tests" / "answers" / f"{id}.py"
-
-
-def _with_declaration(text: str, id: str) -> str:
-    """The module of questions with one more at its end, and with what it needs imported."""
-    name = "QUESTION_" + id.replace(".", "_")
-    text = _with_imports(text)
-    above, declared, below = text.rpartition("\n" + DECLARED)
-    assert declared, f"{DECLARED}...) ends every module of questions"
-    lines = (DECLARED + below).splitlines(keepends=True)
-    row, column = _end_of_last(DECLARED + below)
-    added = f",\n    {name}," if row else f", {name}"
-    lines[row] = lines[row][:column] + added + lines[row][column:].removeprefix(",")
-    return f"{above}\n{DECLARATION.format(name=name, id=id)}\n{''.join(lines)}"
-
-
-def _end_of_last(text: str) -> tuple[int, int]:
-    """Where the last entry of the tuple ends that `text` begins with, as row and column: a bracket may stand in a string."""
-    declared = ast.parse(text).body[0]
-    assert isinstance(declared, ast.AnnAssign) and isinstance(declared.value, ast.Tuple)
-    last = declared.value.elts[-1]
-    assert last.end_lineno is not None and last.end_col_offset is not None
-    return last.end_lineno - 1, last.end_col_offset
-
-
-def _with_imports(text: str) -> str:
-    lines = text.split("\n")
-    places = [n for n, line in enumerate(lines) if line.startswith(JUDGE)]
-    there = {module: set(names.split(", ")) for module, names in map(_import, (lines[n] for n in places))}
-    wanted = {module: there.get(module, set()) | NEEDED.get(module, set()) for module in {*there, *NEEDED}}
-    lines[places[0] : places[-1] + 1] = [f"{JUDGE}{module} import {_sorted(wanted[module])}" for module in sorted(wanted)]
-    return "\n".join(lines)
-
-
-def _import(line: str) -> tuple[str, str]:
-    module, _, names = line.removeprefix(JUDGE).partition(" import ")
-    return module, names
-
-
-def _sorted(names: set[str]) -> str:
-    return ", ".join(sorted(names, key=lambda name: (name.islower(), name)))
-
-
-def _with_exercise(text: str, id: str) -> str:
+def _with_exercise(text: str, exercise: str) -> str:
     """The chapter with the exercise after its last one."""
     last = max((m.end() for m in re.finditer(r"^sl\.check\(.*?^```\n", text, re.MULTILINE | re.DOTALL)), default=len(text))
-    return text[:last] + EXERCISE.format(id=id) + text[last:]
+    return text[:last] + exercise + text[last:]
 
 
 def main(arguments: list[str]) -> int:
     """Write the files and say what comes next; the exit status."""
-    root = pathlib.Path.cwd()
+    root, id = pathlib.Path.cwd(), arguments[0] if len(arguments) == 1 else ""
     try:
-        written = write(root, arguments[0] if len(arguments) == 1 else "")
+        for path in write(root, id):
+            print(f"wrote {path.relative_to(root)}")
+        print("and, from these:", flush=True)
+        for path in generate(root, int(id.partition(".")[0])):
+            print(f"wrote {path.relative_to(root)}")
     except ShardlabError as error:
         print(error, file=sys.stderr)
         return 1
-    for path in written:
-        print(f"wrote {path.relative_to(root)}")
-    chapter = arguments[0].partition(".")[0]
-    print(f"next: make it yours; then  make references notebooks CHAPTERS={chapter}")
-    print(f"      and  .venv/bin/python -m pytest tests/test_answers.py -k {arguments[0]}")
+    print(f"next: make it yours, and  make check QUESTION={id}")
     return 0
 
 

@@ -21,7 +21,7 @@ from shardlab_course.chapters import QUESTIONS  # noqa: E402
 
 def refused(question: str, seeds: Sequence[int]) -> Iterator[str]:
     """Each right answer that is refused, with the seed and what was found."""
-    reference, *others = answers.read(answers.FOLDER / f"{question}.py")
+    reference, *others = answers.read(question)
     judge = Judge(QUESTIONS[question], generation.HEAD + reference.text)
     for answer in (reference, *others):
         tried = Tried.run(judge.question, generation.HEAD + answer.text)

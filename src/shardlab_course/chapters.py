@@ -1,4 +1,4 @@
-"""Every question: a chapter, ours or an instructor's, is a folder with a module `questions`, imported when asked for."""
+"""Every question: a chapter, ours or an instructor's, is a folder, each exercise a folder in it, imported when asked for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shardlab_judge.question import Question
 from shardlab_judge.references import References
 
 HOME = pathlib.Path(__file__).parent
-NAME = re.compile(r"ch(\d\d)")
+NAME, ID = re.compile(r"ch(\d\d)"), re.compile(r"(0|[1-9]\d*)\.([1-9]\d*)")
 
 
 def folder(chapter: int) -> pathlib.Path:
@@ -23,20 +23,39 @@ def folder(chapter: int) -> pathlib.Path:
     return own.folders().get(chapter, HOME / f"ch{chapter:02}")
 
 
+def exercises(chapter: int) -> dict[int, pathlib.Path]:
+    """By number the folders of a chapter's exercises."""
+    return own.exercises(folder(chapter))
+
+
+def declared(chapter: int, exercise: int) -> Question:
+    """The question of an exercise that is there."""
+    package = f"{__package__}.ch{chapter:02}"
+    where = own.folders().get(chapter)
+    if where:
+        found: Question = own.declared(package, where, exercise)
+    else:
+        found = importlib.import_module(f"{package}.ex{exercise:02}.question").QUESTION
+    if found.id != f"{chapter}.{exercise}":
+        raise ShardlabError(
+            "other-id",
+            f"the question of exercise {chapter}.{exercise} has the id {found.id!r}.",
+            where=str(exercises(chapter)[exercise] / own.QUESTION),
+            mend="give it the number of its folder, or rename the folder.",
+        )
+    return found
+
+
 class Chapters(Mapping[int, tuple[Question, ...]]):
     """The questions of each chapter that has a folder, by its number."""
 
     def __getitem__(self, chapter: int) -> tuple[Question, ...]:
-        if chapter not in set(self):
+        if not (numbers := exercises(chapter)):
             raise KeyError(chapter)
-        package = f"{__package__}.ch{chapter:02}"
-        where = own.folders().get(chapter)
-        declared = own.declared(package, where) if where else importlib.import_module(f"{package}.questions").QUESTIONS
-        questions: tuple[Question, ...] = declared
-        return questions
+        return tuple(declared(chapter, number) for number in numbers)
 
     def __iter__(self) -> Iterator[int]:
-        named = (NAME.fullmatch(path.parent.name) for path in sorted(HOME.glob("ch*/questions.py")))
+        named = (NAME.fullmatch(path.parents[1].name) for path in sorted(HOME.glob(f"ch*/ex*/{own.QUESTION}")))
         return iter(sorted({int(name[1]) for name in named if name} | set(own.folders())))
 
     def __len__(self) -> int:
@@ -44,28 +63,27 @@ class Chapters(Mapping[int, tuple[Question, ...]]):
 
 
 class Questions(Mapping[str, Question]):
-    """All questions by id, in the order of the course; looking one up imports its chapter alone."""
-
-    def __init__(self, chapters: Mapping[int, tuple[Question, ...]]) -> None:
-        self._chapters = chapters
+    """All questions by id, in the order of the course; looking one up imports its exercise alone, and listing ids none."""
 
     def __getitem__(self, id: str) -> Question:
-        head = str(id).partition(".")[0]
-        if head.isdecimal() and int(head) in self._chapters:
-            for question in self._chapters[int(head)]:
-                if question.id == id:
-                    return question
-        raise KeyError(id)
+        match = ID.fullmatch(str(id))
+        if match is None or int(match[2]) not in exercises(int(match[1])):
+            raise KeyError(id)
+        return declared(int(match[1]), int(match[2]))
+
+    def __contains__(self, id: object) -> bool:
+        match = ID.fullmatch(str(id))
+        return match is not None and int(match[2]) in exercises(int(match[1]))
 
     def __iter__(self) -> Iterator[str]:
-        return (question.id for chapter in self._chapters for question in self._chapters[chapter])
+        return (f"{chapter}.{number}" for chapter in CHAPTERS for number in exercises(chapter))
 
     def __len__(self) -> int:
-        return sum(map(len, self._chapters.values()))
+        return len(list(iter(self)))
 
 
 CHAPTERS = Chapters()
-QUESTIONS = Questions(CHAPTERS)
+QUESTIONS = Questions()
 
 
 def question(id: str) -> Question:

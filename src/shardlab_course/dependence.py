@@ -1,7 +1,8 @@
 """What a verdict and a page depend on: the sources that their imports reach, and nothing else.
 
 A verdict depends on its chapter's folder, the judge and what these import, which is `shardlab.programs` above all; not on
-pictures, not on other chapters, and not on texts that no verdict holds: docstrings, hints, explanations.
+pictures, not on other chapters, not on the answers that an exercise must tell apart, and not on texts that no verdict holds:
+docstrings, hints, explanations.
 """
 
 from __future__ import annotations
@@ -40,19 +41,27 @@ def versions() -> dict[str, str]:
 
 def judging(chapter: int) -> dict[str, str]:
     """By module or file a hash of what can change a verdict in a chapter."""
-    roots = [*RECORDER, "shardlab_judge.judging", f"shardlab_course.ch{chapter:02}.questions"]
-    folder, code = _folder("shardlab_course") / f"ch{chapter:02}", list[pathlib.Path]()
+    roots, code = [*RECORDER, "shardlab_judge.judging"], list[pathlib.Path]()
+    folder = own.folders().get(chapter) or _folder("shardlab_course") / f"ch{chapter:02}"
+    files = own.files(folder)
     if chapter in own.folders():
-        folder = own.folders()[chapter]
-        code = sorted(folder.glob("*.py"))
+        code = [path for path in files if path.suffix == ".py"]
         roots += [module for path in code for module in _imported(ast.parse(path.read_bytes()))]
+    else:
+        roots += declarations(chapter)
     paths = {module: path for module in sorted(reached(roots)) if (path := source(module))} | {
-        path.name: path for path in code
+        path.relative_to(folder).as_posix(): path for path in code
     }
     # A release measures references of its own, with its drawn cases.
-    data = [path for path in sorted(folder.glob("*.json")) if path.name != "references.json"]
+    data = [path for path in files if path.suffix == ".json" and path.name != "references.json"]
     judging = {name: _hash(_judging_text(path)) for name, path in paths.items()}
-    return judging | {path.name: _hash(path.read_bytes()) for path in data}
+    return judging | {path.relative_to(folder).as_posix(): _hash(path.read_bytes()) for path in data}
+
+
+def declarations(chapter: int) -> list[str]:
+    """The modules that declare the questions of a chapter of the course."""
+    folder = _folder("shardlab_course") / f"ch{chapter:02}"
+    return [f"shardlab_course.{folder.name}.{where.name}.question" for where in own.exercises(folder).values()]
 
 
 def reached(roots: Iterable[str]) -> frozenset[str]:
@@ -105,8 +114,9 @@ def _imported(tree: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if source(alias.name))
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            # The folder of an exercise is a package without a file of its own.
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (name if source(name) else node.module for name in names if source(node.module))
+            yield from (name if source(name) else node.module for name in names if source(name) or source(node.module))
 
 
 def _judging_text(path: pathlib.Path) -> bytes:

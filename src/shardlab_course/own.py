@@ -21,8 +21,11 @@ VARIABLE = "SHARDLAB_CHAPTERS"
 """The environment's list of chapters' folders; of two with one number the first counts."""
 NUMBER = r"[5-9]\d"
 NAME = re.compile(rf"({NUMBER})_[A-Za-z0-9_]+")
+EXERCISE = re.compile(r"ex(\d\d)")
+QUESTION, ANSWERS = "question.py", "answers.py"
+"""What declares the question of an exercise's folder, and the answers that it must tell apart, which judge nothing."""
 MADE_OF = ("*.py", "*.json")
-"""What of such a folder declares and judges its questions."""
+"""What else of a chapter's folder, and of its exercises', declares and judges its questions."""
 
 
 def number(folder: pathlib.Path) -> int:
@@ -64,14 +67,21 @@ def take_beside() -> None:
 
     Only what a student calls may do so: who grades stands in a directory full of what others have handed in.
     """
-    for path in sorted(pathlib.Path.cwd().glob("[5-9][0-9]_*/questions.py")):
-        if NAME.fullmatch(path.parent.name):
-            take(path.parent)
+    for path in sorted(pathlib.Path.cwd().glob("[5-9][0-9]_*")):
+        if NAME.fullmatch(path.name) and exercises(path):
+            take(path)
+
+
+def exercises(folder: pathlib.Path) -> dict[int, pathlib.Path]:
+    """By number the folders `exNN` of a chapter's exercises."""
+    named = ((EXERCISE.fullmatch(path.parent.name), path.parent) for path in sorted(folder.glob(f"ex*/{QUESTION}")))
+    return {int(name[1]): path for name, path in named if name}
 
 
 def files(folder: pathlib.Path) -> list[pathlib.Path]:
-    """The files of a chapter's folder that declare and judge its questions; folders in it are no part of it."""
-    return sorted(path for pattern in MADE_OF for path in folder.glob(pattern))
+    """The files of a chapter's folder, and of its exercises', that declare and judge its questions; no answer is one."""
+    places = (folder, *exercises(folder).values())
+    return sorted(path for place in places for pattern in MADE_OF for path in place.glob(pattern) if path.name != ANSWERS)
 
 
 def state(folder: pathlib.Path) -> tuple[tuple[str, int, int], ...]:
@@ -79,11 +89,11 @@ def state(folder: pathlib.Path) -> tuple[tuple[str, int, int], ...]:
     return tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files(folder))
 
 
-def declared(package: str, folder: pathlib.Path) -> Any:
-    """The questions of a folder's `questions.py`, imported as a module of this package, and anew once it has changed.
+def declared(package: str, folder: pathlib.Path, exercise: int) -> Any:
+    """The question of an exercise in this folder, imported in this package, and anew once the folder has changed.
 
     Raises:
-        ShardlabError: it cannot be imported, or declares no `QUESTIONS`.
+        ShardlabError: it cannot be imported, or declares no `QUESTION`.
     """
     now = state(folder)
     if getattr(sys.modules.get(package), "state", None) != now:
@@ -94,7 +104,7 @@ def declared(package: str, folder: pathlib.Path) -> Any:
         made.__dict__.update(__path__=[str(folder)], state=now)
         sys.modules[package] = made
     try:
-        return importlib.import_module(f"{package}.questions").QUESTIONS
+        return importlib.import_module(f"{package}.ex{exercise:02}.question").QUESTION
     except Exception as error:
         del sys.modules[package]
         lines = [
@@ -102,7 +112,7 @@ def declared(package: str, folder: pathlib.Path) -> Any:
         ]
         raise ShardlabError(
             "chapter-does-not-load",
-            f"a chapter's questions cannot be read: {type(error).__name__}: {error}",
-            where=(lines or [str(folder / "questions.py")])[-1],
-            mend="mend that line; questions.py ends with QUESTIONS = (...), a tuple of its questions.",
+            f"an exercise of a chapter cannot be read: {type(error).__name__}: {error}",
+            where=(lines or [str(folder / f"ex{exercise:02}" / QUESTION)])[-1],
+            mend="mend that line; question.py declares QUESTION = Question(...).",
         ) from error

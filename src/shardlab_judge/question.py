@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
+from shardlab.errors import ShardlabError
 from shardlab_judge.cases import Case
 from shardlab_judge.costs import Cost
 from shardlab_judge.verdict import Finding
@@ -32,35 +33,102 @@ LETTERS: Mapping[Letter, str] = {
 }
 
 
+RECOGNISERS = {
+    "like": "WrongValues(like=...)",
+    "local": "WrongValues(local=...)",
+    "when": "WrongValues(when=...) where values are wrong, WrongCost(when=...) where they are right",
+    "error": "WrongProgram(error=...)",
+    "barred": "WrongProgram(when=..., barred=True)",
+}
+"""By what a misconception can be recognised, and which kind of misconception has it."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Misconception:
-    """A wrong answer that we know: how to recognise it, and what to say of it.
+    """A cause of a wrong answer, and what to say of it. An exercise declares one of the three kinds below.
 
     Args:
         id: the misconception, in kebab-case.
         cause: the likely cause in one sentence.
         hint: the hint to open, 1 to 3.
-        like: the wrong answer itself: a `Placement`; a value, or a predicate over it; the wrong function for calls;
-            for a program a NumPy function of the global inputs with the wrong output.
-        local: for a program: what each device computes, `local(coordinates, *blocks)` with its mesh coordinates; of
-            several outputs a tuple.
-        when: for a program: a predicate over what was `Observed`; for processes: over `shardlab_judge.launches.Seen`.
-        error: for any answer: a regular expression found in the exception that the answer raised, or a predicate over its
-            text and the case's title.
-        barred: for a program: whether it earns no H even where it is right and cheap, because another way is asked for.
-        breaks: for a program: whether what `when` finds makes values wrong, though it does not look at them, as a ring does
-            that is open. Of wrong values nothing else is told that would be found of right ones too.
+    Raises:
+        ShardlabError: it is given a recogniser that its kind does not have; the message names the kind that has it.
     """
 
     id: str
     cause: str
     hint: int = 1
-    like: Any = None
-    local: Callable[..., Any] | None = None
-    when: Callable[[Any], bool] | None = None
-    error: str | Callable[[str, str], bool] | None = None
-    barred: bool = False
-    breaks: bool = False
+    like: Any = dataclasses.field(default=None, init=False)
+    local: Callable[..., Any] | None = dataclasses.field(default=None, init=False)
+    when: Callable[[Any], bool] | None = dataclasses.field(default=None, init=False)
+    error: str | Callable[[str, str], bool] | None = dataclasses.field(default=None, init=False)
+    barred: bool = dataclasses.field(default=False, init=False)
+
+    breaks: ClassVar[bool] = False
+    """Whether what `when` finds makes values wrong, even where it does not look at them, as a ring does that is open."""
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Refuse what this kind does not have, and name the kind that does."""
+        taken = {field.name for field in dataclasses.fields(cls) if field.init}
+        for name in (name for name in given if name not in taken):
+            mend = (
+                f"write {RECOGNISERS[name]}." if name in RECOGNISERS else f"{cls.__name__} takes {', '.join(sorted(taken))}."
+            )
+            where = f"{cls.__name__}(..., {name}=...)"
+            raise ShardlabError("other-misconception", f"{cls.__name__} has no {name!r}.", where=where, mend=mend)
+        return super().__new__(cls)
+
+    @property
+    def recognisers(self) -> tuple[str, ...]:
+        """The names of those that it has."""
+        return tuple(name for name in ("like", "local", "when", "error") if getattr(self, name) is not None)
+
+
+@dataclasses.dataclass(frozen=True)
+class WrongValues(Misconception):
+    """An answer with wrong values.
+
+    Args:
+        like: the wrong answer itself: a `Placement`; a value, or a predicate over it; the wrong function for calls;
+            for a program a NumPy function of the global inputs with the wrong output.
+        local: for a program: what each device computes, `local(coordinates, *blocks)` with its mesh coordinates; of
+            several outputs a tuple.
+        when: a predicate that is asked where neither of these fits. For a program: over what was `Observed`; for processes:
+            over `shardlab_judge.launches.Seen`; for a guard: over the share of each program that it lets through.
+    """
+
+    like: Any = dataclasses.field(default=None, kw_only=True)
+    local: Callable[..., Any] | None = dataclasses.field(default=None, kw_only=True)
+    when: Callable[[Any], bool] | None = dataclasses.field(default=None, kw_only=True)
+
+    breaks: ClassVar[bool] = True
+
+
+@dataclasses.dataclass(frozen=True)
+class WrongProgram(Misconception):
+    """An answer that is not what was asked for: it raises, or it goes another way.
+
+    Args:
+        error: a regular expression found in the exception that the answer raised, or a predicate over its text and the
+            case's title.
+        when: for a program: a predicate over what was `Observed`, which holds of another way than the one asked for.
+        barred: whether a program of which `when` holds earns no H even where it is right and cheap.
+    """
+
+    error: str | Callable[[str, str], bool] | None = dataclasses.field(default=None, kw_only=True)
+    when: Callable[[Any], bool] | None = dataclasses.field(default=None, kw_only=True)
+    barred: bool = dataclasses.field(default=False, kw_only=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class WrongCost(Misconception):
+    """An answer that sends, computes or holds too much, or whose output is in the wrong place. The values may be right.
+
+    Args:
+        when: a predicate over what was `Observed`. Of wrong values it is told only if it would not hold of the right ones.
+    """
+
+    when: Callable[[Any], bool] = dataclasses.field(kw_only=True)
 
 
 class Costing(Protocol):
@@ -118,6 +186,8 @@ class Item:
     """What it asks for, in words."""
     parts: ClassVar[str] = ""
     """The field of the response that holds a list with a response for each case, if there is one."""
+    sees: ClassVar[tuple[str, ...]] = ("like", "error")
+    """The recognisers of misconceptions that it looks at."""
     observed: ClassVar[bool] = False
     """Whether it is judged by what running code of the student's said of itself, and not by a program that is run again."""
 
@@ -125,6 +195,18 @@ class Item:
         super().__init_subclass__(**options)
         if Item in cls.__bases__:
             KINDS[cls.kind] = cls
+
+    def __post_init__(self) -> None:
+        """Refuse a misconception that nothing here would ever recognise.
+
+        Raises:
+            ShardlabError: there is one; the message names what this kind of item looks at.
+        """
+        for known in self.misconceptions:
+            if blind := [name for name in known.recognisers if name not in self.sees]:
+                what = f"nothing looks at `{blind[0]}` of the misconception {known.id!r}."
+                where, mend = f"{type(self).__name__} {self.name!r}", f"recognise it by {' or '.join(self.sees)}."
+                raise ShardlabError("misconception-unseen", what, where=where, mend=mend)
 
     @property
     def total(self) -> float:

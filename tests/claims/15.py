@@ -13,7 +13,7 @@ from jax import P
 from jax.sharding import AxisType
 
 import shardlab as sl
-from shardlab_course.ch15.designs import family
+from shardlab_course.ch15.ex06.designs import family
 from shardlab_course.chapters import folder
 
 LINE = jax.make_mesh((8,), ("data",), (AxisType.Auto,))
@@ -119,7 +119,7 @@ def designs_of_the_front():
     """As many are measured, and the fronts that are kept consist of some of them."""
     designs = family()
     assert len(designs) == 13
-    kept = json.loads((folder(15) / "fronts.json").read_text())
+    kept = json.loads((folder(15) / "ex06" / "fronts.json").read_text())
     assert all(set(front) <= set(designs) for fronts in kept.values() for front in fronts.values())
 
 

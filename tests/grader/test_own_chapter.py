@@ -20,13 +20,13 @@ from nbgrader.api import Gradebook
 from shardlab_grader import cli
 from shardlab_grader.classes import judging
 from shardlab_grader.classes.notebook import Settings, student_sandbox
-from shardlab_grader.own import answers, check, new
+from shardlab_grader.own import check, new
 from shardlab_grader.releases import places
 from shardlab_grader.releases.release import Release
 from test_distribution import build
 
 from shardlab.errors import ShardlabError
-from shardlab_course import chapters, dependence, own
+from shardlab_course import answers, chapters, dependence, own
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
 
@@ -40,12 +40,13 @@ STEP = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 NAME, ID = "50_sums", "50.1"
+DECLARED = "ex01/question.py"
 FORGED = """
 import pathlib
 pathlib.Path({mark!r}).touch()
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question
-QUESTIONS = (Question("50.1", "", (ValueItem("column_sums", {{"V": 2.0}}, key=0),), 1, 1, ("", "", ""), ""),)
+QUESTION = Question("50.1", "", (ValueItem("column_sums", {{"V": 2.0}}, key=0),), 1, 1, ("", "", ""), "")
 """
 HAND_INS = {"ada": "reference", "bo": "of_its_rows", "cy": "gathers", "di": "reference", "eve": "of_its_rows"}
 """By student the answer of the guide that they hand in; di writes a reason, eve puts forged questions beside hers."""
@@ -89,7 +90,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
     made = Followed(folder, {**os.environ, "PATH": path, "PYTHONPATH": str(site), "JAX_PLATFORMS": "cpu"}, {})
     for path, kind, text in steps():
         if kind != "sh":
-            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text)
             continue
         for line in text.splitlines():
@@ -113,13 +114,13 @@ def hand_in(made: Followed) -> None:
         nbformat.write(notebook, place / f"{NAME}.ipynb")
         if student == "eve":
             for beside in (place / NAME, made.folder / "mycourse" / "51_forged"):
-                beside.mkdir()
-                (beside / "questions.py").write_text(FORGED.format(mark=str(made.folder / "forged")))
+                (beside / "ex01").mkdir(parents=True)
+                (beside / DECLARED).write_text(FORGED.format(mark=str(made.folder / "forged")))
 
 
 def sample(folder: pathlib.Path, name: str) -> answers.Sample:
     """An answer of the guide's."""
-    return next(s for s in answers.read(folder / NAME / "answers" / f"{ID}.py") if s.name == name)
+    return next(s for s in answers.answers(folder / NAME, folder / NAME / f"{NAME}.md")[ID] if s.name == name)
 
 
 @pytest.fixture
@@ -161,7 +162,7 @@ def test_the_guide_leads_to_scores(followed: Followed) -> None:
 def test_what_lies_beside_a_submission_is_not_looked_at(followed: Followed) -> None:
     """Forged questions beside a notebook, and in the directory where the command stands, were never run."""
     course = followed.folder / "mycourse"
-    assert (course / "submitted" / "eve" / NAME / NAME / "questions.py").exists()
+    assert (course / "submitted" / "eve" / NAME / NAME / DECLARED).exists()
     followed.run("shardlab-grader report 50", cwd=course)
     followed.run("shardlab-grader grade 50 --verbose --course ../../..", cwd=course / "submitted" / "eve" / NAME)
     assert not (followed.folder / "forged").exists()
@@ -199,10 +200,10 @@ print(sl.progress().chapters[-1])
 @pytest.mark.notebook
 def test_students_get_no_answer_and_nothing_drawn(followed: Followed, alone: None) -> None:
     """The folder that is given out has the questions, and of the references the public cases."""
-    assert {path.name for path in followed.released.rglob("*") if path.is_file()} == {
+    assert {path.relative_to(followed.released).as_posix() for path in followed.released.rglob("*") if path.is_file()} == {
         f"{NAME}.ipynb",
-        "questions.py",
-        "references.json",
+        f"{NAME}/{DECLARED}",
+        f"{NAME}/references.json",
     }
     assert "psum" not in (followed.released / f"{NAME}.ipynb").read_text()
     course = followed.folder / "mycourse"
@@ -240,7 +241,7 @@ def test_released_questions_count_until_the_next_release(followed: Followed, tmp
     shutil.copytree(followed.folder, tmp_path / "instructor", symlinks=True)
     later = dataclasses.replace(followed, folder=tmp_path / "instructor")
     course, grade = later.folder / "mycourse", "shardlab-grader grade 50 --course mycourse"
-    declared = later.folder / NAME / "questions.py"
+    declared = later.folder / NAME / DECLARED
     declared.write_text(declared.read_text().replace('"H": 1}', '"H": 3}'))
     assert "as before, and not listed without --verbose: 5" in later.run(grade)
     seed = json.loads(places.kept(course, NAME).read_text())["seed"]
@@ -275,20 +276,23 @@ def scores(course: pathlib.Path) -> dict[str, float]:
 @pytest.mark.notebook
 def test_verdicts_depend_on_the_folder(chapter: pathlib.Path) -> None:
     """On all that judges in it, under any name; not on a hint, and not on its answers."""
-    text = (chapter / "questions.py").read_text()
+    text = (chapter / DECLARED).read_text()
     before = dependence.judgement([ID])
     changes = {
         text.replace("What can a device sum", "What may a device sum"): False,
-        text.replace('"""Chapter 50\'s questions."""', '"""Chapter 50."""'): False,
+        text.replace('"""Exercise 50.1: sums of columns."""', '"""Sums."""'): False,
         text.replace("lambda m: m.sum(0)", "lambda m: m.sum(1)"): True,
     }
     for changed, judges in changes.items():
         assert changed != text
-        (chapter / "questions.py").write_text(changed)
+        (chapter / DECLARED).write_text(changed)
         assert (dependence.judgement([ID]) != before) is judges
-    (chapter / "questions.py").write_text(text)
+    (chapter / DECLARED).write_text(text)
     assert dependence.judgement([ID]) == before
-    (chapter / "oracles.py").write_text("SLOPE = 2\n")
+    with (chapter / "ex01" / "answers.py").open("a") as file:
+        file.write("\n# Met in class.\n")
+    assert dependence.judgement([ID]) == before
+    (chapter / "shared.py").write_text("SLOPE = 2\n")
     assert dependence.judgement([ID]) != before
 
 
@@ -297,16 +301,16 @@ def test_verdicts_depend_on_the_folder(chapter: pathlib.Path) -> None:
 def test_a_changed_folder_is_read_again(chapter: pathlib.Path) -> None:
     """In a process that lives on, with modules beside the questions; and ours stay what they are."""
     assert chapters.question(ID).title == "Sums of columns" and list(chapters.CHAPTERS)[-1] == 50
-    (chapter / "words.py").write_text('TITLE = "Columns"\n')
-    text = (chapter / "questions.py").read_text()
-    (chapter / "questions.py").write_text(
+    (chapter / "ex01" / "words.py").write_text('TITLE = "Columns"\n')
+    text = (chapter / DECLARED).read_text()
+    (chapter / DECLARED).write_text(
         text.replace('"Sums of columns"', "TITLE").replace("import random", "import random\nfrom .words import TITLE")
     )
     assert chapters.question(ID).title == "Columns"
-    (chapter / "words.py").write_text('TITLE = "Other columns"\n')
+    (chapter / "ex01" / "words.py").write_text('TITLE = "Other columns"\n')
     assert chapters.question(ID).title == "Other columns"
-    (chapter / "questions.py").write_text("1 / 0\n")
-    with pytest.raises(ShardlabError, match=r"(?s)\[chapter-does-not-load\].*ZeroDivisionError.*questions\.py, line 1"):
+    (chapter / DECLARED).write_text("1 / 0\n")
+    with pytest.raises(ShardlabError, match=r"(?s)\[chapter-does-not-load\].*ZeroDivisionError.*question\.py, line 1"):
         chapters.question(ID)
     assert chapters.question("4.2").id == "4.2"
 
@@ -314,11 +318,11 @@ def test_a_changed_folder_is_read_again(chapter: pathlib.Path) -> None:
 ANSWERED = "column_sums = lambda mesh, m: m.sum(0)\n```\n\n```{code-cell} ipython3\nsl.check("
 OPEN = "notebook with everything open"
 FAULTS = {
-    "too long a hint": ("questions.py", "What can a", "What " * 41 + "can a", "questions", "a hint has more than 40 words"),
-    "no answer for a cause": ("answers/50.1.py", '"still-owed", 0', '"-", 0', "questions", "no answer is due still-owed"),
-    "other points": ("answers/50.1.py", 'rows", 1', 'rows", 0.5', "answers", "50.1, gathers: 1 points, not 0.5"),
+    "too long a hint": (DECLARED, "What can a", "What " * 41 + "can a", "questions", "a hint has more than 40 words"),
+    "no answer for a cause": ("ex01/answers.py", '"still-owed", 0', '"-", 0', "questions", "no answer is due still-owed"),
+    "other points": ("ex01/answers.py", 'rows", 1', 'rows", 0.5', "answers", "50.1, gathers: 1 points, not 0.5"),
     "a right answer fails": (
-        "answers/50.1.py",
+        "ex01/answers.py",
         "(m.sum(0)",
         "(m.sum(1)",
         "answers",
@@ -345,7 +349,7 @@ def test_a_check_finds(chapter: pathlib.Path, path: str, old: str, new: str, loo
 @pytest.mark.notebook
 def test_a_check_says_what_it_found_by_its_status(chapter: pathlib.Path) -> None:
     """The command goes on after a fault, prints it below what was looked at, and ends with status 1."""
-    path = chapter / "questions.py"
+    path = chapter / DECLARED
     path.write_text(path.read_text().replace("What can a", "What " * 41 + "can a"))
     ran = CliRunner().invoke(cli.main, ["check", str(chapter)])
     assert ran.exit_code == 1
@@ -370,7 +374,7 @@ def test_the_guide_explains_every_field() -> None:
     seen = {field.name for field in dataclasses.fields(Observed)} | {
         name for name in vars(Observed) if not name.startswith("_")
     }
-    how = {field.name for field in dataclasses.fields(Misconception)} - {"id", "cause", "hint", "barred", "true"}
+    how = {field.name for field in dataclasses.fields(Misconception)} - {"id", "cause", "hint", "barred"}
     assert listed - {"Observed"} == seen | how
 
 

@@ -75,7 +75,10 @@ class Course:
         declared = self.site / "shardlab_course" / f"ch{NAME[:2]}"
         declared.mkdir()
         (declared / "__init__.py").touch()
-        shutil.copy(self.chapter.with_name("declared.py"), declared / "questions.py")
+        questions = self.chapter.with_name("declared.py").read_text()
+        for number in range(1, questions.count("Question(") + 1):
+            (declared / f"ex{number:02}").mkdir()
+            (declared / f"ex{number:02}" / "question.py").write_text(f"{questions}\nQUESTION = QUESTIONS[{number - 1}]\n")
 
     def copy(self, folder: pathlib.Path) -> Course:
         """The same, released already, in another folder."""

@@ -13,7 +13,7 @@ from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.items.layout import LayoutItem, Situation
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.judging import judge
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost
 from shardlab_judge.references import References, build
 from shardlab_judge.verdict import Verdict
 
@@ -29,7 +29,7 @@ def product(a, b):
 
 CUT = LayoutItem(
     "cut", {"H": 1, "M": 1}, function=product, reference={"A": ["x", None], "B": [None, "y"]}, cases=CASES,
-    misconceptions=(Misconception("inner", "The inner dimension is cut.", when=lambda o: bool(o.collectives)),),
+    misconceptions=(WrongCost("inner", "The inner dimension is cut.", when=lambda o: bool(o.collectives)),),
 )  # fmt: skip
 
 

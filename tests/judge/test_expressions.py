@@ -13,15 +13,15 @@ from shardlab_judge.items.expression import ExpressionItem
 from shardlab_judge.items.layout import LayoutItem, Situation
 from shardlab_judge.items.rules import RulesItem, Tree
 from shardlab_judge.judging import judge
-from shardlab_judge.question import Misconception, Question
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 from shardlab_judge.references import References
 from shardlab_judge.verdict import Verdict
 
 MESH = axes(data=2, model=4)
 ROWS = place((16, 8), axes(x=2, y=4), ("y",))
 ONE = question(ExpressionItem("said", {"S": 1}, target=ROWS, misconceptions=(
-    Misconception("copies-last", "Copies come first.", 2, like=place((16, 8), axes(y=4, x=2), ("y",))),
-    Misconception("no-mesh", "There is no mesh.", error="mesh-missing"),
+    WrongValues("copies-last", "Copies come first.", 2, like=place((16, 8), axes(y=4, x=2), ("y",))),
+    WrongProgram("no-mesh", "There is no mesh.", error="mesh-missing"),
 )))  # fmt: skip
 NAMED = question(ExpressionItem("said", {"S": 1}, target=place((16, 8), MESH, (("model", "data"),)), axes=MESH))
 TREES = (
@@ -34,8 +34,8 @@ TABLE = question(RulesItem(
     wanted=lambda path: (None, "model") if path.endswith("up") else ("model", None) if path.endswith("down") else (),
     draw=lambda rng: Tree(axes(data=1, model=8), tuple((f"layers/{i}/up", (8, 16)) for i in range(3)) + TREES[0].leaves[1:]),
     misconceptions=(
-        Misconception("general-first", "The general rule stands first.", error="rule-never-used"),
-        Misconception("down-whole", "down is whole.", like=lambda cuts: cuts["layers/0/down"] == (1, 1)),
+        WrongProgram("general-first", "The general rule stands first.", error="rule-never-used"),
+        WrongValues("down-whole", "down is whole.", like=lambda cuts: cuts["layers/0/down"] == (1, 1)),
     ),
 ))  # fmt: skip
 RULES = [("up", "d f -> d f@model"), ("down", "f d -> f@model d"), ("", "... -> ...")]
@@ -43,7 +43,7 @@ SHAPES = (("A", (16, 32)), ("B", (32, 8)))
 LAYOUT = question(LayoutItem(
     "layout", {"S": 1, "H": 1, "M": 1, "F": 1}, function=lambda a, b: a @ b,
     reference={"A": "i j -> i* j", "B": "... -> * ..."}, cases=(Situation(SHAPES), Situation(SHAPES, devices=4)),
-    misconceptions=(Misconception("contracted", "j is cut.", when=lambda o: o.case.inputs[0].spec[1] is not None),),
+    misconceptions=(WrongCost("contracted", "j is cut.", when=lambda o: o.case.inputs[0].spec[1] is not None),),
 ))  # fmt: skip
 
 

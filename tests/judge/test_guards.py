@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 from typing import Any
 
@@ -29,7 +28,7 @@ SEED = 7
 
 def guarded(id: str) -> Any:
     """The programs, as they are written."""
-    return importlib.import_module(f"shardlab_course.ch{int(id.split('.')[0]):02}.guarded").GUARDED
+    return guards.declared(ITEMS[id])
 
 
 def verdict_on(id: str, guard: Any, seed: int | None = SEED) -> Verdict:

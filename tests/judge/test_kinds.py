@@ -22,7 +22,7 @@ from shardlab_judge import items, responses
 from shardlab_judge import question as questions
 from shardlab_judge.findings import explained
 from shardlab_judge.judging import judge
-from shardlab_judge.question import KINDS, Item, Judged, Misconception, Response, Setting
+from shardlab_judge.question import KINDS, Item, Judged, Response, Setting, WrongValues
 from shardlab_judge.references import References
 from shardlab_judge.verdict import Finding
 
@@ -72,7 +72,7 @@ class EvenItem(Item):
 
 PALETTE = question(
     PaletteItem("red", {"V": 2}, colour=(255, 0, 0),
-                misconceptions=(Misconception("blue", "The order is red, green, blue.", 2, like=(0, 0, 255)),)),
+                misconceptions=(WrongValues("blue", "The order is red, green, blue.", 2, like=(0, 0, 255)),)),
     EvenItem("even", {"V": 1}),
     id="0.9",
 )  # fmt: skip

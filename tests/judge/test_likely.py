@@ -17,7 +17,7 @@ from shardlab_judge.causes.returned import likely as likely_returned
 from shardlab_judge.causes.returned import where
 from shardlab_judge.causes.values import likely
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import WrongCost, WrongValues
 
 MESH = axes(x=4, y=2)
 
@@ -196,8 +196,8 @@ def test_nothing_is_told_of_what_nothing_explains(right: np.ndarray, rng: np.ran
 
 def test_what_the_question_knows_comes_first() -> None:
     """And only wrong values are explained in this way; of these nothing is told that right ones would show as well."""
-    known = Misconception("known", "Known.", when=lambda o: o.inputs[0].sum() > 0, breaks=True)
-    sent = dataclasses.replace(known, breaks=False)
+    known = WrongValues("known", "Known.", when=lambda o: o.inputs[0].sum() > 0)
+    sent = WrongCost("known", "Known.", when=known.when)
     case = Case(MESH, (Input((2,)),))
     item = ProgramItem(
         "f", {"V": 1, "H": 1}, oracle=lambda a: a * np.arange(3)[:, None], cases=(case,), misconceptions=(known,)

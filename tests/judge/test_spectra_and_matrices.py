@@ -13,12 +13,12 @@ from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
 from shardlab.answers.record import record
-from shardlab_course.ch13.cases import definite
+from shardlab_course.ch13.shared import definite
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.judging import judge
-from shardlab_judge.question import Check, Misconception, Question
+from shardlab_judge.question import Check, Question, WrongValues
 from shardlab_judge.references import build
 from shardlab_judge.verdict import Finding
 
@@ -34,8 +34,8 @@ SPECTRUM = Question(
         ProgramItem(
             "rows", {"V": 1, "M": 1}, oracle=np.fft.fft, atol=1e-3, checks=(Check("M", too_wide),),
             cases=tuple(Case(axes(x=n), (Input((6, 12), ("x",), "complex64"),)) for n in (2, 3)),
-            misconceptions=(Misconception("conjugate", "Backwards.", 1, like=lambda x: np.fft.ifft(x)),
-                    Misconception("columns", "Columns of the block.", 1, local=lambda at, block: np.fft.fft(block, axis=0))),
+            misconceptions=(WrongValues("conjugate", "Backwards.", 1, like=lambda x: np.fft.ifft(x)),
+                    WrongValues("columns", "Columns of the block.", 1, local=lambda at, block: np.fft.fft(block, axis=0))),
         ),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The right answers of `tests/answers`, as statements: what mutants are made from."""
+"""The right answers to the course's exercises, as statements: what mutants are made from."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import pathlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import jax
+from shardlab_course import answers, chapters, own
+from shardlab_course.answers import REFERENCE, Sample
+from shardlab_course.editions import edition
 
-FOLDER = pathlib.Path("tests", "answers")
-REFERENCE = "reference"
 Statements = tuple[ast.stmt, ...]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Answer:
-    """One right answer to a question; `own` are the statements in which it differs from the reference, or all of it."""
+    """One right answer to a question; `own` are its own statements, or those of the solution."""
 
     question: str
     name: str
@@ -43,16 +43,20 @@ class Answer:
         return tuple(name for name in names if statement in set(_reached(self.statements, name)))
 
 
-def read(path: pathlib.Path) -> Iterator[Answer]:
-    """The right answers in a file of the corpus, its reference first."""
-    statements = ast.parse(path.read_text(), str(path)).body
-    due = {id(s): _decorator(s) for s in statements}
-    reference = tuple(s for s in statements if not due[id(s)] and not _of_the_corpus(s))
-    yield Answer(path.stem, REFERENCE, reference, reference)
-    for statement in statements:
-        if isinstance(statement, ast.FunctionDef) and due[id(statement)] == "right":
-            own = tuple(statement.body)
-            yield Answer(path.stem, statement.name, reference + own, own)
+def read(question: str) -> Iterator[Answer]:
+    """The right answers to a question, its solution first."""
+    chapter, number = map(int, question.split("."))
+    (text,) = edition.chapters(pathlib.Path.cwd(), [chapter])
+    yield from of(answers.read(chapters.exercises(chapter)[number] / own.ANSWERS, text, question))
+
+
+def of(samples: Iterable[Sample]) -> Iterator[Answer]:
+    """Those of an exercise's answers that are right, its solution first."""
+    for sample in samples:
+        if sample.name == REFERENCE:
+            yield Answer(sample.question, REFERENCE, sample.solution.statements, sample.solution.own)
+        elif sample.misconception is None:
+            yield Answer(sample.question, sample.name, sample.reference + sample.body, sample.body)
 
 
 def namespace(text: str) -> dict[str, Any]:
@@ -93,24 +97,3 @@ def _bound(statement: ast.stmt) -> set[str]:
         case ast.Import() | ast.ImportFrom():
             return set()
     return names_in(statement)
-
-
-def _decorator(statement: ast.stmt) -> str:
-    for decorator in getattr(statement, "decorator_list", ()):
-        if (name := _due(decorator)) in ("right", "wrong", "told"):
-            return name
-    return ""
-
-
-def _due(decorator: ast.expr) -> str:
-    """The name that it calls or is; of `changed(version, before, after)` that which holds with the JAX that runs."""
-    match decorator:
-        case ast.Call(func=ast.Name(id="changed"), args=[ast.Constant(value=str(version)), before, after]):
-            return _due(after if jax.__version_info__ >= tuple(map(int, version.split("."))) else before)
-        case ast.Call(func=ast.Name(id=name)) | ast.Name(id=name):
-            return name
-    return ""
-
-
-def _of_the_corpus(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.ImportFrom) and statement.module == "variants"

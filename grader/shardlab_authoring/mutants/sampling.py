@@ -15,7 +15,7 @@ def chosen(question: str, many: int) -> Iterator[Mutant]:
     """At most so many mutants of each right answer of a question; one text counts once."""
     names = variables(QUESTIONS[question])
     seen: set[str] = set()
-    for answer in answers.read(answers.FOLDER / f"{question}.py") if names else ():
+    for answer in answers.read(question) if names else ():
         fresh = [m for m in mutants(answer, names) if m.key not in seen]
         seen |= {m.key for m in fresh}
         yield from sample(fresh, many)
@@ -31,7 +31,7 @@ def few(each: int, programs: int) -> Iterator[Mutant]:
         called: list[Mutant] = []
         for question in questions:
             made = any(isinstance(item, ProgramItem) for item in items(question))
-            reference = next(answers.read(answers.FOLDER / f"{question.id}.py"))
+            reference = next(answers.read(question.id))
             found = sample(list(mutants(reference, variables(question))), each) if variables(question) else []
             (compiled if made else called).extend(found[: max(programs, 1)] if made else found)
         yield from sample(compiled, programs if called else 2 * programs)

@@ -34,7 +34,7 @@ def main(mutants: list[dict[str, Any]], further: int) -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # who started this may have ignored it, and that is inherited
     for question, given in itertools.groupby(mutants, key=lambda mutant: mutant["question"]):
         found = [Mutant(**{**mutant, "items": tuple(mutant["items"])}) for mutant in given]
-        reference, *_ = answers.read(answers.FOLDER / f"{question}.py")
+        reference, *_ = answers.read(question)
         judge = Judge(QUESTIONS[question], generation.HEAD + reference.text)
         for base in dict.fromkeys(mutant.base for mutant in found):
             judge.must_run(base)

@@ -11,11 +11,11 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
 from shardlab.answers.record import record
-from shardlab_course import own
+from shardlab_course import answers, own
+from shardlab_course.answers import Sample
 from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Job, Settings
 from shardlab_grader.classes.restore import job_cells
-from shardlab_grader.own.answers import Sample, read
 from shardlab_grader.releases import references
 from shardlab_grader.releases.release import own_source
 from shardlab_grader.sandbox.box import Mode
@@ -44,7 +44,7 @@ def check(folder: pathlib.Path, mode: Mode) -> Iterator[tuple[str, list[str]]]:
     given = header.installed()
     source = edition.source(path, given)
     asked = [given.questions[id] for id in edition.questions(source)]
-    samples = {question.id: _samples(path.with_name("answers") / f"{question.id}.py") for question in asked}
+    samples = answers.answers(path.parent, path)
     yield "questions", [fault for question in asked for fault in incomplete(question, samples[question.id])]
     manifests = {question.id: question.manifest(SEED) for question in asked}
     with tempfile.TemporaryDirectory() as cache:
@@ -64,7 +64,6 @@ def incomplete(question: Question, samples: Sequence[Sample]) -> list[str]:
     words, due = len(question.explanation.split()), {sample.misconception for sample in samples}
     named = {miss.id for item in question.items for miss in item.misconceptions}
     found = {
-        f"answers/{question.id}.py is not there": not samples,
         f"a hint has more than {HINT} words": any(len(hint.split()) > HINT for hint in question.hints),
         f"its explanation has {words} words, and needs {LEAST} to {MOST}": not LEAST <= words <= MOST,
         f"it has fewer than {WRONG} wrong answers": sum(sample.misconception is not None for sample in samples) < WRONG,
@@ -91,9 +90,9 @@ def misjudged(samples: Samples) -> list[str]:
 
     os.environ["SHARDLAB_RECORD"] = "1"
     found = []
-    for id, answers in samples.items():
+    for id, several in samples.items():
         costs = None
-        for sample in answers:
+        for sample in several:
             answer = _recorded(question(id), sample)
             costs = costs or build([question(id)], {id: answer}, SEED)
             found += _misjudged(sample, judge(question(id), answer, costs, SEED))
@@ -119,7 +118,3 @@ def _misjudged(sample: Sample, got: Verdict) -> list[str]:
     }
     said = "; ".join(finding.what for finding in got.findings) or got.reason or "it differs in nothing"
     return [f"{sample.question}, {sample.name}: {fault} ({said})" for fault, there in faults.items() if there]
-
-
-def _samples(path: pathlib.Path) -> tuple[Sample, ...]:
-    return read(path) if path.exists() else ()

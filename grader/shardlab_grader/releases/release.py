@@ -161,8 +161,11 @@ def _with_questions(made: Release, folder: pathlib.Path, public: str) -> None:
         target.mkdir(parents=True)
         target.chmod(target.stat().st_mode | 0o755)
         for path in own.files(folder):
+            copy = target / path.relative_to(folder)
+            copy.parent.mkdir(exist_ok=True)
+            copy.parent.chmod(copy.parent.stat().st_mode | 0o755)
             # The judge reads them inside its sandbox, where it is not the owner.
-            store.write(target / path.name, path.read_text(), 0o644)
+            store.write(copy, path.read_text(), 0o644)
         store.write(target / "references.json", public, 0o644)
 
 
@@ -237,10 +240,12 @@ def own_source(folder: pathlib.Path) -> pathlib.Path:
     """
     path = folder.resolve() / f"{folder.resolve().name}.md"
     own.number(path.parent)
-    for needed in (path, path.with_name("questions.py")):
-        if not needed.exists():
-            mend = "name the folder of a chapter; to begin one: shardlab-grader new 50_rings"
-            raise ShardlabError("no-chapter-here", f"there is no {needed.name}.", where=str(path.parent), mend=mend)
+    missing = [path.name] * (not path.exists()) + [f"ex01/{own.QUESTION}"] * (not own.exercises(path.parent))
+    if missing:
+        mend = (
+            "name a chapter's folder, with a folder ex01 for its first exercise; to begin one: shardlab-grader new 50_rings"
+        )
+        raise ShardlabError("no-chapter-here", f"there is no {missing[0]}.", where=str(path.parent), mend=mend)
     return path
 
 

@@ -16,7 +16,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from shardlab.errors import ShardlabError
-from shardlab_course.editions import counts, header, numbers
+from shardlab_course.editions import header, numbers
 from shardlab_course.editions.stub import has_region, stub, unmark
 from shardlab_judge.question import Question
 
@@ -135,20 +135,18 @@ def twins(root: pathlib.Path) -> list[pathlib.Path]:
 
 
 def editions(root: pathlib.Path, wanted: Collection[int] = ()) -> dict[pathlib.Path, str]:
-    """The README with its counts and each generated file of `notebooks/`, or those of the chapters wanted, with its text."""
+    """Every generated file of `notebooks/` with its text, or those of the chapters wanted."""
     syllabus = header.syllabus(root)
     texts: dict[pathlib.Path, str] = {}
     for path in chapters(root, wanted):
         notebook = student(source(path, syllabus))
         texts[root / NOTEBOOKS / f"{path.stem}.ipynb"] = to_ipynb(notebook)
         texts[twin(root, path.stem)] = to_md(notebook)
-    return texts | counts.readme(root)
+    return texts
 
 
 def stale(root: pathlib.Path, wanted: Collection[int] = ()) -> list[pathlib.Path]:
     """Files of `notebooks/` that differ from what `solutions/` generates, are missing, or are generated from nothing.
-
-    The README is one of them where its counts are not those of the questions.
 
     Args:
         wanted: the only chapters to look at; all without it.
@@ -259,7 +257,7 @@ def main(arguments: list[str]) -> int:
     for path in changed:
         print(f"{'stale' if check else 'wrote'} {path.relative_to(root)}")
     if check and changed:
-        print("run `make notebooks`: these files are not what solutions/ and the questions generate.", file=sys.stderr)
+        print("run `make notebooks`: these files are not what solutions/ generates.", file=sys.stderr)
     return int(check and bool(changed))
 
 

@@ -130,7 +130,7 @@ def known(question: str, questions: Mapping[str, Question], where: str) -> Quest
         ShardlabError: it is not declared.
     """
     if question not in questions:
-        mend = f"declare it in src/shardlab_course/chapters, or name one of: {', '.join(questions)}."
+        mend = f"declare it in a folder exNN of its chapter, or name one of: {', '.join(questions)}."
         raise ShardlabError("unknown-question", f"question '{question}' is not declared.", where=where, mend=mend)
     return questions[question]
 

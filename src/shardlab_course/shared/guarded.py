@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shardlab.placement import Axes, Spec
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import Misconception, WrongValues
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,14 +81,14 @@ def constrained(mesh: Any, x: Any, *spec: Any) -> Any:
 
 def lets_through(id: str, cause: str, wrong: str, *refused: str, hint: int = 2) -> Misconception:
     """Of a guard that lets the program `wrong` through, and refuses the others that are named."""
-    return Misconception(
+    return WrongValues(
         id, cause, hint, when=lambda through: through.get(wrong, 0) > 0 and not any(through.get(n, 0) for n in refused)
     )
 
 
 def counts(plain: str, *several: str) -> Misconception:
     """Of a guard that knows the plain program, and refuses those that send the same in more collectives."""
-    return Misconception(
+    return WrongValues(
         "counts-collectives",
         "It refuses programs that send the same bytes in more collectives, or in others. How many there are, and of which "
         "kind, is the compiler's business: `price` adds up what they move.",
@@ -98,7 +98,7 @@ def counts(plain: str, *several: str) -> Misconception:
 
 def one_size(plain: str) -> Misconception:
     """Of a guard that knows the plain program in some situations, and not in all."""
-    return Misconception(
+    return WrongValues(
         "one-size",
         "It lets the plainest right program through on one mesh, and not on another: what it allows should follow from the "
         "shapes in `inputs` and `outputs`.",

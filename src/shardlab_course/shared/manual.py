@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import WrongProgram
 
-LEFT = Misconception(
+LEFT = WrongProgram(
     "left-to-the-compiler",
     "Something is left to the compiler: there is no shard_map, or it is manual over some axes only, or a product or "
     "something that moves stands outside of it, or its in_specs make data move. Write what one device does, inside, over "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import Misconception, WrongProgram
 
 TABLE = (
     ("host-callback",
@@ -196,5 +196,5 @@ def likely(text: str, line: str = "") -> Misconception | None:
     """
     for id, pattern, said in TABLE:
         if found := re.search(pattern, f"{text}\n{line}", re.DOTALL):
-            return Misconception(id, found.expand(said), error=pattern)
+            return WrongProgram(id, found.expand(said), error=pattern)
     return None

@@ -67,6 +67,7 @@ class DesignItem(Item):
     rtol: float = dataclasses.field(default=1e-4, kw_only=True)
     atol: float = dataclasses.field(default=1e-5, kw_only=True)
     kind = "design"
+    sees = ("like", "local", "when", "error")
     form = "a dict with a layout and a step"
     parts = "programs"
 

@@ -45,6 +45,7 @@ class GuardItem(Item):
 
     kept: pathlib.Path = dataclasses.field(kw_only=True)
     kind = "guard"
+    sees = ("when", "error")
     form = "a function of a program's facts that returns True or False"
     parts = "calls"
 

@@ -62,6 +62,7 @@ class LayoutItem(Item):
     cases: tuple[Situation, ...] = dataclasses.field(kw_only=True)
     draw: Callable[[random.Random], Situation] | None = dataclasses.field(default=None, kw_only=True)
     kind = "layout"
+    sees = ("when", "error")
     form = "a dict with a spec, or an expression as text, for each array"
 
     def cases_of(self, question: str, seed: int | None) -> tuple[Situation, ...]:

@@ -57,6 +57,7 @@ class ProcessesItem(Item):
     rtol: float = dataclasses.field(default=1e-5, kw_only=True)
     atol: float = dataclasses.field(default=1e-5, kw_only=True)
     kind = "processes"
+    sees = ("like", "when", "error")
     form = "a function that each process runs"
     parts = "launches"
     observed = True

@@ -67,6 +67,7 @@ class ProgramItem(Item):
     deepest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
     manual: bool = dataclasses.field(default=False, kw_only=True)
     kind = "program"
+    sees = ("like", "local", "when", "error")
     form = "a function of the mesh and the arrays"
     parts = "programs"
 

@@ -11,7 +11,7 @@ from typing import Any
 from shardlab_judge import responses
 from shardlab_judge.domain import Domain, Reading, domain_of
 from shardlab_judge.findings import explained, short, shown
-from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
+from shardlab_judge.question import Item, Judged, Misconception, Response, Setting, WrongValues
 from shardlab_judge.verdict import Finding
 
 
@@ -125,7 +125,7 @@ def why(asked: str, points: float = 0.25, **mechanisms: str | Believed) -> Why:
     return Why(
         "why", {"P": points}, key=truth, predicted=True, words=tuple(mechanisms), asked=asked,
         mechanisms={letter: each if isinstance(each, str) else each.said for letter, each in mechanisms.items()},
-        misconceptions=tuple(Misconception(each.id, each.cause, like=letter) for letter, each in wrong.items()),
+        misconceptions=tuple(WrongValues(each.id, each.cause, like=letter) for letter, each in wrong.items()),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The questions of the small chapter; the tests put this file where the course has `ch90/questions.py`."""
+"""The questions of the small chapter; the tests put it where the course has the exercises of a chapter 90."""
 
 from __future__ import annotations
 

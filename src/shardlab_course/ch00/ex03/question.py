@@ -1,0 +1,108 @@
+"""Chapter 0, exercise 0.3: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab.placement import place
+from shardlab_course.ch00.ex03 import oracle as of
+from shardlab_course.ch00.shared import operations
+from shardlab_judge.cases import Observed
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question, WrongCost, WrongValues
+
+
+def moved(observed: Observed, kind: str) -> int:
+    """Payload bytes of the collectives of this kind."""
+    return sum(c.payload_bytes for c in observed.collectives if c.kind == kind)
+
+
+def gathered(observed: Observed, argument: int) -> bool:
+    """Whether as many bytes are gathered as this argument has; sizes are such that no other array has as many."""
+    return moved(observed, "all-gather") == observed.inputs[argument].nbytes
+
+
+def product_gathered(observed: Observed) -> bool:
+    """Whether as many bytes are gathered as the product has."""
+    a, b = observed.inputs
+    return moved(observed, "all-gather") == a.itemsize * len(a) * b.shape[1]
+
+
+def turned(observed: Observed) -> bool:
+    """Whether the first argument goes from rows to columns."""
+    devices = dict(observed.case.axes)["x"]
+    return moved(observed, "all-to-all") * devices == observed.inputs[0].nbytes
+
+
+def in_columns(observed: Observed) -> bool:
+    """Whether the product lies in columns over x."""
+    a, b = observed.inputs
+    return observed.placements[0].same_as(place((len(a), b.shape[1]), observed.case.axes, (None, "x")))
+
+
+def whole_work(observed: Observed) -> bool:
+    """Whether every device does the FLOPs of the whole product."""
+    a, b = observed.inputs
+    return (observed.flops or 0) >= operations(a.shape[0], a.shape[1], b.shape[1])
+
+
+PRODUCT = (
+    WrongCost(
+        "cut-the-other-way", "C lies in columns over x, and rows were asked for: the first entry of a spec is for rows.", 3,
+        when=in_columns),
+    WrongCost(
+        "b-cut-and-gathered", "B lies whole on every device. It was cut, and brought together again.", 3,
+        when=lambda o: gathered(o, 1)),
+    WrongCost(
+        "a-turned-into-columns", "A lies in rows, which is what rows of C are made of. To cut it into columns sends most "
+        "of it to other devices.", 3, when=turned),
+    WrongCost(
+        "gathers-to-be-safe", "All rows are asked for on every device, so all rows of A are sent to everyone, and "
+        "everyone does all the work.", 2, when=lambda o: gathered(o, 0) and whole_work(o)),
+    WrongCost(
+        "gathers-and-cuts", "All rows of A are sent to everyone, and then each device uses only those that it had.", 3,
+        when=lambda o: gathered(o, 0) and o.kinds == {"all-gather"}),
+    WrongCost(
+        "product-gathered", "Each device makes its rows of C, and then all of them are sent to everyone: rows were asked "
+        "for.", 3, when=product_gathered),
+)  # fmt: skip
+
+REPORT = (
+    WrongValues(
+        "values-blamed", "What the report does not mention is right, and it says nothing of values.", 1,
+        like=lambda said: said["values"] == "no"),
+    WrongValues(
+        "expected-for-got", "That was asked for, and stands under `expected`. What happened stands under `got`, or "
+        "under `yours`.", 1,
+        like=lambda said: said["moved"] == 0 or said["copies"] == 1),
+    WrongValues(
+        "flops-not-divided", "`times` compares two numbers of the report: the FLOPs that it got, divided by those "
+                             "expected.",
+        1, like=lambda said: said["times"] in (8192, 65536, 65536 - 8192)),
+)  # fmt: skip
+
+MESH_8, MESH_42, MESH_24 = of.MESHES
+
+QUESTION = Question(
+    "0.3", "Read a report, and mend", difficulty=1, minutes=10,
+    items=(
+        ProgramItem("product", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.product, draw=of.draw_rows,
+                    misconceptions=PRODUCT,
+                    cases=(of.rows_case(MESH_8, 64, 32, 16), of.rows_case(MESH_42, 16, 24, 8))),
+        ValueItem("report", {"V": 1.25}, misconceptions=REPORT, words=("yes", "no"),
+                  key={"values": "yes", "copies": 8, "moved": 8192, "times": 8, "hint": 2}),
+    ),
+    hints=(
+        "Every block of the report names what differs, in brackets. What is not mentioned is right. `expected` is what was "
+        "asked for, `got` is what happened.",
+        "The values are right, and all of A was sent to everyone to get them. Which line asks for that? What happens "
+        "without it?",
+        "A row of C needs one row of A, and all of B. Everybody has both already, so nothing needs to be arranged: "
+        "multiply.",
+    ),
+    explanation="`careful` asked for all of A on every device. So all rows were sent to everyone, 8,192 bytes a device, "
+                "and then nothing was left to divide: each device made all of C, with eight times the FLOPs, and eight "
+                "copies of C lay about. No value was wrong, so no test of values can find it. "
+                "The checker reads four things from the compiled program: values on every device, who "
+                "holds what, what was sent, and the FLOPs or bytes of each device. Without the constraint, each device "
+                "multiplies the rows that it holds with a B that it holds, and nothing moves.",
+)  # fmt: skip

@@ -1,0 +1,108 @@
+"""Chapter 2, exercise 2.2: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from shardlab_course.ch02.ex02 import oracle as of
+from shardlab_course.ch02.shared import Formula, gather_steps, time_all_gather
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.question import Question, WrongValues
+
+
+def gather(*, hops: Callable[[int, bool], float] | None = None, waits: Callable[[int, bool], float] | None = None,
+           hop_bytes: Callable[[float, int, bool], float] | None = None,
+           join: Callable[[float, float], float] = max) -> Formula:  # fmt: skip
+    """The time of an all-gather with one part of it wrong: hops that carry bytes, hops that wait, bytes of one, joining."""
+    hops = hops or gather_steps
+
+    def time(nbytes: float, n: int, bandwidth: float, latency: float, both: bool) -> float:
+        carried = hop_bytes(nbytes, n, both) if hop_bytes else nbytes / n
+        return join((waits or hops)(n, both) * latency, hops(n, both) * carried / bandwidth)
+
+    return time
+
+
+TIME = (
+    WrongValues(
+        "time-grows-with-n", "A hop carries one shard, V/n, not all of V: the more devices, the more hops, and the "
+        "smaller each.", 1, like=gather(hop_bytes=lambda v, n, both: v)),
+    WrongValues(
+        "time-grows-with-n", "A hop carries one shard, V/n, not all of V: the more devices, the more hops, and the "
+        "smaller each.", 1, like=gather(hops=lambda n, both: n // 2 if both else n, hop_bytes=lambda v, n, both: v)),
+    WrongValues(
+        "own-shard-sent-too", "A device has its own shard already: the last of n hops would bring it home.", 1,
+        like=gather(hops=lambda n, both: n / 2 if both else n)),
+    WrongValues(
+        "own-shard-sent-too", "A device has its own shard already: the last of n hops would bring it home.", 1,
+        like=gather(hops=lambda n, both: n / 2 if both else n, waits=gather_steps)),
+    WrongValues(
+        "halves-exactly", "On an even ring the last shard is equally far both ways and takes a hop of its own: whole shards "
+        "take n // 2 hops, not (n - 1) / 2.", 2, like=gather(hops=lambda n, both: (n - 1) / 2 if both else n - 1)),
+    WrongValues(
+        "half-a-hop", "A hop is whole: an odd ring of n is done after (n - 1) / 2 hops, an even one after n / 2.", 2,
+        like=gather(hops=lambda n, both: n / 2 if both else n - 1)),
+    WrongValues(
+        "opposite-forgotten", "On an even ring one device lies opposite, n / 2 hops away: (n - 1) / 2, rounded down, "
+        "does not reach it.", 2, like=gather(hops=lambda n, both: (n - 1) // 2 if both else n - 1)),
+    WrongValues(
+        "hop-too-many", "On an odd ring both directions together reach everyone in (n - 1) / 2 hops.", 2,
+        like=gather(hops=lambda n, both: (n + 1) // 2 if both else n - 1)),
+    WrongValues(
+        "doubles-like-a-tree", "On a ring a device talks to its two neighbours only: after log2(n) hops a shard has come "
+        "that far; on a ring of 16 that is not to everyone.", 1,
+        like=gather(hops=lambda n, both: math.ceil(math.log2(n)))),
+    WrongValues(
+        "waits-once", "Every hop waits for its latency: a shard cannot be passed on before it has come.", 3,
+        like=gather(waits=lambda n, both: float(n > 1))),
+    WrongValues(
+        "adds-latency", "Here the larger of the two counts, as in the Scaling Book's Part 3; this is their sum.", 3,
+        like=gather(join=lambda wait, carry: wait + carry)),
+    WrongValues(
+        "no-latency", "Small arrays do not take less and less time: each hop takes at least its latency.", 1,
+        like=gather(join=lambda wait, carry: carry)),
+    WrongValues(
+        "waits-the-long-way", "With both directions there are fewer hops to wait for, too.", 2,
+        like=gather(waits=lambda n, both: n - 1)),
+    WrongValues(
+        "second-direction-as-bandwidth", "A second direction makes no hop faster. It makes them fewer, n // 2, and there "
+        "is less waiting, too.", 2,
+        like=gather(hops=lambda n, both: n - 1, hop_bytes=lambda v, n, both: v / n / (2 if both else 1))),
+    WrongValues(
+        "one-way-only", "`bidirectional` changes nothing here; both directions together need about half the hops.", 1,
+        like=gather(hops=lambda n, both: n - 1)),
+    WrongValues(
+        "directions-counted-twice", "Fewer hops are the whole gain: `bandwidth` is that of one link in one direction, and "
+        "a hop is no faster.", 2,
+        like=gather(hop_bytes=lambda v, n, both: v / n / (2 if both else 1))),
+)  # fmt: skip
+
+GATHER_CALLS: tuple[tuple[Any, ...], ...] = (
+    (33554432, 4, 4.5e10, 1e-6, False), (33554432, 4, 4.5e10, 1e-6, True), (33554432, 5, 4.5e10, 1e-6, True),
+    (33554432, 16, 4.5e10, 1e-6, False), (33554432, 16, 4.5e10, 1e-6, True), (8192, 16, 9e10, 2e-6, False),
+    (8192, 16, 9e10, 2e-6, True), (256, 4, 4.5e10, 1e-6, True), (1e9, 2, 9e10, 1e-6, True), (100000, 7, 4.5e10, 1e-6, True),
+    (1e6, 1, 4.5e10, 1e-6, False),
+)  # fmt: skip
+
+QUESTION = Question(
+    "2.2", "How long does an all-gather take?", difficulty=2, minutes=25,
+    items=(
+        CallsItem("time_all_gather", {"C": 3}, oracle=time_all_gather, calls=GATHER_CALLS, draw=of.draw_gather, rtol=1e-6,
+                  misconceptions=TIME),
+    ),
+    hints=(
+        "How many hops until the last shard has reached the last device? How many bytes does a link carry in each?",
+        "One way it takes n - 1 hops, and both ways n // 2. Either way each hop carries one shard, V / n bytes, over a "
+        "link in one direction.",
+        "All hops take the same time: the larger of the latency and V / n / bandwidth. Multiply by the number of hops. One "
+        "device has no hops.",
+    ),
+    explanation="A hop carries one shard, V/n bytes, and takes at least its latency. One way round there are n - 1 hops, "
+                "which makes V(n-1)/n bytes over every link, below V however many devices there are. Both ways there are "
+                "n // 2 hops of the same size: half as many for odd n, 2 instead of 3 for n = 4, and "
+                "for n = 2 one either way. (Cutting the last shard of an even ring in two halves would save half "
+                "a hop; the Scaling Book and this course do not count so.) A small array is different: its hops wait for "
+                "their latency, so the time is hops times latency and grows with n.",
+)  # fmt: skip

@@ -1,0 +1,74 @@
+"""Chapter 3, exercise 3.3: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab import Collective
+from shardlab_course.ch03.ex03 import oracle as of
+from shardlab_course.ch03.shared import gathers
+from shardlab_judge.cases import Observed, axes
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Question, WrongCost, WrongValues
+
+BLOCK = (
+    WrongCost(
+        "more-constraints", "Constraints were added, and a weight is still gathered: look for the one that asks H, or the "
+        "weight itself, to lie elsewhere. A constraint can be taken away, too.", 2,
+        when=lambda o: gathers(o, of=1) and of.constraints(o) > 2),
+    WrongValues(
+        "relu-forgotten", "Between the two products stands a relu: negative hidden values become zero.", 1,
+        like=lambda x, up, down: x @ up @ down),
+    WrongCost(
+        "batch-over-everything", "A whole weight is brought to every device. So it is where H is asked to lie elsewhere "
+        "than `X @ W1` leaves it, with rows over data and hidden units over model, or where the weight is asked to be "
+        "whole.", 1,
+        when=lambda o: gathers(o, of=1)),
+    WrongCost(
+        "none-means-whole", "H is gathered over `model`. None in a constraint does not leave a dimension open: it asks for "
+        "the whole of it on every device.", 2,
+        when=lambda o: any(_gathered_over_model(c, _hidden(o)) for c in o.collectives)),
+    WrongCost(
+        "scattered-and-gathered", "The sum over model leaves the output where it belongs; cut over model too, its rows "
+        "have to be gathered again.", 1,
+        when=lambda o: "all-reduce" in o.kinds and _gathered_over_model(o.collectives[-1], _output(o))),
+)  # fmt: skip
+
+
+def _gathered_over_model(one: Collective, nbytes: int) -> bool:
+    return one.kind == "all-gather" and one.axes == ("model",) and one.payload_bytes == nbytes
+
+
+def _output(o: Observed) -> int:
+    """Bytes of this device's rows of the output."""
+    return o.inputs[0].nbytes // dict(o.case.axes)["data"]
+
+
+def _hidden(o: Observed) -> int:
+    """Bytes of H with this device's rows, and all hidden units."""
+    return o.inputs[0].itemsize * len(o.inputs[0]) * o.inputs[1].shape[1] // dict(o.case.axes)["data"]
+
+
+MODELS = axes(data=2, model=4), axes(data=4, model=2)
+
+QUESTION = Question(
+    "3.3", "A constraint too many", difficulty=3, minutes=30,
+    items=(
+        ProgramItem("block", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.block, draw=of.draw_block, drawn=2,
+                    misconceptions=BLOCK,
+                    cases=(of.block_case(MODELS[0], 16, 32, 64), of.block_case(MODELS[1], 32, 48, 96)),
+                    atol=1e-3, tolerance="float32 sums of up to 192 products of products, in another order"),
+    ),
+    hints=(
+        "Look at what is gathered, and at its shape. Which array has this shape? Who needs it whole, and why?",
+        "W1 cuts the hidden dimension over model. What does that make of H, if nobody says anything? Compare it with what "
+        "the constraint asks for.",
+        "Either leave H alone, or ask for what it is anyway: rows over data, hidden units over model. None would ask for "
+        "whole rows.",
+    ),
+    explanation="X @ W1 leaves H with rows over data and hidden units over model, and H @ W2 sums over model: one "
+                "all-reduce of this device's rows of the output. The given constraint wants rows over both axes. Then "
+                "each device needs all hidden units of its rows, so both weights are gathered, and more. With P('data', "
+                "None) in its place, H itself is gathered: None means whole, not open. For open there is "
+                "P.UNCONSTRAINED. P('data', 'model') is right, and so is no constraint at all. On the page XLA for CPU "
+                "moves more than 2 million bytes against 65536. XLA for TPU gathers the same arrays, in bfloat16. "
+                "Neither asked here whether the constraint was wise.",
+)  # fmt: skip

@@ -1,0 +1,96 @@
+"""Chapter 3, exercise 3.5: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab.placement import Spec
+from shardlab_course.ch03.ex05 import oracle as of
+from shardlab_course.ch03.shared import WIDE
+from shardlab_judge.cases import Observed, axes
+from shardlab_judge.items.layout import LayoutItem
+from shardlab_judge.question import Question, WrongCost
+
+
+def _rows(o: Observed) -> bool:
+    return all(spec[:1] == ("x",) and set(spec[1:]) <= {None} for spec in of.specs(o))
+
+
+def _inner_cut(o: Observed) -> bool:
+    """Whether the dimension between B and C is cut over all axes in both."""
+    _, b, c, _ = of.specs(o)
+    return _axes_of(b, 1) == _axes_of(c, 0) == {axis for axis, _ in o.case.axes}
+
+
+def _summed_cut(o: Observed) -> bool:
+    """Whether a dimension that is summed over is cut in one of its two matrices."""
+    a, b, c, d = of.specs(o)
+    return any(_axes_of(*side) for side in ((a, 1), (b, 0), (b, 1), (c, 0), (c, 1), (d, 0)))
+
+
+def _axes_of(spec: Spec, dimension: int) -> set[str]:
+    entry = spec[dimension] if dimension < len(spec) else None
+    return {entry} if isinstance(entry, str) else set(entry or ())
+
+
+FREE = (
+    WrongCost(
+        "rows-everywhere", "With P('x') on all four, every contracted dimension is cut on one side: three gathers.", 1,
+        when=_rows),
+    WrongCost(
+        "inner-dimensions-cut", "Something is cut along a dimension that is summed, so there is something to gather or to "
+        "add. Which dimensions stay to the end?", 1, when=_summed_cut),
+    WrongCost(
+        "one-axis-twice", "A's rows and D's columns are cut over one axis: no device could hold its part of both in the "
+        "output, so one of them is brought together.", 2, when=lambda o: bool(o.collectives)),
+    WrongCost(
+        "work-repeated", "Nothing moves, but devices do the same work. All 8 divide the work of all three products only if "
+        "both axes cut the rows of A.", 2, when=lambda o: not o.collectives),
+)  # fmt: skip
+ONE = (
+    WrongCost(
+        "rows-everywhere", "With P('x') on all four, every contracted dimension is cut on one side: three gathers.", 1,
+        when=_rows),
+    WrongCost(
+        "weights-stay-whole", "Then nothing moves, and every device holds B and C whole: memory pays for it.",
+        1, when=lambda o: not o.collectives),
+    WrongCost(
+        "another-dimension-cut", "One sum is enough to have both B and C cut by 8: the one over the dimension that they "
+        "share, cut over both axes.", 2,
+        when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1 and not _inner_cut(o)),
+    WrongCost(
+        "d-could-be-cut", "The all-reduce leaves A·B·C whole on every device, so columns of D can be cut for nothing, and "
+        "the output with them.", 3, when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1
+        and not _axes_of(of.specs(o)[3], 1)),
+    WrongCost(
+        "b-and-c-do-not-fit", "B·C is a sum over their common dimension: cut B's columns and C's rows in the same way, and "
+        "let A be whole, or there is more to add, or something to gather.", 2, when=lambda o: len(o.collectives) > 1
+        and (not _inner_cut(o) or bool(_axes_of(of.specs(o)[0], 0) | _axes_of(of.specs(o)[0], 1)))),
+)  # fmt: skip
+
+TALL = axes(x=2, y=4)
+
+FREE_SPECS = {"A": [["x", "y"], None], "B": [None, None], "C": [None, None], "D": [None, None]}
+ONE_SPECS = {"A": [None, None], "B": [None, ["x", "y"]], "C": [["x", "y"], None], "D": [None, ["x", "y"]]}
+CHAINS = (of.chain_sizes(WIDE, 16, 32, 64, 16), of.chain_sizes(TALL, 24, 16, 48, 32))
+
+QUESTION = Question(
+    "3.5", "Four matrices, no collective; then one", difficulty=4, minutes=55,
+    items=(
+        LayoutItem("free", {"H": 0.5, "F": 1}, function=of.chain, reference=FREE_SPECS, cases=CHAINS,
+                   misconceptions=FREE),
+        LayoutItem("one", {"H": 1, "M": 1}, function=of.chain, reference=ONE_SPECS, cases=CHAINS, misconceptions=ONE),
+    ),
+    hints=(
+        "A dimension that is summed over must be whole, or somebody has to add. Which two dimensions of the chain are never "
+        "summed over?",
+        "free: only rows of A and columns of D can be cut for nothing; the order of the products decides which cut divides "
+        "more work. one: where is a sum over 8 devices unavoidable, if B and C are cut?",
+        "one: columns of B and rows of C over both axes give A·B in columns and terms of A·B·C, with A whole. After the "
+        "all-reduce everything is whole, and D can be cut by columns.",
+    ),
+    explanation="Nothing moves only if B and C are whole, and A's columns and D's rows: all that is summed over. Of 6561 "
+                "combinations of specs, compiled once with XLA for CPU, nine move nothing. All four whole is one of them, "
+                "with eight times the work.\n\nOf the nine, A's rows over both axes divides all three products by 8. It is "
+                "paid for in memory: every device holds B and C. Cut those 8-way, and there is a sum over 8 devices: one "
+                "all-reduce of A·B·C. A must be whole for it. D need not be: its columns can be cut, which divides the "
+                "last product and the output. Megatron-LM's two layers (chapter 9) are this B and C.",
+)  # fmt: skip

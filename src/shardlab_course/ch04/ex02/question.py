@@ -1,0 +1,76 @@
+"""Chapter 4, exercise 4.2: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch04.shared import (
+    BLOCKS,
+    BOTH,
+    COLUMNS,
+    CUT_ROWS,
+    DIAGONAL,
+    FIRST_ROWS,
+    LINE,
+    NEEDLESS,
+    ONE_AXIS,
+    PARTIAL,
+    PLANES,
+    PROMISE,
+    ROWS,
+    STARTS,
+    SWAPPED,
+    TALL,
+    TWICE,
+    UNTILED,
+    WHOLE,
+    WIDE,
+    Y_COLUMNS,
+    program,
+    right,
+    summed_over,
+    times,
+)
+from shardlab_judge.question import Question, WrongValues
+
+OVER_Y = WrongValues(
+    "reduces-over-another-axis", "The partial sums differ along x; summed over y, each is only counted several times.",
+    1, when=lambda o: not right(o) and summed_over(o) == {"y"})  # fmt: skip
+MEAN = WrongValues(
+    "mean-instead-of-sum",
+    "pmean divides the sum by the number of devices; the terms of a matrix product are added, not averaged.",
+    1, when=lambda o: times(o, lambda n: 1 / n))  # fmt: skip
+CASE_4 = (DIAGONAL, ONE_AXIS, BOTH, SWAPPED)
+
+QUESTION = Question(
+    "4.2", "You are the compiler", difficulty=3, minutes=45,
+    items=(
+        program("case_1", ROWS, Y_COLUMNS, ("x", "y"), PLANES, (NEEDLESS, PROMISE), lambda i, j, k: i != k,
+                manual=True),
+        program("case_2", COLUMNS, WHOLE, WHOLE, ((WIDE, (8, 48, 16)), (LINE, (16, 48, 24))),
+                (BLOCKS, CUT_ROWS, SWAPPED, TWICE, FIRST_ROWS, UNTILED, STARTS,
+                 PARTIAL, PROMISE, BOTH),
+                lambda i, j, k: j >= 2 * k, manual=True),
+        program("case_3", COLUMNS, ROWS, WHOLE, ((WIDE, (8, 48, 20)), (LINE, (16, 64, 24))),
+                (SWAPPED, TWICE, PARTIAL, PROMISE, OVER_Y, MEAN, BOTH),
+                lambda i, j, k: j >= 2 * max(i, k),
+                manual=True),
+        program("case_4", ROWS, COLUMNS, None, ((TALL, (16, 24, 16)), (LINE, (24, 40, 24))), CASE_4,
+                lambda i, j, k: i == k, manual=True),
+    ),
+    hints=(
+        "For each case look at the blocks that one device holds. Can it multiply them? Is what comes out final? Only then "
+        "reach for a collective.",
+        "The bodies need, in order: nothing; an all-gather of A's columns before; a psum after; an all-gather of one "
+        "operand before. in_specs are the specs in the exercise.",
+        "jax.lax.all_gather(block, 'x', axis=..., tiled=True) puts blocks side by side along that dimension. Where "
+        "out_specs leaves x out, add to='invarying'. In case 4 name x once in out_specs.",
+    ),
+    explanation="Case 1 multiplies blocks and is done. Case 2 has two right answers: bring the columns of A together "
+                "(I·J·4 bytes), or let each device take the rows of B that go with its columns, which costs nothing "
+                "because it has all of B, and add the partial products up (2·I·K·4 bytes, an all-reduce counts "
+                "twice). Case 3 is the second half of that.\n\nCase 4 must give one operand back its subscript-free "
+                "form; in the check A and B are equally large, so either gather costs the same there. Each budget is "
+                "the plain route's: to gather both operands is right, and too expensive.\n\nOf this program "
+                "to='invarying' changes the type alone (its derivative would be another program): every device that "
+                "gathered has the same block, and this says so, so that out_specs may promise equal copies. "
+                "check_vma=False would silence the question instead of answering it.",
+)  # fmt: skip

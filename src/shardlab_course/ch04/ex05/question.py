@@ -1,0 +1,84 @@
+"""Chapter 4, exercise 4.5: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch04.ex05 import oracle as of
+from shardlab_course.ch04.shared import COLUMNS, LINE, ROWS, WIDE, gathers, program, right, scattered
+from shardlab_course.shared.kinds import KINDS
+from shardlab_judge.items.value import Believed, ValueItem, why
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+
+WRONG_KINDS = (
+    WrongValues(
+        "compiler-emits-reduce-scatter",
+        "That would be the cheaper program. XLA for TPU builds it, for many arrays; XLA for CPU reduces "
+        "all of C and then slices.",
+        1, like=lambda got: "reduce-scatter" in str(got)),
+    WrongValues(
+        "slice-is-no-collective",
+        "The slice is local: it moves nothing between devices.", 1, like=lambda got: "slice" in got),
+)  # fmt: skip
+SCATTERED = (
+    WrongCost(
+        "reduces-then-slices",
+        "An all-reduce gives every device all of C, and each needs only its own rows: twice the price.",
+        2, when=lambda o: right(o) and "all-reduce" in o.kinds),
+    WrongCost(
+        "gathers-operands", "Operands are moved before the product. The partial products cost less: a device pays for one "
+        "C, and not for A or B whole.",
+        2, when=lambda o: right(o) and (gathers(o, 0) or gathers(o, 1))),
+    WrongCost(
+        "scattered-the-other-way",
+        "The sum is split by columns; scatter_dimension=0 splits rows.", 1, when=lambda o: scattered(o, 1)),
+    WrongValues(
+        "partial-sums-stacked", "Each device returned its whole partial product, and out_specs put them one below another.",
+        1, when=of.stacked),
+    WrongProgram(
+        "scatter-not-tiled",
+        "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
+        2, error="must match shard count"),
+)  # fmt: skip
+
+MECHANISM = why(
+    "What decides that?",
+    a=Believed(
+        "The request: of all programs with such an output XLA for CPU takes the cheapest.",
+        "cheapest-is-taken",
+        "The same compiler makes that output at half the price if you write the collective: it did not "
+        "look for the cheapest.",
+    ),
+    b="The product: its terms lie along x already, so it is finished as without the request, and what comes out is then "
+    "cut along x.",
+    c=Believed(
+        "The machine: a collective that CPUs lack is made of others.",
+        "cpu-lacks-it",
+        "They lack none of those in the tables: of your `psum_scatter` the same compiler makes a reduce-scatter.",
+    ),
+)
+
+QUESTION = Question(
+    "4.5", "Who asked for all of C?", difficulty=3, minutes=25,
+    items=(
+        ValueItem("kinds", {"P": 0.25}, predicted=True, key=frozenset({"all-reduce"}), members=(*KINDS, "slice"),
+                  misconceptions=WRONG_KINDS),
+        MECHANISM,
+        program("case_3_scattered", COLUMNS, ROWS, ROWS, ((WIDE, (16, 24, 12)), (LINE, (24, 64, 16))), SCATTERED,
+                lambda i, j, k: j >= max(i, k), h=1),
+    ),
+    hints=(
+        "A device keeps only its rows of C. It needs the sum of everyone's partial products in those rows, and nothing "
+        "else.",
+        "An all-reduce is a reduce-scatter and then an all-gather. Which half do you need?",
+        "Multiply the blocks, then jax.lax.psum_scatter over x with scatter_dimension for rows and tiled=True; out_specs "
+        "names x for the rows.",
+    ),
+    explanation="Partial products C[I, K]{U_x} are added and split in one step: every device receives the terms of "
+                "its own rows only. That moves I·K·4 bytes; an all-reduce moves them twice, and the slice after it "
+                "throws away what the second half brought.\n\nAsked for P('x', None), XLA for CPU still compiles an "
+                "all-reduce and a slice, and XLA for TPU does so for arrays as small as the page's, with right "
+                "values in the right places; only the collectives in the compiled program show the difference. A "
+                "prediction from a textbook is not a measurement of a compiler. In shard_map you write the "
+                "collective. XLA for CPU compiled what was written; XLA for TPU v5e makes an all-reduce even of "
+                "a written psum_scatter where the array is small, or has few rows for each device. Over one axis of eight "
+                "v5p chips (2 by 2 by 2) it did so for every array that was tried.",
+)  # fmt: skip

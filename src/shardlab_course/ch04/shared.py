@@ -1,0 +1,197 @@
+"""Chapter 4, what several exercises use: cases, oracles, recognisers and misconceptions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from shardlab.placement import Axes, Spec
+from shardlab_course.shared import products
+from shardlab_course.shared.products import product, same, shape
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Misconception, WrongCost, WrongProgram, WrongValues
+
+
+def matmul_case(mesh: Axes, size: tuple[int, int, int], left: Spec, right: Spec, out: Spec | None = None) -> Case:
+    """A case with A of I x J and B of J x K, for `size` (I, J, K)."""
+    i, j, k = size
+    return Case(mesh, (Input((i, j), left), Input((j, k), right)), (out,))
+
+
+def drawing(left: Spec, right: Spec, out: Spec | None, fits: Callable[[int, int, int], bool],
+            meshes: tuple[Axes, ...]) -> Callable[[random.Random], Case]:  # fmt: skip
+    """A function that draws a case with sizes that are multiples of 8 and for which `fits(I, J, K)` holds."""
+
+    def draw(rng: random.Random) -> Case:
+        mesh = rng.choice(meshes)
+        while True:
+            i, j, k = (8 * rng.randint(1, 9) for _ in range(3))
+            if fits(i, j, k):
+                return matmul_case(mesh, (i, j, k), left, right, out)
+
+    return draw
+
+
+def right(o: Observed) -> bool:
+    """Whether the values are those of the product, wherever they lie."""
+    return same(o, product(*o.inputs))
+
+
+def partial(at: Mapping[str, int], a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """One device's term of the sum; of a whole B it takes the rows that go with its columns of A."""
+    width = a.shape[1]
+    term: np.ndarray = a @ (b if len(b) == width else b[at["x"] * width :][:width])
+    return term
+
+
+def gathers(o: Observed, operand: int) -> bool:
+    """Whether an all-gather brings one operand of the product together."""
+    size = o.inputs[operand].nbytes
+    return any(c.kind == "all-gather" and c.payload_bytes == size for c in o.collectives)
+
+
+def gathers_both(o: Observed) -> bool:
+    """Whether each operand is brought together along the axes of some all-gather, both by others."""
+    found = [[k for k, c in enumerate(o.collectives) if _brings(o, c, operand)] for operand in (0, 1)]
+    return any(a != b for a, b in itertools.product(*found))
+
+
+def _brings(o: Observed, collective: Any, operand: int) -> bool:
+    """Whether an all-gather makes as much of this operand as a device has when its own axes cut it no more."""
+    axes = {axis for entry in o.case.inputs[operand].spec for axis in ((entry,) if isinstance(entry, str) else entry or ())}
+    left = math.prod(dict(o.case.axes)[axis] for axis in axes - set(collective.axes))
+    gathered = collective.kind == "all-gather" and (not axes or bool(axes & set(collective.axes)))
+    return gathered and collective.payload_bytes * left == o.inputs[operand].nbytes
+
+
+def summed_over(o: Observed) -> set[str]:
+    """The mesh axes over which anything is summed."""
+    return {axis for c in o.collectives if c.kind in ("all-reduce", "reduce-scatter") for axis in c.axes}
+
+
+def stacked_gather(o: Observed) -> bool:
+    """Whether A's blocks of columns were laid one behind another, and read as if they were A."""
+    a, b = o.inputs
+    blocks = np.stack(np.split(a, dict(o.case.axes)["x"], axis=1))
+    return same(o, product(blocks.reshape(a.shape), b))
+
+
+def short_starts(o: Observed) -> bool:
+    """Whether the device at d multiplied its columns of A with as many rows of B, from row d on."""
+    a, b = o.inputs
+    blocks = np.split(a, dict(o.case.axes)["x"], axis=1)
+    return same(o, np.sum([product(block, b[d : d + block.shape[1]]) for d, block in enumerate(blocks)], axis=0))
+
+
+def times(o: Observed, factor: Callable[[int], float]) -> bool:
+    """Whether every value is `factor(n)` times the right one, for n devices along some mesh axis."""
+    counts = {n for _, n in o.case.axes if n > 1}
+    return any(same(o, factor(n) * product(*o.inputs)) for n in counts)
+
+
+def diagonal(o: Observed) -> bool:
+    """Whether nothing but the diagonal blocks is right: stacked along one dimension, or with zeros beside them."""
+    a, b = o.inputs
+    whole = product(a, b)
+    i, k, n = *whole.shape, dict(o.case.axes)["x"]
+    blocks = [whole[d * i // n : (d + 1) * i // n, d * k // n : (d + 1) * k // n] for d in range(n)]
+    spread = np.zeros_like(whole)
+    for d, block in enumerate(blocks):
+        spread[d * i // n : (d + 1) * i // n, d * k // n : (d + 1) * k // n] = block
+    return any(same(o, wrong) for wrong in (np.concatenate(blocks, 0), np.concatenate(blocks, 1), spread))
+
+
+def first_rows(o: Observed) -> bool:
+    """Whether every block of A was multiplied with the first rows of B, and the products summed."""
+    a, b = o.inputs
+    width = a.shape[1] // dict(o.case.axes)["x"]
+    return same(o, product(np.sum(np.split(a, a.shape[1] // width, axis=1), axis=0), b[:width]))
+
+
+def scattered(o: Observed, dimension: int) -> bool:
+    """Whether the product is right and split along this dimension."""
+    return right(o) and o.placements[0].shard_shape[dimension] < shape(o)[dimension]
+
+
+PROMISE = WrongProgram(
+    "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies: name that axis, "
+    "gather with to='invarying', or reduce the partial sums.", 2, error="can't be statically inferred")  # fmt: skip
+PARTIAL = WrongValues(
+    "partial-sum-returned",
+    "Each device returns the product of the columns and rows that it holds, one term of the sum; nothing adds "
+    "the terms up. Only check_vma=True makes JAX look, and only where out_specs promises copies.", 1,
+    local=partial)  # fmt: skip
+DIAGONAL = WrongValues(
+    "diagonal-blocks", "Device i multiplied its rows of A with its columns of B: that is block (i, i) of C, and no device "
+    "computed the others.", 1, when=diagonal)  # fmt: skip
+ONE_AXIS = WrongProgram(
+    "axis-for-both-dimensions", "out_specs names x for both dimensions: that would be the blocks (i, i) alone, and the "
+    "others would lie nowhere.", 1, error="DuplicateSpecError")  # fmt: skip
+LEFT = WrongProgram(
+    "left-to-the-compiler",
+    "`A @ B` alone, constraints, and in_specs other than where the operands lie let XLA choose what moves. Here you "
+    "are the compiler.", 1,
+    when=lambda o: not o.manual)  # fmt: skip
+NEEDLESS = WrongCost(
+    "communicates-for-nothing", "Every device already holds all it needs for its block of C, so no byte has to move.",
+    1, when=lambda o: bool(o.collectives))  # fmt: skip
+BOTH = WrongCost(
+    "gathers-both", "Parts of both operands are gathered, and each is paid; the product can be made with less.", 2,
+    when=gathers_both)  # fmt: skip
+TWICE = WrongValues(
+    "reduces-whole-products",
+    "What was summed over an axis was the same on its n devices, so the product came out n times too large.",
+    2, when=lambda o: times(o, lambda n: n))  # fmt: skip
+BLOCKS = WrongProgram(
+    "blocks-do-not-fit",
+    "The block of A has too few columns for all rows of B: gather A's columns first (axis=1, and tiled=True, "
+    "else blocks are stacked in a new dimension), or take fewer rows of B.", 1,
+    error=products.misfit("short"))  # fmt: skip
+CUT_ROWS = WrongProgram(
+    "rows-do-not-fit",
+    "The block of B has too few rows for all columns of A: take as many columns of A (P(None, 'x')), or gather B's rows "
+    "first (axis=0, and tiled=True).", 1, error=products.misfit("cut"))  # fmt: skip
+SWAPPED = WrongProgram(
+    "operands-swapped", "That is B times A: the rows of the first operand meet the columns of the second, A @ B.", 1,
+    error=products.misfit("swapped"))  # fmt: skip
+UNTILED = WrongValues(
+    "gathered-then-reshaped", "Gathered without tiled=True, the blocks lie in a new first dimension; a reshape reads it "
+    "row by row, and mixes columns. tiled=True puts them side by side.", 3, when=stacked_gather)  # fmt: skip
+STARTS = WrongValues(
+    "index-for-start", "Device d began at row d of B. Its rows begin at d times the number of its columns of A.", 2,
+    when=short_starts)  # fmt: skip
+FIRST_ROWS = WrongValues(
+    "same-rows-everywhere",
+    "Every device multiplied with the first rows of B; device d needs the rows that go with its columns of "
+    "A.", 2, local=lambda at, a, b: a @ b[: a.shape[1]], when=first_rows)  # fmt: skip
+
+WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
+ROWS: Spec = ("x", None)
+COLUMNS: Spec = (None, "x")
+Y_COLUMNS: Spec = (None, "y")
+WHOLE: Spec = ()
+
+Situations = tuple[tuple[Axes, tuple[int, int, int]], ...]
+PLANES: Situations = ((WIDE, (8, 12, 6)), (TALL, (6, 10, 16)))
+
+
+def program(name: str, left: Spec, right: Spec, out: Spec | None, situations: Situations,
+            misconceptions: tuple[Misconception, ...], fits: Callable[[int, int, int], bool], *, v: float = 0.5,
+            h: float = 0.5, drawn: int = 1, manual: bool = False) -> ProgramItem:  # fmt: skip
+    """A product of A with spec `left` and B with spec `right`, in these meshes and sizes (I, J, K), and in drawn ones."""
+    points = {"V": v, "S": v, "H": h} if out is not None else {"V": v, "H": h}
+    meshes = tuple(dict(situations))
+    cases = tuple(matmul_case(mesh, size, left, right, out) for mesh, size in situations)
+    draw = drawing(left, right, out, fits, meshes)
+    if manual:
+        misconceptions = (LEFT, *misconceptions)
+    oracle = products.product
+    return ProgramItem(
+        name, points, misconceptions=misconceptions, oracle=oracle, cases=cases, draw=draw, drawn=drawn, manual=manual
+    )

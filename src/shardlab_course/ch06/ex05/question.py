@@ -1,0 +1,66 @@
+"""Chapter 6, exercise 6.5: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab.placement import Axes
+from shardlab_course.ch06.ex05 import oracle as of
+from shardlab_course.ch06.shared import AMBIGUOUS, ROWS, explicit, lies, moved, program, right, weight_gathered
+from shardlab_judge.cases import Case, Input
+from shardlab_judge.question import Question, WrongCost, WrongProgram
+
+PORTED = (
+    WrongProgram(
+        "constraint-is-an-assert",
+        "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
+        1, error="acts as an assert"),
+    AMBIGUOUS,
+    WrongCost(
+        "constraint-deleted",
+        "Every device has all rows of the output. So it is where X was never cut, because its constraint was deleted "
+        "with the error, or where the last product is asked to be whole.", 2, when=lambda o: lies(o, ())),
+    WrongCost(
+        "resharded-at-the-end",
+        "All rows were computed and added up on every device, and cut afterwards: X has to be cut first.",
+        2, when=lambda o: right(o, of.mlp) and moved(o, "all-reduce") == o.inputs[0].nbytes),
+    WrongCost(
+        "weights-made-whole",
+        "The weights were brought to every device, and the hidden units are no longer divided. Leave them where they lie.",
+        2, when=weight_gathered),
+    WrongCost(
+        "whole-batch-everywhere",
+        "X was cut too late, or never: every device worked on all rows, and threw most of them away.",
+        3, when=of.all_rows_worked_on),
+)  # fmt: skip
+
+
+def ported_case(mesh: Axes, batch: int, width: int, hidden: int) -> Case:
+    """X whole, the hidden units of both weights over y; the output by rows over x.
+
+    Wide, so that a relu may be written with an operation more: that is less than a hundredth of a device's FLOPs.
+    """
+    width *= 8
+    up, down = Input((width, hidden), (None, "y")), Input((hidden, width), ("y", None))
+    return explicit(mesh, ROWS, Input((batch, width)), up, down)
+
+
+QUESTION = Question(
+    "6.5", "A constraint that constrains nothing", difficulty=3, minutes=25,
+    items=(program("ported", of.mlp, ported_case, ((16, 24, 32), (24, 16, 48)), PORTED,
+                   points={"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, atol=1e-3,
+                   tolerance="float32 sums of up to 64 products of sums of 512, in another order"),),
+    hints=(
+        "Go through the three constraints in order: which asserts something true, which something false, and which is never "
+        "reached?",
+        "Where the constraint was meant to move data, it becomes jax.reshard. Where it was meant to choose the layout of a "
+        "product, it becomes out_sharding.",
+        "Reshard X to rows over x; keep the middle constraint, which now checks what you know; give the second product "
+        "out_sharding=P('x', None).",
+    ),
+    explanation="On Auto axes with_sharding_constraint tells XLA where a value must lie; on Explicit ones the type "
+                "has decided already, and the same call only compares, with an AssertionError where they differ. The "
+                "first constraint was meant to cut X: jax.reshard does, for nothing, because X was whole. The second "
+                "is true, since rows over x met columns over y, and may stay as a check. The third asked where the "
+                "product should lie, which is now an argument of the product. To delete all three makes the errors "
+                "go away except one, and leaves every device with the whole batch. jax.sharding.auto_axes around the "
+                "old function is right too, and postpones the question.",
+)  # fmt: skip

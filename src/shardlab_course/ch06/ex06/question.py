@@ -1,0 +1,62 @@
+"""Chapter 6, exercise 6.6: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch06.ex06 import oracle as of
+from shardlab_course.ch06.shared import AMBIGUOUS, LINE, WIDE, program, weight_gathered
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+
+GATHERS_WEIGHTS = WrongCost(
+    "gathers-the-weights", "The weights were brought to every device; what has to be added is one number a unit.",
+    2, when=weight_gathered)  # fmt: skip
+AUTO = (GATHERS_WEIGHTS,)
+EXPLICIT = (AMBIGUOUS, GATHERS_WEIGHTS)
+MANUAL = (
+    WrongProgram(
+        "left-to-the-compiler", "This one is to be written with jax.shard_map, the sum over devices inside of it.",
+        1, when=lambda o: not o.manual),
+    WrongValues(
+        "terms-returned", "Each device took its own term for the sum. Add terms up over x, before bias and sigmoid.",
+        2, local=of.local_layer),
+    WrongProgram(
+        "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies. A sum over x "
+        "makes x go; and nothing here has to depend on where along y a device is.",
+        2, error="can't be statically inferred"),
+    WrongValues(
+        "mean-for-sum",
+        "pmean is the mean of the terms: the sum comes out divided by the number of devices along "
+        "x.", 3, when=of.mean_of_terms),
+    WrongValues(
+        "bias-added-n-times",
+        "The bias is in every device's term, so the sum has it once for each device along x.", 3, when=of.bias_each_time),
+    WrongValues(
+        "curved-before-the-sum",
+        "The sigmoid of a sum is not the sum of sigmoids: add the terms first.", 3, when=of.curved_terms),
+    GATHERS_WEIGHTS,
+)  # fmt: skip
+
+QUESTION = Question(
+    "6.6", "One layer, three styles", difficulty=3, minutes=35, optional=True,
+    items=(
+        program("auto_layer", of.layer, lambda m, j, k: of.layer_case(m, j, k, explicit=False), ((32, 24), (48, 16)),
+                AUTO, (WIDE, LINE)),
+        program("explicit_layer", of.layer, lambda m, j, k: of.layer_case(m, j, k, explicit=True), ((32, 24), (48, 16)),
+                EXPLICIT, (WIDE, LINE)),
+        program("manual_layer", of.layer, lambda m, j, k: of.layer_case(m, j, k, explicit=True), ((32, 24), (48, 16)),
+                MANUAL, (WIDE, LINE), manual=True),
+    ),
+    hints=(
+        "Write the layer for one device first. Two of the three styles need very little change.",
+        "Explicit: the product asks where its sum should lie. Manual: each device has a piece of x and the same rows of W, "
+        "and makes a term.",
+        "Manual: psum(x @ W, 'x'), then add the bias, then the sigmoid, with in_specs P('x'), P('x', None), P() and "
+        "out_specs P().",
+    ),
+    explanation="All three compile to the same all-reduce of one number a unit, so to the machine they are one program. To "
+                "you they are not. Auto is the program for one device; where x and W lie is said outside, and what moves is "
+                "found out afterwards. Explicit is the same line with the one decision in it. Manual says everything: "
+                "pieces in, terms, their sum, bias and sigmoid after it.\n\nEach way has its own mistakes. Where things lie "
+                "cannot make Auto wrong; it can only change what it costs. Explicit refuses what its rules do not decide. "
+                "Manual trusts your order: with the bias inside of the sum it is added once for each device along x, and a "
+                "sigmoid before the sum is another function, and neither is an error.",
+)  # fmt: skip

@@ -1,0 +1,65 @@
+"""Chapter 7, exercise 7.5: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch07.ex05 import oracle as of
+from shardlab_course.ch07.shared import GATHERS, LINE, MESHES, PARTS, PROMISE, WIDE, drawing, finite
+from shardlab_course.shared.manual import LEFT
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Question, WrongValues
+
+MASKED = (
+    PROMISE, LEFT,
+    WrongValues(
+        "mean-of-means",
+        "Means were put together, which gives every device, or sentence, the same weight, however few words it has. Add "
+        "sums and counts up first, then divide once.", 1, when=of.mean_of_means),
+    WrongValues(
+        "padding-counted", "All entries were averaged, behind the end of the sentences too.", 1,
+        like=lambda losses, lengths: losses.mean()),
+    WrongValues(
+        "padding-as-zeros", "The padding is zero in the sum, and still counted in the denominator.", 1,
+        like=lambda losses, lengths: of.masked_mean(losses, lengths) * lengths.sum() / losses.size),
+    WrongValues(
+        "each-device-its-own",
+        "Each device returned the mean of its own sentences: sums, and counts, are to be added up over devices.", 1,
+        local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),
+    WrongValues(
+        "psum-and-pmean", "The mean is as many times too large or too small as x has devices: one of the two sums is a "
+        "pmean, say, and the other a psum.", 2, when=lambda o: of.scaled(o, of.masked_mean)),
+    WrongValues(
+        "own-words-counted", "The losses of all devices were added, and divided by the words of one: count over all too.", 2,
+        when=of.own_counts),
+    WrongValues(
+        "nothing-by-nothing", "A device without a word divides zero by zero, and whatever that is added to is no number "
+        "either. Add up first; divide once, at the end.", 2, when=lambda o: not finite(o)),
+    WrongValues(
+        "nothing-counts-as-one", "max(count, 1) stands before the sum over devices, so a device without a word counts as "
+        "one. Add the counts first.", 2, when=of.nothing_as_one),
+    WrongValues(
+        "last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
+        when=of.last_word_too),
+    GATHERS, PARTS,
+)  # fmt: skip
+
+QUESTION = Question(
+    "7.5", "The mean over all words", difficulty=2, minutes=25, optional=True,
+    items=(
+        ProgramItem("masked_mean", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.masked_mean,
+                    misconceptions=MASKED, manual=True,
+                    cases=(of.losses_case(LINE, 16, idle=False), of.losses_case(WIDE, 12)),
+                    draw=drawing(of.losses_case, MESHES, 8)),
+    ),
+    hints=(
+        "Two devices, one with 1 word of loss 10, one with 9 words of loss 2. What is the mean over the 10 words? What "
+        "is the mean of the means?",
+        "A mean is a quotient of two sums. Which two numbers does each device contribute?",
+        "keep = jnp.arange(width) < lengths[:, None]. Sum jnp.where(keep, losses, 0) and keep, psum both over x, and "
+        "divide after that.",
+    ),
+    explanation="A mean is a sum divided by a count, and both run over devices. Divided too early, each device's mean "
+                "gets the same weight, whether it stands for 9 words or for 1; with sentences of unequal length that is "
+                "wrong, and wrong by an amount that changes from batch to batch. pmean is right, whatever the numbers, only "
+                "where all devices have equally many terms. The price is two numbers a device, 16 bytes as this course "
+                "counts all-reduces, whatever the batch.",
+)  # fmt: skip

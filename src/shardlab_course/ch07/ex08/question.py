@@ -1,0 +1,93 @@
+"""Chapter 7, exercise 7.8: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch07.ex08 import oracle as of
+from shardlab_course.ch07.shared import LINE, MESHES, PROMISE, WIDE, drawing, same, shape
+from shardlab_course.shared.kinds import KINDS
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+
+WRONG_KINDS = (
+    WrongValues(
+        "rows-are-independent-so-free",
+        "They are, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers the "
+        "rest. (XLA for TPU has a rule for the two best of short rows.)", 1,
+        like=lambda got: not got),
+    WrongValues(
+        "thinks-of-sums", "Nothing is added up: XLA for CPU brings all rows to every device.", 1,
+        like=lambda got: "all-reduce" in got),
+)  # fmt: skip
+TRAVEL = WrongProgram(
+    "custom-partitioning-stays-home",
+    "custom_partitioning calls your Python while XLA compiles, so such a program cannot be exported, nor graded. "
+    "shard_map says the same in the program itself.", 1, error="host_callback")  # fmt: skip
+BY_ROW = (
+    TRAVEL,
+    WrongCost(
+        "compiler-does-not-know",
+        "On the whole array XLA for CPU sends all rows to every device. In shard_map, with in_specs that cut the rows as "
+        "they lie, a device takes its own.", 1, when=lambda o: not o.manual and "all-gather" in o.kinds),
+    WrongValues(
+        "best-of-columns", "The best were sought down the columns, in dimension 0.", 1, when=of.down_columns),
+    WrongValues(
+        "three-or-one", "Two are wanted for each "
+        "row.", 1, when=lambda o: shape(o)[0] == len(o.inputs[0]) and shape(o)[1] != of.BEST),
+)  # fmt: skip
+BY_COLUMN = (
+    TRAVEL, PROMISE,
+    WrongValues(
+        "local-index-as-global",
+        "What is largest is right. A column found in a block is counted from the block's start: add axis_index times the "
+        "block's width.", 2, when=of.local_columns),
+    WrongValues(
+        "column-among-candidates",
+        "What is largest is right. top_k of the gathered candidates says which candidate it was, 0 to 2n - 1; fetch that "
+        "one's own column.", 2, when=of.places_of_candidates),
+    WrongValues(
+        "place-by-place",
+        "pmax compares all best with each other, and all second best. The best two of the row may be on one device.", 1,
+        when=of.place_by_place),
+    WrongCost(
+        "padded-and-summed", "Candidates were padded to full length, and reduced: an all-reduce costs twice a gather.", 2,
+        when=lambda o: o.kinds == {"all-reduce"} and same(o, of.best(o.inputs[0])[0])
+        and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
+    WrongValues(
+        "best-of-each-device",
+        "Each device returned the best of its own columns; the best of all are among them, and nobody compared.", 1,
+        when=lambda o: not o.collectives),
+    WrongCost(
+        "scores-gathered",
+        "All scores were gathered. No score that is not among the best two of its device can be among the best two of all.",
+        2, when=lambda o: any(c.kind == "all-gather" and c.payload_bytes == o.inputs[0].nbytes for c in o.collectives)),
+)  # fmt: skip
+
+QUESTION = Question(
+    "7.8", "What a compiler does not know", difficulty=4, minutes=40,
+    items=(
+        ValueItem("kinds", {"P": 0.5}, predicted=True, key=frozenset({"all-gather"}), members=KINDS,
+                  misconceptions=WRONG_KINDS),
+        ProgramItem("best", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.best, misconceptions=BY_ROW,
+                    cases=(of.SCORES(LINE, 16, 24), of.SCORES(WIDE, 12, 40)), draw=drawing(of.SCORES, MESHES, 8, 8)),
+        ProgramItem("best_of_columns", {"V": 1, "S": 0.5, "H": 1}, oracle=of.best, misconceptions=BY_COLUMN,
+                    cases=(of.scores_by_column_case(LINE, 6, 128), of.scores_by_column_case(WIDE, 10, 96)),
+                    draw=drawing(of.scores_by_column_case, MESHES, 2, 64)),
+    ),
+    hints=(
+        "By rows: who needs another device's rows? By columns: which scores of a device can be among the best two of "
+        "the whole row?",
+        "By columns: each device sends its own best two and their columns, counted from the start of the row; then "
+        "everybody chooses among the 2n candidates.",
+        "all_gather values and columns with axis=1, tiled=True, to='invarying'; top_k of the values says which; "
+        "jnp.take_along_axis fetches their columns. axis_index times the block's width is where a block starts.",
+    ),
+    explanation="Choosing experts for tokens is top_k of every row; cut by rows nothing has to move. XLA for CPU has "
+                "no rule that cuts top_k and gathers all scores; XLA for TPU moves nothing where a row has 64 of them, and "
+                "gathers rows of 96 or more (asked for eight it cuts longer ones, too). shard_map takes the question away "
+                "from both: inside there is nothing left to partition.\n\n"
+                "Cut by columns something must move, but only candidates: the best two of a row are among "
+                "each device's best two. 2n values and 2n columns replace a whole row. What is found in a block has local "
+                "numbers; axis_index times the width makes them global. custom_partitioning can teach XLA the same, and "
+                "then it works for callers who know nothing of meshes; but such programs cannot be exported.",
+)  # fmt: skip

@@ -1,0 +1,62 @@
+"""Chapter 8, exercise 8.5: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch08.ex05 import oracle as of
+from shardlab_course.ch08.shared import BLOCKS, ROWS, program, rows
+from shardlab_course.shared import rings
+from shardlab_course.shared.manual import LEFT
+from shardlab_judge.question import Question, WrongCost, WrongValues
+
+HALO = (
+    LEFT,
+    WrongCost(
+        "edges-for-everybody",
+        "The edges of all blocks go to all devices, and each needs two of those rows; that grows with every device.",
+        2, when=lambda o: of.brings_together(o) and rings.largest(o) < o.inputs[0].nbytes),
+    WrongCost(
+        "gathers-everything", "The array is gathered, and each device needs two rows of it.", 1, when=of.brings_together),
+    WrongValues(
+        "wraps-around",
+        "Beyond an end the row of the other end was taken: a permutation closes the ring, and this line has ends.",
+        1, when=of.wrapped),
+    WrongValues(
+        "no-exchange",
+        "Every block was filtered as if nothing lay beside it: right inside, wrong in the rows beside another block.",
+        1, when=of.lonely),
+    WrongValues(
+        "one-side-only", "Only one of a block's two edges got its neighbour's row, the other one zeros: a device needs a "
+        "row from the one before and a row from the one after, so two permutes.", 1, when=of.one_sided),
+    WrongValues(
+        "neighbours-mixed-up",
+        "A row from the wrong side, or the wrong one of the right side: above you lies the last row of the device before, "
+        "below you the first row of the device after.", 2, when=of.mixed_up),
+    WrongValues(
+        "edge-rows-repeated",
+        "Beyond the ends the first and the last row were repeated; asked for are zeros, which ppermute leaves there "
+        "anyway.",
+        2, like=lambda x: of.filtered(x, x[0], x[-1])),
+    WrongCost(
+        "sends-whole-blocks", "More than one row is sent to each side, and one of them is used; slice before you send.",
+        1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0][0].nbytes),
+)  # fmt: skip
+
+QUESTION = Question(
+    "8.5", "One row from each neighbour", difficulty=3, minutes=35,
+    items=(
+        program("stencil", {"V": 1.5, "S": 0.5, "H": 1}, of.stencil, BLOCKS, ROWS, ROWS, rows, HALO),
+    ),
+    hints=(
+        "A device has nearly all that it needs. Which rows of other devices does its first row need, and which its last?",
+        "Two permutes: last rows go to the next device, first rows to the one before. No pair leads from the last device "
+        "to the first, so ppermute leaves zeros there.",
+        "above = ppermute(x[-1:], [(i, i + 1), ...]), below = ppermute(x[:1], [(i + 1, i), ...]); concatenate above, x, "
+        "below, and combine three slices of it that are shifted by one.",
+    ),
+    explanation="The exchange of edges, or halos, is the collective of grids, images and convolutions: what moves is the "
+                "surface of a block, not the block, so it stays cheap however large the blocks grow. The permutation is "
+                "the boundary condition. Closed, the array is a circle; open, it is a line, and since ppermute gives "
+                "zeros to whoever is nobody's target, the zeros beyond the ends cost nothing. A closed ring and a mask "
+                "afterwards is right too. The two permutes do not wait for each other, and the inner rows wait for "
+                "neither: a compiler may compute them meanwhile.",
+)  # fmt: skip

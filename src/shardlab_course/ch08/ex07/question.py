@@ -1,0 +1,72 @@
+"""Chapter 8, exercise 8.7: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from shardlab_judge.items.value import Believed, ValueItem, why
+from shardlab_judge.question import Question, WrongValues
+
+WRONG_SHAPES = (
+    WrongValues(
+        "tiled-by-default", "Without tiled=True an all_gather stacks the blocks along a new dimension.",
+        1, like=lambda said: said["a"] == [8, 3]),
+    WrongValues(
+        "new-dimension-always-first",
+        "axis says where the new dimension goes.", 2, like=lambda said: said["c"] == [4, 2, 3]),
+    WrongValues(
+        "scatter-keeps-the-dimension",
+        "Without tiled=True psum_scatter takes the scattered dimension away: each device gets one entry of it.",
+        1, like=lambda said: said["e"] in ([1, 6], [1, 24])),
+    WrongValues(
+        "scatter-cuts-anything",
+        "Without tiled=True the scattered dimension must be as long as the axis has devices: 8 over 4 is an error.",
+        2, like=lambda said: isinstance(said["g"], list)),
+    WrongValues(
+        "exchange-changes-the-size",
+        "An all_to_all moves elements and makes none: what one dimension loses the other gains.",
+        2, like=lambda said: isinstance(said["h"], list) and math.prod(said["h"]) != 32),
+)  # fmt: skip
+
+MECHANISM = why(
+    "What do these collectives do with the devices, if nobody says `tiled=True`?",
+    a="They take them for a dimension of their own, as long as the axis: a gather makes one, a scatter takes one away.",
+    b=Believed(
+        "They join or cut a dimension in as many pieces as there are devices, wherever that divides.",
+        "pieces-that-divide",
+        "Then g would be no error, for 8 divides by 4: that is what `tiled=True` does, in i.",
+    ),
+    c=Believed(
+        "The same as with it: only the order of the elements is another.",
+        "only-the-order",
+        "The shapes that JAX prints differ: compare a with b, and e with f.",
+    ),
+)
+
+SHAPES: dict[str, Any] = {
+    "a": [4, 2, 3], "b": [8, 3], "c": [2, 4, 3], "d": [2, 12], "e": [6], "f": [1, 6], "g": "error", "h": [2, 16],
+    "i": [2, 6],
+}  # fmt: skip
+QUESTION = Question(
+    "8.7", "Tiled or not", difficulty=2, minutes=15, optional=True,
+    items=(
+        ValueItem("shapes", {"P": 2}, key=SHAPES, predicted=True, words=("error",), misconceptions=WRONG_SHAPES),
+        MECHANISM,
+    ),
+    hints=(
+        "Without tiled=True devices become a dimension of their own: it appears when blocks come together, and disappears "
+        "when something is handed out.",
+        "Untiled, a gather adds a dimension as long as the axis, and a scatter takes one away that has to be as long as "
+        "the axis. Tiled, sizes are multiplied and divided.",
+        "a to d: 4 in front, 2 times 4, 4 in the middle, 3 times 4. e: the 4 is gone. f: 4 over 4. g: 8 is not 4. h: 8 "
+        "over 4, and 4 times 4.",
+    ),
+    explanation="Both defaults have their use. Untiled, the devices are a dimension: all_gather stacks one block a device, "
+                "psum_scatter gives each device one entry of the sum over devices. The two are each other's transposes, not "
+                "inverses: a gather and then a scatter gives n times the block. Tiled, blocks are parts of a "
+                "dimension that is there already: all_gather multiplies it by n, psum_scatter divides it, as shardings do. "
+                "shard_map keeps the rank, so tiled=True is what you want nearly always. Forgotten on psum_scatter it is "
+                "an error, unless that dimension happens to be as long as the axis; forgotten on all_gather it is one "
+                "dimension more, which broadcasting may hide for a while.",
+)  # fmt: skip

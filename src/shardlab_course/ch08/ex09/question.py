@@ -1,0 +1,54 @@
+"""Chapter 8, exercise 8.9: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch08.ex09 import oracle as of
+from shardlab_course.ch08.shared import LINE, ROWS, WIDE, Shapes, program, unchanged
+from shardlab_course.shared.manual import LEFT
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+
+OTHER_WAY_ROUND = (
+    "split_axis is the dimension that was whole and gets cut, concat_axis the one that was cut and becomes whole."
+)
+EXCHANGE = (
+    LEFT,
+    WrongCost(
+        "gathers-then-slices", "Everything was gathered, and most of it thrown away: n times the bytes of an all-to-all.",
+        1, when=lambda o: "all-gather" in o.kinds),
+    WrongValues(
+        "only-renamed", "Nothing moved: out_specs says where blocks lie, and does not bring them there.",
+        1, when=lambda o: not o.collectives),
+    WrongValues("split-and-concat-swapped", OTHER_WAY_ROUND, 2, when=of.split_again),
+    WrongProgram("split-and-concat-swapped", OTHER_WAY_ROUND, 2, error="to be divisible"),
+    WrongCost(
+        "out-specs-as-before",
+        "Each device holds the right block, and out_specs says that another dimension is cut than the one that is.",
+        2, when=of.right_blocks),
+    WrongProgram(
+        "not-tiled",
+        "Without tiled=True the split dimension must be as long as the axis has devices, and a new one appears for them.",
+        2, error="to equal x.shape"),
+)  # fmt: skip
+
+CUBES: Shapes = ((LINE, (16, 16, 3)), (WIDE, (12, 8, 5)))
+
+QUESTION = Question(
+    "8.9", "Who holds what, transposed", difficulty=3, minutes=25,
+    items=(
+        program("to_heads", {"V": 1, "S": 0.5, "H": 0.75}, unchanged, CUBES, ROWS, (None, "x"), of.cube, EXCHANGE),
+        program("to_tokens", {"V": 1, "S": 0.5, "H": 0.75}, unchanged, CUBES, (None, "x"), ROWS, of.cube, EXCHANGE),
+    ),
+    hints=(
+        "The global array does not change at all: not a value, not an index. Only who holds which part of it does.",
+        "Each device cuts its block along the dimension that was whole, and puts what it gets together along the one that "
+        "was cut.",
+        "all_to_all(block, 'x', split_axis=1, concat_axis=0, tiled=True) turns tokens into heads, with out_specs=P(None, "
+        "'x'). The way back has the two numbers exchanged.",
+    ),
+    explanation="A grid of blocks, one row for each sender and one column for each receiver, is transposed: device i "
+                "gives its block j to device j and gets block i of everyone. Between these two specs values stay where "
+                "they are in the global array, and the subscript moves from one dimension to the other. It costs one "
+                "shard, an n-th of what gathering costs, and undoes itself with the two axes exchanged. DeepSpeed "
+                "Ulysses uses it in both directions: tokens are shared out for the projections, heads for the attention "
+                "itself. A change between the two specs under jit compiles to the same collective, for CPU and for TPU.",
+)  # fmt: skip

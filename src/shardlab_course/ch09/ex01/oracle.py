@@ -1,0 +1,51 @@
+"""Chapter 9, exercise 9.1: its oracle, drawn cases, and recognisers of wrong answers."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from shardlab.placement import Axes
+from shardlab_course.ch09.shared import FOUR, LINE, cut
+from shardlab_judge.cases import Observed
+from shardlab_judge.items.layout import Situation
+
+
+def weights_whole(o: Observed) -> bool:
+    """Whether no argument after the first is sharded."""
+    return not any(cut(o, i, d) for i in range(1, len(o.case.inputs)) for d in (0, 1))
+
+
+def plain_mlp(X: Any, W1: Any, W2: Any) -> Any:
+    """The block of the page, for the judge to compile."""
+    import jax
+
+    return jax.nn.relu(X @ W1) @ W2
+
+
+def gated_mlp(X: Any, Wg: Any, Wu: Any, Wd: Any) -> Any:
+    """The gated block, for the judge to compile."""
+    import jax
+
+    return (jax.nn.silu(X @ Wg) * (X @ Wu)) @ Wd
+
+
+def plain_sizes(mesh: Axes, t: int, d: int, f: int) -> Situation:
+    """The arrays of `plain_mlp`."""
+    return Situation((("X", (t, d)), ("W1", (d, f)), ("W2", (f, d))), mesh, devices=dict(mesh)["model"])
+
+
+def gated_sizes(mesh: Axes, t: int, d: int, f: int) -> Situation:
+    """The arrays of `gated_mlp`."""
+    shapes = (("X", (t, d)), ("Wg", (d, f)), ("Wu", (d, f)), ("Wd", (f, d)))
+    return Situation(shapes, mesh, devices=dict(mesh)["model"])
+
+
+def draw_plain(rng: random.Random) -> Situation:
+    """Other sizes."""
+    return plain_sizes(rng.choice((LINE, FOUR)), 8 * rng.randint(1, 3), 32, 32 * rng.randint(4, 6))
+
+
+def draw_gated(rng: random.Random) -> Situation:
+    """Other sizes."""
+    return gated_sizes(rng.choice((LINE, FOUR)), 8 * rng.randint(1, 3), 32, 32 * rng.randint(4, 6))

@@ -1,0 +1,61 @@
+"""Chapter 9, exercise 9.3: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch09.ex03 import oracle as of
+from shardlab_course.ch09.shared import LINE, MESHES, PROMISE, ROUNDING, WIDE, drawing
+from shardlab_course.shared.manual import LEFT
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+
+TIMES = (
+    WrongValues(
+        "one-extra-a-device", "Of the eight biases in the sum one belongs there; the others are too many.", 1, like=8),
+    WrongValues(
+        "bias-is-a-copy", "A copy that is added on every device before a sum is added once for every device.", 1, like=0),
+    WrongValues("bias-once-too-often", "The sum has the bias of each of the eight devices.", 1, like=1),
+)  # fmt: skip
+BIASED = (
+    WrongCost(
+        "parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Of "
+        "b1 and of the weights each device needs only its own part, and b2 it has whole.", 2, when=of.moves_parameters),
+    LEFT,
+    WrongCost(
+        "divided-by-a-constant", "Each device adds an eighth of b2, on this mesh too, where they are not eight: ask "
+        "mesh.shape, or jax.lax.axis_size, how many share the sum.", 1, when=of.by_a_constant),
+    WrongCost(
+        "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 1,
+        when=of.second_bias_each),
+    WrongCost(
+        "bias-forgotten", "A bias is missing: b1 goes inside the relu, b2 to the output.", 1, when=of.bias_forgotten),
+    WrongValues("bias-after-relu", "b1 is added after the relu; it belongs inside.", 1, like=of.bias_after),
+    WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
+    WrongProgram(
+        "whole-bias-on-a-slice", "A bias does not fit what it is added to: b1 goes with the hidden layer's columns, cut as "
+        "they are, and b2 with the output's.", 2,
+        error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((1, )?\d+,?\)"),
+    PROMISE,
+)  # fmt: skip
+
+QUESTION = Question(
+    "9.3", "A bias is added once", difficulty=2, minutes=20,
+    items=(
+        ValueItem("times", {"P": 0.5}, predicted=True, key=7, misconceptions=TIMES),
+        ProgramItem("mlp_bias", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.biased, manual=True, misconceptions=BIASED,
+                    rtol=1e-4, atol=1e-4, tolerance=ROUNDING, draw=drawing(of.bias_case, MESHES, 3),
+                    cases=(of.bias_case(LINE, 16, 24, 96), of.bias_case(WIDE, 8, 24, 80))),
+    ),
+    hints=(
+        "Ask of each bias: is it added to finished numbers or to terms?",
+        "b1 belongs to hidden units, so it is cut with them. b2 belongs to the finished output.",
+        "relu(x @ w1 + b1) with b1 as P('model'), then psum of the product with w2, then + b2, which every device has "
+        "whole.",
+    ),
+    explanation="b1 is added to finished columns of the hidden layer: each device adds the part that goes with its "
+                "columns. b2 is added to the output. Added to the terms, it is in every term, so n times in the sum: too "
+                "large by n − 1 of it. Right are: after the sum on every device; on one device only, before it; or an "
+                "n-th part on each, before it. The first is the simplest, and it is what the types ask for: b2 does not "
+                "vary along `model`, and after the psum neither does the output. Biases often start as zeros, so a check "
+                "right after initialization would pass with the mistake.",
+)  # fmt: skip

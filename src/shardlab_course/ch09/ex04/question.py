@@ -1,0 +1,90 @@
+"""Chapter 9, exercise 9.4: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch09.ex04 import oracle as of
+from shardlab_course.ch09.shared import LINE, MESHES, ROUNDING, TALL, block, drawing, moves_weights, reduces
+from shardlab_course.shared.manual import LEFT
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+
+RATIO = (
+    WrongValues(
+        "saves-communication",
+        "An all-reduce is a reduce-scatter and an all-gather. Both are still here, at two places.",
+        1,
+        like=lambda got: isinstance(got, float | int) and got < 1,
+    ),
+    WrongValues(
+        "gather-comes-on-top", "The all-gather does not come on top: the all-reduce lost its second half.", 1, like=1.5),
+)  # fmt: skip
+SHARE = (
+    WrongValues(
+        "activations-stay-whole", "Outside the two products every device now holds its own tokens only.", 1, like=1),
+    WrongValues("halved", "Tokens are cut over all eight devices.", 1, like=0.5),
+)  # fmt: skip
+BLOCK = (
+    LEFT,
+    WrongCost(
+        "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 2,
+        when=of.block_bias_each),
+    WrongCost(
+        "residual-on-every-device", "X is added before the sum, on every device: the residual comes out n times. Add your "
+        "own tokens after it.", 2, when=of.residual_each),
+    WrongCost(
+        "residual-forgotten", "The output is the MLP's alone: X is to be added to it.", 1, when=of.residual_forgotten),
+    WrongValues(
+        "norm-forgotten", "The products take norm(X, scale), and only the residual takes X as it is.", 1,
+        like=of.block_without_norm),
+    WrongValues(
+        "bias-forgotten", "b2 is missing: add it to your own tokens, after the sum.", 1, like=of.block_without_bias),
+    WrongValues("residual-of-the-norm", "The residual is X itself, not norm(X, scale).", 1, like=of.block_on_norm),
+    WrongValues(
+        "tokens-not-gathered", "Each device put its own tokens through its own hidden units only. Every token needs all "
+        "hidden units: gather the tokens before the first product, and add up their terms after the second.", 2,
+        local=lambda at, *blocks: block(*blocks), when=of.own_tokens_added),
+    WrongCost(
+        "weights-gathered", "Whole weights travel here. Leave them where they lie, and move tokens.", 2,
+        when=moves_weights),
+    WrongCost(
+        "all-tokens-everywhere", "Every device ends with all tokens. The next norm needs only a device's own.", 1,
+        when=lambda o: of.right_block(o) and o.placements[0].shard_shape == o.placements[0].shape),
+    WrongCost(
+        "reduces-then-slices", "The all-reduce brings every device all tokens, and it keeps its own: one half too many.",
+        2, when=lambda o: of.right_block(o) and reduces(o, o.inputs[0].size)),
+    WrongProgram(
+        "wrong-dimension", "Your own tokens are added to an array of another shape: to all tokens, which were not "
+        "scattered, or to parts along the other dimension. Tokens are dimension 0.", 3,
+        error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((?!1,)\d+, \d+\)"),
+    WrongProgram(
+        "scatter-not-tiled", "Without tiled=True the scattered dimension must be as long as the axis has devices, and it "
+        "disappears.", 3, error="must match shard count"),
+)  # fmt: skip
+
+QUESTION = Question(
+    "9.4", "Sequence parallelism", difficulty=4, minutes=50,
+    items=(
+        ValueItem("price", {"P": 0.25}, predicted=True, key=1, misconceptions=RATIO),
+        ValueItem("activations", {"P": 0.25}, predicted=True, key=0.125, rtol=1e-6, misconceptions=SHARE),
+        ProgramItem("block", {"V": 1, "S": 0.5, "H": 1, "M": 0.5}, oracle=block, manual=True, misconceptions=BLOCK,
+                    rtol=2e-4, atol=2e-4, tolerance=ROUNDING + ", after a norm",
+                    draw=drawing(of.block_case, MESHES, 3),
+                    cases=(of.block_case(LINE, 16, 24, 96), of.block_case(TALL, 24, 16, 80))),
+    ),
+    hints=(
+        "Norm, bias and residual take one token at a time. Which tokens does a device hold before the first product, and "
+        "which should it hold after the second?",
+        "Gather tokens right before the first product, and add up and scatter tokens right after the second. Everything "
+        "else happens on a device's own tokens.",
+        "all_gather(..., axis=0, tiled=True), two products, psum_scatter(..., scatter_dimension=0, tiled=True), then + b2 "
+        "and + x, both on your own tokens.",
+    ),
+    explanation="The all-reduce of the plain block is a reduce-scatter and an all-gather that stand side by side. Here "
+                "they are moved apart: between the scatter of one block and the gather of the next lie the norm, the "
+                "bias, the residual and the dropout, which work token by token. The price, as XLA for CPU compiles it, is "
+                "the same, an array of T·D numbers twice a block. What shrinks is everything in between: a device holds, "
+                "and computes, T / n tokens instead of T. An all-reduce and a slice give the same values for one and a half "
+                "times the price. Gathering before the norm costs no more bytes there, but every device then norms every "
+                "token.",
+)  # fmt: skip

@@ -1,0 +1,151 @@
+"""Chapter 9, exercise 9.5: its oracle, drawn cases, and recognisers of wrong answers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from shardlab.placement import Axes, Spec
+from shardlab_judge.cases import Case, Input, Observed
+from shardlab_judge.items.program import ProgramItem, unequal
+from shardlab_judge.verdict import Finding
+
+KEEP = 0.75
+BLOCK = (16, 32)
+MASK = 0.1
+"""How far a mask's share of kept elements may lie from `KEEP`; a block has 512 elements, so that is five deviations."""
+ALIKE = 0.76
+"""Masks that agree on more elements have elements in common. Independent ones agree on 0.625, give or take 0.02, the nearest
+of some 20,000 pairs of moved masks on about 0.72; where two neighbours have one number, a mask and itself moved on by one
+agree on 0.81."""
+
+
+def dropout_case(mesh: Axes, spec: Spec) -> Case:
+    """A seed, and an array with blocks of 16 x 32 under this spec."""
+    sizes, entries = dict(mesh), [*spec, None, None][:2]
+    t, f = (n * sizes.get(str(entry), 1) for n, entry in zip(BLOCK, entries))
+    return Case(mesh, (Input((), (), "int32"), Input((t, f), spec)), (spec,))
+
+
+def assembled(o: Observed) -> np.ndarray:
+    """The output, each slice as the first of its holders has it."""
+    whole = np.full(o.inputs[1].shape, np.nan)
+    for _, index, part in reversed(o.shards[0]):
+        whole[index] = part
+    return whole
+
+
+def masks(o: Observed) -> list[np.ndarray]:
+    """Which elements are kept, for each distinct slice of the output."""
+    whole = assembled(o)
+    kept = {str(index): whole[index] != 0 for _, index, _ in o.shards[0]}
+    return list(kept.values())
+
+
+def dropped(o: Observed) -> np.ndarray:
+    """The right output nearest to the observed one: its own mask, if every slice has one of its own, of the right share.
+
+    And if no part of it is another part, moved on, nor that of another seed. Else a mask that no program has.
+    """
+    array = o.inputs[1].astype(np.float64) / KEEP
+    if len(o.shards) != 1 or o.placements[0].shape != array.shape:
+        return array
+    found = masks(o)
+    fair = all(abs(mask.mean() - KEEP) < MASK for mask in found)
+    if fair and not patterned(o) and not seed_ignored(o):
+        return np.where(assembled(o) != 0, array, 0)
+    return np.where(np.random.default_rng(9).random(array.shape) < KEEP, array, 0)
+
+
+def not_dropped(item: ProgramItem, o: Observed) -> Iterator[Finding]:
+    """Where the output is none that is right."""
+    yield from unequal(item, o, dropped(o))
+
+
+def distinct(o: Observed) -> int:
+    """How many different masks there are."""
+    return len({mask.tobytes() for mask in masks(o)})
+
+
+def agreement(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The share of elements on which a mask agrees with another one, for each way of rolling that one round."""
+    signs = [np.fft.rfft2(np.where(mask, 1.0, -1.0)) for mask in (a, b)]
+    together: np.ndarray = np.fft.irfft2(signs[0] * signs[1].conj(), a.shape) / a.size
+    return (1 + together) / 2
+
+
+def patterned(o: Observed) -> bool:
+    """Whether half of some slice's mask is another one's, or its own, rolled round: not every element has its own number."""
+    return periodic(o) or any(agreement(a, b).max() > ALIKE for a, b in itertools.combinations(masks(o), 2))
+
+
+def periodic(o: Observed) -> bool:
+    """Whether half of some slice's mask is its own, rolled round."""
+    return any(agreement(mask, mask).ravel()[1:].max() > ALIKE for mask in masks(o))
+
+
+def counted(o: Observed) -> bool:
+    """Whether masks are one another's or another seed's only when rolled round, or their own."""
+    moved = (not repeats(o) and patterned(o)) or (not same_for_another_seed(o) and seed_ignored(o))
+    return is_mask(o) and (periodic(o) or moved)
+
+
+def same_for_another_seed(o: Observed) -> bool:
+    """Whether a slice has the same mask for another seed."""
+    if o.again is None or not is_mask(o):
+        return False
+    return any(np.array_equal(a, b) for a, b in zip(masks(o), masks(o.again), strict=True))
+
+
+def seed_ignored(o: Observed) -> bool:
+    """Whether a slice has the same mask for another seed, if need be rolled round."""
+    if o.again is None:
+        return False
+    return any(agreement(a, b).max() > ALIKE for a, b in zip(masks(o), masks(o.again), strict=True))
+
+
+def undrawn(o: Observed) -> bool:
+    """Whether some slice keeps all its elements, or none."""
+    return is_mask(o) and any(mask.all() or not mask.any() for mask in masks(o))
+
+
+def lines_alike(o: Observed) -> bool:
+    """Whether in each slice all rows are dropped alike, or all columns."""
+    found = masks(o)
+    return is_mask(o) and any(
+        all(np.array_equal(m, np.broadcast_to(m.take([0], axis), m.shape)) for m in found) for axis in (0, 1)
+    )
+
+
+def repeats(o: Observed) -> bool:
+    """Whether slices share a mask."""
+    return is_mask(o) and distinct(o) < len(masks(o))
+
+
+def is_mask(o: Observed) -> bool:
+    """Whether every element is dropped, or some number times what it was, the same for all: else zeros tell of no mask."""
+    ratios = (assembled(o) / o.inputs[1])[assembled(o) != 0]
+    return not ratios.size or bool(np.allclose(ratios, ratios[0], rtol=1e-4))
+
+
+def copies_differ(o: Observed) -> bool:
+    """Whether two holders of the same slice hold different values."""
+    whole = assembled(o)
+    return any(not np.array_equal(part, whole[index]) for _, index, part in o.shards[0])
+
+
+def kept_share(o: Observed, share: float) -> bool:
+    """Whether about this share of all elements is kept."""
+    return is_mask(o) and abs(float(np.mean(assembled(o) != 0)) - share) < MASK / 2
+
+
+def scaled_otherwise(o: Observed) -> bool:
+    """Whether all kept elements are the old values times some number, and another one than 1 / KEEP."""
+    whole = assembled(o)
+    ratios = (whole / o.inputs[1])[whole != 0]
+    return bool(np.allclose(ratios, ratios[0], rtol=1e-4) and not np.isclose(ratios[0], 1 / KEEP, rtol=1e-4))
+
+
+TOKENS: Spec = ("data", None)

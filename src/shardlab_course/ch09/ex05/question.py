@@ -1,0 +1,93 @@
+"""Chapter 9, exercise 9.5: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch09.ex05 import oracle as of
+from shardlab_course.ch09.shared import COLUMNS, LINE, MESHES, TALL, WIDE
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.items.value import Believed, ValueItem, why
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
+
+PATTERNS = (
+    WrongValues(
+        "devices-draw-for-themselves", "A key is a value, not a state: the same key and the same shape give the same mask "
+        "on every device.", 1, like=8),
+)  # fmt: skip
+DROPPED = (
+    WrongCost(
+        "copies-differ", "Devices that hold copies of one slice have dropped different elements of it: fold in only axes "
+        "that cut the array.", 2, when=of.copies_differ),
+    WrongProgram(
+        "promise-not-proved", "out_specs promises equal copies along an axis along which the mask varies, or the block "
+        "does: fold in only axes that cut the array, and name these.", 2, error="can't be statically inferred"),
+    WrongCost(
+        "nothing-drawn", "In some slice everything is kept, or everything dropped: nothing was drawn there.", 1,
+        when=of.undrawn),
+    WrongCost(
+        "kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p: that is what "
+        "stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
+    WrongCost(
+        "one-mask-for-each-line", "All rows of a slice, or all its columns, drop the same places: the mask has one row or "
+        "one column, and broadcasting repeats it. Draw as many numbers as the block has elements.", 1,
+        when=of.lines_alike),
+    WrongCost(
+        "mask-is-a-pattern", "Moved on by some rows and columns, the mask of some slice agrees with itself, or with another "
+        "slice's or seed's, more often than drawn numbers do: it is counted out, shifted or repeated, and not drawn for "
+        "each element.", 2, when=of.counted),
+    WrongCost(
+        "same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key, or "
+        "the same part of a mask.", 1,
+        when=of.repeats),
+    WrongCost(
+        "seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
+        when=of.same_for_another_seed),
+    WrongCost(
+        "not-scaled", "What stays must be divided by KEEP, the share that stays: then its mean does not change.", 1,
+        when=of.scaled_otherwise),
+)  # fmt: skip
+
+MECHANISM = why(
+    "Where do the numbers come from?",
+    a=Believed(
+        "From a state that each device has for itself, and that the key starts.",
+        "own-state",
+        "Then masks would differ, and one was found on all devices: a key has no state.",
+    ),
+    b=Believed(
+        "From a part of the key: `shard_map` cuts it, as it cuts the rest.",
+        "key-is-cut",
+        "The key is made inside of the body, where nothing is cut any more, and one mask was found on all devices.",
+    ),
+    c="From what the call is given, the key, the shape and the probability: nothing of the device is in it.",
+)
+
+FREE = {"V": 1, "S": 0.5, "H": 0.5}
+GRIDS = (WIDE, TALL)
+
+QUESTION = Question(
+    "9.5", "One key, many masks", difficulty=3, minutes=30,
+    items=(
+        ValueItem("patterns", {"P": 0.25}, predicted=True, key=1, misconceptions=PATTERNS),
+        MECHANISM,
+        ProgramItem("drop_hidden", FREE, checks=(Check("V", of.not_dropped),), misconceptions=DROPPED,
+                    cases=(of.dropout_case(LINE, COLUMNS), of.dropout_case(TALL, COLUMNS)),
+                    draw=lambda rng: of.dropout_case(rng.choice(MESHES), COLUMNS)),
+        ProgramItem("drop_output", FREE, checks=(Check("V", of.not_dropped),), misconceptions=DROPPED,
+                    cases=(of.dropout_case(WIDE, of.TOKENS), of.dropout_case(TALL, of.TOKENS)),
+                    draw=lambda rng: of.dropout_case(rng.choice(GRIDS), of.TOKENS)),
+    ),
+    hints=(
+        "Which devices hold different slices of the array, and which hold copies of one slice?",
+        "Slices need different keys, copies need the same. jax.random.fold_in(key, number) makes a key of its own for each "
+        "number.",
+        "Inside shard_map, fold in jax.lax.axis_index of the axis that cuts the array: 'model' for the hidden layer, 'data' "
+        "for the output. No other axis.",
+    ),
+    explanation="A JAX key is a value. The same key with the same block shape gives the same mask on every device, so the"
+                " masks of different hidden units would not be independent: each device drops the same places of its "
+                "slice. Fold in the index along the axis that cuts.\n\nThe opposite mistake is worse: where an array is "
+                "copied along an axis, different masks make the copies differ, and from then on the devices no longer "
+                "compute the same thing. JAX's types see that: a mask from axis_index('model') varies over `model`, and "
+                "out_specs without `model` is refused. Another right answer draws one mask for the whole array outside of "
+                "shard_map, under jit; XLA, for CPU and for TPU, then lets each device make its own part of it.",
+)  # fmt: skip

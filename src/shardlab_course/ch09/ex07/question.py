@@ -1,0 +1,77 @@
+"""Chapter 9, exercise 9.7: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from shardlab_course.ch09.ex07 import oracle as of
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.question import Question, WrongValues
+
+STEP = (
+    WrongValues(
+        "all-tokens-reduced", "A device reduces its own tokens: T is divided by the devices along `data`.", 2,
+        like=of.step_with(tokens=False)),
+    WrongValues(
+        "whole-gradients-reduced", "A device has gradients for its own part of the weights: divide by the devices along "
+        "`model`.", 2, like=of.step_with(weights=False)),
+    WrongValues(
+        "all-reduce-counted-once", "This is half of it. An all-reduce is a reduce-scatter and an all-gather: it counts "
+        "twice. (Or two bytes were counted for a number, and float32 has four.)", 1,
+        like=of.step_with(reductions=1)),
+    WrongValues(
+        "forward-only", "X's gradient is a sum over `model` too: there is an all-reduce on the way back.", 1,
+        like=of.step_with(passes=1)),
+    WrongValues(
+        "one-device-is-not-free", "With one device along an axis there is nobody to add up with: that costs nothing.", 3,
+        like=of.step_with(free=False)),
+    WrongValues(
+        "axes-swapped", "Hidden units lie along `model`: outputs are added up over it. Tokens lie along `data`: gradients "
+        "of weights are added up over that.", 2, like=of.step_swapped),
+)  # fmt: skip
+BEST = (
+    WrongValues(
+        "always-data",
+        "Not always: where weights are large and tokens few, cutting the weights saves more.",
+        1,
+        like=lambda t, d, f, n: [n, 1],
+    ),
+    WrongValues(
+        "always-model", "Not always: where tokens are many, cutting them saves more.", 1, like=lambda t, d, f, n: [1, n]),
+    WrongValues(
+        "larger-of-equal-ones", "Of two meshes that cost the same take the one with the smaller `model`.", 1,
+        like=partial(of.best_mesh, larger=True)),
+    WrongValues(
+        "powers-of-two-only", "Not every size is a power of two: 6 devices may be 2 by 3.", 1,
+        like=partial(of.best_mesh, powers=True)),
+)  # fmt: skip
+
+QUESTION = Question(
+    "9.7", "Two axes, two costs", difficulty=4, minutes=35, optional=True,
+    items=(
+        CallsItem("step_bytes", {"C": 1.5}, oracle=of.step_bytes, draw=of.draw_step, drawn=20, rtol=1e-9,
+                  misconceptions=STEP,
+                  calls=((64, 32, 128, 8, 1), (64, 32, 128, 4, 2), (64, 32, 128, 2, 4), (64, 32, 128, 1, 8),
+                         (16, 48, 96, 2, 3))),
+        CallsItem("best_mesh", {"C": 1}, oracle=of.best_mesh, draw=of.draw_sizes, drawn=20,
+                  misconceptions=BEST,
+                  calls=((64, 32, 128, 8), (65536, 1024, 4096, 8), (64, 8192, 32768, 8), (4096, 1024, 4096, 16),
+                         (192, 96, 240, 6), (96, 32, 264, 12))),
+    ),
+    hints=(
+        "For each sum ask: what differs between the devices that take part? Hidden units lie along one axis, tokens along "
+        "the other.",
+        "Along `model` activations are added up: T / data tokens of D numbers, forward and backward. Along `data` "
+        "gradients: each device's share of W1 and of W2.",
+        "model: 2 passes, 2 for an all-reduce, 4 bytes, T / data · D. data: 2 for an all-reduce, 4 bytes, 2 · D · F / "
+        "model. An axis of size 1 costs nothing.",
+    ),
+    explanation="Forward, only `model` has to talk, and only about the tokens of one row of the mesh. Backward, the "
+                "gradient of X is a sum over hidden units, so over `model`, as large as Y; the gradients of the weights "
+                "are sums over tokens, so over `data`, as large as a device's share of the weights. So each axis makes "
+                "the other cheaper: more rows of the mesh, fewer tokens in each; more columns, smaller gradients.\n\n"
+                "The product of the two costs is the same for all meshes with both axes, so among these their sum is least "
+                "where they are nearest to equal; a mesh with one axis may still be cheaper, as an axis of one device costs "
+                "nothing. Real machines differ in one more thing: the wires of one axis may be faster. And what goes over "
+                "`model` has to arrive before the next layer can start, while gradients may travel when they are ready.",
+)  # fmt: skip

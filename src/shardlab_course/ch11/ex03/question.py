@@ -1,0 +1,34 @@
+"""Chapter 11, exercise 11.3: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch11.shared import GRADIENTS, LINE, PLANE, SUMS, TALL, draw_layers, layers, slopes
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Question
+
+QUESTION = Question(
+    "11.3", "FSDP by hand", difficulty=4, minutes=40,
+    items=(
+        ProgramItem("gradients", {"V": 1, "S": 0.5, "H": 1, "M": 0.5}, oracle=slopes, misconceptions=GRADIENTS,
+                    tolerance=SUMS, slack=8, slack_reason="the loss, one number, may be reduced beside the gradients",
+                    cases=(layers(LINE, 88, (16, 24, 40, 8)), layers(PLANE, 44, (12, 20, 8, 4)),
+                           layers(TALL, 22, (6, 10, 14, 2))),
+                    draw=draw_layers(3), manual=True),
+    ),
+    hints=(
+        "Forward, a device needs all rows of a weight for one product. Which collective brings them, and what is its "
+        "transpose?",
+        "Gather inside the function that you differentiate, and differentiate with respect to the slices. Then the backward "
+        "pass scatters.",
+        "In the body: a loss that gathers each w with all_gather(w, 'data', tiled=True), and returns pmean of the mean over "
+        "the own samples; jax.grad of it with respect to the tuple of slices.",
+    ),
+    explanation="The transpose of an all-gather, without to='invarying', is a reduce-scatter: what came from n devices "
+                "sends n contributions back, and they are summed where it came from. So FSDP's backward pass is written "
+                "by differentiating its forward pass, and each gradient arrives in the rows that the device owns. L "
+                "all-gathers and L reduce-scatters move twice the weights' bytes, as much as one all-reduce. XLA for "
+                "CPU, left alone, sums the whole gradient for all and cuts it: half as much again on the line of "
+                "eight.\n\nThe loss must be the global mean before it is differentiated, as in chapter 10, or the sum of "
+                "n means is taken. This program still keeps every gathered weight that the backward pass uses until it "
+                "has used it.",
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""Chapter 12, exercise 12.1: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch12.ex01 import oracle as of
+from shardlab_course.ch12.misconceptions import INDICES, LATE, MORE, NOTHING_BESIDE, ONE_MORE, WAYS
+from shardlab_course.ch12.shared import FIVE, HIDDEN, LINE, RING, ROUNDING, WIDE, block_bytes, drawing, gather_case, product
+from shardlab_course.shared import rings
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Question, WrongCost
+
+GATHER = (*WAYS, *MORE, *INDICES, ONE_MORE, NOTHING_BESIDE, LATE)
+BOTH = (
+    *WAYS, *MORE,
+    WrongCost(
+        "antipode-sent-twice", "With an even n the chunk from opposite comes from both sides; it is needed once.", 3,
+        when=lambda o: (n := rings.devices(o)) % 2 == 0 and o.depth == n // 2 and rings.hops(o) == n
+        and rings.needless(o)),
+    *INDICES, ONE_MORE, NOTHING_BESIDE, LATE,
+    WrongCost(
+        "still-one-way", "All chunks still go one way round: n - 1 hops, each of which waits for the one before.", 3,
+        when=lambda o: rings.only_permutes(o) and o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 1),
+    WrongCost(
+        "halves-all-the-way", "Half a chunk goes each way, but all the way round. Whole chunks need to go half round only.",
+        3, when=lambda o: of.all_round_twice(o) and rings.largest(o) < block_bytes(o, 0)),
+    WrongCost(
+        "all-round-both-ways", "Chunks go all the way round in both directions, so each comes twice. Half round is enough.",
+        3, when=lambda o: of.all_round_twice(o) and rings.largest(o) == block_bytes(o, 0)),
+)  # fmt: skip
+
+QUESTION = Question(
+    "12.1", "Multiply while it arrives", difficulty=3, minutes=60,
+    items=(
+        ProgramItem("ag_matmul", RING, oracle=product, manual=True, checks=HIDDEN,
+                    misconceptions=GATHER, rtol=1e-4, atol=1e-4,
+                    tolerance=ROUNDING, draw=drawing(gather_case, False, True, True),
+                    cases=(gather_case(LINE, 6, 32, 40), gather_case(WIDE, 10, 24, 20))),
+        ProgramItem("ag_matmul_both", {"V": 0.5, "S": 0.5, "H": 1}, oracle=product, manual=True,
+                    checks=HIDDEN, misconceptions=BOTH,
+                    deepest=lambda case: dict(case.axes)["x"] // 2, rtol=1e-4, atol=1e-4, tolerance=ROUNDING,
+                    draw=drawing(gather_case, False, True, True),
+                    cases=(gather_case(LINE, 6, 32, 40), gather_case(FIVE, 7, 20, 30))),
+    ),
+    hints=(
+        "Write the sum over chunks first. Which rows of W go with the chunk that a device has in its hands after i hops?",
+        "With a ring that sends to d - 1, device d holds chunk (d + i) % n after i hops. Multiply it with those rows, and "
+        "pass it on; neither needs the other.",
+        "In round i: dynamic_slice_in_dim(w, (d + i) % n * k, k), add x @ part, and except in the last round ppermute x. "
+        "Both ways: right meets d - i, left meets d + i.",
+    ),
+    explanation="The gathered array is never there. A product with it is a sum over chunks, and a sum can be made in any "
+                "order: each device begins with its own chunk, another one on each, and goes on with what comes in. While a "
+                "chunk is multiplied the next is under way, because neither needs the other.\n\nThe payload is that of the "
+                "all-gather without a device's own part. Passing all chunks round first and then multiplying moves the same "
+                "bytes by the same permutes, with the same values; but the one product waits for every hop. Only what waits "
+                "for what tells these two apart, and that can be read from the program. Both ways round there are n // 2 "
+                "hops in a row.",
+)  # fmt: skip

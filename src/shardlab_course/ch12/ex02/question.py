@@ -1,0 +1,73 @@
+"""Chapter 12, exercise 12.2: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch12.ex02 import oracle as of
+from shardlab_course.ch12.misconceptions import NOTHING_BESIDE, WAYS
+from shardlab_course.ch12.shared import LINE, RING, ROUNDING, WIDE, drawing, next_door, product, products, right, waited_for
+from shardlab_course.shared import rings
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
+
+EARLY = WrongProgram(
+    "most-before-the-first-hop", "Every hop has arithmetic beside it; but more than half of all "
+    "arithmetic is over before the first hop. Make each chunk when it is due.", 1, barred=True,
+    when=lambda o: right(o, product) and waited_for(o, products(o)) > 0.5)  # fmt: skip
+IDLE = WrongValues(
+    "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,
+    when=lambda o: not o.collectives and bool(o.shards[0][0][2].size))  # fmt: skip
+
+SCATTER = (
+    *WAYS,
+    WrongCost(
+        "permutes-inputs", "Blocks of X or W travel, and sums stay. Here a sum of one chunk is smaller than what goes into "
+        "it, so let sums travel.", 1, when=of.inputs_travel),
+    WrongCost(
+        "whole-sums-travel", "A hop carries sums, or terms, of all chunks. Each device ends with one of them, so one is "
+                             "enough.", 1,
+        when=lambda o: rings.only_permutes(o) and rings.largest(o) >= product(*o.inputs).nbytes),
+    WrongCost(
+        "one-hop-too-many", "n terms are n - 1 hops. Of n hops the last moves a whole sum on, or the first carries "
+        "zeros.", 2,
+        when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o) and rings.ways(o) == 1
+        and right(o, product)),
+    NOTHING_BESIDE, EARLY, IDLE,
+    WrongValues(
+        "sum-ends-next-door", "Each sum is whole, and lies one device beside its own: begin one chunk earlier, or "
+                              "later.",
+        2, when=lambda o: next_door(o, product(*o.inputs))),
+    WrongValues(
+        "same-chunk-everywhere", "Different chunks meet in one sum: which chunk is due depends on axis_index, and on the "
+        "way that sums travel.", 2, when=of.mixed),
+    WrongValues(
+        "term-counted-twice", "Some sum has a device's term twice: n terms are n - 1 additions.", 2,
+        when=lambda o: of.miscounted(o, 1)),
+    WrongValues(
+        "term-left-out", "Every sum lacks terms: after each hop the device adds its own, after the last one too.", 2,
+        when=lambda o: of.miscounted(o, -1)),
+)  # fmt: skip
+
+QUESTION = Question(
+    "12.2", "Send while the next is made", difficulty=4, minutes=55,
+    items=(
+        ProgramItem("matmul_rs", RING, oracle=product, manual=True,
+                    checks=(Check("H", of.sums_hidden),), misconceptions=SCATTER, rtol=1e-4, atol=1e-4,
+                    tolerance=ROUNDING, draw=drawing(of.scatter_case, True, True, False),
+                    cases=(of.scatter_case(LINE, 32, 48, 24), of.scatter_case(WIDE, 24, 40, 9))),
+    ),
+    hints=(
+        "A device's block of the product is a term of every chunk. Which chunk's sum has to leave first? Only its rows "
+        "need to be ready.",
+        "The ring reduce-scatter of exercise 8.2, with a small product in the place of the chunk: in round i device d adds "
+        "rows (d - 1 - i) % n of X times W.",
+        "total = part(0); then n - 1 times total = ppermute(total, to d + 1) + part(i), with part(i) = rows (d - 1 - i) % n "
+        "of x, times w.",
+    ),
+    explanation="The mirror image. There a product waits for a hop, here a hop waits for a product; so what can run beside "
+                "a hop is the product of the *next* chunk. Sums travel: T / n rows of the output. The inputs could travel "
+                "instead, and the values would be right, but where the contracted dimension is longer than the others, as "
+                "here, X and W together are larger than the sums, and every hop carries them.\n\nIf the whole product is "
+                "made first and its sums go round afterwards, bytes and values are the same too, and every hop has nothing "
+                "beside it. psum_scatter of the whole product waits likewise, for the last row, unless a compiler takes it "
+                "apart.",
+)  # fmt: skip

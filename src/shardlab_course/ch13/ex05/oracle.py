@@ -1,0 +1,46 @@
+"""Chapter 13, exercise 13.5: its oracle, drawn cases, and recognisers of wrong answers."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from shardlab.placement import Axes
+from shardlab_course.ch13.shared import LINE, ROWS, STEPS, TALL, WIDE, definite, holds, iterated, wide
+from shardlab_judge.cases import Case, Input, Observed
+
+
+def system(mesh: Axes, n: int) -> Case:
+    """A case with a positive definite matrix in blocks of rows, and a right-hand side like it."""
+    return Case(mesh, (Input((n, n), ROWS, values=definite), Input((n,), ROWS)), (ROWS,))
+
+
+def draw_system(rng: random.Random) -> Case:
+    """A mesh and a size."""
+    return system(rng.choice((LINE, WIDE, TALL)), 8 * rng.randint(5, 8))
+
+
+def conjugate_gradients(matrix: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The sixth approximation, from zero."""
+    return iterated()(matrix, b)
+
+
+def lonely_sums(o: Observed) -> bool:
+    """Whether each device summed over its own entries only."""
+    return holds(o, iterated(own=dict(o.case.axes)["x"])(*wide(o)))
+
+
+def lonely_products(o: Observed) -> bool:
+    """Whether each device multiplied with its own entries only."""
+    return holds(o, iterated(narrow=dict(o.case.axes)["x"])(*wide(o)))
+
+
+def loops(o: Observed) -> int:
+    """How many rounds the loop makes, whatever they compute: as many as a collective in it, and six if some are unrolled."""
+    return max([STEPS, *(c.executions or 0 for c in o.collectives)])
+
+
+def numbers_summed(o: Observed) -> int:
+    """How many float32 numbers all all-reduces give a device, all rounds counted."""
+    return sum(c.payload_bytes * (c.executions or 0) for c in o.collectives if c.kind == "all-reduce") // 4

@@ -1,0 +1,68 @@
+"""Chapter 13, exercise 13.7: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch13.ex07 import oracle as of
+from shardlab_course.ch13.shared import LINE, WIDE, gathers, if_right, largest, share, too_wide
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
+
+SUBSTITUTION = (
+    WrongCost(
+        "gathers-the-matrix",
+        "The whole factor comes to every device. Its rows stay where they are: what moves is one block of a vector a round.",
+        1, when=if_right(of.substituted, gathers)),
+    WrongCost(
+        "turns-the-factor",
+        "The factor was turned around between the devices. Device i has L_is as it is, and makes its term of the sum, "
+        "L_is transposed times x_i, at home.", 2,
+        when=if_right(of.substituted, lambda o: largest(o, "all-to-all") >= share(o.case) // 2)),
+    WrongProgram(
+        "left-to-the-compiler",
+        "Slices of what is cut lie on some devices and not on others, so XLA moves pieces about in each round. In shard_map "
+        "you say what moves.", 2, when=if_right(of.substituted, lambda o: not o.manual)),
+    WrongCost(
+        "whole-vector-each-round",
+        "As much as a whole vector, or more, comes in each round, where a block is enough: on the way down the one that is "
+        "solved, on the way up the sum for the one that is due.",
+        2, when=if_right(of.substituted, of.whole_vectors)),
+    WrongValues(
+        "half-way", "This is y, the solution of L y = b. The way up is missing: L transposed times x is y.", 1,
+        like=of.solved_down),
+    WrongValues(
+        "half-way", "This solves L transposed times x = b, the way up alone. First comes L y = b.", 1, like=of.solved_up),
+    WrongValues(
+        "down-twice", "Both systems were solved with L. The second one has its transpose, and goes from the bottom up.", 1,
+        like=of.down_twice),
+    WrongValues(
+        "diagonal-blocks-only", "Each device solved with its own diagonal block, as if nothing stood beside it.", 1,
+        local=of.own_blocks),
+    WrongCost(
+        "own-term-summed",
+        "On the way up the sum is over the devices below s. Device s added a term of its own, from its block of y.", 3,
+        when=of.own_term_summed),
+)  # fmt: skip
+
+QUESTION = Question(
+    "13.7", "Down and up again", difficulty=4, minutes=50, optional=True,
+    items=(
+        ProgramItem("substitute", {"V": 1, "S": 0.5, "H": 1, "M": 0.5}, oracle=of.substituted,
+                    misconceptions=SUBSTITUTION, checks=(Check("M", too_wide),), rtol=1e-4, atol=1e-4,
+                    tolerance="float32 substitution with a well-conditioned factor",
+                    cases=(of.factored(LINE, 32), of.factored(WIDE, 24)), draw=of.draw_factored),
+    ),
+    hints=(
+        "Take the two sums of the page. On which devices do the terms of each lie?",
+        "Down: device s solves, its block goes to all, devices below take off their term. Up: devices below make terms, "
+        "their sum goes to device s, which solves.",
+        "Down: y = psum(y if me == s else 0), below b -= column @ y. Up: x - psum(column.T @ x if me > s else 0), "
+        "solved if me == s. column = L[:, s k:][:, :k].",
+    ),
+    explanation="One factor, cut one way, is used in both directions, and what moves is as much: a block of a vector "
+                "a round, n numbers on the way down and n on the way up, where the factor has n². Down, a row's sum is at "
+                "home and its operands are not, so they are sent out. Up, the operands are at home and the sum is not, so "
+                "terms are sent in.\n\nIt is the same pair as in tensor parallelism: rows and columns of one matrix are "
+                "transposes of each other, and so are a broadcast and a sum. What is not parallel here is the order: each "
+                "round waits for the one before, and while device s solves, the others wait. With many right-hand sides at "
+                "once the rounds stay as many, and each of them has more to do.",
+)  # fmt: skip

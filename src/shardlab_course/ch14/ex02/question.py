@@ -1,0 +1,87 @@
+"""Chapter 14, exercise 14.2: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from shardlab_judge.items.value import Believed, ValueItem, why
+from shardlab_judge.question import Question, WrongValues
+
+FATES = {"a": "fine", "b": "error", "c": "hangs", "d": "fine", "e": "fine", "f": "error", "g": "differ", "h": "hangs"}
+
+
+def otherwise(launch: str) -> Callable[[Any], bool]:
+    """Whether another one of the fates was predicted for a launch."""
+    return lambda got: got[launch] in set(FATES.values()) - {FATES[launch]}
+
+
+PREDICTED = (
+    WrongValues(
+        "one-process-is-enough",
+        "A global array's sum is a program of all devices: if process 1 does not call it, process 0 waits for its part.",
+        1, like=otherwise("c")),
+    WrongValues(
+        "printing-is-computing",
+        "In d and e only data that process 0 has already is looked at by process 0 alone; no other process has to help.",
+        2, like=lambda got: "hangs" in (got["d"], got["e"])),
+    WrongValues(
+        "nobody-is-asked",
+        "device_put makes copies from what each process gives, and compares it first: where processes disagree it refuses, "
+        "in all of them.",
+        2, like=otherwise("f")),
+    WrongValues(
+        "copies-are-compared",
+        "make_array_from_process_local_data takes each process's word: equal copies are promised, and nobody looks.",
+        3, like=otherwise("g")),
+    WrongValues(
+        "the-longer-loop-goes-on", "Process 1 wants one sum more than process 0 takes part in, so it waits there.",
+        1, like=otherwise("h")),
+    WrongValues(
+        "a-process-has-all-values",
+        "A process can read the shards of its own devices; NumPy asks for all values, and JAX refuses.",
+        2, like=otherwise("b")),
+    WrongValues(
+        "a-total-is-cut-too", "The sum is one number, and every device has a copy of it, so each process can read it.",
+        2, like=otherwise("a")),
+)  # fmt: skip
+
+MECHANISM = why(
+    "When does one process wait for another?",
+    a="In a program in which devices of both exchange something, until the other one runs it too.",
+    b=Believed(
+        "Wherever it uses a global array: that belongs to both.",
+        "every-use-waits",
+        "In d one process alone looks at its own part of a global array, and the launch came to its end.",
+    ),
+    c=Believed(
+        "Where a number is read, by `print` or `float`: it is collected from all.",
+        "reading-waits",
+        "In e one process alone reads the total, and the launch came to its end: both had computed it, and each has a copy.",
+    ),
+)
+
+QUESTION = Question(
+    "14.2", "What fails, what hangs, what lies", difficulty=3, minutes=20,
+    items=(
+        ValueItem("fates", {"P": 1.75}, predicted=True, key=FATES,
+                  misconceptions=PREDICTED, words=("fine", "error", "hangs", "differ")),
+        MECHANISM,
+    ),
+    hints=(
+        "For each line ask: is it a computation on a global array, or a look at what this process has? Who calls it?",
+        "A computation must be called by all processes, equally often, in the same order. Looking concerns one process. And "
+        "who checks that what you say about your data is true of the other process's?",
+        "Two errors, two hang, one differs in silence, three are fine. The silent one is where each process tells JAX "
+        "something else, and JAX does not ask the other.",
+    ),
+    explanation="A jitted function of a global array is one program of all its devices, and each process starts its own "
+                "part. If the parts exchange something, as a sum does, and a process never calls it (c), or calls it less "
+                "often (h), the others wait, because one that never comes looks like one that is slow. Some carriers of "
+                "messages give up in the end: on CPUs Gloo does so after half a minute when processes meet for the first "
+                "time, and later it waits much longer.\n\nA look at what is here needs nobody: own shards (d), or a number "
+                "that every device has (a, e). np.asarray wants shards that live elsewhere, and JAX refuses (b). Worst is "
+                "g: JAX believes what each process says of its own data, and copies that are promised to be equal are not. "
+                "device_put (f) does ask: it compares what the processes give, at the price of a message. The rule behind "
+                "all: same program, same order, same shapes, and different data only where an array is cut.",
+)  # fmt: skip

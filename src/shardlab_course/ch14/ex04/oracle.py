@@ -1,0 +1,109 @@
+"""Chapter 14, exercise 14.4: its oracle, drawn cases, and recognisers of wrong answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from shardlab_course.ch14.shared import ALL
+from shardlab_judge.items.processes import ProcessesItem, unequal
+from shardlab_judge.launches import Global, Launch, Seen
+from shardlab_judge.verdict import Finding
+
+
+def not_begun(item: ProcessesItem, seen: Seen) -> Iterator[Finding]:
+    """Where a start is none that is right."""
+    yield from unequal(item, seen, lambda process, *arguments: begun(process, seen.returned, *arguments))
+
+
+def begun(process: int, returned: Sequence[Any], seed: int, samples: int, rows: int) -> dict[str, Any]:
+    """The nearest right start: weights from the seed, rows that are shared out, noise that nobody else has."""
+    noise = _named(returned[process], "noise")
+    return {
+        "weights": _normal(seed, (6, 4)),
+        "rows": _shared_out(process, returned, seed, samples, rows),
+        "noise": noise.whole if _is_noise(noise) else _normal(seed + 1, (16, 4)),
+    }
+
+
+def _named(returned: Any, name: str) -> Any:
+    return returned.get(name) if isinstance(returned, Mapping) else None
+
+
+def _is_noise(noise: Any) -> bool:
+    fits = isinstance(noise, Global) and noise.placement.shape == (16, 4)
+    return fits and not repeated(noise) and normal(noise.whole)
+
+
+def normal(values: np.ndarray) -> bool:
+    """Whether 64 numbers may well be standard normal ones; their mean and deviation lie within four standard errors."""
+    return abs(float(values.mean())) < 0.55 and 0.6 < float(values.std()) < 1.4
+
+
+def _normal(seed: int, shape: tuple[int, ...]) -> np.ndarray:
+    import jax
+
+    return np.asarray(jax.random.normal(jax.random.key(seed), shape))
+
+
+def _shared_out(process: int, returned: Sequence[Any], seed: int, samples: int, rows: int) -> list[int]:
+    """The process's own rows, where those of all make sense together; else some that do."""
+    everybody = [_named(each, "rows") for each in returned]
+    fit = all(_whole(r, samples, rows) for r in everybody)
+    if fit and len(set().union(*everybody)) == rows * len(everybody) and not _rising(everybody):
+        return list(everybody[process])
+    order = np.random.default_rng(seed).permutation(samples)
+    return [int(row) for row in order[process :: len(everybody)][:rows]]
+
+
+def _whole(listed: Any, samples: int, rows: int) -> bool:
+    return isinstance(listed, list) and len(listed) == rows and all(isinstance(r, int) and 0 <= r < samples for r in listed)
+
+
+def _rising(everybody: Sequence[Any]) -> bool:
+    return all(rows == sorted(rows) for rows in everybody)
+
+
+def in_rising_order(seen: Seen) -> bool:
+    """Whether all processes read their rows as they are numbered; by chance they do once in 500 000 starts of 6 rows."""
+    return _rising([each["rows"] for each in seen.returned])
+
+
+def repeated(noise: Global) -> bool:
+    """Whether two devices hold the same block of noise."""
+    blocks = [np.round(block, 6).tobytes() for _, _, block in noise.shards]
+    return len(set(blocks)) < len(blocks)
+
+
+def repeated_by_device(seen: Seen) -> bool:
+    """Whether devices hold the same draw; a constant is none."""
+    noise = seen.returned[0]["noise"]
+    return repeated(noise) and bool(noise.whole.std() > 0)
+
+
+def repeated_by_host(seen: Seen) -> bool:
+    """Whether a device has the noise of the device at the same place in the other host, and of no other."""
+    noise = seen.returned[0]["noise"]
+    blocks = {device: block for device, _, block in noise.shards}
+    n = seen.launch.devices
+    same = all(np.allclose(blocks[d], blocks[d + n]) for d in range(n))
+    return same and not np.allclose(blocks[0], blocks[1])
+
+
+def overlap(seen: Seen) -> int:
+    """How many rows two hosts have in common."""
+    first, second = (set(each["rows"]) for each in seen.returned)
+    return len(first & second)
+
+
+def starting(seed: int, samples: int, rows: int) -> Launch:
+    """A first step of two hosts."""
+    return Launch((seed, samples, rows), ALL, (("data", None), ()))
+
+
+def draw_starting(rng: random.Random) -> Launch:
+    """Another seed, and another number of samples."""
+    return starting(rng.randint(10, 99), rng.randint(30, 60), rng.randint(6, 9))

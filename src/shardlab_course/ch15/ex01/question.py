@@ -1,0 +1,113 @@
+"""Chapter 15, exercise 15.1: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+import math
+
+from shardlab_course.ch15.ex01 import oracle as of
+from shardlab_course.ch15.shared import CARRY, moved, promise
+from shardlab_course.shared.manual import LEFT
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Question, WrongCost, WrongProgram
+
+TRAIN = (
+    WrongCost(
+        "speeds-whole", "Some device keeps the speeds of weights that it does not hold.",
+        3, when=lambda o: of.right_losses(o) and of.whole_speeds(o)),
+    WrongCost(
+        "tokens-gathered",
+        "Every device gets the whole batch; with tokens cut over data in in_specs, each works on its own sequences.",
+        1, when=lambda o: any(math.prod(s) == o.inputs[0].size for s in moved(o, "all-gather"))),
+    LEFT,
+    promise("Something varies still over an axis that out_specs does not name: a sum over model or the mean over data is "
+            "missing on the way to it, an all_gather lacks to='invarying', or it is cut and out_specs does not say so."),
+    WrongProgram(
+        "maximum-differentiated",
+        "The maximum only keeps exponentials small and has no part in the gradient: put stop_gradient inside of pmax.",
+        3, error="Differentiation rule for 'pmax'"),
+    WrongProgram(
+        "carry-does-not-vary",
+        "Something that the loop carries varies over other axes when it goes in than when it comes out. Speeds made with "
+        "zeros_like from the blocks vary as the blocks do; jnp.zeros of a shape varies nowhere.", 3, error=CARRY),
+    WrongCost(
+        "own-shape-for-the-whole",
+        "Inside shard_map a shape is the block's: scaled by the device's own heads or hidden units, a sum over all of them "
+        "comes out too large.", 1, when=of.scaled_by_share),
+    WrongCost(
+        "own-vocabulary",
+        "Each device takes its own columns of the logits for the whole vocabulary; the sum of exponentials, and the right "
+        "token's logit, are sums over model.", 2, when=of.own_vocabulary),
+    WrongCost(
+        "own-token-numbers",
+        "Token numbers are those of the whole vocabulary; a device's first column is number axis_index('model') times its "
+        "columns.", 3, when=of.own_token_numbers),
+    WrongCost(
+        "terms-not-summed",
+        "After the heads, or after the hidden units, each device has terms; sum them over model before anything not "
+        "linear, such as the norm.", 1, when=of.own_terms),
+    WrongCost(
+        "gradient-summed-twice",
+        "The steps are as many times too large as there are devices along an axis, or along both. If the rate is right, "
+        "the gradients are: with the check on, jax.grad sums over an axis along which the weights do not vary; with it "
+        "off, a psum is a sum again on the way back. Leave it on, differentiate the mean over all devices, and add no "
+        "gradients up after it.", 2, when=of.too_large),
+    WrongCost(
+        "losses-after-the-step", "These are the losses after each step; report the loss that each step starts from.",
+        1, when=lambda o: of.losses_like(o, of.trained(after=True))),
+    WrongCost(
+        "momentum-forgotten", "The speeds do not build up: each step keeps 0.9 of the speed before it.",
+        1, when=lambda o: of.losses_like(o, of.trained(keep=0))),
+    WrongCost(
+        "uphill", "The loss grows, because the weights move along the gradient; subtract it.",
+        1, when=lambda o: of.losses_like(o, of.trained(rate=-of.RATE))),
+    WrongCost(
+        "sum-instead-of-mean", "The loss is a mean over tokens; psum of the devices' means is as many times too large.",
+        1, when=of.summed_loss),
+    WrongCost(
+        "gradients-wrong",
+        "The first loss is right, and with it all of the forward pass; gradients, speeds or steps are not. With "
+        "check_vma=False, jax.grad cannot know which sums over devices are missing.",
+        2, when=of.right_first_loss),
+    WrongCost(
+        "one-loss", "`losses` is one number; five are asked for: the loss that each of the five steps starts from.",
+        1, when=lambda o: o.placements[0].shape in ((), (1,))),
+    WrongCost(
+        "logits-gathered",
+        "The logits of the whole vocabulary are brought together; the loss needs three numbers a token: a maximum and two "
+        "sums.",
+        2, when=lambda o: any(of.VOCABULARY in s[-1:] and len(s) > 2 for kind in ("all-gather", "all-reduce")
+                              for s in moved(o, kind))),
+    WrongCost(
+        "weights-gathered",
+        "Weights that are cut are brought together, and every device computes with all of them: let in_specs cut them as "
+        "they lie.",
+        1, when=of.gathered_weight),
+)  # fmt: skip
+
+QUESTION = Question(
+    "15.1", "A transformer over two axes, by hand", difficulty=5, minutes=130,
+    items=(
+        ProgramItem("hand_train", {"V": 2, "S": 1, "H": 2, "M": 1}, oracle=of.trained(), misconceptions=TRAIN,
+                    tolerance="five steps of float32 sums, in another order", manual=True,
+                    slack=of.own_sums,
+                    slack_reason="the loss may move a few more numbers a token, such as every device's own sum",
+                    cases=(of.training(of.PLANE, 16, 6, (24, 4, 4, 64)),
+                           of.training(of.TALL, 12, 5, (20, 4, 5, 52))),
+                    draw=of.draw_training),
+    ),
+    hints=(
+        "Go through the single-device program line by line. Which lines sum over heads, hidden units or the vocabulary? "
+        "These have a psum over model. Which shapes are now a block's?",
+        "The softmax needs a maximum, a sum of exponentials and one logit a token: three reductions over model. The loss is "
+        "a pmean over data, before you differentiate. Gradients need nothing.",
+        "pmax of jax.lax.stop_gradient(logits.max(-1)). The right logit: where tokens equal axis_index('model') times the "
+        "number of own columns plus arange, else zero; then psum. Speeds: zeros_like of the blocks.",
+    ),
+    explanation="Four sums cross the model axis in a forward step: after the heads, after the hidden units, and two for the "
+                "loss, whose bytes do not depend on the vocabulary. Backward there is one for each place where an array "
+                "that all devices share meets a cut weight, and jax.grad writes it: a copy's transpose is a sum.\n\nThe "
+                "same rule sums every weight's gradient over data, once, at the weight's own size, so the cut pays there "
+                "too. Speeds are born from the blocks and lie where their weights do; out_specs only has to say so. The "
+                "usual mistake is quiet: len(W2) in shard_map is the block's, and the sum is scaled by a share. Shapes "
+                "pass, and the losses go down.",
+)  # fmt: skip

@@ -1,0 +1,116 @@
+"""Chapter 15, exercise 15.6: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+import re
+
+import numpy as np
+
+from shardlab_course.ch15.ex06 import oracle as of
+from shardlab_course.ch15.ex06.designs import family
+from shardlab_course.ch15.shared import sizes
+from shardlab_judge.cases import Observed
+from shardlab_judge.items.design import DesignItem
+from shardlab_judge.question import Question, WrongCost
+
+
+def _parts(o: Observed, k: int) -> int:
+    """How many parts an array is cut into."""
+    sizes = dict(o.case.axes)
+    named = [name for entry in o.case.inputs[k].spec for name in (entry if isinstance(entry, tuple) else (entry,)) if name]
+    return math.prod(sizes[name] for name in named)
+
+
+HALVES = re.compile(r"\bb?f16\[")
+
+DESIGN = (
+    WrongCost(
+        "times-the-devices",
+        "The step is too long by as many times as there are devices along an axis, or in the mesh: so it is when a "
+        "gradient that was summed already is summed again, or when a mean over a block is taken for one over the batch.",
+        1, when=lambda o: any(_agrees(o, factor) for factor in sizes(o))),
+    WrongCost(
+        "uphill-or-short", "The step has another length than 0.1 times the gradient of the mean squared error.", 1,
+        when=lambda o: any(_agrees(o, factor) for factor in (-1, 0.5, 0.25, 0.125))),
+    WrongCost(
+        "sixteen-bits",
+        "There are numbers of 16 bits in your program. They halve the bytes, and what they round off is seen in the new "
+        "weights, which are compared in float32.",
+        2, when=lambda o: bool(o.shards) and not _agrees(o, 1.0, 1e-4, 1e-5) and bool(HALVES.search(o.hlo))),
+    WrongCost(
+        "weights-whole", "A weight lies whole on every device, and so does its new value: there is no room for that.",
+        1, when=lambda o: 1 in (_parts(o, 2), _parts(o, 3)) and _right(o)),
+    WrongCost(
+        "hidden-units-travel",
+        "Hidden units travel, the largest array there is. Cut W1 by columns and W2 by rows over the same axes: then each "
+        "device uses those that it made.",
+        2, when=lambda o: _right(o) and _travels(o, (0, 0), (2, 1))),
+    WrongCost(
+        "data-parallel-in-disguise",
+        "A weight that is cut is brought together again, or its gradient is: its bytes travel. Which dimension could be "
+        "cut so that activations travel instead, and are these fewer?",
+        2, when=lambda o: _right(o) and (_travels(o, (2, 0), (2, 1)) or _travels(o, (3, 0), (3, 1)))),
+    WrongCost(
+        "outputs-summed-everywhere",
+        "The outputs are summed for all devices: an all-reduce, which costs a reduce-scatter and a gather. Each device "
+        "needs the sums of its own rows of Y: psum_scatter.",
+        3, when=lambda o: _right(o) and _parts(o, 1) == sizes(o)[-1] and _travels(o, (1, 0), (1, 1), "all-reduce")),
+    WrongCost(
+        "activations-whole",
+        "X or Y lies on several devices alike. It may be cut too, and brought together when it is used.",
+        3, when=lambda o: _right(o) and min(_parts(o, 0), _parts(o, 1)) < sizes(o)[-1]),
+)  # fmt: skip
+
+
+def _right(o: Observed) -> bool:
+    """Whether the outputs, if there are any, are right."""
+    return not o.shards or _agrees(o, 1.0)
+
+
+def _agrees(o: Observed, factor: float, rtol: float = 1e-3, atol: float = 1e-4) -> bool:
+    """Whether the outputs are those of a step that is some times as long."""
+    if not o.shards:
+        return False
+    wide = [x.astype(np.float64) for x in o.inputs]
+    outputs = of.stepped_often(*wide, factor=factor)
+    return all(
+        np.allclose(block, right[index], rtol=rtol, atol=atol)
+        for shards, right in zip(o.shards, outputs)
+        for _, index, block in shards
+    )
+
+
+def _travels(o: Observed, one: tuple[int, int], two: tuple[int, int], kind: str = "") -> bool:
+    """Whether a collective of this kind returns a matrix whose sides are those dimensions of inputs, either way round."""
+    sides = sorted(o.case.inputs[k].shape[dimension] for k, dimension in (one, two))
+    return any(kind in c.kind and any(sorted(shape) == sides for _, shape in c.arrays) for c in o.collectives)
+
+
+QUESTION = Question(
+    "15.6", "Free design", difficulty=5, minutes=180,
+    items=(
+        DesignItem("design", {"V": 1, "S": 1, "D": 4}, oracle=of.stepped, misconceptions=DESIGN,
+                   cases=(of.free(of.WIDE_XY, 96, 48, 128, 32), of.free(of.TALL_XY, 64, 40, 96, 24)),
+                   arrays=("X", "Y", "W1", "W2"), kept=("W1", "W2"), designs=family(), room=2.5,
+                   fronts=pathlib.Path(__file__).with_name("fronts.json")),
+    ),
+    hints=(
+        "Add up bytes of X, Y, W1 and W2. Which have to be on every device at some time, which never, and what would then "
+        "have to travel instead?",
+        "Hidden units cut over both axes: W1 by columns, W2 by rows. Then only activations travel. Cut X and Y by rows, "
+        "too: what does the forward step have to do, and what the backward one?",
+        "In shard_map: all_gather(x, ('x','y'), axis=0, tiled=True), tanh, product, psum_scatter over rows, squared error "
+        "of own rows divided by Y.size; jax.grad of it needs no further sum.",
+    ),
+    explanation="Weights and hidden units are cut together over all devices, so no weight ever travels. What travels has "
+                "the size of the activations: X gathered, the outputs scattered as they are summed, and their slopes "
+                "gathered on the way back, by the transpose of psum_scatter. With rows of X and Y cut nothing is held "
+                "twice, which is the least there can be: on 4 by 2 a point of the front. (On 2 by 4 a mix of batch over x "
+                "and hidden units over y moves a little less at the same memory.)\n\nLeaving X whole saves its gather and "
+                "costs its copies: another point, on both. Cutting hidden units over one axis and the batch over the other "
+                "is a third, better where weights are small and batches large. FSDP lies at the same memory, and moves "
+                "weights and gradients: far out here, and on the front for another shape. There is no best design, only "
+                "designs that no other beats.",
+)  # fmt: skip
