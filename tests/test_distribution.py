@@ -10,6 +10,8 @@ import zipfile
 
 import pytest
 
+from shardlab_course.chapters import QUESTIONS
+
 ROOT = pathlib.Path(__file__).parents[1]
 PACKAGES = {
     "shardlab": "src",
