@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from corpus import SAMPLES, notebook_verdict, verdict
-from variants import Sample
 
+from corpus import SAMPLES, notebook_verdict, verdict
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.verdict import Verdict
+from variants import Sample
 
 SEED = 20
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 import pytest
+
 from claims.claim import CPU, OTHERS, V5E, Claim
 
 ROOT = pathlib.Path(__file__).parents[1]

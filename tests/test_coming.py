@@ -9,6 +9,7 @@ import pathlib
 import tomllib
 
 import pytest
+
 from shardlab_authoring import newest
 
 ROOT = pathlib.Path(__file__).parents[1]

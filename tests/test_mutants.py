@@ -14,6 +14,7 @@ import types
 import jax
 import numpy as np
 import pytest
+
 from sample_questions import CALLED, PLACED, PROGRAM, contraction, question
 from shardlab_authoring.mutants import claims, generation, running, sampling, table, wider
 from shardlab_authoring.mutants.answers import FOLDER, Answer, read, source_of
@@ -23,7 +24,6 @@ from shardlab_authoring.mutants.judging import Judge, Tried
 from shardlab_authoring.mutants.operators import PLAIN
 from shardlab_authoring.mutants.outcomes import BARE, CAUSE, EQUIVALENT, SURVIVED, Outcome, outcome
 from shardlab_authoring.mutants.truths import NAMES
-
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.calls import CallsItem

@@ -7,6 +7,7 @@ import pathlib
 from typing import Any
 
 import pytest
+
 from shardlab_authoring import newest
 
 ROOT = pathlib.Path(__file__).parents[1]

@@ -6,10 +6,10 @@ import ast
 import pathlib
 
 import pytest
-from reach import untouched
-from variants import FOLDER, read
 
+from reach import untouched
 from shardlab.answers import in_the_box
+from variants import FOLDER, read
 
 FILE = '''\
 """The reference."""

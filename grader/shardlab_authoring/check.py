@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable
 
 import nbclient.exceptions
-from shardlab_grader.classes.notebook import Settings
 
 from shardlab.errors import ShardlabError
 from shardlab_authoring import executed, packaged
 from shardlab_course.chapters import CHAPTERS
 from shardlab_course.editions import edition
+from shardlab_grader.classes.notebook import Settings
 
 ANSWERS = "tests/test_answers.py"
 

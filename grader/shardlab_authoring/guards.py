@@ -33,7 +33,7 @@ def measured(guarded: Guarded, *, targets: bool = True) -> Iterator[dict[str, An
 
 
 def _facts(program: Program, mesh: Any, arrays: Sequence[Any], right: Any, target: str | None) -> dict[str, Any]:
-    from shardlab.testing.facts import facts
+    from shardlens import facts
 
     return facts(lambda *given: program.f(mesh, *given), *arrays, right=right, target=target)
 

@@ -11,10 +11,9 @@ import pathlib
 import re
 import sys
 
-from shardlab_grader.own.new import ANSWERS, DECLARATION, EXERCISE
-
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition
+from shardlab_grader.own.new import ANSWERS, DECLARATION, EXERCISE
 
 ID = re.compile(r"(\d+)\.(\d+)")
 DECLARED = "QUESTIONS: tuple[Question, ...] = ("

@@ -13,11 +13,10 @@ import pathlib
 import sys
 import tempfile
 
-from shardlab_grader.classes.notebook import Settings
-from shardlab_grader.releases import references
-
 from shardlab_course.chapters import question
 from shardlab_course.editions import edition, header
+from shardlab_grader.classes.notebook import Settings
+from shardlab_grader.releases import references
 from shardlab_judge.items.program import ProgramItem
 
 FOLDER = pathlib.Path("src", "shardlab_course")

@@ -1,8 +1,7 @@
 """Ask, then use."""
 
-from variants import right, told, wrong
-
 import shardlab as sl
+from variants import right, told, wrong
 
 outcomes = {"a": "8", "b": "RuntimeError", "c": "RuntimeError", "d": "8", "e": "8", "f": "8"}
 sl.predict("0.1", outcomes=outcomes)

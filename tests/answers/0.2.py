@@ -1,8 +1,7 @@
 """An eighth of everything but B, in the same time."""
 
-from variants import right, told
-
 import shardlab as sl
+from variants import right, told
 
 share = {"A": 1 / 8, "B": 1, "C": 1 / 8, "flops": 1 / 8}
 sl.predict("0.2", share=share, time="same", why="c")

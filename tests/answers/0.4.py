@@ -1,8 +1,7 @@
 """Two FLOPs for each multiplication."""
 
-from variants import right, told, wrong
-
 import shardlab as sl
+from variants import right, told, wrong
 
 clocks = {"a": "dispatch", "b": "product", "c": "compiling", "d": "dispatch", "e": "product"}
 sl.predict("0.4", clocks=clocks)

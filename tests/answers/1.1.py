@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
+
 from variants import right, wrong
 
 P = jax.P

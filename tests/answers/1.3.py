@@ -3,9 +3,9 @@
 import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
-from variants import right, told, wrong
 
 import shardlab as sl
+from variants import right, told, wrong
 
 P = jax.P
 sl.predict("1.3", rows_xy=[2, 4], rows_yx=[8, 10], moved=6, why="b")

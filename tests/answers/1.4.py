@@ -1,8 +1,7 @@
 """All twelve."""
 
-from variants import right, told, wrong
-
 import shardlab as sl
+from variants import right, told, wrong
 
 outcome = {
     "a": [4, 3],

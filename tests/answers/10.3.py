@@ -1,6 +1,5 @@
-from variants import right, told
-
 import shardlab as sl
+from variants import right, told
 
 sl.predict("10.3", unchecked={"a": "right", "b": "own", "c": "own", "d": "right", "e": "8 times"}, why="b")
 

@@ -1,6 +1,7 @@
 import jax
 import jax.numpy as jnp
 from flax import nnx
+
 from variants import right, wrong
 
 P = jax.P

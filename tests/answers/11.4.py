@@ -3,9 +3,9 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 from jax import P
-from variants import changed, right, told, wrong
 
 import shardlab as sl
+from variants import changed, right, told, wrong
 
 sl.predict("11.4", gathers=8, why="a")
 

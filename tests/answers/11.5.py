@@ -1,6 +1,5 @@
-from variants import right, told, wrong
-
 import shardlab as sl
+from variants import right, told, wrong
 
 sl.predict("11.5", ratio=1.5)
 

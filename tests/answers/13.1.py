@@ -1,8 +1,8 @@
 import jax
 import jax.numpy as jnp
-from variants import changed, right, told, wrong
 
 import shardlab as sl
+from variants import changed, right, told, wrong
 
 sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}, why="b")
 

@@ -1,6 +1,7 @@
 import jax
 import jax.numpy as jnp
 from jax import P, lax
+
 from variants import right, wrong
 
 

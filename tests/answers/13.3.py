@@ -1,9 +1,9 @@
 import jax
 import jax.numpy as jnp
 from jax import P, lax
-from variants import right, told, wrong
 
 import shardlab as sl
+from variants import right, told, wrong
 
 sl.predict("13.3", pencils={"first": 2, "second": 4, "bytes": 8192, "slabs": 16, "pencils": 256})
 

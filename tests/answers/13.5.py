@@ -1,9 +1,9 @@
 import jax
 import jax.numpy as jnp
 from jax import P, lax
-from variants import right, told, wrong
 
 import shardlab as sl
+from variants import right, told, wrong
 
 sl.predict("13.5", loop={"gathered": 256, "runs": 19, "bytes": 1588})
 

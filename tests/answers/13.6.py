@@ -2,6 +2,7 @@ import jax
 import jax.numpy as jnp
 from jax import P, lax
 from jax.scipy.linalg import solve_triangular
+
 from variants import right, wrong
 
 

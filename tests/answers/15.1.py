@@ -1,6 +1,7 @@
 import jax
 import jax.numpy as jnp
 from jax import P
+
 from variants import right, wrong
 
 RATE, KEEP, STEPS = 0.5, 0.9, 5

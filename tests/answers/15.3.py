@@ -1,9 +1,9 @@
 import jax
 import jax.numpy as jnp
 from jax import P
-from variants import right, told, wrong
 
 import shardlab as sl
+from variants import right, told, wrong
 
 sl.predict("15.3", idle={"one": 3 / 4, "four": 3 / 7, "sixteen": 3 / 19, "a_tenth": 27})
 

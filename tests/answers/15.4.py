@@ -3,6 +3,7 @@ import math
 import jax
 import jax.numpy as jnp
 from jax import P
+
 from variants import right, wrong
 
 

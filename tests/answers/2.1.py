@@ -1,8 +1,7 @@
 """The ten moves."""
 
-from variants import right, told, wrong
-
 import shardlab as sl
+from variants import right, told, wrong
 
 kinds = {
     "a": "all-gather",

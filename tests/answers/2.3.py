@@ -2,9 +2,8 @@
 
 import math
 
-from variants import right, told, wrong
-
 import shardlab as sl
+from variants import right, told, wrong
 
 changes = {
     "bandwidth": "double",

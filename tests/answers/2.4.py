@@ -1,8 +1,7 @@
 """Distances added up."""
 
-from variants import right, told, wrong
-
 import shardlab as sl
+from variants import right, told, wrong
 
 sl.predict("2.4", one_way=0.5, both_ways=0.25, why="a")
 

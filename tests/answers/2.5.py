@@ -1,8 +1,7 @@
 """Three times from the blocks that a chip multiplies."""
 
-from variants import right, told, wrong
-
 import shardlab as sl
+from variants import right, told, wrong
 
 bound = {
     "a": "compute",
@@ -77,7 +76,7 @@ def all_reduce_is_one():
 @right
 def blocks():
     """Blocks as shapes, and the collectives of the course's own instrument."""
-    from shardlab.programs import alphabeta
+    from shardlens.costs import alphabeta
 
     def size(*shape):
         bytes = 2

@@ -1,7 +1,7 @@
 import jax
-from variants import told, wrong
 
 import shardlab as sl
+from variants import told, wrong
 
 P = jax.P
 

@@ -1,4 +1,5 @@
 import jax
+
 from variants import right, wrong
 
 P = jax.P

@@ -2,6 +2,7 @@
 
 import jax
 import numpy as np
+
 from variants import right, wrong
 
 P = jax.P

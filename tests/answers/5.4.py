@@ -1,8 +1,7 @@
 """Axes with names."""
 
-from variants import right, told, wrong
-
 import shardlab as sl
+from variants import right, told, wrong
 
 sl.predict("5.4", kinds=["all-reduce"], factor=2, why="c")
 layout = {

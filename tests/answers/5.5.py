@@ -2,9 +2,9 @@
 
 import jax
 import numpy as np
-from variants import right, told, wrong
 
 import shardlab as sl
+from variants import right, told, wrong
 
 sl.predict(
     "5.5",

@@ -1,9 +1,9 @@
 """Two layouts, one function."""
 
 import jax
-from variants import right, wrong
 
 import shardlab as sl
+from variants import right, wrong
 
 data_parallel = {"X": "b x -> b* x", "W1": "... -> * ...", "W2": "... -> * ..."}
 tensor_parallel = {"X": "... -> * ...", "W1": "x y -> x y*", "W2": "y z -> y* z"}

@@ -1,6 +1,5 @@
-from variants import right, told
-
 import shardlab as sl
+from variants import right, told
 
 types = {
     "a": "float32[16@y,8@x]",

@@ -1,8 +1,7 @@
 import re
 
-from variants import right, told, wrong
-
 import shardlab as sl
+from variants import right, told, wrong
 
 sl.predict("6.4", kinds={"fft": ["all-gather"], "softmax": ["all-reduce"], "sort": []})
 

@@ -1,7 +1,7 @@
 import jax
-from variants import right, told, wrong
 
 import shardlab as sl
+from variants import right, told, wrong
 
 P = jax.P
 sl.predict("6.7", copies=4, why="a")

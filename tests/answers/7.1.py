@@ -1,6 +1,7 @@
 import itertools
 
 import numpy as np
+
 from variants import right, wrong
 
 bodies = {

@@ -1,6 +1,5 @@
-from variants import told
-
 import shardlab as sl
+from variants import told
 
 sl.predict(
     "7.2",

@@ -1,5 +1,6 @@
 import jax
 import jax.numpy as jnp
+
 from variants import right, wrong
 
 P = jax.P

@@ -1,6 +1,5 @@
-from variants import right, told
-
 import shardlab as sl
+from variants import right, told
 
 sl.predict(
     "8.7",

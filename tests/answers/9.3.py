@@ -1,7 +1,7 @@
 import jax
-from variants import right, told, wrong
 
 import shardlab as sl
+from variants import right, told, wrong
 
 P = jax.P
 

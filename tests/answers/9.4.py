@@ -1,8 +1,8 @@
 import jax
 import jax.numpy as jnp
-from variants import right, told, wrong
 
 import shardlab as sl
+from variants import right, told, wrong
 
 P = jax.P
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import jax
 import pytest
-from corpus import SAMPLES
-from variants import REFERENCE, Sample
 
 import shardlab as sl
+from corpus import SAMPLES
 from shardlab.answers.record import record
-from shardlab.programs.topology import devices
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking import elsewhere, predictions
 from shardlab_judge.items.program import ProgramItem
+from shardlens.compilers.topology import devices
+from variants import REFERENCE, Sample
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 

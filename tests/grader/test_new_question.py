@@ -10,9 +10,9 @@ import subprocess
 import sys
 
 import pytest
-from shardlab_authoring import new_question
 
 from shardlab.errors import ShardlabError
+from shardlab_authoring import new_question
 from shardlab_course.chapters import CHAPTERS
 
 ROOT = pathlib.Path(__file__).parent.parent.parent

@@ -8,9 +8,9 @@ import pathlib
 
 import jax
 import pytest
-from shardlab_authoring import packaged
 
 from shardlab.devices import PINNED_JAX
+from shardlab_authoring import packaged
 from shardlab_course.chapters import CHAPTERS, folder
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.references import References

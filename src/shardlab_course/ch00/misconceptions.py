@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shardlab.placement import place
 from shardlab_course.ch00 import oracles as of
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
+from shardlens import place
 
 OUTCOMES = (
     Misconception(

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_judge.cases import Case, Input
+from shardlens import Axes
 
 MESHES: tuple[Axes, ...] = ((("x", 8),), (("x", 4), ("y", 2)), (("x", 2), ("y", 4)))
 PEAKS = (4.59e14, 1.97e14, 1e12, 2e11)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from shardlab.placement import place
 from shardlab_course.ch01 import misconceptions as wrong
 from shardlab_course.ch01 import oracles as oracle
 from shardlab_course.ch01.pictures import PICTURES
@@ -13,6 +12,7 @@ from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Misconception, Question
+from shardlens import place
 
 BYTES_CALLS: tuple[tuple[Any, ...], ...] = (
     ([8, 16], "float32", {"x": 2, "y": 4}, ["x", "y"]),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from shardlab.programs.chips import chip
+from shardlens import chip
 
 Layer = Mapping[str, Any]
 ChipNumbers = Mapping[str, float]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from shardlab import Collective
-from shardlab.placement import Spec
 from shardlab_course.ch03 import oracles as of
 from shardlab_course.shared import products
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
+from shardlens import Spec
 
 
 def mistake(id: str, cause: str, hint: int = 1, **entries: Any) -> Misconception:

@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
-from shardlab.programs.reading.collectives import KINDS, read_collectives
-from shardlab.programs.reading.hlo import Array, Instruction, Module, leaves, parse
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.layout import Situation
+from shardlens import COLLECTIVE_KINDS as KINDS
+from shardlens import Axes, Spec, read_collectives
+from shardlens import HloArray as Array
+from shardlens import HloInstruction as Instruction
+from shardlens import HloModule as Module
+from shardlens import hlo_leaves as leaves
+from shardlens import parse_hlo as parse
 
 LINE, WIDE = axes(x=8), axes(x=4, y=2)
 STEPS = 6

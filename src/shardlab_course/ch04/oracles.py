@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.shared.products import product, same, shape
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes, Spec
 
 Entry = str | list[str] | None
 LENGTH = 4

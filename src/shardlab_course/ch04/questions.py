@@ -5,7 +5,6 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch04 import misconceptions as wrong
 from shardlab_course.ch04 import oracles as of
 from shardlab_course.ch04.oracles import drawing, matmul_case
@@ -17,6 +16,7 @@ from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Misconception, Question
+from shardlens import Axes, Spec
 
 HERE = pathlib.Path(of.__file__).parent
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from shardlab.placement import Placement, Spec, place
 from shardlab_course.ch05 import oracles as of
 from shardlab_judge.cases import axes
 from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
+from shardlens import Placement, Spec, place
 
 MATRIX, CUBE, DATA_MODEL = (16, 24), (8, 4, 16), axes(data=4, model=2)
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.layout import Situation
 from shardlab_judge.items.rules import Tree
+from shardlens import Axes, Spec
 
 Words = list[tuple[str, int, bool]]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from shardlab.placement import Axes, Spec, place
 from shardlab_course.ch05 import misconceptions as wrong
 from shardlab_course.ch05 import oracles as of
 from shardlab_course.shared.kinds import KINDS
@@ -17,6 +16,7 @@ from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.rules import RulesItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question
+from shardlens import Axes, Spec, place
 
 MATRIX, CUBE = (16, 24), (8, 4, 16)
 GRID, EIGHTS, LINE = axes(x=2, y=4), axes(x=2, y=2, z=2), axes(x=8)

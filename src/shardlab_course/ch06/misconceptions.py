@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from shardlab.placement import Spec
 from shardlab_course.ch06 import oracles as of
 from shardlab_course.shared import products
 from shardlab_judge.items.value import Believed, why
 from shardlab_judge.question import Misconception
+from shardlens import Spec
 
 TYPES = (
     Misconception(

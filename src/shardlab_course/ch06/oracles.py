@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec, place
-from shardlab.programs.reading.collectives import read_collectives
 from shardlab_course.shared.products import product, same, shape
 from shardlab_course.shared.programs import draw_text
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes, Spec, place, read_collectives
 
 Sizes = tuple[int, ...]
 KINDS = "all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute"

@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch06 import misconceptions as wrong
 from shardlab_course.ch06 import oracles as of
 from shardlab_course.shared.kinds import KINDS
@@ -15,6 +14,7 @@ from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Misconception, Question
+from shardlens import Axes, Spec
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
 ROWS: Spec = ("x", None)

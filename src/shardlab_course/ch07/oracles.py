@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec, place
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes, Spec, place
 
 LINE, WIDE = axes(x=8), axes(x=4, y=2)
 TALL = axes(x=2, y=4)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.shared.rings import Made, devices, each, hops, near, only_permutes, whole
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes, Spec
 
 WEIGHTS = (1.0, -3.0, 2.0)
 """Of the row above, the row itself, and the row below, in the stencil."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch08 import misconceptions as wrong
 from shardlab_course.ch08 import oracles as of
 from shardlab_judge.cases import axes
@@ -12,6 +11,7 @@ from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Misconception, Question
+from shardlens import Axes, Spec
 
 LINE, WIDE, FIVE = axes(x=8), axes(x=4, y=2), axes(x=5)
 ROWS: Spec = ("x",)

@@ -6,10 +6,10 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from shardlab.placement import Axes
 from shardlab_course.ch09.oracles import FOUR, LINE
 from shardlab_judge.cases import axes
 from shardlab_judge.items.layout import Situation
+from shardlens import Axes
 
 
 def plain_mlp(X: Any, W1: Any, W2: Any) -> Any:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes, Spec
 
 COLUMNS: Spec = (None, "model")
 ROWS: Spec = ("model", None)

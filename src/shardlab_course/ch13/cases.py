@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Case, Input, axes
+from shardlens import Axes, Spec
 
 LINE, WIDE, TALL = axes(x=8), axes(x=4, y=2), axes(x=2, y=4)
 ROWS: Spec = ("x",)

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import place
 from shardlab.processes.recorded import FOLDER
 from shardlab_judge.cases import axes
 from shardlab_judge.items.processes import ProcessesItem, unequal
 from shardlab_judge.launches import Global, Launch, Seen
 from shardlab_judge.verdict import Finding
+from shardlens import place
 
 ALL = axes(data=8)
 RUN, STATE = 14, (16, 8)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import place
 from shardlab_course.ch15 import casebook_oracles as of
 from shardlab_course.shared.agreement import agrees, wide
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
+from shardlens import place
 
 CAUSES = {
     "unplaced-state": "an array that nobody placed lies whole on every device",
