@@ -235,9 +235,9 @@ define install
 	{ $(PY) -m pip --version || $(PY) -m ensurepip; } > $(VENV)/install.log 2>&1; \
 	uv=$$(command -v uv || echo $(VENV)/bin/uv); \
 	$$uv --version >> $(VENV)/install.log 2>&1 || $(PY) -m pip install '$(UV)' >> $(VENV)/install.log 2>&1; \
-	$$uv pip install --python $(PY) --compile-bytecode --constraint constraints.txt --editable '.[$(1)]' >> $(VENV)/install.log 2>&1 || \
+	$$uv pip install --python $(PY) --compile-bytecode --constraint constraints.txt --editable lens --editable '.[$(1)]' >> $(VENV)/install.log 2>&1 || \
 	{ echo "  uv could not; by pip, which takes minutes"; \
-	$(PY) -m pip install --disable-pip-version-check --constraint constraints.txt --editable '.[$(1)]' >> $(VENV)/install.log 2>&1; } || \
+	$(PY) -m pip install --disable-pip-version-check --constraint constraints.txt --editable lens --editable '.[$(1)]' >> $(VENV)/install.log 2>&1; } || \
 	{ tail -n 20 $(VENV)/install.log; exit 1; }; \
 	touch $@
 endef
@@ -253,17 +253,17 @@ $(PY):
 	@echo "Making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
 
-$(STUDENT): pyproject.toml constraints.txt | $(PY)
+$(STUDENT): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 	@$(call install,lab)
 
-$(GRADER): pyproject.toml constraints.txt | $(PY)
+$(GRADER): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 	@$(call install,grader)
 
-$(INSTALLED): pyproject.toml constraints.txt | $(PY)
+$(INSTALLED): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 	@$(call install,$(EXTRAS))
 	@touch $(STUDENT) $(GRADER)
 
-$(EVERYTHING): pyproject.toml constraints.txt | $(PY)
+$(EVERYTHING): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 	@$(call install,$(EXTRAS)$(comma)book$(if $(TPU),$(comma)tpu))
 	@touch $(STUDENT) $(GRADER) $(INSTALLED) $(BOOK) $(TPU)
 

@@ -13,12 +13,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from shardlab.placement import place, placement_of
+from shardlab.answers.context import situation
 from shardlab.plain import plain
-from shardlab.programs.inspection import read_program
-from shardlab.programs.program import Program
-from shardlab.programs.reading.collectives import price
-from shardlab.programs.situation import situation
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.predictions import GIVEN
 from shardlab_judge.cases import Case, Observed
@@ -28,6 +24,10 @@ from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.items.program import ProgramItem, oracle_outputs
 from shardlab_judge.items.value import ValueItem, matches
 from shardlab_judge.references import References
+from shardlens.placement import place, placement_of
+from shardlens.programs.inspection import read_program
+from shardlens.programs.program import Program
+from shardlens.reading.collectives import price
 
 
 def check(question: str, namespace: Mapping[str, Any], seed: int | None, references: str) -> None:

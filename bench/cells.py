@@ -14,13 +14,13 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
+from bench import classes, ours
+
+from shardlab_course.editions import edition
 from shardlab_grader.classes import restore
 from shardlab_grader.inside import runner
 from shardlab_grader.records.submissions import parse
 from shardlab_grader.releases.release import release
-
-from bench import classes, ours
-from shardlab_course.editions import edition
 
 ROOT = pathlib.Path(__file__).parents[1]
 

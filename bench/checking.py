@@ -29,9 +29,8 @@ from laboratory import Ratio, ratio
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
 
-from variants import REFERENCE, of
-
 import shardlab as sl
+from variants import REFERENCE, of
 
 QUESTIONS = ("4.2", "8.2", "9.2")
 MOST = 1.2
@@ -54,7 +53,7 @@ def check(question: str, answer: dict[str, Any]) -> None:
 
 def compile_and_run(question: str, answer: dict[str, Any]) -> None:
     """The same programs in the same cases, by JAX alone."""
-    from shardlab.programs.situation import situation
+    from shardlab.answers.context import situation
     from shardlab_course.chapters import QUESTIONS
     from shardlab_judge.inputs import hidden_inputs
     from shardlab_judge.items.program import ProgramItem

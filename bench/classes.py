@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import nbformat
 from nbformat import NotebookNode
-from shardlab_grader.releases.release import Release
 
 from shardlab_course.editions import edition
+from shardlab_grader.releases.release import Release
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
 

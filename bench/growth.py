@@ -26,10 +26,10 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from shardlab_grader.releases.release import Release, release
-
 from bench import classes
 from bench.entries import keep
+
+from shardlab_grader.releases.release import Release, release
 
 ROOT = pathlib.Path(__file__).parents[1]
 PLACE = ROOT / "build" / "bench.json"

@@ -118,7 +118,7 @@ def step() -> tuple[Callable[[], Callable[..., Any]], tuple[Any, ...]]:
 
 def inspections(repeats: int) -> list[Ratio]:
     """`inspect` against lowering and compiling the same function."""
-    from shardlab.programs.inspection import inspect
+    from shardlens.programs.inspection import inspect
 
     found = []
     product = (lambda: lambda a, b: a @ b), (array((64, 128), "x", "y"), array((128, 256), "y"))
@@ -134,7 +134,7 @@ def inspections(repeats: int) -> list[Ratio]:
 
 def reading(repeats: int) -> list[Ratio]:
     """Reading an HLO text of about a megabyte against compiling it."""
-    from shardlab.programs.reading.collectives import read_collectives
+    from shardlens.reading.collectives import read_collectives
 
     new, args = layers(11)
     texts: list[str] = []

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 STARTED = time.monotonic()
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+
     from shardlab_grader.releases.release import Release
 
 

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
-from shardlab_grader.releases.release import Release
 
 from shardlab_course.editions import edition
+from shardlab_grader.releases.release import Release
 
 CONFIG = "c = get_config()\nc.Execute.timeout = 600\n"
 CHECKS = pathlib.Path(__file__).with_name("assertions.py")

@@ -9,8 +9,8 @@ import dataclasses
 import pathlib
 import sys
 
-from shardlab.pictures.drawing import fill
-from shardlab.placement import Placement, place
+from shardlens.charts.drawing import fill
+from shardlens.placement import Placement, place
 
 MESH = {"x": 2, "y": 4}
 ROWS, COLUMNS, INNER = 8, 16, 12

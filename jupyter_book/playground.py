@@ -14,19 +14,19 @@ from html import escape
 from shardlab.errors import ShardlabError
 from shardlab.expressions import resolution
 from shardlab.pictures import draw
-from shardlab.pictures.charts.timeline import show_schedule
 from shardlab.pictures.product import show_product
-from shardlab.pictures.rings import grid
-from shardlab.pictures.rings.ring import schedule
-from shardlab.placement import Axes, Spec
-from shardlab.placement import place as placed
-from shardlab.programs import alphabeta
-from shardlab.programs.chips import chip
-from shardlab.programs.reading.arithmetic import added_by_rounds
-from shardlab.programs.reading.collectives import read_collectives
-from shardlab.programs.reading.depth import depth
-from shardlab.programs.shown import collectives_table, summary
-from shardlab.tables import Table, seconds, shares
+from shardlens.charts.timeline import show_schedule
+from shardlens.costs import alphabeta
+from shardlens.costs.chips import chip
+from shardlens.placement import Axes, Spec
+from shardlens.placement import place as placed
+from shardlens.programs.table import collectives_table, summary
+from shardlens.reading.arithmetic import added_by_rounds
+from shardlens.reading.collectives import read_collectives
+from shardlens.reading.depth import depth
+from shardlens.rings import ring_grid as grid
+from shardlens.rings.ring import schedule
+from shardlens.tables import Table, seconds, shares
 
 MOST = 64
 """Devices and rows that a picture may have."""

@@ -9,7 +9,7 @@ import shutil
 import zipfile
 from collections.abc import Sequence
 
-from shardlab.programs.chips import CHIPS
+from shardlens.costs.chips import CHIPS
 
 KINDS = ("all-gather", "reduce-scatter", "all-reduce", "all-to-all")
 PYODIDE = pathlib.Path(".venv/npm/node_modules/pyodide")

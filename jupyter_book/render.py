@@ -33,8 +33,8 @@ import takeaway
 import yaml
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
-from shardlab_authoring import executed
 
+from shardlab_authoring import executed
 from shardlab_course.editions import header
 
 ROOT = pathlib.Path(__file__).parent.parent

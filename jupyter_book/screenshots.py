@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from PIL import Image
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
+
 from shardlab_grader.nbgrader.course import Course, quiet
 
 ROOT = pathlib.Path(__file__).parents[1]

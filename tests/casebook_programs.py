@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from shardlab import inspect
-from shardlab.programs.situation import situation
+from shardlab.answers.context import situation
 from shardlab_course.ch15 import shared
 from shardlab_course.ch15.ex05 import oracle as of
 

@@ -7,10 +7,11 @@ import signal
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 
-import asked
 import jax
 import numpy as np
 import pytest
+
+import asked
 
 # A shell without job control has what it starts in the background ignore Ctrl-C, and Python leaves it so.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,11 +9,10 @@ from typing import Any
 
 import jax
 import pytest
+
 import together
 import variants
 from reach import untouched
-from variants import REFERENCE, Sample
-
 from shardlab.answers.record import record
 from shardlab.processes import recorded
 from shardlab_course.chapters import QUESTIONS
@@ -25,6 +24,7 @@ from shardlab_judge.items.program import ProgramItem, judge_program
 from shardlab_judge.question import JudgeOne, Response
 from shardlab_judge.references import References, build
 from shardlab_judge.verdict import Finding, Verdict
+from variants import REFERENCE, Sample
 
 
 def answer(sample: Sample, seed: int | None) -> dict[str, Any]:

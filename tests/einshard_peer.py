@@ -10,7 +10,6 @@ import numpy as np
 def check() -> None:
     """Place host copies and global arrays, and compare every shard that this process holds with the oracle."""
     from einshard_oracle import index_map
-
     from shardlab.expressions.inverse import expression
     from shardlab.expressions.sharding import einshard
 

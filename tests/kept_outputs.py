@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import nbformat
 import pytest
 from nbval.plugin import IPyNbCell
+
 from shardlab_authoring import executed
 
 FOLDER = pathlib.Path("build", "notebooks")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from shardlab.placement import place
 from shardlab_judge.cases import Case, Input, axes
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.placement import PlacementItem
@@ -14,6 +13,7 @@ from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.launches import Launch
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+from shardlens.placement import place
 
 P = jax.P
 HINTS = ("Look again.", "Look closer.", "Look closest.")

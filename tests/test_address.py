@@ -8,8 +8,8 @@ import shutil
 import tomllib
 
 import pytest
-from shardlab_authoring import address
 
+from shardlab_authoring import address
 from shardlab_course.editions import edition, header
 
 ROOT = pathlib.Path(__file__).parents[1]

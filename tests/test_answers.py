@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asked
 import pytest
-from corpus import notebook_verdict, verdict
-from variants import REFERENCE, Sample, samples
 
+import asked
+from corpus import notebook_verdict, verdict
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.verdict import Verdict
+from variants import REFERENCE, Sample, samples
 
 SEED = 20
 SAMPLES = samples()

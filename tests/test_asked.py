@@ -7,8 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-import asked
 import pytest
+
+import asked
 
 ROOT = pathlib.Path(__file__).parents[1]
 KEYWORDS = {

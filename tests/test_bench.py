@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 from variants import of
 
 ROOT = pathlib.Path(__file__).parent.parent

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
-import casebook_programs as book
 import jax
 import numpy as np
 import pytest
 
+import casebook_programs as book
 from shardlab import inspect, listings
-from shardlab.programs.situation import situation
+from shardlab.answers.context import situation
 from shardlab_course.ch15.ex05 import oracle as of
 from shardlab_course.ch15.ex05.misconceptions import CAUSES
 from shardlab_course.ch15.ex06 import oracle as design

@@ -10,11 +10,11 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-import asked
 import jax
 import pytest
-from claims.claim import CPU, OTHERS, V5E, Claim
 
+import asked
+from claims.claim import CPU, OTHERS, V5E, Claim
 from shardlab_course import own
 
 ROOT = pathlib.Path(__file__).parents[1]

@@ -9,6 +9,7 @@ import pathlib
 import tomllib
 
 import pytest
+
 from shardlab_authoring import newer
 
 ROOT = pathlib.Path(__file__).parents[1]

@@ -1,133 +1,7 @@
-"""`python -m shardlab`: what it prints, and what it says of mistakes."""
+"""`python -m shardlab`: its `doctor`, and the lens's commands behind it."""
 
-import importlib.util
-import json
-import os
 import subprocess
 import sys
-from pathlib import Path
-
-import jax
-import pytest
-
-from shardlab.command import main, mesh_axes, read_arguments
-from shardlab.errors import ShardlabError
-
-MODEL = """
-import jax
-def step(a, b):
-    return a @ b
-def step_example():
-    mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
-    at = lambda shape, *spec: jax.ShapeDtypeStruct(shape, "float32", sharding=jax.NamedSharding(mesh, jax.P(*spec)))
-    return at((64, 128), "x", "y"), at((128, 64), "y")
-def held(a):
-    return a
-held_example = 3
-class Model:
-    @staticmethod
-    def step(a, b):
-        return a @ b
-    step_example = staticmethod(step_example)
-"""
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with `model_of_test.py` in it, the working directory."""
-    (tmp_path / "model_of_test.py").write_text(MODEL)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-ARGS = ["--args", "float32[64,128]@x,y; float32[128,64]@y,_", "--mesh", "x=2,y=4"]
-
-
-@pytest.mark.parametrize("more", [[], ARGS], ids=["example", "args"])
-def test_inspect(folder: Path, more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """The table of the program, with arguments of its own or of the command line."""
-    assert main(["inspect", "model_of_test:step", *more, "--cost", "v5e", "--hlo", "out.txt"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split() == "all-reduce f32[32,64] y 4 8,192 1 8,192 16,384".split()
-    assert "model_of_test.py:4: 1 all-reduce" in lines  # below the table, as a file is 80 characters wide
-    assert any(line.startswith("bound by") for line in lines) and "ENTRY" in (folder / "out.txt").read_text()
-
-
-def test_a_function_of_a_class(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By its name within the module, with its example beside it; `--mesh` may say once more what the example has."""
-    assert main(["inspect", "model_of_test:Model.step", "--mesh", "x=2,y=4", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["price"] == 16384
-
-
-@pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
-def test_another_mesh_on_the_target(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The example's arguments over a slice, its axes of other sizes, which `--mesh` says."""
-    asked = ["inspect", "model_of_test:step", "--target", "v5e:4x4", "--json"]
-    assert main(asked) == 1
-    assert "[target-size]" in capsys.readouterr().err
-    asked[3] = "v5e:2x4"
-    for mesh, parts in (["--mesh", "x=4,y=2"], 4), ([], 2):
-        assert main([*asked, *mesh]) == 0
-        assert json.loads(capsys.readouterr().out)["collectives"][0]["bytes"] == 4 * 64 * 64 // parts
-
-
-def test_inspect_for_other_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file's name, JSON on stdout alone, and a status of its own where a device moves more than it may."""
-    asked = ["inspect", "model_of_test.py:step", "--json", "--fail-above"]
-    assert main([*asked, "16.384kB"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["schema"], told["price"], told["made_with"]["target"]) == (1, 16384, None)
-    assert 2 * 32 * 32 * 64 <= told["flops"] < 2.1 * 32 * 32 * 64
-    assert told["collectives"][0]["kind"] == "all-reduce"
-    assert main([*asked, "15.9KiB"]) == 3
-    assert "a device moves 16,384 bytes, more than 16,282." in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main([*asked, "1 mile"])
-
-
-MISTAKES = {
-    "no file": (["no_such_file.py:step"], "no-function"),
-    "nothing before the colon": ([":step"], "no-function"),
-    "nothing after the colon": (["model_of_test:"], "no-function"),
-    "no such class": (["model_of_test:Walk.step"], "no-function"),
-    "no example, but an array": (["model_of_test:held"], "no-arguments"),
-    "an axis twice": (["model_of_test:step", "--mesh", "x=2,x=4", "--args", "float32[4]"], "not-a-mesh"),
-    "the mesh of others": (["model_of_test:step", "--mesh", "x=4,y=2"], "not-a-mesh"),
-    "no such directory": (["model_of_test:step", "--hlo", "none/such/out.txt"], "no-directory"),
-    "no colon": (["model_of_test"], "no-function"),
-    "no module": (["no_such_module:step"], "no-function"),
-    "no function": (["model_of_test:walk"], "no-function"),
-    "no arguments": (["model_of_test:step_example"], "no-arguments"),
-    "no mesh": (["model_of_test:step", "--mesh", "x", "--args", "float32[4]"], "not-a-mesh"),
-    "no such axis": (["model_of_test:step", "--mesh", "x=2", "--args", "float32[4]@z"], "not-an-argument"),
-    "no shape": (["model_of_test:step", "--args", "float32"], "not-an-argument"),
-    "no such type": (["model_of_test:step", "--args", "float7[4]"], "not-an-argument"),
-    "does not divide": (["model_of_test:step", "--mesh", "x=2", "--args", "float32[5]@x"], "not-an-argument"),
-    "too many axes": (["model_of_test:step", "--mesh", "x=2", "--args", "float32[4]@_,x"], "not-an-argument"),
-    "unknown target": (["model_of_test:step", *ARGS, "--target", "v9:2x2"], "unknown-target"),
-}
-
-
-@pytest.mark.parametrize("case", MISTAKES)
-def test_mistakes(case: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each mistake is said on stderr in the form of all errors, and the command fails."""
-    arguments, reference = MISTAKES[case]
-    assert main(["inspect", *arguments]) == 1
-    said = capsys.readouterr()
-    assert (
-        said.out == "" and said.err.startswith(f"[{reference}] ") and "\n  where: " in said.err and "\n  mend:  " in said.err
-    )
-
-
-def test_arguments() -> None:
-    """Types, shapes and axes, several on one dimension, scalars, and no axes at all."""
-    mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
-    a, b, c = read_arguments("bfloat16[64, 8]@x+y,_; int32[]; bool[4]", mesh)
-    assert (a.shape, str(a.dtype), a.sharding.spec) == ((64, 8), "bfloat16", jax.P(("x", "y"), None))
-    assert (b.shape, c.shape, c.sharding.is_fully_replicated) == ((), (4,), True)
-    assert mesh_axes("") == {}
-    with pytest.raises(ShardlabError, match="not-a-mesh"):
-        mesh_axes("x=0")
 
 
 def test_doctor() -> None:
@@ -137,10 +11,7 @@ def test_doctor() -> None:
     assert "8 simulated CPU devices" in lines[0] and lines[1].startswith("shardlab ") and lines[-1].startswith("libtpu ")
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_terminal_of_another_encoding(encoding: str, folder: Path) -> None:
-    """The table comes out, with marks where the terminal has no letter."""
-    command = [sys.executable, "-m", "shardlab", "inspect", "model_of_test:step", *ARGS, "--cost", "v5e"]
-    spoken = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": str(folder)}
-    ran = subprocess.run(command, capture_output=True, env=spoken, check=True)
-    assert "all-reduce" in ran.stdout.decode(encoding) and ran.stderr == b""
+def test_the_lens_behind_it() -> None:
+    """What is no command of its own is one of the lens's."""
+    ran = subprocess.run([sys.executable, "-m", "shardlab", "chip", "v5e"], capture_output=True, text=True, check=True)
+    assert "hbm_bandwidth" in ran.stdout

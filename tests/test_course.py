@@ -8,21 +8,21 @@ import functools
 import json
 import pathlib
 
-import asked
 import jax
 import nbformat
 import pytest
 from nbformat import NotebookNode
+
+import asked
 from shardlab_authoring import lanes
+from shardlab_course.chapters import CHAPTERS, HOME, QUESTIONS, folder
+from shardlab_course.checking.feedback import text
+from shardlab_course.editions import edition, header
 from shardlab_grader.classes import classroom
 from shardlab_grader.records import submissions
 from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.releases.release import release
 from shardlab_grader.reports.report import Row
-
-from shardlab_course.chapters import CHAPTERS, HOME, QUESTIONS, folder
-from shardlab_course.checking.feedback import text
-from shardlab_course.editions import edition, header
 from shardlab_judge.items.program import ProgramItem
 
 ROOT = pathlib.Path(__file__).parent.parent

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
-from shardlab_authoring import executed
 
 import shardlab
+from shardlab_authoring import executed
 from shardlab_course import dependence
 
 SOURCE = pathlib.Path(shardlab.__file__).parents[1]
@@ -138,6 +138,6 @@ def test_versions_are_in_every_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_picture_is_reached() -> None:
     """What judges draws nothing, and imports no other chapter."""
     reached = dependence.judging(4)
-    assert {"shardlab.programs.stablehlo", "shardlab_judge.judging", "shardlab_course.ch04.ex01.oracle"} <= set(reached)
+    assert {"shardlens.export.stablehlo", "shardlab_judge.judging", "shardlab_course.ch04.ex01.oracle"} <= set(reached)
     assert not [name for name in reached if name.startswith(("shardlab.pictures", "shardlab_course.checking"))]
     assert {name.split(".")[1] for name in reached if name.startswith("shardlab_course.ch")} == {"ch04"}

@@ -2,23 +2,23 @@
 
 from collections.abc import Callable
 
-import hlo_texts
 import jax
 import jax.numpy as jnp
 import pytest
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 
+import hlo_texts
 from shardlab.answers.record import record
-from shardlab.programs.inspection import inspect
-from shardlab.programs.reading.collectives import read_collectives
-from shardlab.programs.reading.depth import depth
 from shardlab_course.checking.feedback import text
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.judging import judge
 from shardlab_judge.question import Question, WrongProgram
 from shardlab_judge.references import build
+from shardlens.programs.inspection import inspect
+from shardlens.reading.collectives import read_collectives
+from shardlens.reading.depth import depth
 
 P = jax.P
 N = 8

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shardlab_grader.border.entries import Refused, entry
 
 from shardlab.answers.record import record
 from shardlab.errors import ShardlabError
@@ -20,6 +19,7 @@ from shardlab_course.chapters import question
 from shardlab_course.checking import pareto
 from shardlab_course.checking.fronts import show_front
 from shardlab_course.checking.pareto import Map
+from shardlab_grader.border.entries import Refused, entry
 from shardlab_judge.costs import Cost, distance, front, share
 from shardlab_judge.items import design as designs
 from shardlab_judge.items.design import DesignItem

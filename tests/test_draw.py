@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from jax.sharding import AxisType, NamedSharding, SingleDeviceSharding
 
 import shardlab as sl
-from shardlab.pictures import draw, drawing, facts
-from shardlab.placement import Placement, place
+from shardlab.pictures import draw, facts
+from shardlens.charts import drawing
+from shardlens.placement import Placement, place
 
 MESH = {"x": 2, "y": 4}
 CUBE = {"a": 2, "b": 2, "c": 2}

@@ -10,16 +10,16 @@ import math
 import os
 import random
 
-from einshard_oracle import index_map
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from einshard_oracle import index_map
 from shardlab.errors import ShardingError
 from shardlab.expressions.inverse import letter_names, write_axes, write_counts
 from shardlab.expressions.parsing import parse
 from shardlab.expressions.resolution import axis_spec, resolve, resolve_on
 from shardlab.expressions.sharding import make_sharding
-from shardlab.placement import place
+from shardlens.placement import place
 
 COUNT = int(os.environ.get("SHARDLAB_FUZZ", "2000"))
 BATCH = 10

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from sample_questions import CALLED, PLACED, PROGRAM, product, question
 
 import shardlab as sl
+from sample_questions import CALLED, PLACED, PROGRAM, product, question
 from shardlab.answers.record import plain, record
 from shardlab.errors import ShardlabError
 from shardlab_course import chapters as questions

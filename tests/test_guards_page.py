@@ -27,7 +27,7 @@ def ran(folder: Path, *command: str) -> tuple[int, str]:
 
 def by_pytest(folder: Path, *options: str) -> tuple[int, str]:
     """pytest, with the plugin that an installed package brings."""
-    return ran(folder, "pytest", "-q", "-p", "no:cacheprovider", "-p", "shardlab.testing.plugin", *options)
+    return ran(folder, "pytest", "-q", "-p", "no:cacheprovider", "-p", "shardlens.guards.plugin", *options)
 
 
 def test_the_page_holds(tmp_path: Path) -> None:

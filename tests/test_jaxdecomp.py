@@ -6,9 +6,9 @@ import jax
 import numpy as np
 import pytest
 from jax.sharding import AxisType, NamedSharding
-from variants import REFERENCE, of
 
 import shardlab as sl
+from variants import REFERENCE, of
 
 jaxdecomp = pytest.importorskip("jaxdecomp", reason="jaxdecomp is not installed: it has wheels for Linux only")
 

@@ -6,6 +6,7 @@ import pathlib
 import sys
 
 import pytest
+
 from shardlab_authoring import lanes
 
 TEXT = """\

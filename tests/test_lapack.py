@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from shardlab.answers.record import record
-from shardlab.programs import lapack, stablehlo
 from shardlab_judge.cases import Case, Input, axes
 from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.measuring import measure, run
 from shardlab_judge.question import Question
+from shardlens.export import lapack, stablehlo
 
 CASE = Case(axes(x=8), (Input((8, 6, 6), ("x",)), Input((8, 6), ("x",))), lapack=True)
 

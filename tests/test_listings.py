@@ -5,10 +5,10 @@ import random
 import pytest
 
 from shardlab import listings
-from shardlab.programs.reading.collectives import UNKNOWN, read_collectives
 from shardlab_course.ch03.ex02.oracle import bytes_by_kind, counted
 from shardlab_course.chapters import question
 from shardlab_course.shared import programs
+from shardlens.reading.collectives import UNKNOWN, read_collectives
 
 COUNTED = {
     "gather": {"all-gather": 16 * 48 * 4},

@@ -15,6 +15,7 @@ import types
 import jax
 import numpy as np
 import pytest
+
 from sample_questions import CALLED, PLACED, PROGRAM, contraction, question
 from shardlab_authoring.mutants import claims, generation, running, sampling, table, wider
 from shardlab_authoring.mutants.answers import Answer, read, source_of
@@ -25,7 +26,6 @@ from shardlab_authoring.mutants.judging import Judge, Tried
 from shardlab_authoring.mutants.operators import PLAIN
 from shardlab_authoring.mutants.outcomes import BARE, CAUSE, EQUIVALENT, SURVIVED, Outcome, outcome
 from shardlab_authoring.mutants.truths import NAMES
-
 from shardlab_course import answers
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_judge.cases import Case, Input, Observed

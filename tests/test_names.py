@@ -1,37 +1,42 @@
-"""The public names of `shardlab`: imported late, listed twice (for type checkers and for Python), never hidden."""
+"""The public names of `shardlab` and of the lens: imported late, each standing once, never hidden."""
 
 import ast
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import shardlab as sl
+import shardlens
 from shardlab.answers import in_the_box
 
-SOURCE = Path(sl.__file__).read_text()
+COURSE = sorted(name for name, (module, _) in sl._NAMES.items() if module.startswith("shardlab_course."))
+LENS = sorted(name for name, (module, _) in sl._NAMES.items() if module == "shardlens")
 
 
-def typed_names() -> dict[str, str]:
-    """What a type checker sees: name and module."""
-    nodes = (node for node in ast.walk(ast.parse(SOURCE)) if isinstance(node, ast.ImportFrom) and node.module != "typing")
-    found = {a.name: node.module for node in nodes for a in node.names if (node.module or "").startswith("shardlab")}
-    return {name: str(module) for name, module in found.items() if name != "pictures"}
+@pytest.mark.parametrize("package", [sl, sl.pictures, shardlens], ids=lambda package: package.__name__)
+def test_the_stub_is_the_table(package: ModuleType) -> None:
+    """What type checkers see in `__init__.pyi`, each name once, is what Python finds; nothing else is imported there."""
+    tree = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text())
+    seen = [alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert len(seen) == len(set(seen)) and set(seen) == {*dir(package)} - {"__version__"} | ({"pictures"} & set(seen))
 
 
-def test_both_lists_agree() -> None:
-    """What type checkers see is what Python finds."""
-    assert typed_names() == {**sl._HOMES, **sl._CHECKING}
-
-
-@pytest.mark.parametrize("name", sorted({**sl._HOMES, **sl._CHECKING}))
+@pytest.mark.parametrize("name", sorted({*dir(sl)} - {"pictures", "__version__"}))
 def test_name(name: str) -> None:
     """Each public name is a function or a class; an imported submodule of the same name can be called as well."""
     assert callable(getattr(sl, name))
 
 
-MOVED = sorted({*dir(sl.pictures)} - {*sl._HOMES})
+@pytest.mark.parametrize("name", LENS)
+def test_the_lens_is_handed_on(name: str) -> None:
+    """What the lens does is its own, under its own name."""
+    assert getattr(sl, name) is getattr(shardlens, name)
+
+
+MOVED = sorted({*dir(sl.pictures)} - {*dir(sl)})
 
 
 @pytest.mark.parametrize("name", MOVED)
@@ -52,7 +57,7 @@ def test_names_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {str(one)[:4] for one in said} == {"4.2:", "15.6"}
     assert sl.progress().earned == 0 and sl.target("1.1", "A").shape == (1,)
     assert {name: getattr(sl, name) for name in MOVED} == {name: getattr(sl.pictures, name) for name in MOVED}
-    assert {sl.__getattr__(name).__module__ for name in sl._CHECKING} == {in_the_box.__name__}
+    assert {sl.__getattr__(name).__module__ for name in COURSE} == {in_the_box.__name__}
 
 
 def test_no_such_name() -> None:

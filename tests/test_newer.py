@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 
 import pytest
+
 from shardlab_authoring import fronts, lanes, newer, packaged
 
 BEFORE = "jax==0.10.2 ; python_full_version < '3.12'\njax==0.12.0 ; python_full_version >= '3.12'\nrich==14.1\n"

@@ -6,10 +6,10 @@ import pytest
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 
-from shardlab.programs.inspection import inspect
-from shardlab.programs.program import Program
-from shardlab.programs.reading.overlap import longest, overlaps
 from shardlab_judge.cases import Case, Observed
+from shardlens.programs.inspection import inspect
+from shardlens.programs.program import Program
+from shardlens.reading.overlap import longest_overlap, overlaps
 
 P = jax.P
 N = 8
@@ -168,7 +168,7 @@ def test_arithmetic_counts_however_it_is_written(body, least: int, time: int) ->
     found = overlaps(program.hlo, names)
     assert found is not None
     assert least <= min(o.beside for o in found) < least + ONE / 4
-    lasts = longest(program.hlo, dict.fromkeys(names, float(ONE)))
+    lasts = longest_overlap(program.hlo, dict.fromkeys(names, float(ONE)))
     assert lasts is not None
     assert time * ONE <= lasts < (time + 0.25) * ONE
 
@@ -180,4 +180,4 @@ def test_unknown_rounds_take_unknown_time() -> None:
         return lax.fori_loop(0, 5000, lambda _, y: jnp.sin(y), hop(x)) @ w
 
     program = read(often)
-    assert longest(program.hlo, {c.name: 1.0 for c in program.collectives}) is None
+    assert longest_overlap(program.hlo, {c.name: 1.0 for c in program.collectives}) is None

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from shardlab.answers.record import record
-from shardlab.placement import place
-from shardlab.programs import alphabeta
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.local import judge_here
+from shardlens.costs import alphabeta
+from shardlens.placement import place
 
 ASKED = {"id": "0", "variable": None, "items": [{"name": "f", "kind": "calls", "calls": [[8]], "alone": True}]}
 

@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from rattler import MatchSpec
 from rattler.exceptions import InvalidMatchSpecError
+
 from shardlab_authoring import dependencies, lanes
 
 ROOT = Path(__file__).parent.parent

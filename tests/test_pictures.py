@@ -4,19 +4,19 @@ import dataclasses
 import re
 import xml.etree.ElementTree as ElementTree
 
-import hlo_texts
 import jax
 import pytest
 
+import hlo_texts
 from shardlab.errors import ShardlabError
-from shardlab.pictures.charts.memory import show_memory
-from shardlab.pictures.charts.roofline import Work, matmul, show_roofline
-from shardlab.pictures.charts.timeline import show_schedule, ticks, timelines
-from shardlab.pictures.drawing import Picture
 from shardlab.pictures.lattice import show_mesh
-from shardlab.pictures.rings.exchange import show_collective
-from shardlab.programs.program import Memory, Program
-from shardlab.programs.reading.collectives import Collective, read_collectives
+from shardlens.charts.drawing import Picture
+from shardlens.charts.memory import show_memory
+from shardlens.charts.roofline import Work, matmul, show_roofline
+from shardlens.charts.timeline import show_schedule, ticks, timelines
+from shardlens.programs.program import Memory, Program
+from shardlens.reading.collectives import Collective, read_collectives
+from shardlens.rings.exchange import show_collective
 
 AUTO = jax.sharding.AxisType.Auto
 

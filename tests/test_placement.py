@@ -11,7 +11,7 @@ import pytest
 
 from shardlab.errors import ShardlabError
 from shardlab.pictures.draw import show
-from shardlab.placement import Placement, place, placement_of
+from shardlens.placement import Placement, place, placement_of
 
 P = jax.P
 MESHES = ({"x": 8}, {"x": 2, "y": 4}, {"x": 4, "y": 2}, {"x": 2, "y": 2, "z": 2})

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 
 import pytest
+
 from shardlab_authoring import portable
 
 HEAD = """

@@ -15,6 +15,7 @@ from typing import Any
 
 import nbformat
 import pytest
+
 from shardlab_authoring.portable import isa
 from shardlab_grader.own import new
 from shardlab_grader.records.store import Record
@@ -30,7 +31,7 @@ print(np.asarray(jax.jit(lambda x: jnp.exp(x) * x + x)(x)).tobytes().hex())
 GUARDED = """
 import jax, jax.numpy as jnp, numpy as np
 import shardlab as sl
-from shardlab.testing import assert_communicates
+from shardlens.guards.assertions import assert_communicates
 jax.config.update("jax_num_cpu_devices", 8)
 mesh = jax.make_mesh((4, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
 at = lambda *entries: jax.NamedSharding(mesh, jax.P(*entries))

@@ -10,8 +10,8 @@ import pytest
 
 import shardlab as sl
 from shardlab.errors import ShardlabError
-from shardlab.pictures.drawing import fill
 from shardlab.pictures.product import COLOURS
+from shardlens.charts.drawing import fill
 
 P = jax.P
 

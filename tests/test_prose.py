@@ -13,13 +13,13 @@ import re
 import symtable
 from collections.abc import Iterator
 
-import asked
 import jupytext
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
+import asked
 from shardlab_course.chapters import CHAPTERS
 from shardlab_course.editions import edition, header, numbers
 from shardlab_course.editions.stub import BEGIN, END, has_region

@@ -18,6 +18,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from rattler import MatchSpec
+
 from shardlab_authoring import lanes
 
 ROOT = pathlib.Path(__file__).parents[1]

@@ -11,15 +11,15 @@ from typing import Any
 import jax
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
-from sample_questions import CALLED, PROGRAM
 
+from sample_questions import CALLED, PROGRAM
 from shardlab.answers.record import record
-from shardlab.raised import TEXT, raised_at
 from shardlab_course.checking import feedback
 from shardlab_judge.judging import judge
 from shardlab_judge.references import References
 from shardlab_judge.responses import LINES, error_of
 from shardlab_judge.verdict import Finding, Verdict
+from shardlens.exceptions import TEXT, raised_at
 
 Load = Callable[[str], Any]
 HEAD = "import jax, jax.numpy as jnp\nfrom jax import lax, P\n"

@@ -1,4 +1,4 @@
-"""Stored TPU compilations: written where there is a compiler, shown where there is none."""
+"""Stored TPU compilations: stored_json where there is a compiler, shown where there is none."""
 
 import importlib.util
 import json
@@ -11,10 +11,10 @@ import pytest
 
 from shardlab import records
 from shardlab.errors import ShardlabError
-from shardlab.programs import topology
-from shardlab.programs.inspection import inspect
-from shardlab.programs.stored import Recorded, written
 from shardlab.records import recorded
+from shardlens.compilers import topology
+from shardlens.programs.inspection import inspect
+from shardlens.programs.stored import Recorded, stored_json
 
 needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 
@@ -43,7 +43,7 @@ def without_libtpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def keep(folder: Path, name: str, **changes: Any) -> None:
     """A record, here of the CPU's program, as if it were a TPU's."""
-    raw = {**written(inspect(total, argument()), "v5e:2x4"), "libtpu": "0.1", "date": "2026-01-02", **changes}
+    raw = {**stored_json(inspect(total, argument()), "v5e:2x4"), "libtpu": "0.1", "date": "2026-01-02", **changes}
     (folder / f"{name}.json").write_text(json.dumps(raw))
 
 
@@ -78,7 +78,7 @@ def test_a_record_of_another_target(without_libtpu: Path) -> None:
 
 @needs_libtpu
 def test_a_record_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the compiler and SHARDLAB_KEEP_RECORDS the record is written; without the variable nothing is."""
+    """With the compiler and SHARDLAB_KEEP_RECORDS the record is stored_json; without the variable nothing is."""
     monkeypatch.setattr(records, "FOLDER", tmp_path / "records")
     program = recorded("sum", total, argument(), target="v5e:2x4")
     assert not (tmp_path / "records").exists() and program.platform == "tpu"

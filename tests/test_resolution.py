@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from einshard_oracle import index_map
 
+from einshard_oracle import index_map
 from shardlab.errors import ShardingError
 from shardlab.expressions.counts import nearest, root
 from shardlab.expressions.parsing import parse
 from shardlab.expressions.resolution import Resolution, axis_spec, resolve, resolve_on
-from shardlab.placement import place
+from shardlens.placement import place
 
 MESH = (("data", 4), ("model", 2))
 

@@ -1,4 +1,4 @@
-"""The five packages, in the order in which they build on one another: imports point one way, and never in a circle."""
+"""The six rooms, in the order in which they build on one another: imports point one way, and never in a circle."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ import pathlib
 import re
 from collections.abc import Iterator, Mapping
 
-import asked
 import pytest
 
+import asked
 from shardlab_course import own
 
 ROOT = pathlib.Path(__file__).parents[1]
 ROOMS = {
+    "shardlens": ROOT / "lens" / "src",
     "shardlab": ROOT / "src",
     "shardlab_judge": ROOT / "src",
     "shardlab_course": ROOT / "src",
     "shardlab_grader": ROOT / "grader",
     "shardlab_authoring": ROOT / "grader",
 }
-LOOKS_UP = {"shardlab"}
-"""The one module that names a later room: the table of public names, which imports it when a student asks for it."""
 CHAPTER = re.compile(r"shardlab_course\.ch(\d\d)")
 LARGEST, FULLEST = 400, 15
 
@@ -75,7 +74,7 @@ def circle(graph: Mapping[str, set[str]]) -> list[str]:
     return next((found for name in graph if (found := visit(name, []))), [])
 
 
-@pytest.mark.parametrize("name", sorted(set(ASKED) - LOOKS_UP))
+@pytest.mark.parametrize("name", sorted(ASKED))
 def test_imports_point_one_way(name: str) -> None:
     """A module imports nothing of a later room, not even inside a function."""
     order = list(ROOMS)
@@ -97,14 +96,26 @@ def test_a_chapters_module_says_what_it_is(name: str) -> None:
     assert re.match(rf"Chapter {int(CHAPTER.match(name)[1])}(, .+|'s .+): .+\.$", first) and not others
 
 
-def test_the_exception_is_lazy() -> None:
-    """Importing the laboratory imports nothing else of ours."""
-    assert list(imports("shardlab", lazy=False)) == []
-
-
 def test_no_circle() -> None:
-    """No module is imported, over others, by what it imports."""
-    assert circle({name: set(imports(name, lazy=False)) for name in ASKED}) == []
+    """No module is imported, over others, by what it imports, be it inside a function or for its types alone."""
+    assert circle({name: set(imports(name, lazy=True)) for name in ASKED}) == []
+
+
+@pytest.mark.parametrize("name", sorted(name for name in ASKED if not name.startswith("shardlens")))
+def test_the_lens_is_entered_by_its_door(name: str) -> None:
+    """The other rooms import public names from `shardlens` itself, and no module of it."""
+    nodes = list(ast.walk(ast.parse(MODULES[name].read_text())))
+    asked = [
+        node.module for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shardlens")
+    ]
+    asked += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    assert [module for module in asked if module.startswith("shardlens.")] == []
+
+
+@pytest.mark.parametrize("name", sorted(name for name in ASKED if name.startswith("shardlens")))
+def test_the_lens_knows_nothing_of_the_course(name: str) -> None:
+    """No word of it names a later room."""
+    assert not any(room in MODULES[name].read_text() for room in ROOMS if room != "shardlens")
 
 
 def test_a_circle_is_found() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from shardlab.expressions.rules import dry_run
 from shardlab.expressions.sharding import einshard
-from shardlab.programs.inspection import inspect
+from shardlens.programs.inspection import inspect
 
 nnx = pytest.importorskip("flax.nnx")
 

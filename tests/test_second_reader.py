@@ -1,4 +1,4 @@
-"""All readers of HLO against a second reading of XLA's serialised module: every stored text and every record."""
+"""The lens's readers of HLO against a second reading of XLA's serialised module: every record of a page's TPU program."""
 
 import base64
 import collections
@@ -6,13 +6,12 @@ import json
 import zlib
 from pathlib import Path
 
-import hlo_texts
 import pytest
-from programs import reading
 
+import test_arithmetic
+from programs import reading
 from shardlab import records
 
-STORED = {path.stem: path for path in sorted(hlo_texts.FOLDER.glob("*.txt"))}
 RECORDS = {path.stem: path for path in sorted(records.FOLDER.glob("*.json"))}
 
 
@@ -21,16 +20,11 @@ def of_record(path: Path) -> str:
     return zlib.decompress(base64.b85decode(json.loads(path.read_text())["hlo"])).decode()
 
 
-@pytest.mark.parametrize("name", STORED)
-def test_stored_text(name: str) -> None:
-    """In each stored text all readers find the collectives that the second reader finds."""
-    reading.agree(STORED[name].read_text())
-
-
 @pytest.mark.parametrize("name", RECORDS)
 def test_record(name: str) -> None:
     """In each record of a TPU program, too."""
     reading.agree(of_record(RECORDS[name]))
+    test_arithmetic.agree(of_record(RECORDS[name]))
 
 
 def test_a_program_of_many_gathers() -> None:
@@ -61,10 +55,3 @@ def test_started_in_a_computation_of_its_own() -> None:
     """XLA may wrap any operation into a start and a done: one collective, begun by the start."""
     mine, other = reading.agree(ASYNC)
     assert [(c.name, c.executions) for c in mine] == [("gather", 1)] and [seen.site for seen in other.runs] == ["start"]
-
-
-def test_each_reader_is_looked_at() -> None:
-    """A collective that is left out, or counted twice, is found out."""
-    text = STORED["v5e_overlapped"].read_text()
-    with pytest.raises(AssertionError):
-        reading.agree(text.replace('chain_id="0"', 'chain_id="1"', 1))

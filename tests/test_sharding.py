@@ -9,14 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from einshard_oracle import index_map
 from jax.sharding import AxisType, Mesh, NamedSharding
 
+from einshard_oracle import index_map
 from shardlab.errors import ShardingError
 from shardlab.expressions.inverse import expression
 from shardlab.expressions.sharding import einshard, make_sharding, spec
-from shardlab.placement import placement_of
-from shardlab.programs.inspection import inspect
+from shardlens.placement import placement_of
+from shardlens.programs.inspection import inspect
 
 P = jax.P
 NAMES = ("data", "model")

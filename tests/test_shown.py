@@ -8,10 +8,10 @@ import pathlib
 from typing import Any
 
 import pytest
-from shardlab_grader.classes import restore
-from shardlab_grader.inside.shown import bound, given, left_out, read, without_magics
 
 from shardlab_course.editions import edition, header
+from shardlab_grader.classes import restore
+from shardlab_grader.inside.shown import bound, given, left_out, read, without_magics
 
 ROOT = pathlib.Path(__file__).parents[1]
 CHAPTERS = {path.stem: path for path in edition.chapters(ROOT)}

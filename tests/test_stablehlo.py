@@ -11,11 +11,11 @@ from jax._src.lib import _jax
 from jax._src.lib.mlir import ir
 from jax._src.lib.mlir.dialects import hlo
 from jax.interpreters import mlir
-from sample_questions import PROGRAM, P, contraction, product
 
+from sample_questions import PROGRAM, P, contraction, product
+from shardlab.answers.context import situation
 from shardlab.answers.record import record
-from shardlab.programs import stablehlo
-from shardlab.programs.situation import situation
+from shardlens.export import stablehlo
 
 CASE = PROGRAM.items[0].cases[0]
 HEAD = "module attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32"

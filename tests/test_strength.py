@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from strength import recorded, recording, table
 from strength.copies import Copy, copied
 from strength.faults import Fault, drawn, planted, sites

@@ -6,8 +6,8 @@ import ast
 import pathlib
 
 import pytest
-from reach import untouched
 
+from reach import untouched
 from shardlab.answers import in_the_box
 from shardlab.errors import ShardlabError
 from shardlab_course import answers

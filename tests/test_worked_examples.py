@@ -8,15 +8,15 @@ from typing import Any
 
 import jax
 import pytest
-from corpus import verdict
-from variants import of, samples
 
 import shardlab as sl
+from corpus import verdict
 from shardlab.answers.record import record
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking import examples, progress_file
 from shardlab_course.checking.local import judge_here
 from shardlab_judge.items.program import ProgramItem
+from variants import of, samples
 
 ROOT = pathlib.Path(__file__).parents[1]
 NAMED = {miss.id: question for question in QUESTIONS.values() for item in question.items for miss in item.misconceptions}

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import variants
-from variants import REFERENCE, Sample
-
 from shardlab.processes import launching, recorded
+from variants import REFERENCE, Sample
 
 
 def any_answer(source: str, name: str, arguments: list[Any]) -> Any:

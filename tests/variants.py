@@ -7,7 +7,6 @@ import pathlib
 from collections.abc import Mapping
 
 import asked
-
 from shardlab_course import chapters, own
 from shardlab_course.answers import REFERENCE as REFERENCE
 from shardlab_course.answers import Sample as Sample

@@ -45,9 +45,8 @@ def beside(root: pathlib.Path, chapter: int) -> str:
 
 def references(root: pathlib.Path, chapter: int) -> str:
     """Which references are not those of its solution; what equal programs cost is not measured again."""
-    from shardlab_grader.classes.notebook import Settings
-
     from shardlab_authoring import packaged
+    from shardlab_grader.classes.notebook import Settings
 
     with tempfile.TemporaryDirectory() as cache:
         settings = Settings(cache=pathlib.Path(cache))

@@ -66,7 +66,7 @@ def renewed(kept: Sequence[Mapping[str, Any]], found: Iterable[Mapping[str, Any]
 
 
 def _facts(program: Program, mesh: Any, arrays: Sequence[Any], right: Any, target: str | None) -> dict[str, Any]:
-    from shardlab.testing.facts import facts
+    from shardlens import facts
 
     return facts(lambda *given: program.f(mesh, *given), *arrays, right=right, target=target)
 

@@ -13,14 +13,13 @@ import re
 import sys
 import tempfile
 
-from shardlab_grader.classes.notebook import Settings
-from shardlab_grader.own.templates import FUNCTION, MANUAL, PROGRAM, Template, modules
-
 from shardlab.errors import ShardlabError
 from shardlab_authoring import packaged
 from shardlab_course import own
 from shardlab_course.chapters import CHAPTERS
 from shardlab_course.editions import edition
+from shardlab_grader.classes.notebook import Settings
+from shardlab_grader.own.templates import FUNCTION, MANUAL, PROGRAM, Template, modules
 from shardlab_judge.items.program import ProgramItem
 
 ID = re.compile(r"(\d+)\.(\d+)")

@@ -15,12 +15,12 @@ import tempfile
 from collections.abc import Sequence
 
 from nbformat import NotebookNode
-from shardlab_grader.classes.notebook import Settings
-from shardlab_grader.releases import references
 
 from shardlab_authoring import lanes
 from shardlab_course.chapters import question
 from shardlab_course.editions import edition, header
+from shardlab_grader.classes.notebook import Settings
+from shardlab_grader.releases import references
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question
 

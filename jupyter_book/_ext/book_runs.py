@@ -15,10 +15,11 @@ from typing import Any
 
 from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
-from shardlab_authoring import executed
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
+
+from shardlab_authoring import executed
 
 COLUMNS = ("page", "ran at (UTC)", "seconds", "ended")
 

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from shardlab.errors import ShardlabError
-from shardlab.programs.topology import accelerators, host_settings
+from shardlens import accelerators, host_settings
 
 if TYPE_CHECKING:
     import jax

@@ -1,46 +1,17 @@
-"""The one error class of Shardlab: what happened, where, and how to mend it."""
+"""Mistakes that their reader can mend: the lens's error under the course's name for it, and one of expressions."""
 
+from __future__ import annotations
 
-class ShardlabError(Exception):
-    """A mistake that its reader can mend.
+from shardlens import LensError as ShardlabError
 
-    Args:
-        reference: kebab-case id, one per kind of mistake; a heading of the errors page.
-        what: one sentence with the offending value.
-        where: as the reader typed it, with the sizes on both sides.
-        mend: what to try.
-    """
-
-    def __init__(self, reference: str, what: str, *, where: str, mend: str) -> None:
-        self.reference, self.what, self.where, self.mend = reference, what, where, mend
-        super().__init__(str(self))
-
-    def __str__(self) -> str:
-        lines = [f"[{self.reference}] {self.what}"]
-        for label, text in (("where:", self.where), ("mend: ", self.mend)):
-            first, *rest = text.splitlines() or [""]
-            lines += [f"  {label} {first}", *(f"         {line}" for line in rest)]
-        return "\n".join(lines)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.reference, self.what, self.where, self.mend)
-
-    # IPython and notebooks show what this returns in place of a traceback, which would lead through our own files.
-    def _render_traceback_(self) -> list[str]:
-        from shardlab.raised import raised_at
-
-        return [*raised_at(self).splitlines(), f"{type(self).__name__}:", *str(self).splitlines()]
+__all__ = ["ShardingError", "ShardlabError"]
 
 
 class ShardingError(ShardlabError):
     """A mistake in a sharding expression, or in what it is applied to. `where` quotes it with carets below."""
 
-    def within(self, *context: str) -> "ShardingError":
+    def within(self, *context: str) -> ShardingError:
         """The same mistake with more said of its place, beside the quoted expression."""
         quoted, *carets = self.where.split("\n")
         where = "\n".join(["   ".join([quoted, *filter(None, context)]), *carets])
         return type(self)(self.reference, self.what, where=where, mend=self.mend)
-
-
-def _rebuild(kind: type[ShardlabError], reference: str, what: str, where: str, mend: str) -> ShardlabError:
-    return kind(reference, what, where=where, mend=mend)

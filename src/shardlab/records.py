@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from shardlab.errors import ShardlabError
-from shardlab.programs.inspection import inspect
-from shardlab.programs.program import Program
-from shardlab.programs.stored import read, written
 from shardlab.recording import recording
+from shardlens import Program, inspect
+from shardlens import read_stored as read
+from shardlens import stored_json as written
 
 FOLDER = Path(__file__).parent / "records"
 KEEP = "SHARDLAB_KEEP_RECORDS"

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Placement, Spec
 from shardlab_judge.costs import Cost
+from shardlens import Axes, Placement, Spec
 
 Values = Callable[[np.random.Generator, tuple[int, ...], Sequence[np.ndarray]], np.ndarray]
 
@@ -42,7 +42,7 @@ class Case:
         outputs: the spec that each output must have; `None` where any placement is right.
         explicit: whether the mesh axes are Explicit instead of Auto.
         terms: for each output the mesh axes over which it must be left unreduced; nowhere unless given.
-        lapack: whether programs may call LAPACK, as `jnp.linalg.solve` does: see `shardlab.programs.lapack`.
+        lapack: whether programs may call LAPACK, as `jnp.linalg.solve` does: see `shardlens.export.lapack`.
         slow: the mesh axis whose wires are slow: what is sent along it has a budget of its own.
     """
 
@@ -119,15 +119,15 @@ class Observed:
 
     @property
     def price(self) -> int:
-        """Payload bytes per device that the program moves: see `shardlab.programs.reading.collectives.price`."""
-        from shardlab.programs.reading.collectives import price
+        """Payload bytes per device that the program moves: see `shardlens.reading.collectives.price`."""
+        from shardlens import price
 
         return price(self.collectives)
 
     @property
     def slow(self) -> int:
         """The part of the price that collectives have which cross the case's slow axis; 0 where no axis is slow."""
-        from shardlab.programs.reading.collectives import crossing, price
+        from shardlens import crossing, price
 
         return price(crossing(self.collectives, self.case.axes, self.case.slow)) if self.case.slow else 0
 
@@ -144,14 +144,14 @@ class Observed:
     @functools.cached_property
     def largest(self) -> int:
         """Bytes of the largest array that the compiled program makes, or is given, on a device."""
-        from shardlab.programs.reading.calls import largest
+        from shardlens import largest_array as largest
 
         return largest(self.hlo)
 
     @functools.cached_property
     def beside(self) -> int | None:
         """FLOPs of matrix products that every collective has beside it, neither before nor after; `None`: nobody knows."""
-        from shardlab.programs.reading.overlap import overlaps
+        from shardlens import overlaps
 
         found = overlaps(self.hlo, {c.name for c in self.collectives}) if self.collectives else ()
         return None if found is None else min((o.beside for o in found), default=0)

@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from shardlab.sources import STUDENT, name_of
 from shardlab_judge.causes.raised import likely
 from shardlab_judge.question import Check, Item, Misconception
 from shardlab_judge.verdict import Finding
+from shardlens import WRITER as STUDENT
+from shardlens import name_of_file as name_of
 
 MOST = 5
 """Lines that a finding shows of those that communicate."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Placement, Spec
 from shardlab_judge.question import Response
+from shardlens import Axes, Placement, Spec
 
 MOST = 20_000
 """Elements of one array; an exercise needs a few hundred."""

@@ -11,14 +11,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from shardlab.placement import Placement
-from shardlab.programs import lapack, stablehlo
-from shardlab.programs.compiler.handed import own_lines
-from shardlab.programs.inspection import read_program
-from shardlab.programs.situation import situation
-from shardlab.programs.terms import placed_of
+from shardlab.answers.context import situation
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.inputs import other_numbers
+from shardlens import Placement, lapack, own_lines, placed_of, read_program, stablehlo
 
 QUICK: dict[str, str | int] = {"xla_backend_optimization_level": "0", "xla_cpu_parallel_codegen_split_count": 1}
 """Compiling costs a quarter of what it does otherwise, and collectives, sizes and their order are the same: LLVM's level and

@@ -8,10 +8,10 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.expressions.resolution import Resolution, resolve, resolve_on
-from shardlab.placement import Axes, Placement, place
 from shardlab_judge.findings import raised, short
 from shardlab_judge.question import Item
 from shardlab_judge.verdict import Finding
+from shardlens import Axes, Placement, place
 
 Shape = tuple[int, ...]
 AS_VALUE = {"kind": "value", "predicted": False}

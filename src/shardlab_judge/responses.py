@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.placement import Placement
 from shardlab_judge.question import Response
+from shardlens import Placement
 
 DEPTH, PARTS, TEXT, KEY, WHOLE = 16, 20_000, 10_000, 200, 2**127
 TYPE, MESSAGE, LINE, LINES, WIDTH, OPERATIONS = 100, 2000, 1500, 12, 160, 4_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Literal
 
-from shardlab.placement import Placement
+from shardlens import Placement
 
 KEYS = {"misconception": "miss"}
 """Fields of a finding that have another name in JSON."""

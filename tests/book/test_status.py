@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from strength import table
 
 ROOT = Path(__file__).parents[2]

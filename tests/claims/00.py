@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import jax
 import numpy as np
-from claims.claim import CPU, V5E, claim
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 
 MESH = jax.make_mesh((8,), ("x",), axis_types=(AxisType.Auto,))
 EVERYWHERE = NamedSharding(MESH, jax.P())

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from claims.claim import CPU, V5E, claim
 from jax.sharding import AxisType, Mesh, NamedSharding
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 
 P = jax.P
 AUTO = (AxisType.Auto, AxisType.Auto)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
-from claims.claim import CPU, V5E, claim
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 
 P = jax.P
 MESH = jax.make_mesh((4, 2), ("x", "y"), (AxisType.Explicit, AxisType.Explicit))

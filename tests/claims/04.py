@@ -5,11 +5,11 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from claims.claim import CPU, V5E, claim
 from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 
 AUTO = (AxisType.Auto, AxisType.Auto)
 MESH = jax.make_mesh((4, 2), ("x", "y"), AUTO)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
-from claims.claim import CPU, V5E, claim
 from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 
 RNG = np.random.default_rng(5)
 ARRAYS = [RNG.normal(size=shape).astype("float32") for shape in ((8, 128), (128, 256), (256, 64))]

@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from claims.claim import CPU, V5E, claim
 from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 
 MESH = jax.make_mesh((2, 4), ("x", "y"), (AxisType.Explicit, AxisType.Explicit))
 LOOSE = jax.make_mesh((2, 4), ("x", "y"), (AxisType.Auto, AxisType.Auto))

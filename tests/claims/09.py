@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from claims.claim import CPU, V5E, claim
 from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 
 LINE = jax.make_mesh((8,), ("model",), (AxisType.Auto,))
 T, D, F = 256, 1024, 4096

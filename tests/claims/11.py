@@ -10,12 +10,12 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from claims.claim import CPU, V5E, claim
 from jax import P
 from jax.ad_checkpoint import checkpoint_name
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 from shardlab_course.chapters import QUESTIONS, folder
 from shardlab_judge.references import References
 

@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from claims.claim import CPU, V5E, claim
 from jax import P
 from jax.sharding import AxisType
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 
 LINE = jax.make_mesh((8,), ("x",), (AxisType.Auto,))
 LEFT = [(d, (d - 1) % 8) for d in range(8)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from claims.claim import CPU, V5E, claim
 from jax import P
 from jax.sharding import AxisType
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 
 LINE = jax.make_mesh((8,), ("x",), (AxisType.Auto,))
 RNG = np.random.default_rng(13)

@@ -6,13 +6,13 @@ from typing import Any
 
 import jax
 import numpy as np
-from claims.claim import claim
 from jax.experimental import mesh_utils, topologies
 from jax.sharding import AxisType
 
 import shardlab as sl
-from shardlab.programs.topology import devices as slice_of
-from shardlab.programs.topology import host_settings
+from claims.claim import claim
+from shardlens.compilers.topology import devices as slice_of
+from shardlens.compilers.topology import host_settings
 
 SLICE, NARROW = "v5e:4x4", "v5e:2x4"
 

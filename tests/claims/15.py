@@ -8,11 +8,11 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from claims.claim import CPU, V5E, claim
 from jax import P
 from jax.sharding import AxisType
 
 import shardlab as sl
+from claims.claim import CPU, V5E, claim
 from shardlab_course.ch15.ex06.designs import family
 from shardlab_course.chapters import folder
 

@@ -14,9 +14,9 @@ import jax
 import nbformat
 import pytest
 from packaging.specifiers import SpecifierSet
-from shardlab_authoring import lanes
 
 from shardlab.devices import OLDEST_JAX
+from shardlab_authoring import lanes
 from shardlab_course.editions import header
 
 ROOT = pathlib.Path(__file__).parents[2]

@@ -7,14 +7,14 @@ from typing import Any
 
 import jax
 import pytest
-from variants import REFERENCE, Sample, of
 
 import shardlab as sl
 from shardlab.answers.record import record
-from shardlab.programs.topology import devices
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking import elsewhere, predictions
 from shardlab_judge.items.program import ProgramItem
+from shardlens.compilers.topology import devices
+from variants import REFERENCE, Sample, of
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 

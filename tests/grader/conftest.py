@@ -9,6 +9,8 @@ import types
 from collections.abc import Iterable, Iterator
 
 import pytest
+
+from shardlab_course.editions import edition, header
 from shardlab_grader.classes import jobs
 from shardlab_grader.classes.notebook import Job
 from shardlab_grader.classes.stages import Graded
@@ -16,8 +18,6 @@ from shardlab_grader.releases import references, release
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox.box import RunScript
 from shardlab_grader.sandbox.servers import Servers
-
-from shardlab_course.editions import edition, header
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question

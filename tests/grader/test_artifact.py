@@ -9,9 +9,9 @@ import pathlib
 from typing import Any
 
 import pytest
+
 from shardlab_grader.border.artifact import CellError, Recording, Refused, content, parse, read
 from shardlab_grader.border.entries import entry, said
-
 from shardlab_judge.items.program import MODULE
 
 VALUE = {"name": "v", "kind": "value", "predicted": False}

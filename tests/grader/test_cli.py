@@ -11,6 +11,9 @@ import jupytext.cli
 import nbgrader.api
 import pytest
 from click.testing import CliRunner, Result
+
+import shardlab
+from shardlab.errors import ShardlabError
 from shardlab_grader import cli, statuses
 from shardlab_grader.classes import classroom
 from shardlab_grader.demo import sampling
@@ -22,9 +25,6 @@ from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox.box import Mode
-
-import shardlab
-from shardlab.errors import ShardlabError
 from shardlab_judge.verdict import Finding, Verdict
 
 from .conftest import NAME, ROOT

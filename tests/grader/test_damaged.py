@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner
+
+from shardlab.errors import ShardlabError
 from shardlab_grader import cli
 from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.releases import places
-
-from shardlab.errors import ShardlabError
 
 from .conftest import NAME
 

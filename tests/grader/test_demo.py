@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 from click.testing import CliRunner
+
 from shardlab_grader.cli import main
 
 

@@ -11,10 +11,11 @@ import pytest
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import default as exchange
+from traitlets.config import Config
+
 from shardlab_grader.classes import classroom
 from shardlab_grader.nbgrader.course import quiet
 from shardlab_grader.records.submissions import SECRET, stage
-from traitlets.config import Config
 
 from .conftest import NAME
 

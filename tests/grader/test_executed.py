@@ -5,8 +5,8 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from shardlab_authoring import executed
 
+from shardlab_authoring import executed
 from shardlab_course.editions import header
 
 from .conftest import SYLLABUS

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports.figures import FEW, Cause, Figures, Group, Guess, Loss, State, figures, state
-
 from shardlab_judge import question as declared
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem

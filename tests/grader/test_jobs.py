@@ -12,6 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+import shardlab
+from shardlab.errors import ShardlabError
 from shardlab_grader.border import artifact
 from shardlab_grader.classes import notebook, stages
 from shardlab_grader.classes.jobs import run_all
@@ -24,9 +27,6 @@ from shardlab_grader.sandbox.box import Limits, RunScript
 from shardlab_grader.sandbox.servers import Servers
 from shardlab_grader.sandbox.student_package import student_package
 from where import names_in_tmp
-
-import shardlab
-from shardlab.errors import ShardlabError
 
 pytestmark = pytest.mark.sandbox
 

@@ -8,10 +8,10 @@ import pathlib
 from typing import Any
 
 import pytest
+
 from shardlab_grader.classes.judging import Findings, Judging, Shared
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.sandbox.box import Outcome, Sandbox
-
 from shardlab_judge.verdict import Verdict
 
 FINDINGS = [

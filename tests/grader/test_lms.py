@@ -15,13 +15,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from click.testing import CliRunner, Result
+
+from shardlab.errors import ShardlabError
 from shardlab_grader import cli
 from shardlab_grader.lms import archives
 from shardlab_grader.lms.archives import Collected
 from shardlab_grader.lms.sheets import PRESETS, Sheet
 from shardlab_grader.sandbox import box as sandbox
-
-from shardlab.errors import ShardlabError
 
 from .conftest import NAME
 

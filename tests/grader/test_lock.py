@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 import pytest
 from click.testing import CliRunner
-from shardlab_grader import cli, statuses
-from shardlab_grader.records import lock
 
 from shardlab.errors import ShardlabError
+from shardlab_grader import cli, statuses
+from shardlab_grader.records import lock
 
 HOLD = """
 import pathlib, sys

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pathlib
 
 import pytest
+
+from shardlab_course.editions import edition
 from shardlab_grader.classes import classroom
 from shardlab_grader.nbgrader.course import Course, quiet
 from shardlab_grader.releases.release import Release, release
 from shardlab_grader.reports import report
-
-from shardlab_course.editions import edition
 
 from .conftest import NAME
 from .test_nbgrader import silent

@@ -8,14 +8,14 @@ import tomllib
 
 import pytest
 from click.testing import CliRunner, Result
+
+from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition, header
 from shardlab_grader import cli
 from shardlab_grader.by_hand import rubric
 from shardlab_grader.classes import classroom
 from shardlab_grader.nbgrader.course import Course, quiet
 from shardlab_grader.releases.release import Release
-
-from shardlab.errors import ShardlabError
-from shardlab_course.editions import edition, header
 
 from .conftest import NAME, ROOT
 from .test_manual import hand_in, made  # noqa: F401 (a fixture)

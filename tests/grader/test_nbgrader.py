@@ -21,6 +21,10 @@ import sqlalchemy
 from click.testing import CliRunner
 from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.apps import AutogradeApp, GenerateAssignmentApp
+
+from shardlab.errors import ShardlabError
+from shardlab_course import dependence
+from shardlab_course.editions import edition
 from shardlab_grader import cli
 from shardlab_grader.classes import classroom, jobs, stages
 from shardlab_grader.classes.restore import job_cells, owners, restore
@@ -30,10 +34,6 @@ from shardlab_grader.records import changes, forgetting
 from shardlab_grader.records.changes import Change
 from shardlab_grader.records.submissions import handed_in, submissions
 from shardlab_grader.releases.release import Release, release
-
-from shardlab.errors import ShardlabError
-from shardlab_course import dependence
-from shardlab_course.editions import edition
 
 from .conftest import NAME
 

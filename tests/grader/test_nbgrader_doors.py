@@ -15,13 +15,13 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.apps import AutogradeApp, GenerateAssignmentApp, GenerateFeedbackApp
+
+from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition
 from shardlab_grader.classes import classroom
 from shardlab_grader.records import lock
 from shardlab_grader.releases import references
 from shardlab_grader.releases.release import Release, release
-
-from shardlab.errors import ShardlabError
-from shardlab_course.editions import edition
 
 from .conftest import NAME
 from .test_nbgrader import command, grade, grades, hand_in, made, text_of  # noqa: F401 (fixtures among them)

@@ -11,12 +11,12 @@ import subprocess
 import sys
 
 import pytest
-from shardlab_authoring import new_question
-from shardlab_grader.own import templates
 
 from shardlab.errors import ShardlabError
+from shardlab_authoring import new_question
 from shardlab_course.chapters import CHAPTERS
 from shardlab_course.editions import edition
+from shardlab_grader.own import templates
 from shardlab_judge.items.program import ProgramItem
 
 ROOT = pathlib.Path(__file__).parent.parent.parent

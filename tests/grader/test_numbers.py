@@ -7,9 +7,9 @@ import re
 
 import nbformat
 import pytest
-from shardlab_authoring import executed, quoted
 
 from shardlab.errors import ShardlabError
+from shardlab_authoring import executed, quoted
 from shardlab_course.editions import edition, header, numbers
 
 from .conftest import SYLLABUS

@@ -17,18 +17,18 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 from nbgrader.api import Gradebook
+
+from shardlab.errors import ShardlabError
+from shardlab_course import answers, chapters, dependence, own
 from shardlab_grader import cli
 from shardlab_grader.classes import judging
 from shardlab_grader.classes.notebook import Settings, student_sandbox
 from shardlab_grader.own import check, new
 from shardlab_grader.releases import places
 from shardlab_grader.releases.release import Release
-from test_distribution import build
-
-from shardlab.errors import ShardlabError
-from shardlab_course import answers, chapters, dependence, own
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
+from test_distribution import build
 
 from .test_scheduler import Cluster, started  # noqa: F401 (a fixture)
 

@@ -7,11 +7,11 @@ import re
 
 import nbformat
 import pytest
-from shardlab_grader import nbgrader_plugin
-from shardlab_grader.nbgrader import doors, pages
 from traitlets.config import Config
 
 from shardlab_course.editions import edition, header
+from shardlab_grader import nbgrader_plugin
+from shardlab_grader.nbgrader import doors, pages
 
 from .conftest import ROOT
 

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from click.testing import CliRunner
+
 from shardlab_grader import cli
 from shardlab_grader.plain import plain, quoted
 from shardlab_grader.records import changes

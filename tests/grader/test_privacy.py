@@ -15,6 +15,9 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 from nbgrader.apps.dbapp import DbStudentRemoveApp
+
+from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition
 from shardlab_grader import cli
 from shardlab_grader.classes import classroom, jobs
 from shardlab_grader.nbgrader.course import Course, quiet
@@ -25,9 +28,6 @@ from shardlab_grader.records.submissions import submissions
 from shardlab_grader.releases.release import Release, keep_out_of_git, release
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox import box as sandbox
-
-from shardlab.errors import ShardlabError
-from shardlab_course.editions import edition
 from shardlab_judge.verdict import Finding, Verdict
 
 from .conftest import NAME, ROOT

@@ -12,16 +12,16 @@ import time
 from typing import Any
 
 import pytest
+
 import sample_questions
 import variants
+from shardlab_course.chapters import QUESTIONS
 from shardlab_grader.border import artifact, entries
 from shardlab_grader.border.entries import Refused
 from shardlab_grader.classes import notebook, stages
 from shardlab_grader.classes.judging import Shared
 from shardlab_grader.classes.notebook import Cell, Job, Settings
 from shardlab_grader.sandbox.box import Limits, RunScript
-
-from shardlab_course.chapters import QUESTIONS
 from shardlab_judge.judging import judge
 
 SEED = 11

@@ -7,9 +7,9 @@ import pathlib
 import nbformat
 import pytest
 from nbformat import NotebookNode
-from shardlab_authoring import quoted
 
 from shardlab.errors import ShardlabError
+from shardlab_authoring import quoted
 
 CELLS = (
     ("markdown", "# Sums\n\nOf 12 rows each device has 3."),

@@ -11,15 +11,15 @@ import shutil
 from html.parser import HTMLParser
 
 import pytest
-import sample_questions
 from rich.console import Console
+
+import sample_questions
+from shardlab_course.editions import header
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports import report, report_page
 from shardlab_grader.reports.figures import Cause, Exercise, Figures, Group, Guess, Loss, Pair
 from shardlab_grader.reports.live import Board, remaining
 from shardlab_grader.reports.report import Row, row, summary
-
-from shardlab_course.editions import header
 from shardlab_judge.verdict import Finding, Part, Verdict
 
 PASSED = Verdict("4.1", "passed", (Part("classify", "V", 2.0, 2.0),))

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+import shardlab
 from shardlab_grader.border.artifact import Recording, read
 from shardlab_grader.classes.notebook import Cell, Job, Settings, run, run_ours
 from shardlab_grader.sandbox.box import Limits, Outcome, RunScript, cold
-
-import shardlab
 
 pytestmark = pytest.mark.sandbox
 

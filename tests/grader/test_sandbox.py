@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from shardlab.errors import ShardlabError
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox import mounts
 from shardlab_grader.sandbox.box import Limits, MiB, Mount, Outcome, Sandbox, interpreter, limits_in_force, probe, run
 from shardlab_grader.sandbox.mounts import NOBODY
 from shardlab_grader.sandbox.servers import Servers
 from where import names_in_tmp
-
-from shardlab.errors import ShardlabError
 
 pytestmark = pytest.mark.sandbox
 

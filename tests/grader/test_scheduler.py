@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
+
+from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition
 from shardlab_grader.classes import classroom, cluster
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.records.submissions import submissions
 from shardlab_grader.releases.release import Release, release
 from variants import of
-
-from shardlab.errors import ShardlabError
-from shardlab_course.editions import edition
 
 ROOT = pathlib.Path(__file__).parents[2]
 CHAPTER = "01"

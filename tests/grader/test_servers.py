@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 
 import pytest
+
 from shardlab_grader.sandbox import servers as module
 from shardlab_grader.sandbox.box import Limits, Mount, Outcome, Sandbox, interpreter
 from shardlab_grader.sandbox.servers import Servers

@@ -8,11 +8,11 @@ import subprocess
 import sys
 
 import pytest
+
 from shardlab_grader.records import store
 from shardlab_grader.records.store import Record, Store
-
-from shardlab.placement import place
 from shardlab_judge.verdict import Finding, Part, Verdict
+from shardlens.placement import place
 
 SHOWN = place((8, 4), {"x": 2}, ("x", None))
 FINDING = Finding("a", "S", "Other devices hold it.", pictures=(SHOWN, SHOWN))

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+
 from shardlab_authoring.portable import unprivileged
 
 from .conftest import NAME, ROOT

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+
 from shardlab_grader.sandbox import watch
 
 MiB = 2**20

@@ -8,9 +8,9 @@ import pathlib
 
 import nbformat
 import pytest
-from shardlab_grader.demo import sampling
 
 from shardlab_course.editions import edition, header
+from shardlab_grader.demo import sampling
 
 from .harness import HERE, ROOT, Course
 from .test_hostile import unfair_total

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import pytest
+
 from shardlab_grader.sandbox.mounts import tool
 
 from .cases import answers

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 
 import pytest
+
 from shardlab_grader import statuses
 from shardlab_grader.plain import plain
 

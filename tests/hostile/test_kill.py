@@ -12,6 +12,7 @@ import random
 import sqlite3
 
 import pytest
+
 from shardlab_grader import statuses
 
 from .cases import POINTS, Case, answers, damaged, deserved, folder

@@ -10,12 +10,12 @@ import time
 
 import nbformat
 import pytest
-from shardlab_grader.classes.restore import job_cells, restore
-from shardlab_grader.nbgrader import pages
-from shardlab_grader.records.submissions import Unreadable, each, handed_in, parse, stage
 
 from shardlab_course.editions import edition
 from shardlab_course.editions.header import Syllabus
+from shardlab_grader.classes.restore import job_cells, restore
+from shardlab_grader.nbgrader import pages
+from shardlab_grader.records.submissions import Unreadable, each, handed_in, parse, stage
 
 from . import notebooks
 from .cases import NAME, RIGHT, Case, Notebook, answered

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from jax import P, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
-from sample_questions import PROGRAM
 
+from sample_questions import PROGRAM
 from shardlab.answers.record import record
 from shardlab_course.checking import feedback
 from shardlab_judge.causes.raised import TABLE, likely
@@ -146,7 +146,7 @@ def test_the_cause_is_told(mistake: str) -> None:
         ("TypeError: ndarray has no sharding", "no-sharding"),
         ("LookupError: no such entry in cases, which has 'a'", "other-entries"),
         ("RuntimeError: `host_callback` is gone", "host-callback"),
-        ("LaboratoryCalled: shardlab.placement.show was called", "laboratory-called"),
+        ("LaboratoryCalled: shardlens.placement.show was called", "laboratory-called"),
         ("ValueError: Received incompatible devices for jitted computation", "other-mesh"),
         ("ValueError: passed to with_sharding_constraint can only refer to Auto axes", "constraint-on-explicit"),
     ],

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sample_questions import question
 
+from sample_questions import question
 from shardlab.answers.record import record
-from shardlab.placement import place
 from shardlab_course.checking.feedback import html, text
 from shardlab_judge.cases import axes
 from shardlab_judge.items.expression import ExpressionItem
@@ -16,6 +15,7 @@ from shardlab_judge.judging import judge
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 from shardlab_judge.references import References
 from shardlab_judge.verdict import Verdict
+from shardlens.placement import place
 
 MESH = axes(data=2, model=4)
 ROWS = place((16, 8), axes(x=2, y=4), ("y",))

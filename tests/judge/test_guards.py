@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from shardlab_authoring import guards
 
 import shardlab as sl
 from shardlab.answers.record import record
 from shardlab.errors import ShardlabError
+from shardlab_authoring import guards
 from shardlab_course.chapters import QUESTIONS
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.judging import judge

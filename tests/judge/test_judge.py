@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
-from sample_questions import CALLED, CHOSEN, PLACED, P
 
+from sample_questions import CALLED, CHOSEN, PLACED, P
 from shardlab.answers.record import record
 from shardlab_course.checking.feedback import html, text
 from shardlab_judge.judging import judge

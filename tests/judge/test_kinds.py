@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from sample_questions import PROGRAM, question
-from shardlab_grader.border.entries import entry, refused
 
 import shardlab as sl
+from sample_questions import PROGRAM, question
 from shardlab.answers import record as recording
 from shardlab.answers.record import RECORDERS, record
 from shardlab_course import chapters
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking import local
+from shardlab_grader.border.entries import entry, refused
 from shardlab_judge import items, responses
 from shardlab_judge import question as questions
 from shardlab_judge.findings import explained

@@ -8,8 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from shardlab.placement import Spec, place
-from shardlab.programs.reading.collectives import Collective
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.causes import places, prices
 from shardlab_judge.causes.programs import recognised
@@ -18,6 +16,8 @@ from shardlab_judge.causes.returned import where
 from shardlab_judge.causes.values import likely
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import WrongCost, WrongValues
+from shardlens.placement import Spec, place
+from shardlens.reading.collectives import Collective
 
 MESH = axes(x=4, y=2)
 

@@ -6,8 +6,8 @@ import inspect
 
 import jax
 import pytest
-from sample_questions import PROGRAM, P, product
 
+from sample_questions import PROGRAM, P, product
 from shardlab.answers.record import record
 from shardlab_judge import responses
 from shardlab_judge.judging import judge

@@ -8,8 +8,8 @@ import pathlib
 
 import jax
 import pytest
-from shardlab_authoring import lanes, packaged
 
+from shardlab_authoring import lanes, packaged
 from shardlab_course.chapters import CHAPTERS, folder
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.references import References

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sample_questions import LAUNCHED, batches, gathered
 
+from sample_questions import LAUNCHED, batches, gathered
 from shardlab.answers.record import record
-from shardlab.placement import place
 from shardlab.processes import recorded
 from shardlab_course.checking import feedback
 from shardlab_judge.cases import axes
@@ -19,6 +18,7 @@ from shardlab_judge.judging import judge
 from shardlab_judge.launches import Launch, seen
 from shardlab_judge.question import Check
 from shardlab_judge.verdict import Finding
+from shardlens.placement import place
 
 OVER_BOTH = (("dcn", "ici"),)
 

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from sample_questions import PROGRAM, P, product, question
 
+from sample_questions import PROGRAM, P, product, question
+from shardlab.answers.exporting import exported
 from shardlab.answers.record import record
-from shardlab.programs.exporting import exported
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.judging import judge

@@ -9,13 +9,13 @@ from typing import Any
 import jax
 import pytest
 
-from shardlab.programs import lapack, stablehlo
-from shardlab.programs.inspection import read_program
-from shardlab.programs.situation import situation
+from shardlab.answers.context import situation
 from shardlab_course.chapters import QUESTIONS, reference_of
 from shardlab_judge import measuring
 from shardlab_judge.cases import Case
 from shardlab_judge.items.program import ProgramItem
+from shardlens.export import lapack, stablehlo
+from shardlens.programs.inspection import read_program
 
 FIRST = {q.id: item for q in QUESTIONS.values() for item in q.items[:1] if isinstance(item, ProgramItem)}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import pytest
-from sample_questions import P, question
 
+from sample_questions import P, question
 from shardlab.answers.record import record
 from shardlab_judge.cases import Case, Input, axes
 from shardlab_judge.items.program import ProgramItem

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from shardlab_grader.classes import classroom
-from shardlab_grader.releases import release
 
 from grader import conftest as small
 from shardlab_course.editions import edition
+from shardlab_grader.classes import classroom
+from shardlab_grader.releases import release
 
 from .conftest import TOKEN, lab
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shardlab.answers.exporting import exported
 from shardlab.answers.record import record
-from shardlab.programs.exporting import exported
 from shardlab_authoring.mutants import answers
 from shardlab_judge.cases import Case
 from shardlab_judge.costs import Cost

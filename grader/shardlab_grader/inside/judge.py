@@ -37,7 +37,7 @@ EMPTY: dict[str, Any] = {"question": "", "status": "failed", "parts": [], "findi
 def warm() -> None:
     """What judging needs initialised once, before a server forks; no backend of JAX is started."""
     if "jax" in sys.modules:
-        from shardlab.programs.warming import warm_jax
+        from shardlens import warm_jax
 
         warm_jax(public=False)
 

@@ -139,7 +139,7 @@ class Runner:
         self._taken: set[tuple[str, str]] = set()
         # Before any cell: when this fails the fault is ours, and nothing has been written.
         from shardlab.answers import in_the_box, record
-        from shardlab.raised import raised_at
+        from shardlens import raised_at
 
         self._raised_at = raised_at
         self._entry_of, self._predictions, self._left_out = record.record, in_the_box.GIVEN, _beside("shown").left_out
@@ -286,7 +286,7 @@ def warm() -> None:
     for name in dir(shardlab):
         getattr(shardlab, name)
     if "jax" in sys.modules:
-        from shardlab.programs.warming import warm_jax
+        from shardlens import warm_jax
 
         warm_jax(public=True)
 

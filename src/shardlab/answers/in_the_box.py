@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from shardlab.answers.record import is_open
-from shardlab.placement import Placement
+from shardlens import Placement
 
 GIVEN: dict[str, dict[str, Any]] = {}
 """What was predicted in this session, by question and item."""

@@ -7,11 +7,11 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from shardlab.answers.exporting import TODO, Entry, error, exported, unfiltered
 from shardlab.answers.own import alone
 from shardlab.expressions.rules import match
-from shardlab.placement import placement_of
 from shardlab.plain import plain
-from shardlab.programs.exporting import TODO, Entry, error, exported, unfiltered
+from shardlens import placement_of
 
 MISSING: Entry = {"missing": True}
 

@@ -14,7 +14,7 @@ from shardlab.errors import ShardingError
 from shardlab.expressions.parsing import parse
 from shardlab.expressions.quote import Fault, sharding_error
 from shardlab.expressions.resolution import Shape, axes_text, resolve, resolve_on, shape_text
-from shardlab.placement import Axes, Spec
+from shardlens import Axes, Spec
 
 Where = Mesh | AbstractMesh | Any
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shardlab.expressions.counts import nearest, parts
 from shardlab.expressions.pattern import Pattern
 from shardlab.expressions.quote import Fault, Span, either, shown
-from shardlab.placement import Axes
+from shardlens import Axes
 
 
 def mesh_missing(pattern: Pattern) -> Fault:

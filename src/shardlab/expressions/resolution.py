@@ -11,7 +11,7 @@ from shardlab.expressions import counts, misfits
 from shardlab.expressions.parsing import parse
 from shardlab.expressions.pattern import Element, Pattern
 from shardlab.expressions.quote import sharding_error
-from shardlab.placement import Axes, Spec
+from shardlens import Axes, Spec
 
 Shape = tuple[int, ...]
 

@@ -16,7 +16,7 @@ from jax.sharding import AbstractMesh, Mesh, NamedSharding
 from shardlab.errors import ShardingError
 from shardlab.expressions.arrays import is_array, shard
 from shardlab.expressions.meshes import placing, where
-from shardlab.tables import Table
+from shardlens import Table
 
 Rules = Sequence[tuple[str, str]] | Mapping[str, str]
 COLUMNS = ("path", "shape", "expression", "shard shape", "bytes per device")

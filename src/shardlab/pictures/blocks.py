@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from shardlab.errors import ShardlabError
-from shardlab.pictures import drawing
-from shardlab.pictures.drawing import INK, MONO, Picture, fill
-from shardlab.placement import Axes, Index, place, placement_of
+from shardlens import INK, MONO, Axes, Index, Picture, drawing, fill, place, placement_of
 
 MOST_DEVICES, MOST_ELEMENTS = 16, 64
 LETTER, EDGE, PAGE = 6.0, 6.0, 740.0

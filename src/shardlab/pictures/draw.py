@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shardlab.errors import ShardlabError
-from shardlab.pictures import drawing, markup, picture, terminal
-from shardlab.pictures.drawing import Picture
-from shardlab.placement import Placement, placement_of
+from shardlab.pictures import markup, picture, terminal
+from shardlens import Picture, Placement, drawing, placement_of
 
 SIDE = 220.0
 """Pixels of the longer side of an array that is drawn beside others."""

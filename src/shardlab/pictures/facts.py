@@ -6,8 +6,7 @@ import dataclasses
 import math
 import re
 
-from shardlab.pictures import drawing
-from shardlab.placement import Placement
+from shardlens import Placement, drawing
 
 
 @dataclasses.dataclass(frozen=True)

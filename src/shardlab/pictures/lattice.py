@@ -9,10 +9,8 @@ from collections.abc import Collection, Iterator
 from html import escape
 from typing import Any
 
-from shardlab.pictures import drawing, terminal
-from shardlab.pictures.drawing import Picture, fill
-from shardlab.pictures.rings import grid as ring_grid
-from shardlab.placement import Axes
+from shardlab.pictures import terminal
+from shardlens import Axes, Picture, drawing, fill, ring_grid
 
 MOST = 256
 ACROSS, DOWN, WIDE, TALL = 62.0, 50.0, 36.0, 26.0

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Sequence
 from html import escape
 
-from shardlab.pictures import drawing, facts, picture, svg, terminal
+from shardlab.pictures import facts, picture, svg, terminal
 from shardlab.pictures.picture import Panel
-from shardlab.placement import Placement
+from shardlens import Placement, drawing
 
 
 def headed(placement: Placement, title: str | None) -> str:

@@ -7,8 +7,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 
-from shardlab.pictures.drawing import brackets
-from shardlab.placement import Index, Placement, Slice
+from shardlens import Index, Placement, Slice, brackets
 
 MOST_PANELS = 16
 MOST_BLOCKS = 256

@@ -11,8 +11,7 @@ from types import FrameType
 from typing import Any
 
 from shardlab.errors import ShardlabError
-from shardlab.pictures.drawing import Picture, named
-from shardlab.placement import Placement, Slice, placement_of
+from shardlens import Picture, Placement, Slice, named, placement_of
 
 WIDEST = 150.0
 GAP = 10.0

@@ -7,9 +7,8 @@ import itertools
 import math
 from html import escape
 
-from shardlab.pictures import drawing
 from shardlab.pictures.picture import Block, Panel
-from shardlab.placement import Slice
+from shardlens import Slice, drawing
 
 CHARACTER, LINE = 8.5, 19.0
 TICK = 6.7

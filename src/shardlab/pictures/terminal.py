@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from shardlab.pictures import drawing, facts, picture
+from shardlab.pictures import facts, picture
 from shardlab.pictures.picture import Panel
-from shardlab.placement import Placement
+from shardlens import Placement, drawing
 
 PREFERRED = 80
 WIDEST = 110

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from shardlab.placement import Placement, placement_of
 from shardlab.plain import plain
+from shardlens import Placement, placement_of
 
 
 def as_json(value: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes, Spec
 
 LINE, WIDE = axes(x=8), axes(x=4, y=2)
 

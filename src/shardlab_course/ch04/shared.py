@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.shared import products
 from shardlab_course.shared.products import product, same, shape
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Misconception, WrongCost, WrongProgram, WrongValues
+from shardlens import Axes, Spec
 
 
 def matmul_case(mesh: Axes, size: tuple[int, int, int], left: Spec, right: Spec, out: Spec | None = None) -> Case:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from shardlab.placement import Axes
 from shardlab_judge.cases import Observed, axes
 from shardlab_judge.items.layout import Situation
 from shardlab_judge.question import WrongCost
+from shardlens import Axes
 
 
 def mlp(X: Any, W1: Any, W2: Any) -> Any:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec, place
 from shardlab_course.shared.products import product, same, shape
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Misconception, WrongCost, WrongProgram
+from shardlens import Axes, Spec, place
 
 Sizes = tuple[int, ...]
 

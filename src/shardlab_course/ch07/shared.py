@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.question import WrongCost, WrongProgram
+from shardlens import Axes, Spec
 
 LINE, WIDE = axes(x=8), axes(x=4, y=2)
 

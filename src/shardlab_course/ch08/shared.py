@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.shared import rings
 from shardlab_course.shared.manual import LEFT
 from shardlab_course.shared.rings import Made, devices, each, near, only_permutes, whole
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Misconception, WrongCost, WrongProgram, WrongValues
+from shardlens import Axes, Spec
 
 
 def unchanged(x: np.ndarray) -> np.ndarray:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Case, Observed, axes
 from shardlab_judge.question import WrongCost, WrongProgram
+from shardlens import Axes, Spec
 
 COLUMNS: Spec = (None, "model")
 ROWS: Spec = ("model", None)

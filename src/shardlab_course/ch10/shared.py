@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.shared.agreement import Arrays, agrees, wide
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.question import Misconception, WrongCost, WrongProgram
+from shardlens import Axes, Spec
 
 LINE, PLANE, TALL = axes(data=8), axes(data=4, model=2), axes(data=2, model=4)
 ROWS: Spec = ("data", None)

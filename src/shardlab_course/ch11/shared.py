@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.shared.manual import LEFT
 from shardlab_course.shared.products import slice_met
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.question import WrongCost, WrongProgram, WrongValues
+from shardlens import Axes, Spec
 
 Arrays = tuple[np.ndarray, ...]
 LINE, PLANE, TALL = axes(data=8), axes(data=4, model=2), axes(data=2, model=4)

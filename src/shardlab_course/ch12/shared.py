@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
-from shardlab.programs.reading.overlap import Overlap, longest, overlaps
 from shardlab_course.shared.rings import devices, each, largest, only_permutes, whole
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.question import Check, Item
 from shardlab_judge.verdict import Finding
+from shardlens import Axes, Overlap, Spec, overlaps
+from shardlens import longest_overlap as longest
 
 COLUMNS: Spec = (None, "x")
 ROWS: Spec = ("x", None)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Spec
 from shardlab_judge.cases import Case, Observed, axes
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Misconception, WrongCost, WrongProgram, WrongValues
 from shardlab_judge.verdict import Finding
+from shardlens import Spec
 
 LINE, WIDE, TALL = axes(x=8), axes(x=4, y=2), axes(x=2, y=4)
 ROWS: Spec = ("x",)

@@ -14,9 +14,9 @@ import jax
 from shardlab.answers.record import record
 from shardlab.devices import set_up_anew
 from shardlab.errors import ShardlabError
-from shardlab.placement import Placement
 from shardlab_course.checking import examples, progress_file
 from shardlab_course.checking.predictions import predicted
+from shardlens import Placement
 
 DEVICES = 8
 _RECORDING: list[str] = []

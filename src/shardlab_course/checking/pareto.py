@@ -6,10 +6,11 @@ import dataclasses
 import math
 from typing import Any
 
-from shardlab.pictures.charts import chart as charts
-from shardlab.pictures.charts.chart import COLOURS, TONE, Chart
-from shardlab.tables import Table
 from shardlab_judge.costs import Cost, distance
+from shardlens import CHART_COLOURS as COLOURS
+from shardlens import CHART_TONE as TONE
+from shardlens import Chart, Table
+from shardlens import charting as charts
 
 NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ROWS, CELLS = 12, 56

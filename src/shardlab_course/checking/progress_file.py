@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shardlab.errors import ShardlabError
-from shardlab.tables import Table
+from shardlens import Table
 
 NAME = "shardlab-progress.json"
 FIELDS = {"status": str, "points": float | int, "of": float | int, "tries": int, "hints": int, "causes": list}

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_judge.question import Misconception, WrongValues
+from shardlens import Axes, Spec
 
 
 @dataclasses.dataclass(frozen=True)

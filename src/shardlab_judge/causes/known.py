@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import place
 from shardlab_judge.cases import Observed
 from shardlab_judge.inputs import wide
 from shardlab_judge.question import Item, Misconception
+from shardlens import place
 
 NEARER = 5
 """How many times as near a program's values must be to a known wrong answer's as to the right ones: what is wrong in another

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shardlab.placement import Placement
 from shardlab_judge.question import Misconception
+from shardlens import Placement
 
 IDS = frozenset(
     {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from shardlab.programs.reading.collectives import price
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
+from shardlens import price
 
 HALF = ("bfloat16", "float16")
 

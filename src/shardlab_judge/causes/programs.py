@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from shardlab.placement import place
 from shardlab_judge.cases import Observed
 from shardlab_judge.causes import places, prices, values
 from shardlab_judge.causes.known import find_misconception
 from shardlab_judge.costs import Cost
 from shardlab_judge.inputs import wide
 from shardlab_judge.question import Item, Misconception
+from shardlens import place
 
 
 def recognised(item: Item, observed: Observed, letter: str, cost: Cost | None = None) -> Misconception | None:

@@ -192,7 +192,7 @@ def likely(text: str, line: str = "") -> Misconception | None:
 
     Args:
         text: its type and its message, `"KeyError: 'x'"`.
-        line: where it was raised, as `shardlab.raised` tells it.
+        line: where it was raised, as `shardlens.exceptions` tells it.
     """
     for id, pattern, said in TABLE:
         if found := re.search(pattern, f"{text}\n{line}", re.DOTALL):

@@ -14,7 +14,6 @@ import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.placement import Spec, place
 from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.causes.known import find_misconception
@@ -23,6 +22,7 @@ from shardlab_judge.findings import describe, explained
 from shardlab_judge.items.program import ProgramItem, admit_program, judge_program
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.verdict import Finding
+from shardlens import Spec, place
 
 ARITHMETIC = 1.25
 """FLOPs of a device, as a multiple of those of the leanest design on the front."""
@@ -177,7 +177,7 @@ def cost_of(observed: Observed) -> Cost:
 
 def measured_front(item: DesignItem, case: Case) -> Front:
     """The front in one case, from the compiled programs of all designs that fit in the room there is."""
-    from shardlab.programs.exporting import exported
+    from shardlab.answers.exporting import exported
 
     costs: dict[str, Cost] = {}
     for name, design in item.designs.items():

@@ -7,11 +7,11 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.expressions.parsing import parse
-from shardlab.placement import Axes, Placement
 from shardlab_judge.items.placement import judge_placement
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.reading import AS_VALUE, placed, unread
 from shardlab_judge.verdict import Finding
+from shardlens import Axes, Placement
 
 COUNT = "Multiplied, the numbers must make the number of devices; which number goes where follows from what is asked for."
 

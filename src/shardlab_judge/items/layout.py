@@ -15,16 +15,16 @@ import numpy as np
 
 from shardlab.errors import ShardlabError
 from shardlab.expressions.resolution import Resolution
-from shardlab.placement import Axes, Placement
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.costs import flops_text, more
 from shardlab_judge.findings import describe, explained, short
 from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
 from shardlab_judge.reading import AS_VALUE, Shape, resolved, unread
 from shardlab_judge.verdict import Finding
+from shardlens import Axes, Placement
 
 if TYPE_CHECKING:
-    from shardlab.programs.program import Program
+    from shardlens import Program
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _program(function: Callable[..., Any], case: Situation, found: tuple[Resolut
     import jax
     from jax.sharding import AxisType, Mesh, NamedSharding
 
-    from shardlab.programs.inspection import read_program
+    from shardlens import read_program
 
     specs = []
     for (_, shape), resolution in zip(case.shapes, found):

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from shardlab.placement import Placement
 from shardlab_judge import responses
 from shardlab_judge.causes import places
 from shardlab_judge.findings import explained
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.verdict import Finding
+from shardlens import Placement
 
 
 @dataclasses.dataclass(frozen=True)

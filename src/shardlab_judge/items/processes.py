@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import place
 from shardlab_judge import responses
 from shardlab_judge.findings import checked, explained, raised, short, spec_text
 from shardlab_judge.launches import Global, Launch, Seen, seen
 from shardlab_judge.question import Check, Item, Judged, Misconception, Response, Setting
 from shardlab_judge.verdict import Finding
+from shardlens import place
 
 Difference = tuple[str, str, str, str]
 SOURCE = 50_000

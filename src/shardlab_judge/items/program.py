@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import place
 from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.causes import places
@@ -27,6 +26,7 @@ from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, lo
 from shardlab_judge.inputs import hidden_inputs, wide
 from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
 from shardlab_judge.verdict import Finding
+from shardlens import place
 
 MODULE = 256 * 1024
 OUTPUTS, PATH = 64, 200
@@ -127,7 +127,7 @@ def judge_program(item: ProgramItem, case: Case, response: Response, costs: Cost
     # Here and not above: the grader's own process reads manifests and the border by this module, and starts without JAX.
     import jax
 
-    from shardlab.programs import stablehlo
+    from shardlens import stablehlo
 
     if "module" not in response:
         error = response.get("error", {"type": "", "message": "still `...`"})

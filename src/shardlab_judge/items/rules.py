@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from shardlab.errors import ShardlabError
-from shardlab.placement import Axes, Placement, Spec, place
 from shardlab_judge.findings import explained, raised, short
 from shardlab_judge.items.calls import admit_calls
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.reading import Shape, placed, unread
 from shardlab_judge.verdict import Finding
+from shardlens import Axes, Placement, Spec, place
 
 ITEMSIZE = 4
 

@@ -6,13 +6,13 @@ import random
 
 import numpy as np
 
-from shardlab.placement import place
 from shardlab_judge.cases import Case, Input, axes
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question
+from shardlens.placement import place
 
 HINTS = ("one", "two", "three")
 SECRET = "key-that-only-the-judge-knows"

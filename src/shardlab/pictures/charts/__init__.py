@@ -1,1 +1,1 @@
-"""Charts: costs, memory, roofline and schedule."""
+"""Where cells look for the frame of a chart."""

@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_judge.cases import Case, Input
+from shardlens import Axes
 
 MESHES: tuple[Axes, ...] = ((("x", 8),), (("x", 4), ("y", 2)), (("x", 2), ("y", 4)))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from shardlab.placement import place
 from shardlab_course.ch00.ex03 import oracle as of
 from shardlab_course.ch00.shared import operations
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
+from shardlens import place
 
 
 def moved(observed: Observed, kind: str) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from shardlab.placement import Axes, Placement, Spec, place
 from shardlab_judge.cases import axes
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.question import Misconception, Question, WrongValues
+from shardlens import Axes, Placement, Spec, place
 
 Shape = tuple[int, ...]
 Order = Sequence[int] | None

@@ -170,7 +170,7 @@ def as_long_as_the_spec():
 @wrong("-", 0)
 def asks_the_laboratory():
     """The laboratory's index maps say it."""
-    from shardlab.placement import place
+    from shardlens import place
 
     def bytes_per_device(shape, dtype, mesh, spec):
         placed = place(tuple(shape), tuple(mesh.items()), tuple(tuple(e) if isinstance(e, list) else e for e in spec))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from shardlab.placement import place
 from shardlab_judge.cases import axes
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.items.value import Believed, ValueItem, why
 from shardlab_judge.question import Question, WrongProgram, WrongValues
+from shardlens import place
 
 MECHANISM = why(
     "What decides whether a device changes its rows?",

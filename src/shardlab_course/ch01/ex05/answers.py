@@ -246,7 +246,7 @@ def tuple_order():
 @wrong("-", 0)
 def asks_the_laboratory():
     """The laboratory's index maps say it."""
-    from shardlab.placement import place
+    from shardlens import place
 
     def local_slice(coordinates, mesh, shape, spec):
         device = 0

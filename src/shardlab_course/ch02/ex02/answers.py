@@ -168,7 +168,7 @@ def as_in_a_tree():
 @wrong("-", 0)
 def asks_the_laboratory():
     """The model of the laboratory."""
-    from shardlab.programs import alphabeta
+    from shardlens import alphabeta
 
     def time_all_gather(V, n, bandwidth, latency, bidirectional):
         return alphabeta.all_gather(V, n, bandwidth, latency, bidirectional)
@@ -177,7 +177,7 @@ def asks_the_laboratory():
 @wrong("-", 0)
 def is_the_laboratorys():
     """The same under another name."""
-    from shardlab.programs import alphabeta
+    from shardlens import alphabeta
 
     time_all_gather = alphabeta.all_gather
 

@@ -6,8 +6,8 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from shardlab.programs.chips import chip
 from shardlab_course.ch02.shared import time_all_gather
+from shardlens import chip
 
 Layer = Mapping[str, Any]
 ChipNumbers = Mapping[str, float]

@@ -239,7 +239,7 @@ def own_reader():
     """The laboratory has this function; it is to be written here."""
     import collections
 
-    from shardlab.programs.reading.collectives import read_collectives
+    from shardlens import read_collectives
 
     def collective_bytes(hlo_text):
         found = collections.Counter()

@@ -8,8 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.programs.reading.collectives import KINDS, read_collectives
-from shardlab.programs.reading.hlo import Array, Instruction, Module, leaves, parse
+from shardlens import COLLECTIVE_KINDS as KINDS
+from shardlens import HloArray as Array
+from shardlens import HloInstruction as Instruction
+from shardlens import HloModule as Module
+from shardlens import hlo_leaves as leaves
+from shardlens import parse_hlo as parse
+from shardlens import read_collectives
 
 
 def bytes_by_kind(text: str) -> dict[str, int]:

@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes
 
 
 def block(x: np.ndarray, up: np.ndarray, down: np.ndarray) -> np.ndarray:

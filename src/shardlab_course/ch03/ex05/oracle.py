@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.layout import Situation
+from shardlens import Axes, Spec
 
 
 def chain(A: Any, B: Any, C: Any, D: Any) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shardlab.placement import Spec
 from shardlab_course.ch03.ex05 import oracle as of
 from shardlab_course.ch03.shared import WIDE
 from shardlab_judge.cases import Observed, axes
 from shardlab_judge.items.layout import LayoutItem
 from shardlab_judge.question import Question, WrongCost
+from shardlens import Spec
 
 
 def _rows(o: Observed) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch03.shared import LINE, WIDE
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 STEPS = 6
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped
 from shardlab_judge.cases import axes
+from shardlens import Axes
 
 
 def fair(facts: Mapping[str, Any]) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shardlab.placement import Axes, Placement, Spec, place
 from shardlab_course.ch05.shared import EIGHTS, GRID, WIDE
 from shardlab_judge.cases import axes
 from shardlab_judge.items.expression import ExpressionItem
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.question import Misconception, Question, WrongProgram, WrongValues
+from shardlens import Axes, Placement, Spec, place
 
 WRONG_MATRIX, WRONG_CUBE, DATA_MODEL = (16, 24), (8, 4, 16), axes(data=4, model=2)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
-from shardlab.placement import Axes, Spec
 from shardlab_judge.items.rules import Tree
+from shardlens import Axes, Spec
 
 
 def megatron(path: str) -> Spec:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shardlab.placement import place
 from shardlab_course.ch05.shared import LINE
 from shardlab_judge.cases import axes
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question, WrongProgram, WrongValues
+from shardlens import place
 
 WRONG_SAYABLE = (
     WrongValues(

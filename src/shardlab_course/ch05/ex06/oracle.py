@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch05.shared import draw_on_mesh
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def network(X: np.ndarray, W1: np.ndarray, W2: np.ndarray) -> np.ndarray:

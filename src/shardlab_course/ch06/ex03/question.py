@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shardlab.placement import Spec
 from shardlab_course.ch06.shared import (
     AMBIGUOUS,
     COLUMNS,
@@ -19,6 +18,7 @@ from shardlab_course.ch06.shared import (
     summed_products,
 )
 from shardlab_judge.question import Misconception, Question, WrongCost
+from shardlens import Spec
 
 WHOLE_SUM = (AMBIGUOUS, WrongCost(
     "sum-left-open", "Each device still holds its own term: the output is unreduced along x, not replicated.",

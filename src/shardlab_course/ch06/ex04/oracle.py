@@ -6,8 +6,8 @@ import random
 import re
 from collections.abc import Callable
 
-from shardlab.programs.reading.collectives import read_collectives
 from shardlab_course.shared.programs import draw_text
+from shardlens import read_collectives
 
 KINDS = "all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute"
 FFT = """HloModule jit_fft, is_scheduled=true, num_partitions=8

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from shardlab.placement import Axes
 from shardlab_course.ch06.ex05 import oracle as of
 from shardlab_course.ch06.shared import AMBIGUOUS, ROWS, explicit, lies, moved, program, right, weight_gathered
 from shardlab_judge.cases import Case, Input
 from shardlab_judge.question import Question, WrongCost, WrongProgram
+from shardlens import Axes
 
 PORTED = (
     WrongProgram(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.shared.products import same
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def layer(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> np.ndarray:

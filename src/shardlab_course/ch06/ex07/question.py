@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from shardlab.placement import Axes
 from shardlab_course.ch06.ex07 import oracle as of
 from shardlab_course.ch06.shared import explicit, lies, moved, program, right
 from shardlab_course.shared import products
 from shardlab_judge.cases import Case, Input
 from shardlab_judge.items.value import Believed, ValueItem, why
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+from shardlens import Axes
 
 COPIES = (
     WrongValues(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Spec, place
+from shardlens import Spec, place
 
 Entry = str | list[str] | None
 Entries = list[Entry]

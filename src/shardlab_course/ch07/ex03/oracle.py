@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch07.shared import case, devices, each, shape
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def vector_case(mesh: Axes, length: int) -> Case:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch07.shared import case, devices, same
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes
 
 TALL = axes(x=2, y=4)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch07.shared import case, devices, each, same
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 TOKENS = 1000
 """Places of a sentence; so many that bfloat16 does not hold the number of a device's words."""

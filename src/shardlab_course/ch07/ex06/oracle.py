@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch07.shared import by_place, case, devices, same, shape
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes, Spec
 
 
 def softmax(x: np.ndarray) -> np.ndarray:

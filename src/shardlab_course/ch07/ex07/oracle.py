@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch07.shared import case
 from shardlab_judge.cases import Case, Input
+from shardlens import Axes, Spec
 
 DAMPING = 16.0
 

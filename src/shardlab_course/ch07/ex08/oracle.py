@@ -6,9 +6,9 @@ import functools
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch07.shared import case, same
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes, Spec
 
 BEST = 2
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from shardlab.placement import Axes
 from shardlab_course.ch09.shared import FOUR, LINE, cut
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.layout import Situation
+from shardlens import Axes
 
 
 def weights_whole(o: Observed) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch09.shared import COLUMNS, ROWS, WHOLE, mlp, reduces, same, size, slices, wide
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def three_layers(X: np.ndarray, W1: np.ndarray, W2: np.ndarray, W3: np.ndarray) -> np.ndarray:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch09.shared import COLUMNS, LINE, ROWS, WHOLE, gathers, off_by, same, size, wide
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def biased(X: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> np.ndarray:

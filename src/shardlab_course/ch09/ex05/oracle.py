@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.verdict import Finding
+from shardlens import Axes, Spec
 
 KEEP = 0.75
 BLOCK = (16, 32)

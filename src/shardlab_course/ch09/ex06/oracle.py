@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from shardlab.placement import Axes
 from shardlab_judge.cases import Observed, axes
 from shardlab_judge.items.layout import Situation
+from shardlens import Axes
 
 
 def swapped(o: Observed) -> bool:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch10.shared import LINE, PLANE, ROWS, slopes
 from shardlab_course.shared.agreement import Arrays, wide
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def unbiased(x: np.ndarray, y: np.ndarray, w1: np.ndarray, w2: np.ndarray) -> Arrays:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch10.shared import LINE, PLANE
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def stacked(w: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch10.shared import LINE, PLANE, ROWS, TINY
 from shardlab_course.shared.agreement import agrees, wide
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def normalised(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, axis: int = 0) -> np.ndarray:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch10.shared import PLANE
 from shardlab_course.shared.agreement import Arrays, agrees, wide
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes, Spec
 
 MODEL_LINE = axes(model=8)
 

@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 
-from shardlab.placement import Spec
 from shardlab_course.ch10.shared import PLANE, STEPS, TALL, training
 from shardlab_judge.cases import Case, Observed
+from shardlens import Spec
 
 NETWORK: tuple[Spec, ...] = ((None, "model"), ("model",), ("model", None), ())
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch10.shared import LINE, PLANE, ROWS
 from shardlab_judge.cases import Case, Input
+from shardlens import Axes
 
 
 def noise(key: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch11.shared import FIRST, LINE, PLANE, ROWS, SECOND, STEPS, Arrays, moved
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def tied_slopes(x: np.ndarray, y: np.ndarray, e: np.ndarray, w: np.ndarray) -> Arrays:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch11.shared import FIRST, MESHES, ROWS, SECOND, TINY, Arrays, moved
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.verdict import Finding
+from shardlens import Axes
 
 GIVEN_AWAY = frozenset({0, 1, 2})
 """The weight and its state in 11.6: what the caller never looks at again."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch12.shared import COLUMNS, ROWS, hop_flops, in_time, products, travels
 from shardlab_course.shared.rings import devices, only_permutes
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.question import Item
 from shardlab_judge.verdict import Finding
+from shardlens import Axes
 
 
 def scatter_case(mesh: Axes, t: int, f: int, d: int) -> Case:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch12.shared import COLUMNS, ROWS, product, waited_for, waiting
 from shardlab_course.shared.rings import devices, each
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def mlp(X: np.ndarray, W1: np.ndarray, W2: np.ndarray) -> np.ndarray:

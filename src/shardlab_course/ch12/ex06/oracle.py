@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from shardlab.programs.reading.hlo import Instruction, parse
+from shardlens import HloInstruction as Instruction
+from shardlens import parse_hlo as parse
 
 Writer = Callable[[list[str]], None]
 """Adds a line to a text."""

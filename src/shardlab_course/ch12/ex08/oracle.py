@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch12.shared import ROWS, in_time, least, product, right, runs
 from shardlab_course.shared.rings import devices
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.question import Item
 from shardlab_judge.verdict import Finding
+from shardlens import Axes
 
 
 def scores(X: np.ndarray, W: np.ndarray) -> np.ndarray:

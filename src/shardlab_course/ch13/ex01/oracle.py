@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from shardlab.placement import Axes
 from shardlab_course.ch13.shared import LINE, TALL, WIDE
 from shardlab_judge.cases import Case, Input
+from shardlens import Axes
 
 
 def signals(mesh: Axes, rows: int, columns: int) -> Case:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch13.shared import LINE, ROWS, WIDE, holds, in_pieces, transformed, wide
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes, Spec
 
 COLUMNS: Spec = (None, "x")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import random
 
-from shardlab.placement import Axes
 from shardlab_course.ch13.shared import TALL, WIDE
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def cube(mesh: Axes, *shape: int) -> Case:

@@ -7,9 +7,9 @@ import random
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch13.shared import LINE, ROWS, WIDE, holds, inverse, right, transformed, whole, wide
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def field(mesh: Axes, rows: int, columns: int) -> Case:

@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch13.shared import LINE, ROWS, STEPS, TALL, WIDE, definite, holds, iterated, wide
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def system(mesh: Axes, n: int) -> Case:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch13 import shared
 from shardlab_course.ch13.shared import LINE, ROWS, WIDE, definite, holds, share, whole, wide
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def matrix(mesh: Axes, n: int) -> Case:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch13.shared import LINE, ROWS, WIDE, definite, holds, wide
 from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes
 
 
 def triangular(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:

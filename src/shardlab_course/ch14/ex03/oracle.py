@@ -7,9 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
-from shardlab.programs.reading.collectives import crossing
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes, Spec, crossing
 
 WIRES, FEW_WIRES = axes(dcn=2, ici=4), axes(dcn=4, ici=2)
 EACH: Spec = (("dcn", "ici"), None)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import place
 from shardlab.processes.recorded import FOLDER
 from shardlab_judge.cases import axes
 from shardlab_judge.launches import Launch, Seen
+from shardlens import place
 
 RUN, STATE = 14, (16, 8)
 

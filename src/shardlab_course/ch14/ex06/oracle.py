@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
-from shardlab.programs.reading.collectives import crossing
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes, Spec, crossing
 
 Arrays = tuple[np.ndarray, ...]
 Grid = list[list[int]]

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch15.shared import moved, softmax
 from shardlab_course.shared.agreement import Arrays, wide
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes, Spec
 
 PLANE, TALL = axes(data=4, model=2), axes(data=2, model=4)
 RATE, KEEP, STEPS, TINY = 0.5, 0.9, 5, 1e-5

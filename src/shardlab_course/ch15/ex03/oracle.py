@@ -7,10 +7,10 @@ import random
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch15.shared import moved
 from shardlab_course.shared.agreement import Arrays, agrees, wide
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes, Spec
 
 STAGES, FEW_STAGES = axes(stage=8), axes(data=2, stage=4)
 

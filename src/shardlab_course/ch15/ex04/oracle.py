@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch15.shared import moved, softmax
 from shardlab_course.shared.agreement import agrees, wide
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes, Spec
 
 EXPERTS, FEW_EXPERTS = axes(expert=8), axes(data=2, expert=4)
 ROOM = 1.25

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from shardlab.placement import place
 from shardlab_course.ch15.ex05 import oracle as of
 from shardlab_course.ch15.shared import COLUMNS, sizes
 from shardlab_course.shared.agreement import agrees, wide
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import WrongCost, WrongValues
+from shardlens import place
 
 CAUSES = {
     "unplaced-state": "an array that nobody placed lies whole on every device",

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from shardlab.placement import Axes, Spec
 from shardlab_course.ch15.shared import COLUMNS, ROWS, WHOLE
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlens import Axes, Spec
 
 LINE, PLANE, TALL = axes(data=8), axes(data=4, model=2), axes(data=2, model=4)
 ROUNDS, CLASSES, TINY = 4, 100, 1e-6

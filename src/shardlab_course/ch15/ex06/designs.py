@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shardlab.placement import Spec
 from shardlab_judge.items.design import Design
+from shardlens import Spec
 
 if TYPE_CHECKING:
     import jax

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shardlab.placement import Axes
 from shardlab_course.ch15.shared import WHOLE
 from shardlab_judge.cases import Case, Input, axes
+from shardlens import Axes
 
 WIDE_XY, TALL_XY = axes(x=2, y=4), axes(x=4, y=2)
 RATE = 0.1

@@ -1,0 +1,1 @@
+"""Charts: costs, memory, roofline and schedule."""

@@ -1,0 +1,92 @@
+"""What all pictures are made of: their record, colours of devices, words for slices, devices and bytes. No JAX here."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from shardlens.placement import Index
+
+PALETTE = ("#77AADD", "#EE8866", "#EEDD88", "#44BB99", "#FFAABB", "#99DDFF", "#BBCC33", "#DDDDDD")
+"""Fills told apart under the common kinds of colour blindness, made for dark labels: Paul Tol's "light" scheme."""
+INK = "#111111"
+MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Picture:
+    """A picture: `text` for terminals, `html` for notebooks and pages."""
+
+    text: str
+    html: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+def framed(inner: str) -> str:
+    """The outermost element."""
+    return f'<div style="color:inherit;background:transparent;font-size:14px;line-height:1.45;margin:.4em 0">{inner}</div>'
+
+
+def fill(device: int) -> str:
+    """The colour of a device; from the ninth on the palette returns in paler tints."""
+    pale = (0.0, 0.5, 0.25)[device // len(PALETTE) % 3]
+    colour = PALETTE[device % len(PALETTE)]
+    return "#" + "".join(f"{round(v + (255 - v) * pale):02X}" for v in bytes.fromhex(colour[1:]))
+
+
+def size(count: int) -> str:
+    """A number of bytes: exact below 10,000 and else in binary units.
+
+    Example:
+        >>> size(4096), size(65536), size(3 << 29)
+        ('4,096 B', '64 KiB', '1.5 GiB')
+    """
+    if count < 10_000:
+        return f"{count:,} B"
+    power = min((count.bit_length() - 1) // 10, 5)
+    return f"{count / 1024**power:,.4g} {('B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB')[power]}"
+
+
+def ids(block: Sequence[int]) -> tuple[str, ...]:
+    """Device ids as short texts; runs of consecutive ids are joined when there are more than 16."""
+    if len(block) <= 16:
+        return tuple(map(str, block))
+    runs: list[list[int]] = []
+    for device in block:
+        if runs and device == runs[-1][-1] + 1:
+            runs[-1].append(device)
+        else:
+            runs.append([device])
+    return tuple(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def named(block: Sequence[int]) -> str:
+    """The devices in words: `device 3`, `devices 1, 3, 5`."""
+    return f"device{'s' * (len(block) != 1)} {', '.join(ids(block))}"
+
+
+def brackets(parts: Iterable[object]) -> str:
+    """`[16, 8]`."""
+    return f"[{', '.join(map(str, parts))}]"
+
+
+def written(index: Index) -> str:
+    """A slice as NumPy writes it: `[0:8, 4:8]`."""
+    return brackets(f"{start}:{stop}" for start, stop in index)
+
+
+def subscript(axes: Sequence[str]) -> str:
+    """Mesh axes as the Scaling Book writes them: `xy` for letters, `data,model` for words."""
+    return ("," if max(map(len, axes), default=0) > 1 else "").join(map(plain, axes))
+
+
+def plain(text: str) -> str:
+    """The text with everything that does not print (control characters, escapes) spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,217 @@
+"""TPU slices that are only described: their names, their devices and meshes over them, without a TPU."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import glob
+import importlib.util
+import itertools
+import math
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from shardlens.costs.chips import TARGETS
+from shardlens.errors import LensError
+from shardlens.placement import Axes
+
+# Slices of chips whose torus has two axes.
+FLAT = ((1, 1), (2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16))
+
+# What libtpu looks for on a TPU host. Without them it asks the metadata server of a cloud and complains on stderr.
+_HOST = {
+    "TPU_SKIP_MDS_QUERY": "1",
+    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    "TPU_WORKER_HOSTNAMES": "localhost",
+    "TPU_ACCELERATOR_TYPE": "v5litepod-8",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A slice of TPU chips: `Target("v5e", (2, 4))` is `"v5e:2x4"`."""
+
+    chip: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Chips in the slice; on the chips that are known here, one device each."""
+        return math.prod(self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.chip}:{'x'.join(map(str, self.shape))}"
+
+
+def parse_target(text: str) -> Target:
+    """The target that `text` names.
+
+    Raises:
+        LensError: the chip is not known, or it comes in no slice of that shape.
+    Example:
+        >>> parse_target("v5p:4x4x4").size
+        64
+    """
+    found = re.fullmatch(r"(v\d+[a-z]?):(\d+(?:x\d+)*)", text)
+    target = Target(found[1], tuple(map(int, found[2].split("x")))) if found else None
+    if target is None or not _exists(target):
+        raise LensError(
+            "unknown-target",
+            f"there is no target {text!r}.",
+            where=f"target={text!r}",
+            mend=f"v5e and v6e come as {', '.join('x'.join(map(str, shape)) for shape in FLAT)};\n"
+            "v4 and v5p as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x4, v5p:4x4x8.",
+        )
+    return target
+
+
+def devices(target: str) -> tuple[Any, ...]:
+    """The slice's devices, which programs are compiled for and cannot run on.
+
+    Raises:
+        LensError: the target is not known, or libtpu is not installed, or it refuses.
+    """
+    return _devices(parse_target(target))
+
+
+def target_mesh(target: str, axes: Mapping[str, int] | Axes, axis_types: Sequence[Any] | None = None) -> Any:
+    """A mesh over the slice, its devices in the order that `jax.make_mesh` would give them on the real one.
+
+    Where mesh axes fit those of the torus only in parts, the torus is split; `jax.make_mesh` does so on v5e alone.
+
+    Args:
+        target: such as "v5e:2x4".
+        axes: mesh axis names and sizes, slowest first.
+        axis_types: `jax.sharding.AxisType` of each axis; Auto unless given.
+    Raises:
+        LensError: the target is not known, libtpu is missing, or the axes do not make up the slice.
+    """
+    import jax
+    from jax.experimental import mesh_utils
+
+    sizes = dict(axes)
+    slice_ = parse_target(target)
+    if math.prod(sizes.values()) != slice_.size:
+        raise size_differs(slice_, sizes)
+    found = list(_devices(slice_))
+    ordered = mesh_utils.create_device_mesh(tuple(sizes.values()), found, allow_split_physical_axes=True)
+    types = tuple(axis_types or (jax.sharding.AxisType.Auto,) * len(sizes))
+    return jax.sharding.Mesh(ordered, tuple(sizes), axis_types=types)
+
+
+@functools.lru_cache(maxsize=32)
+def _devices(target: Target) -> tuple[Any, ...]:
+    import jax
+    from jax.experimental import topologies
+
+    need_libtpu(target)
+    # A v4 chip has two cores, and each is a device of its own unless they are told to be one: 2x2x1 has 8 devices without.
+    options: dict[str, Any] = {"chip_config_name": "megacore"} if target.chip == "v4" else {}
+    if target.size == 1:
+        # By default a host has 2x2x1 chips, and libtpu refuses a slice that these do not divide.
+        options["chips_per_host_bounds"] = [1, 1, 1]
+    try:
+        with host_settings():
+            described = topologies.get_topology_desc(platform="tpu", topology_name=str(target), **options)
+    except jax.errors.JaxRuntimeError as error:
+        raise LensError(
+            "target-refused",
+            f"libtpu does not describe {target}.",
+            where=str(error).splitlines()[0],
+            mend="try a smaller or squarer slice; pip install 'shardlens[tpu]' brings the libtpu that fits this JAX.",
+        ) from error
+    return tuple(described.devices)
+
+
+def need_libtpu(target: Target) -> None:
+    """Nothing, where the TPU compiler is installed.
+
+    Raises:
+        LensError: it is not.
+    """
+    if importlib.util.find_spec("libtpu") is None and "TPU_LIBRARY_PATH" not in os.environ:
+        raise _no_libtpu(target)
+
+
+@contextlib.contextmanager
+def host_settings() -> Iterator[None]:
+    """While libtpu loads: environment variables that keep it quiet, where there is no TPU and the user has set none."""
+    # Where there are chips (/dev/vfio under VFIO, else /dev/accel), libtpu needs the truth about their host.
+    if any(os.path.exists(path) for path in ("/dev/accel0", "/dev/vfio/0")):
+        yield
+        return
+    added = {name: value for name, value in _HOST.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+def accelerators() -> int:
+    """TPU chips or NVIDIA GPUs of this machine, counted by their files, without starting them."""
+    # Not by `jax.devices()`: once a backend has started, the number of CPU devices is fixed. Chips are /dev/vfio/* under
+    # VFIO, else /dev/accel*; without libtpu JAX cannot use them.
+    chips = glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*")
+    if chips and importlib.util.find_spec("libtpu"):
+        return len(chips)
+    return len(glob.glob("/dev/nvidia[0-9]*"))
+
+
+def _exists(target: Target) -> bool:
+    pod = TARGETS[target.chip].pod if target.chip in TARGETS else ()
+    if len(pod) == 2:
+        return target.shape in FLAT
+    if len(target.shape) != len(pod) or any(size > most for size, most in zip(target.shape, pod)):
+        return False
+    *front, last = target.shape
+    return all(size == 2 or size % 4 == 0 for size in front) and (last in (1, 2) or last % 4 == 0) and min(target.shape) > 0
+
+
+def axes_text(axes: Iterable[tuple[str, int]]) -> str:
+    """Names and sizes as error messages write them: `x=2, y=4`."""
+    return ", ".join(f"{name}={size}" for name, size in axes)
+
+
+def size_differs(target: Target, axes: Mapping[str, int], where: str = "") -> LensError:
+    """The error of a mesh that is not as large as the slice."""
+    size = math.prod(axes.values())
+    return LensError(
+        "target-size",
+        f"axes {axes_text(axes.items())} do not make up the {target.size} chips of {target}.",
+        where=where or f"target='{target}'   {axes_text(axes.items())} makes {size}",
+        mend=(f"choose a slice of {size} chips, or " if _comes(target.chip, size) else "no slice has so many chips: ")
+        + f"say which sizes the axes have there: axes={{{_example(target, axes)}}}.",
+    )
+
+
+def _comes(chip: str, size: int) -> bool:
+    """Whether the chip comes in a slice of so many."""
+    parts = [n for n in range(1, size + 1) if size % n == 0]
+    shapes = [*itertools.product(parts, repeat=2), *itertools.product(parts, repeat=3)]
+    return any(math.prod(shape) == size and _exists(Target(chip, shape)) for shape in shapes)
+
+
+def _example(target: Target, axes: Mapping[str, int]) -> str:
+    fits = len(axes) == len(target.shape)
+    sizes = target.shape if fits else (target.size, *(1 for _ in list(axes)[1:]))
+    return ", ".join(f"{name!r}: {size}" for name, size in zip(axes, sizes))
+
+
+def _no_libtpu(target: Target) -> LensError:
+    here = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    able = sys.platform == "linux" and platform.machine() == "x86_64"
+    install = "pip install 'shardlens[tpu]' (a download of 213 MB); without it, leave out target=."
+    elsewhere = "libtpu exists for Linux on x86-64 only: use such a machine or Colab; without it, leave out target=."
+    return LensError(
+        "no-libtpu",
+        "compiling for a TPU needs libtpu, the TPU compiler, which is not installed here.",
+        where=f"target='{target}'   {here}",
+        mend=install if able else elsewhere,
+    )

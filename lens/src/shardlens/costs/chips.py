@@ -1,0 +1,172 @@
+"""What one chip can do: a small table of peak rates, each with where it was read. No JAX here."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from shardlens.errors import LensError
+from shardlens.tables import Table
+
+_SPECS = "scaling-book, Part 2 (How to Think About TPUs), table under 'TPU specs'"
+_LINKS = (
+    "scaling-book, Part 2, table of ICI bandwidth per link, one-way; "
+    "its first edition has 5e10 for v5e, 1e11 for v5p and v6e"
+)
+_TORUS = "scaling-book, Part 2, 'TPU Networking': 2D torus for v5e and v6e, 3D torus for v4p and v5p"
+_HOP = "scaling-book, Part 3 (Sharded Matrices), 'A note on ICI latency': typically around 1us a hop"
+_GPU = "scaling-book, Part 12 (How to Think About GPUs), 'Summary of GPU specs'"
+_NODE = "scaling-book, Part 12, 'At the node level': 18 NVLinks of 25 GB/s each way, 8 GPUs on switches"
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Chip:
+    """Peak rates of one chip, each with where it was read: all that is known of a chip stands here, and nowhere else.
+
+    Args:
+        name: as scaling-book writes it, without "TPU".
+        peak: operations a second by element type: "bf16", and "int8" or "fp8" where the chip has them. Half of that of
+            "bf16", or less, is what f32 gets.
+        hbm_bandwidth: bytes a second between the chip and its memory.
+        hbm_bytes: bytes of that memory; a gigabyte is 1e9.
+        link_bandwidth: bytes a second over one link, one way. A ring has a link on either side, hence twice that.
+        torus_axes: axes of the torus that the links form; 0 for chips on a switch.
+        pod: the largest slice that links connect.
+        hop_latency: seconds from one chip to its neighbour, however few the bytes.
+        sources: for each of these fields, where its number was read; of `peak` for each element type.
+        target: the name under which its compiler knows it; empty where none compiles for it here.
+        aliases: other names, among them JAX's (`jax.Device.device_kind`).
+    Example:
+        >>> chip("v5e").peak["int8"] / chip("v5e").flops
+        2.0
+    """
+
+    name: str
+    peak: Mapping[str, float] = dataclasses.field(hash=False)
+    hbm_bandwidth: float
+    hbm_bytes: float
+    link_bandwidth: float
+    torus_axes: int
+    pod: tuple[int, ...]
+    hop_latency: float
+    sources: tuple[tuple[str, str], ...]
+    target: str = ""
+    aliases: tuple[str, ...] = ()
+
+    def is_ring(self, size: int) -> bool:
+        """Whether an axis of `size` chips closes to a ring, so that both directions carry bytes.
+
+        Source: scaling-book, Part 2, note on bidirectional bandwidth: a full axis of 16 on v5e and v6e, a multiple of 4 on
+        v4p and v5p.
+
+        Example:
+            >>> chip("v5e").is_ring(8), chip("v5e").is_ring(16), chip("v5p").is_ring(8)
+            (False, True, True)
+        """
+        if self.torus_axes == 2:
+            return size == max(self.pod)
+        return self.torus_axes == 3 and size % 4 == 0
+
+    @property
+    def flops(self) -> float:
+        """Floating-point operations a second in bf16."""
+        return self.peak["bf16"]
+
+    @property
+    def critical_intensity(self) -> float:
+        """FLOPs a byte of memory traffic above which a program is bound by compute."""
+        return self.flops / self.hbm_bandwidth
+
+    def _table(self) -> Table:
+        rows = [(field, _number(self._value(field)), source) for field, source in self.sources]
+        return Table((self.name, "", "source"), ("left", "right", "left"), tuple(rows))
+
+    def _value(self, field: str) -> Any:
+        of, _, dtype = field.partition(" ")
+        return self.peak[dtype] if of == "peak" else getattr(self, field)
+
+    def __repr__(self) -> str:
+        return str(self._table())
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+def chip(name: str) -> Chip:
+    """The chip of that name; a target such as "v5e:2x4", and JAX's name of a device, name their chip too.
+
+    Raises:
+        LensError: the table has no such chip.
+    Example:
+        >>> chip("v4:2x2x1").name, chip("TPU v5 lite").name
+        ('v4p', 'v5e')
+    """
+    found = chip_called(name.partition(":")[0])
+    if found is None:
+        raise LensError(
+            "unknown-chip", f"there are no numbers for a chip {name!r}.", where=f"chip({name!r})",
+            mend=f"name one of {', '.join(c.name for c in CHIPS)}; or make a Chip with your own numbers.",
+        )  # fmt: skip
+    return found
+
+
+def chip_called(name: str) -> Chip | None:
+    """The chip that goes by a name, JAX's `device_kind` included; `None` where there are no numbers for it.
+
+    Example:
+        >>> chip_called("NVIDIA H100 80GB HBM3").name, chip_called("cpu")
+        ('H100', None)
+    """
+    known = (c for c in CHIPS if name in (c.name, c.target, *c.aliases) or name.startswith(f"NVIDIA {c.name} "))
+    return next(known, None) if name else None
+
+
+def _number(value: float | tuple[int, ...]) -> str:
+    return "x".join(map(str, value)) if isinstance(value, tuple) else f"{value:g}"
+
+
+def _tpu(
+    name: str, peak: Mapping[str, float], hbm: float, gigabytes: int, link: float, pod: tuple[int, ...],
+    target: str, kinds: tuple[str, ...], note: str = "",
+) -> Chip:  # fmt: skip
+    read = {f"peak {dtype}": f"{_SPECS}, {dtype}" for dtype in peak}
+    read |= {"hbm_bandwidth": _SPECS + note, "hbm_bytes": _SPECS, "link_bandwidth": _LINKS}
+    read |= {"torus_axes": _TORUS, "pod": _SPECS, "hop_latency": _HOP}
+    return Chip(name, peak, hbm, gigabytes * 1e9, link, len(pod), pod, 1e-6, tuple(read.items()), target, kinds)
+
+
+CHIPS = (
+    _tpu("v4p", {"bf16": 2.75e14, "int8": 2.75e14}, 1.2e12, 32, 4.5e10, (16, 16, 16), "v4", ("TPU v4",)),
+    _tpu(
+        "v5e", {"bf16": 1.97e14, "int8": 3.94e14}, 8.2e11, 16, 4.5e10, (16, 16), "v5e", ("TPU v5 lite", "TPU v5e"),
+        ", 8.1e11; Cloud TPU documentation: 819 GB/s",
+    ),
+    _tpu("v5p", {"bf16": 4.59e14, "int8": 9.18e14}, 2.8e12, 96, 9e10, (16, 20, 28), "v5p", ("TPU v5", "TPU v5p")),
+    _tpu("v6e", {"bf16": 9.20e14, "int8": 1.84e15}, 1.6e12, 32, 9e10, (16, 16), "v6e", ("TPU v6 lite", "TPU v6e")),
+    Chip(
+        "H100", {"bf16": 9.9e14, "int8": 2.0e15, "fp8": 2.0e15}, 3.4e12, 80e9, 4.5e11, 0, (8,), 0.0,
+        (
+            ("peak bf16", f"{_GPU}, bf16"), ("peak int8", f"{_GPU}, fp8/int8"), ("peak fp8", f"{_GPU}, fp8/int8"),
+            ("hbm_bandwidth", _GPU), ("hbm_bytes", _GPU), ("link_bandwidth", _NODE), ("torus_axes", _NODE), ("pod", _NODE),
+            ("hop_latency", "not in scaling-book; 0 makes small messages too cheap"),
+        ),
+    ),
+)  # fmt: skip
+TARGETS = {c.target: c for c in CHIPS if c.target}
+"""The chips that a compiler here compiles for, by its name for them."""
+
+
+def chips_table() -> Table:
+    """All chips side by side."""
+    dtypes = tuple(dict.fromkeys(dtype for c in CHIPS for dtype in c.peak))
+    fields = ("hbm_bandwidth", "hbm_bytes", "link_bandwidth", "torus_axes", "pod")
+    heads = ("HBM bytes/s", "HBM bytes", "link bytes/s, one way", "torus axes", "largest slice")
+    columns = ("chip", *(f"{dtype} ops/s" for dtype in dtypes), *heads)
+    rows = tuple((c.name, *(_peak(c, dtype) for dtype in dtypes), *(_number(getattr(c, f)) for f in fields)) for c in CHIPS)
+    sources = sorted({source for c in CHIPS for _, source in c.sources})
+    return Table(columns, ("left", *("right" for _ in columns[1:])), rows, tuple(sources))
+
+
+def _peak(c: Chip, dtype: str) -> str:
+    return _number(c.peak[dtype]) if dtype in c.peak else "-"

@@ -1,0 +1,245 @@
+"""How long a program should take: compute, memory and communication against a chip's peak rates. A model."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Collection, Iterator, Mapping
+from typing import Protocol
+
+from shardlens.costs import alphabeta
+from shardlens.costs.chips import Chip, chip
+from shardlens.placement import Placement
+from shardlens.reading.collectives import Collective
+from shardlens.tables import Table, seconds
+
+MODEL = "A model, not a measurement: peak rates (FLOPs in bf16), and each mesh axis alone on one axis of the chip's torus."
+Mesh = Mapping[str, tuple[int, bool]]
+
+
+class Sizes(Protocol):
+    """Bytes of a program's arguments and outputs on one device."""
+
+    @property
+    def argument(self) -> int:
+        """Of the arguments."""
+
+    @property
+    def output(self) -> int:
+        """Of what it returns."""
+
+
+class Costed(Protocol):
+    """What the model asks of a program; `Program` has it."""
+
+    @property
+    def collectives(self) -> tuple[Collective, ...]:
+        """In the program's order."""
+
+    @property
+    def memory(self) -> Sizes:
+        """Bytes on one device."""
+
+    @property
+    def flops(self) -> float | None:
+        """Of one device; `None` when data decides how often a loop runs."""
+
+    @property
+    def least_flops(self) -> float:
+        """`flops`, or those with one round of such loops."""
+
+    @property
+    def output_placements(self) -> tuple[Placement, ...]:
+        """One for each output array."""
+
+    @property
+    def platform(self) -> str:
+        """The backend's name."""
+
+
+@dataclasses.dataclass(frozen=True)
+class CollectiveTime:
+    """Modelled time of one collective, all its executions together.
+
+    Args:
+        collective: as the program has it.
+        sizes: devices along each of its axes; one number when its groups are not whole axes.
+        bidirectional: whether the model lets both directions carry bytes.
+        seconds: of all executions.
+        latency_bound: whether hops, not bytes, decide.
+    """
+
+    collective: Collective
+    sizes: tuple[int, ...]
+    bidirectional: bool
+    seconds: float
+    latency_bound: bool
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Cost:
+    """What a program should cost on a chip, by the alpha-beta model and the roofline.
+
+    Args:
+        chip: whose peak rates were used.
+        flops: floating-point operations on one device, in all rounds of loops.
+        hbm_bytes: bytes of one device's arguments and outputs: the least that moves between its memory and its cores, in a
+            loop as without one.
+        collectives: time of each, in the program's order.
+        notes: what the model leaves out for this program.
+    Source: scaling-book, Part 1 (Rooflines): lower bound, the largest of the times; upper bound, their sum.
+    """
+
+    chip: Chip
+    flops: float
+    hbm_bytes: float
+    collectives: tuple[CollectiveTime, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def compute(self) -> float:
+        """Seconds of computing at the peak rate."""
+        return self.flops / self.chip.flops
+
+    @property
+    def memory(self) -> float:
+        """Seconds of reading the arguments and writing the outputs once."""
+        return self.hbm_bytes / self.chip.hbm_bandwidth
+
+    @property
+    def communication(self) -> float:
+        """Seconds of all collectives, one after the other."""
+        return sum(c.seconds for c in self.collectives)
+
+    @property
+    def by_axes(self) -> dict[tuple[str, ...], float]:
+        """Seconds of communication over each set of mesh axes; `()` for groups that are not whole axes."""
+        times: dict[tuple[str, ...], float] = {}
+        for c in self.collectives:
+            times[c.collective.axes] = times.get(c.collective.axes, 0.0) + c.seconds
+        return times
+
+    @property
+    def intensity(self) -> float:
+        """FLOPs for each byte of memory traffic."""
+        return self.flops / self.hbm_bytes if self.hbm_bytes else math.inf
+
+    @property
+    def lower(self) -> float:
+        """Seconds if compute, memory and communication overlap wholly."""
+        return max(self.compute, self.memory, self.communication)
+
+    @property
+    def upper(self) -> float:
+        """Seconds if nothing overlaps."""
+        return self.compute + self.memory + self.communication
+
+    @property
+    def bound(self) -> str:
+        """What takes longest: "compute", "memory" or "communication"."""
+        times = {"compute": self.compute, "memory": self.memory, "communication": self.communication}
+        return max(times, key=lambda name: times[name])
+
+    def _table(self) -> Table:
+        rows = [
+            ("compute", f"{self.flops:,.0f} FLOPs", f"{self.chip.flops:.3g} FLOPs/s", seconds(self.compute)),
+            ("memory", f"{self.hbm_bytes:,.0f} bytes", f"{self.chip.hbm_bandwidth:.3g} bytes/s", seconds(self.memory)),
+            *map(self._row, self.collectives),
+        ]
+        if len(self.collectives) > 1:
+            rows += [(f"all over {_over(axes)}", "", "", seconds(time)) for axes, time in self.by_axes.items()]
+        between = f"between {seconds(self.lower)} (all overlaps) and {seconds(self.upper)} (nothing does)"
+        lines = (f"bound by {self.bound}; {between}", MODEL, *self.notes)
+        columns, sides = ("one device", "how much", self.chip.name, "time"), ("left", "right", "right", "right")
+        return Table(columns, sides, tuple(rows), lines)
+
+    def _row(self, c: CollectiveTime) -> tuple[str, str, str, str]:
+        times = "" if c.collective.executions == 1 else f"{c.collective.executions or '?'} x "
+        link = f"{self.chip.link_bandwidth:.3g} bytes/s {'both ways' if c.bidirectional else 'one way'}"
+        rate = f"{self.chip.hop_latency * 1e6:g} us a hop" if c.latency_bound else link
+        over = f"{c.collective.kind} over {_over(c.collective.axes)} ({'x'.join(map(str, c.sizes))})"
+        return (over, f"{times}{c.collective.payload_bytes:,} bytes", rate, seconds(c.seconds))
+
+    def __rich__(self) -> Table:
+        return self._table()
+
+    def __str__(self) -> str:
+        return str(self._table())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None) -> Cost:
+    """What `program` should cost on a chip, by a model.
+
+    Args:
+        program: from `inspect`.
+        on: a chip, its name, or a target that names it, such as "v5e:2x4".
+        rings: mesh axes that close to a ring; those whose size lets them on that chip unless given.
+    Raises:
+        LensError: there are no numbers for a chip of that name.
+    """
+    found = chip(on) if isinstance(on, str) else on
+    # A program has no mesh of its own, and names axes only where its outputs are placed on one.
+    sizes = {name: size for placement in program.output_placements for name, size in placement.axes or ()}
+    mesh = {name: (size, found.is_ring(size) if rings is None else name in rings) for name, size in sizes.items()}
+    times = tuple(_time(c, found, mesh) for c in program.collectives)
+    # Without temporaries: on CPU they follow that compiler's scheduling and say nothing of a TPU.
+    traffic = program.memory.argument + program.memory.output
+    return Cost(found, program.least_flops, traffic, times, tuple(_notes(program, found, mesh)))
+
+
+def _time(c: Collective, on: Chip, mesh: Mesh) -> CollectiveTime:
+    rings = tuple(mesh[axis] for axis in c.axes if axis in mesh)
+    if len(rings) != len(c.axes) or not 0 < len(rings) <= max(on.torus_axes, 1):
+        rings = ((c.group_size, on.is_ring(c.group_size)),)
+    sizes, both = tuple(size for size, _ in rings), all(ring for _, ring in rings)
+    if c.kind == "collective-permute":
+        load, hops = _permute(c, on, tuple(mesh.values()))
+        bytes_only, hops_only = load * c.payload_bytes / on.link_bandwidth, hops * on.hop_latency
+    else:
+        bytes_only = _gather_like(c, on, sizes, both, c.payload_bytes, c.operand_bytes, 0.0)
+        hops_only = _gather_like(c, on, sizes, both, 0, 0, on.hop_latency)
+    once = max(bytes_only, hops_only)
+    return CollectiveTime(c, sizes, both, once * (1 if c.executions is None else c.executions), hops_only > bytes_only)
+
+
+def _permute(c: Collective, on: Chip, mesh: tuple[tuple[int, bool], ...]) -> tuple[int, int]:
+    """Messages over the busiest link and hops of the longest way; one of each on a switch or where the mesh is not known."""
+    if not on.torus_axes or max((max(pair) for pair in c.groups), default=0) >= math.prod(size for size, _ in mesh):
+        return 1, 1
+    return alphabeta.link_load(c.groups, mesh)
+
+
+def _gather_like(c: Collective, on: Chip, sizes: tuple[int, ...], both: bool, out: int, into: int, latency: float) -> float:
+    """Seconds of one execution of anything but a permute, for `out` bytes of output and `into` bytes of operand."""
+    if c.kind in ("all-to-all", "ragged-all-to-all"):
+        if not on.torus_axes:
+            return alphabeta.switched_all_to_all(out * c.group_size, c.group_size, on.link_bandwidth)
+        return alphabeta.all_to_all(out * c.group_size, sizes, on.link_bandwidth, latency, both, line=not both)
+    model = alphabeta.all_reduce if c.kind == "all-reduce" else alphabeta.all_gather
+    return model(max(out, into), sizes, on.link_bandwidth, latency, both)
+
+
+def _notes(program: Costed, on: Chip, mesh: Mesh) -> Iterator[str]:
+    if program.platform == "cpu":
+        yield "Compiled for CPU: bf16 collectives run in f32 there, and a TPU's compiler may choose others; target= asks it."
+    if any(c.executions is None for c in program.collectives):
+        yield "A collective is in a loop, and data decides how often that runs; it counts once."
+    if program.flops is None:
+        yield "Data decides how often a loop runs; its FLOPs count once."
+    if any(c.kind == "ragged-all-to-all" for c in program.collectives):
+        yield "A ragged all-to-all counts as a full one."
+    if any(len(c.axes) > max(on.torus_axes, 1) for c in program.collectives):
+        yield f"A collective over more mesh axes than {on.name} has torus axes counts as one ring."
+    if any(not c.axes or not set(c.axes) <= set(mesh) for c in program.collectives):
+        yield "A collective whose groups are not whole mesh axes, or whose axes have no known size, counts as one ring."
+    if on.torus_axes == 0 and any(c.group_size > on.pod[0] for c in program.collectives):
+        yield f"A collective spans more than {on.pod[0]} chips; the slower network between nodes is not in the model."
+
+
+def _over(axes: tuple[str, ...]) -> str:
+    return ", ".join(axes) or "no whole axis"

@@ -1,0 +1,66 @@
+"""The pytest plugin: the fixture `shardlens_lock`, the option `--shardlens-update`. No JAX is imported until a test uses it.
+
+```python
+def test_step(shardlens_lock):
+    shardlens_lock(step, params, batch, target="v5e:2x4")
+```
+
+fails when the compiled step communicates more, or needs more memory, than `__shardlens__/<module>.<test>.json` beside the
+test says. `pytest --shardlens-update` writes these files; they belong into version control.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LESS = pytest.StashKey[list[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option."""
+    group = parser.getgroup("shardlens")
+    group.addoption("--shardlens-update", action="store_true", help="write the lock files of programs again")
+
+
+@pytest.fixture
+def shardlens_lock(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """A function that compares a program with its lock file: `shardlens_lock(f, *args, target=None, name="", **kwargs)`.
+
+    `name` tells several programs of one test apart; `kwargs` are the function's own. See `shardlens.guards.lock.locked`.
+    """
+
+    def lock(
+        f: Callable[..., Any],
+        *args: Any,
+        target: str | None = None,
+        axes: Mapping[str, int] | None = None,
+        name: str = "",
+        **kwargs: Any,
+    ) -> None:
+        __tracebackhide__ = True
+        from shardlens.guards.lock import locked
+
+        path = _path(request.node, name)
+        update = bool(request.config.getoption("--shardlens-update"))
+        if locked(path, f, *args, target=target, axes=axes, update=update, **kwargs):
+            request.config.stash.setdefault(LESS, []).append(path.name)
+
+    return lock
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """One line where lock files could be renewed, and nothing where no test has one."""
+    less = terminalreporter.config.stash.get(LESS, [])
+    if less:
+        terminalreporter.write_line(f"shardlens: not as locked, and no more: {', '.join(less)} (--shardlens-update)")
+
+
+def _path(node: Any, name: str) -> Path:
+    parts = (node.path.stem, node.name, name)
+    file = ".".join(re.sub(r"[^\w\[\]=-]+", "_", part) for part in parts if part)
+    return Path(node.path).parent / "__shardlens__" / f"{file}.json"

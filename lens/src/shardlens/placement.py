@@ -1,0 +1,187 @@
+"""Who holds which slice: a placement as plain data, read from a sharding or from JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shardlens.errors import LensError
+
+Slice = tuple[int, int]
+Index = tuple[Slice, ...]
+Spec = tuple[str | tuple[str, ...] | None, ...]
+Axes = tuple[tuple[str, int], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Placement:
+    """The device-to-index map of one array, and the mesh and spec it came from.
+
+    `shards` pairs a device id with the slice that it holds (start and stop a dimension), sorted by device id.
+    `axes` and `spec` are `None` when the sharding names neither (a single device, a GSPMD sharding).
+    Two placements are the same when `shape` and `shards` are: see `same_as`.
+    """
+
+    shape: tuple[int, ...]
+    shards: tuple[tuple[int, Index], ...]
+    axes: Axes | None = None
+    spec: Spec | None = None
+    dtype: str | None = None
+
+    def same_as(self, other: Placement) -> bool:
+        """Whether every device holds the same slice in both."""
+        return self.shape == other.shape and self.shards == other.shards
+
+    @property
+    def devices(self) -> tuple[int, ...]:
+        """Ids of the devices that hold something, ascending."""
+        return tuple(device for device, _ in self.shards)
+
+    @property
+    def copies(self) -> int:
+        """How many devices hold each element (the largest count, where it differs)."""
+        holders = list(self.holders().values())
+        return max(map(len, holders)) if holders else 0
+
+    @property
+    def shard_shape(self) -> tuple[int, ...]:
+        """Shape of the first device's shard."""
+        return tuple(stop - start for start, stop in self.shards[0][1])
+
+    def holders(self) -> dict[Index, tuple[int, ...]]:
+        """The devices that hold each distinct slice, slices in row-major order."""
+        found: dict[Index, list[int]] = {}
+        for device, index in self.shards:
+            found.setdefault(index, []).append(device)
+        return {index: tuple(found[index]) for index in sorted(found)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists and strings, read back by `from_json`."""
+        return {
+            "shape": list(self.shape),
+            "shards": [[device, [list(s) for s in index]] for device, index in self.shards],
+            "axes": None if self.axes is None else [list(axis) for axis in self.axes],
+            "spec": None if self.spec is None else [list(e) if isinstance(e, tuple) else e for e in self.spec],
+            "dtype": self.dtype,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Any, *, devices: int = 4096) -> Placement:
+        """A placement from untrusted JSON.
+
+        Raises:
+            ValueError: a field is missing, of another type, out of range, or there are more than `devices` shards.
+        """
+        if not isinstance(raw, dict) or set(raw) != {"shape", "shards", "axes", "spec", "dtype"}:
+            raise ValueError("a placement has the fields shape, shards, axes, spec and dtype")
+        shape = tuple(_whole(n) for n in _items(raw["shape"], 16))
+        shards = []
+        for pair in _items(raw["shards"], devices):
+            device, index = _items(pair, 2)
+            slices = tuple((_whole(start), _whole(stop)) for start, stop in (_items(s, 2) for s in _items(index, 16)))
+            if len(slices) != len(shape) or any(not a <= b <= n for (a, b), n in zip(slices, shape)):
+                raise ValueError(f"slice {slices} does not lie in shape {shape}")
+            shards.append((_whole(device), slices))
+        axes = None if raw["axes"] is None else tuple((_word(k), _whole(n)) for k, n in _items(raw["axes"], 16))
+        spec = None if raw["spec"] is None else tuple(_entry(e) for e in _items(raw["spec"], 16))
+        dtype = None if raw["dtype"] is None else _word(raw["dtype"])
+        if len({device for device, _ in shards}) != len(shards):
+            raise ValueError("a device holds two shards")
+        return cls(shape, tuple(sorted(shards)), axes, spec, dtype)
+
+
+def place(shape: Sequence[int], axes: Mapping[str, int] | Axes, spec: Spec, order: Sequence[int] | None = None) -> Placement:
+    """The placement that `NamedSharding(mesh, P(*spec))` has, computed from its definition without JAX.
+
+    Args:
+        shape: global shape.
+        axes: mesh axis names and sizes, slowest first.
+        spec: for each dimension a mesh axis, a tuple of them, or `None`; may be shorter than the shape.
+        order: device ids in mesh order; 0, 1, 2, ... unless given.
+    Raises:
+        ValueError: an axis is unknown or used twice, a size does not divide, or the spec is longer than the shape.
+    """
+    axes = tuple(axes.items()) if isinstance(axes, Mapping) else tuple(axes)
+    sizes = dict(axes)
+    entries = [e if isinstance(e, tuple) else (() if e is None else (e,)) for e in spec]
+    used = [axis for entry in entries for axis in entry]
+    if len(entries) > len(shape) or len(set(used)) != len(used) or not set(used) <= set(sizes):
+        raise ValueError(f"spec {tuple(spec)} does not fit shape {tuple(shape)} on mesh {sizes}")
+    entries += [()] * (len(shape) - len(entries))
+    parts = [math.prod(sizes[axis] for axis in entry) for entry in entries]
+    if any(n % p for n, p in zip(shape, parts)):
+        raise ValueError(f"parts {parts} do not divide shape {tuple(shape)}")
+    ids = list(range(math.prod(sizes.values()))) if order is None else list(order)
+    shards = []
+    for device, place_ in zip(ids, itertools.product(*(range(n) for _, n in axes)), strict=True):
+        coordinates = dict(zip(sizes, place_))
+        index = []
+        for n, p, entry in zip(shape, parts, entries):
+            block = 0
+            for axis in entry:
+                block = block * sizes[axis] + coordinates[axis]
+            index.append((block * (n // p), (block + 1) * (n // p)))
+        shards.append((device, tuple(index)))
+    return Placement(tuple(shape), tuple(sorted(shards)), axes, tuple(spec))
+
+
+def placement_of(x: Any, shape: Sequence[int] | None = None) -> Placement:
+    """The placement of a JAX array, of anything with `shape` and `sharding`, or of a sharding for `shape`.
+
+    Raises:
+        TypeError: `x` has no sharding, or is a sharding and `shape` is missing.
+        LensError: its spec has more entries than the shape has dimensions.
+    """
+    import jax
+
+    sharding = x if isinstance(x, jax.sharding.Sharding) else getattr(x, "sharding", None)
+    if not isinstance(sharding, jax.sharding.Sharding):
+        raise TypeError(f"{type(x).__name__} has no sharding")
+    dtype = None
+    if sharding is not x:
+        shape, dtype = x.shape, str(x.dtype)
+    if shape is None:
+        raise TypeError("a sharding needs the shape that it is applied to")
+    shape = tuple(shape)
+    if isinstance(sharding, jax.sharding.NamedSharding) and len(sharding.spec) > len(shape):
+        # JAX itself looks up the missing dimension in a list, and says no more than that.
+        what = f"the spec has {len(sharding.spec)} entries, and the array {len(shape)} dimensions."
+        where, mend = f"{sharding.spec}   shape {list(shape)}", "give it one entry for each dimension at most."
+        raise LensError("spec-does-not-fit", what, where=where, mend=mend)
+    # JAX writes slice(None) for a whole dimension and numbers for parts of it; `indices` makes numbers of both.
+    mapping = sharding.devices_indices_map(shape)
+    shards = sorted(
+        (device.id, tuple(s.indices(n)[:2] for s, n in zip(index, shape, strict=True))) for device, index in mapping.items()
+    )
+    if not isinstance(sharding, jax.sharding.NamedSharding):
+        return Placement(shape, tuple(shards), dtype=dtype)
+    axes = tuple((str(name), int(size)) for name, size in sharding.mesh.shape.items())
+    return Placement(shape, tuple(shards), axes, tuple(sharding.spec.partitions), dtype)
+
+
+def _items(value: Any, most: int) -> list[Any]:
+    if not isinstance(value, list) or len(value) > most:
+        raise ValueError(f"expected a list of at most {most} entries")
+    return value
+
+
+def _whole(value: Any) -> int:
+    # Not `isinstance`: True is an int, and JSON has it.
+    if type(value) is not int or not 0 <= value < 2**53:
+        raise ValueError(f"expected a whole number, got {type(value).__name__}")
+    return value
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= 64:
+        raise ValueError("expected a short name")
+    return value
+
+
+def _entry(value: Any) -> str | tuple[str, ...] | None:
+    if isinstance(value, list):
+        return tuple(_word(v) for v in _items(value, 16))
+    return None if value is None else _word(value)

@@ -1,0 +1,157 @@
+"""What the compiler made of a function, as a record: collectives, memory, FLOPs, output placements, HLO."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from shardlens.costs.chips import Chip
+from shardlens.costs.cost import Cost, cost
+from shardlens.placement import Placement
+from shardlens.programs.table import collectives_table, flops_text, summary
+from shardlens.reading.arithmetic import least
+from shardlens.reading.calls import calls, largest_array
+from shardlens.reading.collectives import Collective, price, total_bytes
+from shardlens.reading.depth import depth
+from shardlens.reading.hlo import parse_hlo
+from shardlens.reading.overlap import Overlap, overlaps
+from shardlens.tables import Table, shares
+
+
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """Bytes on one device, as the compiler planned them.
+
+    On CPU `argument`, `output` and `alias` mean what they say; `temp`, and so `peak`, follow the CPU's own scheduling and
+    say nothing of an accelerator. Compile for a TPU to learn those.
+
+    Args:
+        argument: bytes of the arguments that the program uses.
+        output: bytes of what it returns.
+        temp: bytes of everything between.
+        alias: bytes of outputs that take the place of donated arguments.
+        peak: the largest sum alive at one time.
+    """
+
+    argument: int
+    output: int
+    temp: int
+    alias: int
+    peak: int
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Program:
+    """A compiled program; everything in it is for one device.
+
+    On the CPU backend a collective of bf16 arrays runs in f32, at twice the bytes, of f8 and f4 ones in f16, and of s4 ones
+    in s8; on a TPU each stays as written.
+
+    Args:
+        collectives: in the order of the HLO text.
+        flops: floating-point operations, as the compiler counts them, and a loop's as often as it runs; `None` when data
+            decides how often.
+        hlo: the compiled HLO text.
+        output_placements: one for each output array, in the order of `jax.tree.leaves`.
+        devices: how many devices run the program.
+        platform: `"cpu"`, `"gpu"` or `"tpu"`.
+        warnings: what JAX and XLA warned of as they compiled, a sentence each; none where it was compiled before.
+    """
+
+    collectives: tuple[Collective, ...]
+    memory: Memory
+    flops: float | None
+    hlo: str = dataclasses.field(compare=False)
+    output_placements: tuple[Placement, ...]
+    devices: int
+    platform: str
+    warnings: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+
+    @property
+    def least_flops(self) -> float:
+        """`flops`, and where data decides how often a loop runs, those of a program that runs it once."""
+        return self.flops if self.flops is not None else least(self.hlo)
+
+    @property
+    def payload_bytes(self) -> int:
+        """Bytes of all collectives' outputs, times executions: see `shardlens.reading.collectives.total_bytes`."""
+        return total_bytes(self.collectives)
+
+    @property
+    def price(self) -> int:
+        """Bytes that one device moves: see `shardlens.reading.collectives.price`."""
+        return price(self.collectives)
+
+    @functools.cached_property
+    def depth(self) -> int | None:
+        """Collectives in the longest chain of those that wait for one another; `None` where loops hide it."""
+        return depth(self.hlo, {c.name for c in self.collectives}) if self.collectives else 0
+
+    @functools.cached_property
+    def largest(self) -> int:
+        """Bytes of the largest array that it makes, or is given, on a device: see `reading.calls.largest_array`."""
+        return largest_array(self.hlo)
+
+    @functools.cached_property
+    def overlaps(self) -> tuple[Overlap, ...] | None:
+        """Each run of a collective with the matrix products around it: see `shardlens.reading.overlap`.
+
+        For the CPU backend's programs; `None` where loops hide it.
+        """
+        return overlaps(self.hlo, {c.name for c in self.collectives}) if self.collectives else ()
+
+    @functools.cached_property
+    def chosen(self) -> tuple[Collective, ...]:
+        """Those collectives that run if a conditional takes the branch that they are in; all branches are counted."""
+        if not self.collectives or " conditional(" not in self.hlo:
+            return ()
+        module, found = parse_hlo(self.hlo), calls(self.hlo).chosen
+        names = {name for computation in found for name in module.computations[computation]}
+        return tuple(c for c in self.collectives if c.name in names)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Kinds of collectives that run."""
+        return frozenset(c.kind for c in self.collectives)
+
+    def cost(self, on: Chip | str, rings: Collection[str] | None = None) -> Cost:
+        """What a model of the chip says of this program's time: see `shardlens.costs.cost.cost`."""
+        return cost(self, on, rings)
+
+    def _table(self, width: int = 120) -> Table:
+        return collectives_table(self.collectives, tuple(self._lines()), self._on_a_device(), width)
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Table]:
+        yield self._table(options.max_width)
+
+    def __str__(self) -> str:
+        return str(self._table())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _lines(self) -> Iterator[str]:
+        """What stands below the table."""
+        where = f"{self.devices} {self.platform.upper()} device{'s' if self.devices > 1 else ''}"
+        if count := len(self.chosen):
+            yield f"{count} of them in branches of a conditional: all are counted as often as it is reached; one branch runs"
+        if any(c.executions is None for c in self.collectives):
+            yield "?: in a loop whose number of rounds depends on data"
+        if "unknown" in self.kinds:
+            yield "unknown: it has groups or a channel, and this version of shardlens does not read it; see .hlo"
+        if self.collectives:
+            yield from summary(self.collectives, where)
+        else:
+            yield f"no collectives: {where}" + (", and nothing moves between them" if self.devices > 1 else "")
+        yield from self.warnings
+
+    def _on_a_device(self) -> Table:
+        m = self.memory
+        sizes = {"arguments": m.argument, "outputs": m.output, "temporary": m.temp, "peak": m.peak}
+        rows = tuple((name, f"{size:,}") for name, size in sizes.items())
+        below = (f"FLOPs a device: {flops_text(self.flops)}",)
+        return Table(("memory of a device", "bytes"), ("left", "right"), rows, below, bars=shares([*sizes.values()]))

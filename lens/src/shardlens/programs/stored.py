@@ -1,0 +1,76 @@
+"""A compiled program as JSON, to be read where its compiler is not."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import importlib.metadata
+import importlib.util
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+from shardlens.errors import LensError
+from shardlens.placement import Placement
+from shardlens.programs.program import Memory, Program
+from shardlens.reading.collectives import read_collectives
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Recorded(Program):
+    """A program that was compiled elsewhere; `label` says for what, with which versions and when."""
+
+    label: str = ""
+
+    def _lines(self) -> Any:
+        yield from super()._lines()
+        yield self.label
+
+
+def stored_json(program: Program, target: str) -> dict[str, Any]:
+    """A record of plain values; the HLO text is compressed."""
+    axes = next((placement.axes for placement in program.output_placements if placement.axes), None)
+    return {
+        "target": target,
+        "jax": importlib.metadata.version("jax"),
+        "libtpu": importlib.metadata.version("libtpu") if importlib.util.find_spec("libtpu") else "",
+        "date": datetime.date.today().isoformat(),
+        "axes": axes,
+        "memory": dataclasses.astuple(program.memory),
+        "flops": program.flops,
+        "devices": program.devices,
+        "platform": program.platform,
+        "outputs": [placement.to_json() for placement in program.output_placements],
+        "hlo": base64.b85encode(zlib.compress(program.hlo.encode(), 9)).decode(),
+    }
+
+
+def read_stored(path: Path, target: str) -> Recorded:
+    """The program of a record, a file of the JSON that `written` gave.
+
+    Raises:
+        LensError: the record is of another target.
+    """
+    raw = json.loads(path.read_text())
+    if raw["target"] != target:
+        raise LensError(
+            "other-record",
+            f"the record {path.stem!r} is of {raw['target']}.",
+            where=f"target={target!r}",
+            mend="name the record of this target, or install libtpu and compile for it.",
+        )
+    hlo = zlib.decompress(base64.b85decode(raw["hlo"])).decode()
+    axes = tuple((name, size) for name, size in raw["axes"]) if raw["axes"] else None
+    outputs = tuple(Placement.from_json(each) for each in raw["outputs"])
+    return Recorded(
+        read_collectives(hlo, axes),
+        Memory(*raw["memory"]),
+        raw["flops"],
+        hlo,
+        outputs,
+        raw["devices"],
+        raw["platform"],
+        label=f"stored record: compiled for {target} with JAX {raw['jax']}, libtpu {raw['libtpu']} on {raw['date']}",
+    )
