@@ -57,6 +57,7 @@ def test_an_exercise_asks_for_its_chapter() -> None:
     assert asked.question("4.2") and asked.chapter(14) and asked.everything()
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("options", "questions"), RUNS.values(), ids=RUNS)
 def test_what_is_collected(options: list[str], questions: set[str]) -> None:
     """Answers to what is asked for, and no others."""

@@ -15,6 +15,7 @@ from variants import of
 ROOT = pathlib.Path(__file__).parent.parent
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("name", ["checking", "einshard", "grading", "growth", "laboratory", "landing"])
 def test_a_benchmark_starts(name: str) -> None:
     """Its imports are there, and it says what it measures."""
@@ -34,6 +35,7 @@ def test_all_that_benchmarks_import_is_there() -> None:
         assert hasattr(importlib.import_module(module), name) or importlib.import_module(f"{module}.{name}")
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("answer, right", [("reference", True), ("reduce_and_gather_a", True), ("case_3_mean", False)])
 def test_stock_assertions(answer: str, right: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A right answer passes the assertions, in whichever way it is written; a wrong one does not."""

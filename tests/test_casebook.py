@@ -46,6 +46,7 @@ def drawn(number: int) -> list[np.ndarray]:
     ]
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.stored
 @pytest.mark.parametrize("number", book.EXHIBITS)
 def test_evidence_is_what_the_compiler_says(number: int) -> None:
@@ -55,6 +56,7 @@ def test_evidence_is_what_the_compiler_says(number: int) -> None:
     assert "/" not in re.sub(r"[\w.]+ / [\w.]+", "", stored) and "0x" not in stored
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize("number", sorted(ORACLES))
 def test_values(number: int) -> None:
     """Five programs are right; the fourth is wrong, except on the padded sentences that its author tried."""
@@ -85,6 +87,7 @@ def test_the_first_is_right() -> None:
     assert np.allclose(new, wanted, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.stored
 def test_numbers_of_the_key_follow_from_the_programs() -> None:
     """Nothing in the key is typed without a reason."""

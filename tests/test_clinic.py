@@ -65,12 +65,14 @@ def spaced(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
 def test_a_case_knows_its_own_message(case: Case) -> None:
     """Its program, run, writes what it is known by, and what no other case is known by."""
     assert names(ran(case.program)) == [case.name]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("row", old.ROWS, ids=lambda row: row.api)
 def test_old_and_new(row: Old) -> None:
     """The old program writes what its row says; where it still ends, and in the new one, the values are NumPy's."""

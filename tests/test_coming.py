@@ -47,6 +47,7 @@ def imported(path: pathlib.Path) -> set[str]:
     return {next((used for used in USED if f"{name}.".startswith(f"{used}.")), name) for name in found}
 
 
+@pytest.mark.thorough
 def test_every_open_name_has_its_use() -> None:
     """The packages import no other, and none of these in vain."""
     files = [path for home in ("src", "grader") for path in (ROOT / home).rglob("*.py")]

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 
+@pytest.mark.thorough
 def test_doctor() -> None:
     """Devices and versions, one line each."""
     ran = subprocess.run([sys.executable, "-m", "shardlab", "doctor"], capture_output=True, text=True, check=True)

@@ -40,6 +40,7 @@ def bound(notebook: edition.NotebookNode) -> set[str]:
     return {s.get_name() for top, s in tables(notebook) if top and (s.is_assigned() or s.is_imported())}
 
 
+@pytest.mark.thorough(after=15)
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_core_of_a_chapter_stands_alone(chapter: int) -> None:
     """No cell of it uses a name that only an optional exercise binds; the rest is there as it was."""

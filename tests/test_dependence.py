@@ -89,6 +89,7 @@ def after(site: pathlib.Path, change: tuple[str, str, str]) -> tuple[dict[int, s
     raise AssertionError
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("change", UNJUDGED.values(), ids=UNJUDGED)
 def test_what_no_verdict_holds_regrades_nothing(site: pathlib.Path, change: tuple[str, str, str]) -> None:
     """A changed hint, picture or other chapter leaves every key as it was."""
@@ -96,6 +97,7 @@ def test_what_no_verdict_holds_regrades_nothing(site: pathlib.Path, change: tupl
     assert now == before
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("change", JUDGED.values(), ids=JUDGED)
 def test_what_judges_a_chapter_regrades_it_alone(site: pathlib.Path, change: tuple[str, str, str]) -> None:
     """A changed oracle re-grades its own chapter, and no other."""
@@ -103,6 +105,7 @@ def test_what_judges_a_chapter_regrades_it_alone(site: pathlib.Path, change: tup
     assert now[4] != before[4] and now[7] == before[7]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("change", ALL.values(), ids=ALL)
 def test_what_judges_all_regrades_all(site: pathlib.Path, change: tuple[str, str, str]) -> None:
     """A changed judge, or reader of programs, re-grades every chapter."""
@@ -119,6 +122,7 @@ PAGES = {
 }
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(("name", "reads"), PAGES.values(), ids=PAGES)
 def test_a_page_depends_on_what_it_imports(site: pathlib.Path, name: str, reads: bool) -> None:
     """The outputs of chapter 4 depend on modules that its names lead to, and on no other."""
@@ -126,6 +130,7 @@ def test_a_page_depends_on_what_it_imports(site: pathlib.Path, name: str, reads:
     assert (site / name in set(executed._depended(text, 4))) is reads
 
 
+@pytest.mark.thorough
 def test_versions_are_in_every_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another JAX judges anew."""
     before = digests(4)
@@ -135,6 +140,7 @@ def test_versions_are_in_every_key(monkeypatch: pytest.MonkeyPatch) -> None:
     _forget()
 
 
+@pytest.mark.thorough
 def test_no_picture_is_reached() -> None:
     """What judges draws nothing, and imports no other chapter."""
     reached = dependence.judging(4)

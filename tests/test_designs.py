@@ -41,6 +41,7 @@ def judged(design: Any, item: Any = ITEM) -> tuple[dict[str, float], list[Any]]:
     return item.judge(answer, SETTING)
 
 
+@pytest.mark.thorough
 @given(st.dictionaries(st.text(max_size=3), COSTS, min_size=1), COSTS)
 def test_front_and_distance(costs: dict[str, Cost], mine: Cost) -> None:
     """No member of a front beats another; on it the distance is 1; what is beaten is farther, and worse is never nearer."""
@@ -59,6 +60,7 @@ def test_shares_fall_with_distance() -> None:
     assert [share(d) for d in (1.0, 1.1, 1.2, 1.9, 3.5, 3.6)] == [1, 1, 0.75, 0.5, 0.25, 0]
 
 
+@pytest.mark.thorough
 def test_stored_front_is_measured_again() -> None:
     """The file says what the designs cost now, and each of them is judged right and on the front."""
     assert isinstance(ITEM, DesignItem)
@@ -96,6 +98,7 @@ def _recomputes(mesh: Any, *arrays: jax.Array) -> Any:
     return jax.shard_map(body, mesh=mesh, in_specs=(rows,) * 4, out_specs=(rows, rows))(*arrays)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("trick", ["copies", "recomputes", "ignores", "constant"])
 def test_tricks_earn_nothing(trick: str) -> None:
     """Copies everywhere, arithmetic done by all, and programs that do not compute the step are off the map."""
@@ -165,6 +168,7 @@ def test_the_border_lets_designs_through_and_nothing_else() -> None:
             entry(item, bad)
 
 
+@pytest.mark.thorough
 def test_the_map_in_words_and_as_a_picture() -> None:
     """Front, limit and the reader's place, in each form."""
     reached = (Cost(100, 40), Cost(200, 10))
@@ -179,6 +183,7 @@ def test_the_map_in_words_and_as_a_picture() -> None:
     assert "no design beats it" in pareto.text(Map("on", reached, Cost(150, 20), 60))
 
 
+@pytest.mark.thorough
 def test_show_front() -> None:
     """The front alone while the answer is open; a question without a design, or a design without a program, says so."""
     alone = show_front("15.6")

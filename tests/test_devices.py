@@ -42,6 +42,7 @@ def run(code: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("environment", "code"), FRESH.values(), ids=FRESH)
 def test_a_fresh_process_gets_eight_simulated_devices(environment: dict[str, str], code: str) -> None:
     """Eight devices, whoever asked for them and however often."""
@@ -49,6 +50,7 @@ def test_a_fresh_process_gets_eight_simulated_devices(environment: dict[str, str
     assert re.fullmatch(r"8 Python 3\.\d+\.\S+, JAX \d+\.\d+\.\S+: 8 simulated CPU devices", out)
 
 
+@pytest.mark.thorough
 def test_setup_after_jax_has_started_says_how_to_mend_it() -> None:
     """One CPU device cannot become eight while the kernel runs."""
     assert run("jax.devices()\ntry: sl.setup(8)\nexcept sl.ShardlabError as error: print(error)") == TOO_LATE
@@ -174,6 +176,7 @@ def testaccelerators_are_counted_without_a_start(nodes: dict[str, int], libtpu: 
     assert devices.accelerators() == count
 
 
+@pytest.mark.thorough
 def test_too_few_chips_are_not_started() -> None:
     """JAX is told so before it looks for them: `tpu` would fail here, where there is none; and who asked, what is idle."""
     code = "from shardlab import devices\ndevices.accelerators = lambda: {}\nprint(sl.setup(8), jax.default_backend())"
@@ -182,6 +185,7 @@ def test_too_few_chips_are_not_started() -> None:
     assert said == {1: idle.format("1 accelerator is", 1), 4: idle.format("4 accelerators are", 4)}
 
 
+@pytest.mark.thorough
 def test_a_check_in_a_restarted_kernel_gets_its_devices() -> None:
     """Where the first cell was not run again, and nothing else has started JAX; else it says how many there are."""
     assert run("sl.check('1.1', {})\nprint(jax.device_count())") == "8"
@@ -190,6 +194,7 @@ def test_a_check_in_a_restarted_kernel_gets_its_devices() -> None:
     assert run(code) == "JAX has 4 devices, and the checks need 8."
 
 
+@pytest.mark.thorough
 def test_a_backend_that_does_not_start_is_said() -> None:
     """Eight chips whose library does not fit, or that another program holds: simulated devices, and what JAX says of it."""
     code = "from shardlab import devices\ndevices.accelerators = lambda: 8\nprint(sl.setup(8))"

@@ -57,6 +57,7 @@ def ours() -> dict[str, bytes]:
     }
 
 
+@pytest.mark.thorough
 def test_the_wheel_is_the_packages(built: tuple[pathlib.Path, pathlib.Path]) -> None:
     """Every file of the five packages is in it, unchanged, and no other."""
     assert contents(built[0]) == ours()
@@ -92,6 +93,7 @@ def test_the_sdist_makes_the_same_wheel(built: tuple[pathlib.Path, pathlib.Path]
     assert contents(build(tree, tmp_path, "--target", "wheel")) == contents(wheel)
 
 
+@pytest.mark.thorough
 def test_the_wheel_works_alone(built: tuple[pathlib.Path, pathlib.Path], tmp_path: pathlib.Path) -> None:
     """Installed elsewhere, all chapters' questions load from it, and the command answers."""
     place = tmp_path / "installed"

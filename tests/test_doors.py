@@ -66,12 +66,14 @@ def run(code: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("code", "error"), LIMBS.items(), ids=LIMBS)
 def test_what_is_barred(tmp_path: Path, code: str, error: str) -> None:
     """The bars hold: without this the next test would pass whatever it does."""
     assert error in run(code, tmp_path).stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="what this bars is not there to begin with")
 def test_a_student_needs_none_of_it(tmp_path: Path) -> None:
     """Import, devices, pictures and inspection work, quietly."""

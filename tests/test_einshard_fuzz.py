@@ -79,6 +79,7 @@ def test_axes_round_trip(seed: int) -> None:
         assert resolve_on(text, shape, found.axes) == found
 
 
+@pytest.mark.thorough
 @drawn_fewer
 @given(st.integers(min_value=0, max_value=2**64))
 def test_agrees_on_misfits(seed: int) -> None:
@@ -92,6 +93,7 @@ def test_agrees_on_misfits(seed: int) -> None:
         assert bool(whole) == fits(text, shape, devices), (text, shape, devices)
 
 
+@pytest.mark.thorough
 @drawn
 @given(st.lists(st.one_of(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.text(max_size=20)),
                 min_size=BATCH, max_size=BATCH))  # fmt: skip

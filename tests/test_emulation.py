@@ -32,6 +32,7 @@ def mapped(body, sizes, in_specs, out_spec, arrays) -> np.ndarray:
     return np.asarray(f(*map(np.asarray, arrays)))
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("seed", [None, *range(12)])
 def test_the_oracle_is_shard_map(seed: int | None) -> None:
     """Public calls and drawn ones."""

@@ -272,6 +272,7 @@ def test_unwritable_place_is_told(
     assert "could not be kept" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_judge_in_a_child_gives_the_same_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a TPU or GPU the judge is a child on simulated CPU devices, which answers the same."""
     monkeypatch.undo()

@@ -30,6 +30,7 @@ def by_pytest(folder: Path, *options: str) -> tuple[int, str]:
     return ran(folder, "pytest", "-q", "-p", "no:cacheprovider", "-p", "shardlens.guards.plugin", *options)
 
 
+@pytest.mark.thorough
 def test_the_page_holds(tmp_path: Path) -> None:
     """From the first run to the mend, word for word."""
     files = {name: body for name, body in BLOCKS.items() if name.endswith(".py")}
@@ -52,6 +53,7 @@ def test_the_page_holds(tmp_path: Path) -> None:
     assert by_pytest(tmp_path)[0] == 0
 
 
+@pytest.mark.thorough
 def test_the_command(tmp_path: Path) -> None:
     """What the page says last: status 0 at the limit, and 3 above."""
     (command,) = re.findall(r"`python -m (shardlab inspect model.py:block --mesh data=2,model=4 --fail-above 64KiB)`", TEXT)

@@ -13,6 +13,7 @@ from variants import REFERENCE, of
 jaxdecomp = pytest.importorskip("jaxdecomp", reason="jaxdecomp is not installed: it has wheels for Linux only")
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("n", "m"), [(4, 2), (2, 4)])
 def test_pencils(n: int, m: int) -> None:
     """Both transforms are those of NumPy, jaxDecomp's with its dimensions rotated, and both exchange alike."""

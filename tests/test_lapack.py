@@ -52,6 +52,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.thorough(after=4)
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_what_jax_writes_runs(program) -> None:
     """Every way to solve a system runs in the judge, and is right."""

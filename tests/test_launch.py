@@ -115,6 +115,7 @@ def soon(condition: Any, seconds: float = 10.0) -> bool:
     return bool(condition())
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("rows", "shift"), [(4, 0.5), (6, -3.0)])
 def test_a_function_returns_from_each_process(rows: int, shift: float) -> None:
     """Arguments go in; output, values and each process's shards of global arrays come back."""
@@ -132,6 +133,7 @@ def test_a_function_returns_from_each_process(rows: int, shift: float) -> None:
         assert returned["low"]["array"]["placement"]["dtype"] == "bfloat16"
 
 
+@pytest.mark.thorough
 def test_a_hang_is_ended_and_nothing_is_left(tmp_path: pathlib.Path) -> None:
     """The error says which process was where; what the processes had started is gone too."""
     for seconds in BUSY:
@@ -158,6 +160,7 @@ def test_a_killed_parent_leaves_nothing(tmp_path: pathlib.Path) -> None:
     assert soon(lambda: gone(tmp_path))
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("how", "statuses"), [("raise", [-9, 1]), ("abort", [-9, -6])])
 def test_the_failure_of_one_ends_the_other(how: str, statuses: list[int]) -> None:
     """Long before the time is over; what each had written is there."""
@@ -171,6 +174,7 @@ def test_the_failure_of_one_ends_the_other(how: str, statuses: list[int]) -> Non
     assert ("ValueError: not today" in launched.error.what) == (how == "raise")
 
 
+@pytest.mark.thorough
 def test_the_first_may_go_first() -> None:
     """JAX ends the others then, if their collective has not raised before, and says much that none of them has said."""
     launched = sl.launch(fails, **TWO, arguments=("first",))
@@ -181,6 +185,7 @@ def test_the_first_may_go_first() -> None:
     assert launched.error.what.startswith("fails failed in process 0: exit status -6")
 
 
+@pytest.mark.thorough
 def test_both_may_fail() -> None:
     """Each traceback is there, from the function's own lines on."""
     launched = sl.launch(fails, **TWO, arguments=("both",))
@@ -190,6 +195,7 @@ def test_both_may_fail() -> None:
         assert 'File "<fails>", line 12, in fails' in process.output and "peer.py" not in process.output
 
 
+@pytest.mark.thorough
 def test_several_calls_share_the_processes() -> None:
     """A call that fails in one process is over when the others are through it; the next ones still run."""
     first, second, last = launch_calls(third, [[1], [2], [3]], 2, 1, 60.0)
@@ -199,6 +205,7 @@ def test_several_calls_share_the_processes() -> None:
     assert second.returned == [2, None] and second.processes[1].error == error
 
 
+@pytest.mark.thorough
 def test_a_script_by_path_and_by_text(tmp_path: pathlib.Path) -> None:
     """Its words arrive, its own `jax.distributed.initialize()` does no harm, and all that it writes is collected."""
     path = tmp_path / "script.py"
@@ -210,6 +217,7 @@ def test_a_script_by_path_and_by_text(tmp_path: pathlib.Path) -> None:
             assert process.output == "words ['a', '7'] __main__ 4\non stderr\nfrom a program\n"
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("word", "status"), [("leave", 3), ("stay", 124)])
 def test_the_command(tmp_path: pathlib.Path, word: str, status: int) -> None:
     """Lines come with the number of their process; the exit status tells a failure from a hang."""
@@ -271,6 +279,7 @@ def test_nothing_to_launch(given: dict[str, int]) -> None:
         sl.launch("pass\n", **given)
 
 
+@pytest.mark.thorough
 def test_gloo_gives_up_first() -> None:
     """Half a minute in vain at a collective is a hang as well, and its line is known, whatever the time limit."""
     said = "UNKNOWN: Gloo context initialization failed: DEADLINE_EXCEEDED: GetKeyValue() timed out"

@@ -140,6 +140,7 @@ def test_a_sample_takes_the_operators_in_turn() -> None:
     assert len({m.operator for m in some}) == 12 and some == generation.sample(found[::-1], 12)
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize(
     ("changed", "to", "end"),
     [
@@ -172,6 +173,7 @@ def test_right_answers_run(id: str) -> None:
         Judge(chosen, answer.text).must_run(generation.HEAD + answer.text)
 
 
+@pytest.mark.thorough
 def test_a_case_that_no_reference_is_made_for_tells_nothing() -> None:
     """A sum over a first dimension of one is that of the only row: another base may be right where there are two."""
     case = Case((("x", 2),), (Input((2, 8), ("x", None)),), (("x", None),))
@@ -196,6 +198,7 @@ def test_what_only_wide_cases_tell_survives() -> None:
     assert judged(divided(1), PARTS, PARTS.replace("-(-n // k)", "(n + k - 1) // k")).end == EQUIVALENT
 
 
+@pytest.mark.thorough
 def test_what_only_wide_values_tell_survives() -> None:
     """A sum of squares is the sum of absolute values for plus and minus ones."""
     case = contraction(8, 16, 4, x=2)
@@ -207,6 +210,7 @@ def test_what_only_wide_values_tell_survives() -> None:
     assert judged(question(dataclasses.replace(item, cases=(plainly,))), right, wrong).end == BARE
 
 
+@pytest.mark.thorough
 def test_one_that_never_ends_is_stopped() -> None:
     """Whatever it catches; the next worker goes on behind it."""
     first, second = few()[:2]
@@ -330,6 +334,7 @@ def test_wider_arguments_have_exact_fits() -> None:
     assert any(a[0] % 4 == 0 for a in made) and all(type(a[0]) is int and a[0] > 0 for a in made)
 
 
+@pytest.mark.thorough
 def test_what_is_kept_is_not_judged_again(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of a chapter is read again, and begun anew when what judges the chapter is another."""
     monkeypatch.setattr(running, "KEPT", tmp_path)
@@ -388,6 +393,7 @@ def sampled() -> list[Outcome]:
     return list(running.judged(few(), 2))
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_no_mutant_of_the_sample_survives(chapter: int, sampled: list[Outcome]) -> None:
     """Each is refused, with no false cause, or proved to be as right as the reference."""

@@ -66,6 +66,7 @@ def test_no_such_name() -> None:
         sl.nothing  # noqa: B018
 
 
+@pytest.mark.thorough
 def test_import_is_light() -> None:
     """Importing shardlab imports neither JAX nor matplotlib; a submodule that comes first hides no function."""
     code = "import sys, shardlab; print(sorted({'jax', 'matplotlib', 'numpy'} & set(sys.modules)))\n"

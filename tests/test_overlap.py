@@ -147,6 +147,7 @@ def tiny_beside(x, w):
     return summed_after_all(x, w) + 0 * (x[:2, :2] @ w[:2, :2])[0, 0]
 
 
+@pytest.mark.thorough(after=4)
 @pytest.mark.parametrize(
     ("body", "least", "time"),
     [

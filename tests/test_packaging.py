@@ -90,6 +90,7 @@ def wanted(requirements: list[str]) -> list[Requirement]:
     return [Requirement(line) for line in requirements]
 
 
+@pytest.mark.thorough
 def test_nothing_installed_contradicts_another() -> None:
     """All extras stand together in this environment, by what each package says that it needs."""
     ran = subprocess.run([sys.executable, "-m", "pip", "check"], capture_output=True, text=True)
@@ -160,6 +161,7 @@ def test_addresses_are_recognised(text: str, found: set[str]) -> None:
     assert addresses(text) == found
 
 
+@pytest.mark.thorough
 def test_one_address() -> None:
     """Every file that names the course's address names the one in pyproject.toml."""
     named = {str(path.relative_to(ROOT)): addresses(path.read_text(errors="replace")) for path in texts()}
@@ -234,6 +236,7 @@ def test_licence_is_the_packages_own(name: str, licence: str) -> None:
     assert any(word in text for text in said), said
 
 
+@pytest.mark.thorough(after=6)
 @pytest.mark.parametrize("extra", ["", *EXTRAS])
 def test_pins_fit_the_ranges(extra: str) -> None:
     """Everything that pyproject.toml asks for is pinned, at a version inside the range that it gives."""

@@ -61,6 +61,7 @@ PICTURES = {
 }
 
 
+@pytest.mark.thorough(after=17)
 @pytest.mark.parametrize("name", PICTURES)
 def test_picture(name: str) -> None:
     """Each picture has words, is well formed, fetches nothing, and says in words what it shows."""
@@ -134,6 +135,7 @@ def test_a_schedule_without_an_estimate_is_in_steps() -> None:
     assert "cycles of compute" not in drawn.html and "operations in order, one step each" in drawn.html
 
 
+@pytest.mark.thorough
 def test_panels_stand_below_each_other_on_a_phone() -> None:
     """Each panel is an element of its own, that shows nothing of the other; the figure is as it was."""
     chart = show_roofline(["v5e", "v5p"], network=True)
@@ -163,6 +165,7 @@ def test_batches_meet_the_roof_at_the_critical_size() -> None:
     assert matmul(1, 64, 64).flops == 2 * 64 * 64
 
 
+@pytest.mark.thorough
 def test_roofline_figure() -> None:
     """The figure is matplotlib's, transparent, one panel a roof, every line and marker told apart without colour."""
     figure = show_roofline(["v5e", "v5p"], programs={"w": Work(1e12, 1e9, 1e8)}, network=True).figure

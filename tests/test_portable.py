@@ -55,6 +55,7 @@ def status(one: portable.Round, text: str) -> int:
     return portable.run(one, ["-p", "no:shardlab"])
 
 
+@pytest.mark.thorough
 def test_an_environment_that_says_little(repository: pathlib.Path) -> None:
     """No home, another zone, one core; only files with the marker are read, and a failure is told."""
     one = portable.bare(repository)
@@ -62,6 +63,7 @@ def test_an_environment_that_says_little(repository: pathlib.Path) -> None:
     assert status(one, BARE + "    assert False") == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("faketime"), reason="it takes root, and faketime")
 def test_a_guest(repository: pathlib.Path) -> None:
@@ -71,6 +73,7 @@ def test_a_guest(repository: pathlib.Path) -> None:
         assert status(one, GUEST.format(today=datetime.date.today())) == 0
 
 
+@pytest.mark.thorough
 def test_an_older_processor(repository: pathlib.Path) -> None:
     """NumPy finds no AVX2, where a C compiler is here and the processor can hide it."""
     with portable.older(repository) as one:
@@ -79,6 +82,7 @@ def test_an_older_processor(repository: pathlib.Path) -> None:
         assert status(one, OLDER) == 0
 
 
+@pytest.mark.thorough
 def test_what_this_machine_cannot_be_is_said(
     repository: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ import shardlab as sl
 PEER = Path(__file__).with_name("einshard_peer.py")
 
 
+@pytest.mark.thorough
 def test_two_processes() -> None:
     """Every shard of both processes holds what the definition gives its device."""
     launched = sl.launch(PEER, processes=2, devices=4, seconds=180)

@@ -92,6 +92,7 @@ def checked(schema: str, *paths: pathlib.Path) -> subprocess.CompletedProcess[st
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize(
     ("schema", "paths"),
     [
@@ -107,6 +108,7 @@ def test_files_keep_to_their_schema(schema: str, paths: list[pathlib.Path]) -> N
     assert paths and done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize(
     ("schema", "path", "right", "wrong"),
     [

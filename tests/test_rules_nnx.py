@@ -29,6 +29,7 @@ class Network(nnx.Module):
         return self.down(nnx.relu(self.up(self.norm(x))))
 
 
+@pytest.mark.thorough
 def test_state() -> None:
     """The parameters of a model are a tree: the same rules, one all-reduce, the same values."""
     graph, state = nnx.split(Network(nnx.Rngs(0)))

@@ -172,6 +172,7 @@ class TestTraced:
         out = jax.jit(lambda a: einshard(a, "a b -> a@model b@data"))(x)
         assert placement_of(out).same_as(placement_of(NamedSharding(mesh, P("model", "data")), (8, 8)))
 
+    @pytest.mark.thorough
     def test_grad_and_vmap(self, mesh: Mesh) -> None:
         """Gradients and batches go through, compiled or not."""
         f = lambda a: (einshard(a, "a -> a@data") ** 2).sum()  # noqa: E731
@@ -341,6 +342,7 @@ TUTORIAL = {
 }
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("w1, w2, x, collectives, out", TUTORIAL.values(), ids=TUTORIAL)
 def test_tutorial(w1: str, w2: str, x: str, collectives: list, out: str) -> None:
     """The tutorial's two-layer network, word for word, has the collectives and bytes that were measured."""

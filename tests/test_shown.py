@@ -175,6 +175,7 @@ def tagged(name: str) -> list[Any]:
     return [cell for cell in chapter(name).cells if restore.SHOW in cell.metadata.get("tags", [])]
 
 
+@pytest.mark.thorough(after=13)
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_tagged_cell_is_left_out(name: str) -> None:
     """With the reference answers each tag saves something; else it would only be in the way."""

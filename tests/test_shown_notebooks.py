@@ -133,6 +133,7 @@ def sound(seed: int) -> Notebook | None:
         return None
 
 
+@pytest.mark.thorough
 def test_answers_do_not_tell_what_is_left_out() -> None:
     """Whatever the cells bind, read, hide and delete; and enough notebooks have something to leave out."""
     found = [cells for seed in range(NOTEBOOKS) if (cells := sound(seed))]

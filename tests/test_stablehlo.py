@@ -122,6 +122,7 @@ def test_the_error_function_is_admitted() -> None:
     assert counts["stablehlo.divide"] == 1  # of the decomposition, which is a call like any other
 
 
+@pytest.mark.thorough(after=6)
 @pytest.mark.parametrize("name", "arccos arccosh arcsin arcsinh arctanh cosh sinh round trunc sign".split())
 def test_elementary_functions_are_admitted(name: str) -> None:
     """Those that JAX exports as composites, and those that are operations."""

@@ -174,6 +174,7 @@ REACHED = {
 }
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("file", "line", "function", "names"), REACHED.values(), ids=REACHED)
 def test_tests_that_reach_a_line(record: Record, file: str, line: int, function: str, names: list[str]) -> None:
     """By name, those of a shared fixture and of a child included."""

@@ -55,11 +55,13 @@ def whole(said: str) -> None:
     assert not re.search(NO_TEXT, said), said
 
 
+@pytest.mark.thorough
 def test_ipython_prints_text(tmp_path: pathlib.Path) -> None:
     """Pictures, program, predictions, hints, feedback, examples and progress each print their text form."""
     whole(ran(tmp_path, IPYTHON, BEGIN + "\n".join(SHOWN) + "\n"))
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("printed", ["print({})", "from IPython.display import display; display({})"])
 def test_a_script_with_cells_prints_text(tmp_path: pathlib.Path, printed: str) -> None:
     """A file with `# %%` between its cells, run as it is: printed, or displayed where there is no notebook."""
@@ -68,6 +70,7 @@ def test_a_script_with_cells_prints_text(tmp_path: pathlib.Path, printed: str) -
     whole(ran(tmp_path, [str(script)], ""))
 
 
+@pytest.mark.thorough
 def test_a_kernel_alone_gives_text(tmp_path: pathlib.Path) -> None:
     """What `jupyter console` and VS Code are sent by a kernel: the text form of each answer, whole, beside its HTML."""
     client = """\

@@ -154,6 +154,7 @@ def test_a_place_that_cannot_be_written_is_said(folders) -> None:
     assert done.stdout.startswith(f"The copies in {own}/ cannot be brought up to date: ")
 
 
+@pytest.mark.thorough
 def test_the_command_says_what_it_did(folders) -> None:
     notebooks, own = folders
 

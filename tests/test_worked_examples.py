@@ -29,6 +29,7 @@ def at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     monkeypatch.setenv("SHARDLAB_PROGRESS", str(tmp_path / "progress.json"))
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("idea", IDEAS.values(), ids=IDEAS)
 def test_it_runs_and_prints(idea: examples.Idea) -> None:
     """It is small, fits a narrow page, and prints a few lines."""
@@ -54,6 +55,7 @@ def test_there_are_enough() -> None:
     assert sum(sample.misconception in causes for sample in wrong) > len(wrong) / 5
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("idea", IDEAS.values(), ids=IDEAS)
 def test_it_is_no_solution(idea: examples.Idea) -> None:
     """None of its functions, given as an answer to an exercise that it is shown for, passes."""

@@ -57,6 +57,7 @@ def aborting() -> tuple:
     return export.export(doubled, platforms=["tpu"])(x).call, x
 
 
+@pytest.mark.thorough
 @needs_libtpu
 def test_an_abort_is_an_error() -> None:
     """It says how the compiler ended, at what, its last words and what to try; the next program compiles.
@@ -78,6 +79,7 @@ def test_an_abort_is_an_error() -> None:
     assert inspect(lambda a: a + 1, SMALL, target="v5e:2x4").platform == "tpu"
 
 
+@pytest.mark.thorough
 @needs_libtpu
 def test_a_compiler_that_was_killed_is_started_again() -> None:
     """By the kernel for want of memory, or by a user who looks for what takes it."""
@@ -104,6 +106,7 @@ def test_refusals_come_through_and_cost_no_process() -> None:
     assert process.compiler._child is child
 
 
+@pytest.mark.thorough
 @needs_libtpu
 def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C ends the waiting, and the answer that nobody waited for is not taken for the next one."""
@@ -176,6 +179,7 @@ ENDS = {
 }
 
 
+@pytest.mark.thorough(after=1)
 @needs_libtpu
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("script, status", ENDS.values(), ids=ENDS)
@@ -190,6 +194,7 @@ def test_it_ends_with_the_process_that_uses_it(script: str, status: int) -> None
     assert gone(pid)
 
 
+@pytest.mark.thorough
 @needs_libtpu
 def test_forks_have_their_own() -> None:
     """A fork asks a compiler of its own, whatever its end does, and the parent's goes on; nothing is written to stderr."""
@@ -212,6 +217,7 @@ def test_forks_have_their_own() -> None:
     assert (done.returncode, others) == (0, [])
 
 
+@pytest.mark.thorough
 @needs_libtpu
 def test_two_processes_at_once() -> None:
     """No lock of libtpu keeps one waiting for the other or lets it fail."""
@@ -220,6 +226,7 @@ def test_two_processes_at_once() -> None:
     assert [(each.returncode, each.stderr) for each in both] == [(0, ""), (0, "")]
 
 
+@pytest.mark.thorough
 @needs_libtpu
 def test_libtpu_is_not_loaded_here() -> None:
     """Lowering needs no device of the slice, so what could abort is in the other process alone."""
@@ -227,6 +234,7 @@ def test_libtpu_is_not_loaded_here() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.thorough(after=1)
 @needs_libtpu
 @pytest.mark.parametrize("hidden", ["JAX_PLATFORMS", "PYTHONPATH"])
 def test_from_another_folder(tmp_path: pathlib.Path, hidden: str) -> None:

@@ -161,6 +161,7 @@ ALIKE |= {
 }
 
 
+@pytest.mark.thorough(after=12)
 @pytest.mark.parametrize("f, args, keywords", ALIKE.values(), ids=ALIKE)
 def test_all_speak_of_one_program(f: Any, args: Any, keywords: dict[str, Any], tmp_path: Any) -> None:
     """`why`, `facts`, `assert_communicates` and the lock file take what `inspect` takes, and compile the same program."""
@@ -249,6 +250,7 @@ def test_donated(target: str | None) -> None:
     assert programs[0].memory.alias >= 32 * 32 * 4
 
 
+@pytest.mark.thorough(after=1)
 @BOTH
 def test_trees_and_models(target: str | None) -> None:
     """Trees of arrays, and modules of equinox and flax with what is no array in them."""
@@ -317,6 +319,7 @@ SUMS = {
 }
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize("summed", SUMS.values(), ids=SUMS)
 def test_sums_that_end_the_process(summed: Any) -> None:
     """XLA for CPU aborts at a sum of bfloat16 over some of a mesh's axes: an error instead, and others compile."""
@@ -337,6 +340,7 @@ def test_sums_that_end_the_process(summed: Any) -> None:
         assert kinds({"x"}, "bfloat16", "v5e:2x4") <= {"all-reduce", "reduce-scatter"}
 
 
+@pytest.mark.thorough
 def test_a_sum_that_ends_the_process() -> None:
     """It does still: where a newer XLA does not, the error has to go."""
     script = (

@@ -61,6 +61,7 @@ def programs(draw: Callable[..., Any]) -> tuple[dict[str, int], list[Part]]:
     return sizes, draw(st.lists(part, min_size=1, max_size=4))
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(programs())
 def test_known_program(case: tuple[dict[str, int], list[Part]]) -> None:

@@ -117,6 +117,7 @@ def text_of(f: Loop, target: str) -> str:
         return jax.jit(f).lower(jax.ShapeDtypeStruct(X.shape, X.dtype, sharding=one)).compile().as_text()
 
 
+@pytest.mark.thorough(after=6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", KNOWN)
 def test_rounds(name: str, target: str) -> None:
@@ -146,6 +147,7 @@ def test_formula(compare: str) -> None:
         assert first_false(first, step, compare) == counted, (first, step)
 
 
+@pytest.mark.thorough
 def test_a_loop_and_the_same_written_out() -> None:
     """A scan of layers costs the FLOPs of the same layers one after the other."""
     weights = jax.ShapeDtypeStruct((6, 128, 128), "float32")

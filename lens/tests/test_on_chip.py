@@ -66,6 +66,7 @@ def test_one_device_among_them() -> None:
     assert "no numbers" in str(found) and "There are no numbers for a cpu." in str(found)
 
 
+@pytest.mark.thorough
 def test_an_idle_chip_beside_simulated_devices(idle) -> None:
     """The program runs in another process, on one device, with arguments that are whole, trees and captured arrays too."""
     cut = jax.device_put(LEFT, jax.NamedSharding(LINE, jax.P("x")))
@@ -81,6 +82,7 @@ def test_a_program_for_eight_devices_on_an_idle_chip(idle) -> None:
     assert raised.value.reference == "not-on-this-chip"
 
 
+@pytest.mark.thorough
 def test_the_other_process_ends(idle, monkeypatch) -> None:
     """Its last line is told."""
     monkeypatch.setattr(timing, "PLATFORMS", "nowhere")

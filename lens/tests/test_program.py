@@ -140,6 +140,7 @@ def test_resharding() -> None:
     assert (turned.kinds, turned.payload_bytes) == ({"collective-permute"}, 8 * 32 * 4)
 
 
+@pytest.mark.thorough
 def test_data_parallel_gradients_are_one_collective() -> None:
     """Eight gradients travel in one all-reduce, whose bytes are those of the parameters."""
     mesh = mesh_of(x=8)
@@ -212,6 +213,7 @@ TRAVELS = {
 }
 
 
+@pytest.mark.thorough(after=10)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", TRAVELS)
 def test_small_types_travel_on_cpu(dtype: str, kind: str) -> None:

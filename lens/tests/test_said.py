@@ -147,6 +147,7 @@ def test_threads_and_nesting(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().err == "from a thread\n"
 
 
+@pytest.mark.thorough
 def test_without_a_descriptor() -> None:
     """A process that has closed stderr still inspects."""
     script = (

@@ -89,6 +89,7 @@ def collectives(f: Callable, args: tuple, target: str | None) -> list | str:
     return [program.devices, *sorted({(c.kind, c.axes) for c in program.collectives})]
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("kind", [AUTO, EXPLICIT], ids=["auto", "explicit"])
 @pytest.mark.parametrize("given, around", list(itertools.product(PLACES, PLACES)))
 def test_wherever_the_mesh_is(given: str, around: str, kind: Any) -> None:

@@ -250,6 +250,7 @@ assert dict(os.environ) == before
 """
 
 
+@pytest.mark.thorough
 @needs_libtpu
 def test_quiet() -> None:
     """Neither libtpu's loading nor its compiling writes to stderr or stdout, and the environment is as before."""

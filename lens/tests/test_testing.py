@@ -49,6 +49,7 @@ def run(folder: Path, *options: str, **more: str) -> tuple[int, str]:
     return ended.returncode, ended.stdout + ended.stderr
 
 
+@pytest.mark.thorough
 def test_at_most_and_kinds() -> None:
     """The program comes back where it may communicate so; else the message has the figures and `lens.why`'s answer."""
     f, args = programs.fsdp()
@@ -85,6 +86,7 @@ def test_a_lock_file(tmp_path: Path) -> None:
     assert run(tmp_path, "--shardlens-update")[0] == 0 and json.loads(kept.read_text())["collectives"] == []
 
 
+@pytest.mark.thorough
 def test_made_with_another_compiler(tmp_path: Path) -> None:
     """A difference fails then too, and both compilers are named; without a difference it passes."""
     f, args = programs.fsdp()

@@ -30,6 +30,7 @@ assert jax.jit(jax.numpy.linalg.inv)(2 * jax.numpy.eye(2))[0, 0] == 0.5
 ALL = "['lapack', 'plugins']"
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     ("before", "public", "found"),
     [("", True, ALL), ("", False, ALL), ("del linalg.initialize_lapack", True, "['plugins']")],

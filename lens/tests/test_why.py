@@ -73,6 +73,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
     return [row for row in chosen if row[0] not in ("line", "cheaper")]
 
 
+@pytest.mark.thorough(after=12)
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", ROWS)
 def test_line_and_origins(name: str, compiler: str) -> None:
@@ -137,6 +138,7 @@ def applied(text: str, f: Callable, args: tuple, over: Any) -> tuple[Callable, t
 CHEAPER = ("matmul", "fsdp", "missing", "layers", "into_map", "indexing", "reshape", "joined", "turned", "unused_donation")
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", CHEAPER)
 def test_a_change_keeps_its_promise(name: str, compiler: str) -> None:
@@ -155,6 +157,7 @@ def test_a_change_keeps_its_promise(name: str, compiler: str) -> None:
             assert said in re.sub(r"\s+", " ", str(found))
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_the_missing_spec(compiler: str) -> None:
     """A tensor-parallel MLP: the weight that is cut along the wrong dimension is found, and nothing takes more memory."""
@@ -165,6 +168,7 @@ def test_the_missing_spec(compiler: str) -> None:
     assert len(found.answers[0].cheaper) == 1
 
 
+@pytest.mark.thorough
 def test_a_change_that_repeats_work_is_none() -> None:
     """A batch that every device has whole would move nothing, and multiply the FLOPs: it is not shown."""
     found = asked("gradient", "cpu")
@@ -172,6 +176,7 @@ def test_a_change_that_repeats_work_is_none() -> None:
     assert f"none of {found.answers[0].tried} changes that were compiled moves fewer bytes" in str(found)
 
 
+@pytest.mark.thorough
 def test_a_constraint_is_changed_where_it_stands() -> None:
     """A constraint that forces two moves: its own spec is the change, inside of a function that JAX differentiates too."""
     over = mesh(8)
@@ -190,6 +195,7 @@ def test_a_constraint_is_changed_where_it_stands() -> None:
         assert all(t.program.price == 0 for a in found.answers for t in a.cheaper if here in t.change.text)
 
 
+@pytest.mark.thorough
 def test_in_shardings_static_arguments_and_trees() -> None:
     """A jitted function with in_shardings and a static argument; leaves of a dict have their path for a name."""
     over = mesh(8)
@@ -207,6 +213,7 @@ def test_in_shardings_static_arguments_and_trees() -> None:
     assert answer.cheaper[0].program.collectives == ()
 
 
+@pytest.mark.thorough
 def test_the_mesh_of_the_context_and_a_leading_mesh() -> None:
     """Under `jax.set_mesh`, and with a mesh as first argument."""
     f, args = programs.fsdp()
@@ -219,6 +226,7 @@ def test_the_mesh_of_the_context_and_a_leading_mesh() -> None:
         assert found.answers[0].line.file == __file__
 
 
+@pytest.mark.thorough
 def test_gradients_scans_and_combined_collectives() -> None:
     """A checkpointed scan's gradient: of each gather the weight on its line is named, of a combined sum each operation."""
     over = mesh(2, 4)

@@ -64,6 +64,7 @@ def told(function, references: References) -> str:
     return finding.line
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     ("function", "parts", "written"),
     [

@@ -18,6 +18,7 @@ LANES = lanes.known(pathlib.Path(__file__).parents[2])
 FILES = {chapter: path for chapter in CHAPTERS if (path := folder(chapter) / "references.json").exists()}
 
 
+@pytest.mark.thorough(after=9)
 @pytest.mark.stored
 @pytest.mark.parametrize("chapter", FILES)
 def test_facts_are_those_of_this_jax(chapter: int) -> None:

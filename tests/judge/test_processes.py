@@ -205,6 +205,7 @@ def test_several_right_outputs() -> None:
         assert judge(asked, {"items": {"batches": {"launches": launches}}}, None).points == points  # type: ignore[arg-type]
 
 
+@pytest.mark.thorough
 def test_the_reference_runs() -> None:
     """The public and the drawn situations in two real processes."""
     given = record(LAUNCHED.manifest(seed=5), {"batches": batches}, {})

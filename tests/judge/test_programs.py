@@ -111,6 +111,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough(after=5)
 @pytest.mark.parametrize("function, points, letter, miss", WRONG.values(), ids=WRONG)
 def test_wrong_program_fails(function, points: float, letter: str, miss: str | None, references: References) -> None:
     """A wrong program loses the points of what is wrong, and the known mistakes are named."""

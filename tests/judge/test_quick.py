@@ -34,6 +34,7 @@ def read(module: bytes, case: Case, options: dict[str, Any]) -> dict[str, Any]:
     return memory | {"collectives": unnamed, "depth": program.depth, "largest": program.largest, "flops": program.flops}
 
 
+@pytest.mark.thorough(after=12)
 @pytest.mark.parametrize("question", FIRST)
 def test_quick_compiling_changes_nothing_that_counts(question: str) -> None:
     """Collectives with their order, arguments, outputs and the largest array are the same; FLOPs but for a few of copies."""

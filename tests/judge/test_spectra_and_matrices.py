@@ -61,6 +61,7 @@ def by_parts(mesh, x):
     return lax.complex(rows(mesh, x).real, rows(mesh, x).imag)
 
 
+@pytest.mark.thorough(after=4)
 @pytest.mark.parametrize(
     ("function", "points", "miss"),
     [(rows, 2, None), (by_parts, 2, None), (lambda mesh, x: jnp.fft.fft(x), LEFT_TO_XLA, None), (backwards, 0, "conjugate"),
