@@ -79,6 +79,7 @@ def test_words_stand_in_the_chapter(chapter: str, name: str, claim: Claim) -> No
     assert not claim.until or f"JAX {claim.until}" in text(chapter)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("chapter", "claim", "target"), [*each()])
 def test_claim(chapter: str, claim: Claim, target: Any) -> None:
     """What the words say is what happens."""

@@ -9,8 +9,19 @@ import pytest
 from click.testing import CliRunner
 
 from shardlab_grader.cli import main
+from shardlab_grader.demo import sampling
 
 
+@pytest.mark.sandbox
+def test_the_smaller_half(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second of the two assignments alone: each sample gets its score and its reason."""
+    monkeypatch.setattr(sampling, "assignments", lambda: ["09_tensor_parallel"])
+    ran = CliRunner().invoke(main, ["demo", str(tmp_path / "demo")])
+    assert ran.exit_code == 0, ran.output
+    assert "6 submissions: 6 graded, 0 ungraded" in ran.output and "every score is as expected." in ran.output
+
+
+@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_demo(tmp_path: pathlib.Path) -> None:
     """Every sample gets the score and the reason written beside it; gradebook, feedback and scores lie where it says."""

@@ -38,6 +38,7 @@ def verdict_on(id: str, guard: Any, seed: int | None = SEED) -> Verdict:
 
 
 @MEASURED
+@pytest.mark.thorough
 @pytest.mark.stored
 @pytest.mark.parametrize("id", ITEMS)
 def test_what_is_kept_is_measured_again(id: str) -> None:
