@@ -27,6 +27,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 import shardlab
+import shardlens
 from shardlab import listings, records
 from shardlab.errors import ShardlabError
 from shardlab_course import dependence
@@ -43,8 +44,8 @@ would name the lines of another run."""
 VERSIONS = ("jax", "jaxlib", "matplotlib", "numpy", "rich")
 # How a page names what it uses: `sl.show`, `sl.pictures.show_mesh`, `from shardlab.programs import alphabeta`.
 CALLED = re.compile(r"\bsl\.(?:pictures\.)?(\w+)")
-IMPORTED = re.compile(r"^import (shardlab[\w.]+)", re.MULTILINE)
-FROM = re.compile(r"^from (shardlab[\w.]*) import ([\w, ]+)", re.MULTILINE)
+IMPORTED = re.compile(r"^import (shard(?:lab|lens)[\w.]+)", re.MULTILINE)
+FROM = re.compile(r"^from (shard(?:lab|lens)[\w.]*) import ([\w, ]+)", re.MULTILINE)
 CELL_SECONDS = 600
 # Given each chapter's file and what its placeholders say.
 Told = Callable[[pathlib.Path, numbers.Texts], None]
@@ -151,6 +152,7 @@ def _depended(text: str, chapter: int | None) -> Iterator[pathlib.Path]:
     roots = {shardlab.home(name) for name in CALLED.findall(text)} | set(IMPORTED.findall(text))
     roots |= {f"{package}.{name}" for package, names in FROM.findall(text) for name in names.split(", ")}
     roots |= {package for package, _ in FROM.findall(text)}
+    roots |= {shardlens.home(name) for _, names in FROM.findall(text) for name in names.split(", ")}
     if chapter is not None:
         roots.add(f"shardlab_course.ch{chapter:02}.questions")
         yield from folder(chapter).glob("*.json")
