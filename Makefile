@@ -78,11 +78,12 @@ pdf: book chromium  ## print the book into build/book/shardlab.pdf
 	@$(PY) jupyter_book/pdf.py build/book/shardlab.pdf
 
 # By the Python of the environment alone, so that nothing but the builder stands by when a release is made.
-dist: | $(PY)  ## build the wheel and the sdist into dist/
+dist: | $(PY)  ## build the wheels and the sdists of course and lens into dist/
 	@{ $(PY) -m pip --version || $(PY) -m ensurepip; } > /dev/null 2>&1
 	@$(PY) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt hatchling
 	@rm -rf dist
 	@$(PY) -m hatchling build --directory dist
+	@cd lens && ../$(PY) -m hatchling build --directory ../dist
 
 # Each minor version of Python that runs here.
 PYTHONS ?= $(shell for p in python3.11 python3.12 python3.13 python3.14; do $$p -c "" 2>/dev/null && echo $$p; done; true)
@@ -115,13 +116,13 @@ test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty ki
 	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=15 tests/hostile
 
 test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices, and claims for other chips (20 minutes)
-	@$(PY) -m pytest --durations=15 -m programs tests/programs tests/test_claims.py
+	@$(PY) -m pytest --durations=15 -m programs lens/tests/programs tests/test_claims.py
 
 $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	@$(NEWEST_PYTHON) -c 'import sys; sys.version_info >= (3, 12) or sys.exit("JAX 0.12 needs Python 3.12 or newer: make test-newest NEWEST_PYTHON=/path/to/python3.13")'
 	@echo "Making $(NEWEST) with $$($(NEWEST_PYTHON) --version), at the versions in constraints-newest.txt"
 	@$(NEWEST_PYTHON) -m venv --clear $(NEWEST)
-	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-newest.txt --editable '.[grader,lab,dev$(if $(TPU),$(comma)tpu)]'
+	@$(NEWEST)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-newest.txt --editable ./lens --editable '.[grader,lab,dev$(if $(TPU),$(comma)tpu)]'
 	@touch $@
 
 test-newest: $(NEWEST)/.installed bubblewrap  ## run the helper's tests and all solutions on the newest JAX (NEWEST_PYTHON=python3.13; PARTS="answers chapters")
@@ -200,7 +201,7 @@ dependencies: $(INSTALLED)  ## when each direct dependency was last released, th
 
 clean:  ## remove caches and outputs (.venv stays)
 	rm -rf build dist out .pytest_cache .ruff_cache .hypothesis
-	find src grader tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find lens src grader tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # $(call debian,PACKAGE,WHY) installs a Debian package when root; otherwise it says which command does, and stops.
 define debian
@@ -223,9 +224,9 @@ define install
 	{ $(PY) -m pip --version || $(PY) -m ensurepip; } > $(VENV)/install.log 2>&1; \
 	uv=$$(command -v uv || echo $(VENV)/bin/uv); \
 	$$uv --version >> $(VENV)/install.log 2>&1 || $(PY) -m pip install '$(UV)' >> $(VENV)/install.log 2>&1; \
-	$$uv pip install --python $(PY) --compile-bytecode --constraint constraints.txt --editable '.[$(1)]' >> $(VENV)/install.log 2>&1 || \
+	$$uv pip install --python $(PY) --compile-bytecode --constraint constraints.txt --editable ./lens --editable '.[$(1)]' >> $(VENV)/install.log 2>&1 || \
 	{ echo "  uv could not; by pip, which takes minutes"; \
-	$(PY) -m pip install --disable-pip-version-check --constraint constraints.txt --editable '.[$(1)]' >> $(VENV)/install.log 2>&1; } || \
+	$(PY) -m pip install --disable-pip-version-check --constraint constraints.txt --editable ./lens --editable '.[$(1)]' >> $(VENV)/install.log 2>&1; } || \
 	{ tail -n 20 $(VENV)/install.log; exit 1; }; \
 	touch $@
 endef
@@ -241,13 +242,13 @@ $(PY):
 	@echo "Making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
 
-$(STUDENT): pyproject.toml constraints.txt | $(PY)
+$(STUDENT): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 	@$(call install,lab)
 
-$(GRADER): pyproject.toml constraints.txt | $(PY)
+$(GRADER): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 	@$(call install,grader)
 
-$(INSTALLED): pyproject.toml constraints.txt | $(PY)
+$(INSTALLED): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 	@$(call install,$(EXTRAS))
 	@touch $(STUDENT) $(GRADER)
 
