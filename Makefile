@@ -96,11 +96,12 @@ pdf: book chromium  ## print the book into build/book/shardlab.pdf
 	@$(PY) jupyter_book/pdf.py build/book/shardlab.pdf
 
 # By the Python of the environment alone, so that nothing but the builder stands by when a release is made.
-dist: | $(PY)  ## build the wheel and the sdist into dist/
+dist: | $(PY)  ## build the wheels and the sdists of course and lens into dist/
 	@{ $(PY) -m pip --version || $(PY) -m ensurepip; } > /dev/null 2>&1
 	@$(PY) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt hatchling
 	@rm -rf dist
 	@$(PY) -m hatchling build --directory dist
+	@cd lens && ../$(PY) -m hatchling build --directory ../dist
 
 # Each minor version of Python that runs here.
 PYTHONS ?= $(shell for p in python3.11 python3.12 python3.13 python3.14; do $$p -c "" 2>/dev/null && echo $$p; done; true)
@@ -131,7 +132,7 @@ test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty ki
 	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=15 tests/hostile
 
 test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices, and claims for other chips (20 minutes)
-	@$(PY) -m pytest --durations=15 -m programs tests/programs tests/test_claims.py
+	@$(PY) -m pytest --durations=15 -m programs lens/tests/programs tests/test_claims.py
 
 test-portable: $(INSTALLED) $(TPU) bubblewrap faketime  ## compare what was measured before, as other machines would (four minutes of CPU)
 	@$(PY) -m shardlab_authoring.portable
@@ -212,7 +213,7 @@ dependencies: $(INSTALLED)  ## when each direct dependency was last released, th
 
 clean:  ## remove caches and outputs (.venv stays)
 	rm -rf build dist out .pytest_cache .ruff_cache .hypothesis
-	find src grader tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find lens src grader tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # $(call debian,PACKAGE,WHY) installs a Debian package when root; otherwise it says which command does, and stops.
 define debian
@@ -235,9 +236,9 @@ define install
 	{ $(PY) -m pip --version || $(PY) -m ensurepip; } > $(VENV)/install.log 2>&1; \
 	uv=$$(command -v uv || echo $(VENV)/bin/uv); \
 	$$uv --version >> $(VENV)/install.log 2>&1 || $(PY) -m pip install '$(UV)' >> $(VENV)/install.log 2>&1; \
-	$$uv pip install --python $(PY) --compile-bytecode --constraint constraints.txt --editable lens --editable '.[$(1)]' >> $(VENV)/install.log 2>&1 || \
+	$$uv pip install --python $(PY) --compile-bytecode --constraint constraints.txt --editable ./lens --editable '.[$(1)]' >> $(VENV)/install.log 2>&1 || \
 	{ echo "  uv could not; by pip, which takes minutes"; \
-	$(PY) -m pip install --disable-pip-version-check --constraint constraints.txt --editable lens --editable '.[$(1)]' >> $(VENV)/install.log 2>&1; } || \
+	$(PY) -m pip install --disable-pip-version-check --constraint constraints.txt --editable ./lens --editable '.[$(1)]' >> $(VENV)/install.log 2>&1; } || \
 	{ tail -n 20 $(VENV)/install.log; exit 1; }; \
 	touch $@
 endef

@@ -103,11 +103,12 @@ def form(name: str) -> str:
 
 
 def bring(static: pathlib.Path, root: pathlib.Path) -> bool:
-    """Put Pyodide and the package beside the page; whether Pyodide is there (`make book` installs it by npm)."""
+    """Put Pyodide and both packages beside the page; whether Pyodide is there (`make book` installs it by npm)."""
     with zipfile.ZipFile(static / "shardlab.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted((root / "src" / "shardlab").rglob("*.py")):
-            if not set(LEFT_OUT) & set(path.relative_to(root).parts):
-                archive.write(path, path.relative_to(root / "src"))
+        for home, package in ((root / "src", "shardlab"), (root / "lens" / "src", "shardlens")):
+            for path in sorted((home / package).rglob("*.py*")):
+                if path.suffix in (".py", ".pyi") and not set(LEFT_OUT) & set(path.relative_to(root).parts):
+                    archive.write(path, path.relative_to(home))
         archive.write(pathlib.Path(__file__).with_name("playground.py"), "playground.py")
     if not (root / PYODIDE).is_dir():
         return False

@@ -11,7 +11,7 @@ import zipfile
 NAME = "shardlab-notebooks.zip"
 BEGIN = """Shardlab: the notebooks of the course.
 
-Open 00_first_light.ipynb first, in JupyterLab or elsewhere, and leave the file shardlab-....whl beside it: where Shardlab is
+Open 00_first_light.ipynb first, in JupyterLab or elsewhere, and leave both .whl files beside it: where Shardlab is
 not installed, a notebook's first cell installs it from there, with the JAX that it is made for. On Colab and Kaggle bring
 both files. Without Jupyter, install it first:
 
@@ -23,16 +23,17 @@ DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def write(target: pathlib.Path, root: pathlib.Path) -> None:
-    """Build the wheel and put it with every notebook into `target`.
+    """Build the wheels of course and lens and put them with every notebook into `target`.
 
     Raises:
-        subprocess.CalledProcessError: the wheel cannot be built.
+        subprocess.CalledProcessError: a wheel cannot be built.
     """
     with tempfile.TemporaryDirectory() as folder:
         built = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder]
-        subprocess.run(built, cwd=root, check=True, capture_output=True)
-        (wheel,) = pathlib.Path(folder).glob("*.whl")
-        parts = {path.name: path.read_bytes() for path in (*sorted((root / "notebooks").glob("[0-9]*.ipynb")), wheel)}
+        for tree in (root, root / "lens"):
+            subprocess.run(built, cwd=tree, check=True, capture_output=True)
+        paths = [*sorted((root / "notebooks").glob("[0-9]*.ipynb")), *sorted(pathlib.Path(folder).glob("*.whl"))]
+        parts = {path.name: path.read_bytes() for path in paths}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in {"BEGIN.txt": BEGIN.encode(), **parts}.items():
             archive.writestr(zipfile.ZipInfo(f"shardlab/{name}", DATE), content, zipfile.ZIP_DEFLATED)

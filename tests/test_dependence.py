@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import shardlab
+import shardlens
 from shardlab_authoring import executed
 from shardlab_course import dependence
 
 SOURCE = pathlib.Path(shardlab.__file__).parents[1]
+LENS = pathlib.Path(shardlens.__file__).parent
 CACHED = (dependence.imported, dependence.source, dependence._judgement, dependence._folder)
 Digests = Callable[[], dict[int, str]]
 
@@ -22,6 +24,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """The sources, to be changed."""
     site = tmp_path_factory.mktemp("sources") / "src"
     shutil.copytree(SOURCE, site, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(LENS, site / "shardlens", ignore=shutil.ignore_patterns("__pycache__"))
     return site
 
 
@@ -75,7 +78,7 @@ JUDGED = {
 }
 ALL = {
     "judge": ("shardlab_judge/measuring.py", *MORE),
-    "reader": ("shardlab/programs/reading/collectives.py", *MORE),
+    "reader": ("shardlens/reading/collectives.py", *MORE),
     "recorder": ("shardlab/answers/record.py", *MORE),
 }
 
@@ -115,7 +118,7 @@ def test_what_judges_all_regrades_all(site: pathlib.Path, change: tuple[str, str
 
 PAGES = {
     "a picture that it shows": ("shardlab/pictures/draw.py", True),
-    "a picture of other pages": ("shardlab/pictures/charts/roofline.py", False),
+    "a picture of other pages": ("shardlens/charts/roofline.py", False),
     "its oracle": ("shardlab_course/ch04/ex01/oracle.py", True),
     "another chapter": ("shardlab_course/ch05/shared.py", False),
     "what it does not import": ("shardlab/listings/__init__.py", False),
@@ -145,5 +148,7 @@ def test_no_picture_is_reached() -> None:
     """What judges draws nothing, and imports no other chapter."""
     reached = dependence.judging(4)
     assert {"shardlens.export.stablehlo", "shardlab_judge.judging", "shardlab_course.ch04.ex01.oracle"} <= set(reached)
-    assert not [name for name in reached if name.startswith(("shardlab.pictures", "shardlab_course.checking"))]
+    assert not [
+        name for name in reached if name.startswith(("shardlab.pictures", "shardlens.charts", "shardlab_course.checking"))
+    ]
     assert {name.split(".")[1] for name in reached if name.startswith("shardlab_course.ch")} == {"ch04"}

@@ -1,4 +1,4 @@
-"""What a release puts on the package index: the five packages, and nothing of tests, chapters or people's work."""
+"""What a release puts on the package index: the five packages and the lens, and nothing of tests or chapters."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import pathlib
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 
 import pytest
 
+import shardlens
 from shardlab_course.chapters import QUESTIONS
 
 ROOT = pathlib.Path(__file__).parents[1]
+LENS = ROOT / "lens"
 PACKAGES = {
     "shardlab": "src",
     "shardlab_judge": "src",
@@ -20,7 +23,7 @@ PACKAGES = {
     "shardlab_grader": "grader",
     "shardlab_authoring": "grader",
 }
-SUFFIXES = {".css", ".j2", ".json", ".py", ".typed", ".txt"}
+SUFFIXES = {".css", ".j2", ".json", ".py", ".pyi", ".typed", ".txt"}
 """Of the files of packages: code, its types, and data that it reads. A notebook or a page is neither."""
 BESIDE = {"CHANGELOG.md", "LICENSE", "LICENSE-TEXT", "PKG-INFO", "README.md", "pyproject.toml", ".gitignore"}
 
@@ -45,6 +48,17 @@ def contents(wheel: pathlib.Path) -> dict[str, bytes]:
     """The files of a wheel's packages, by name."""
     with zipfile.ZipFile(wheel) as archive:
         return {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def test_the_lens_has_a_wheel_of_its_own(tmp_path: pathlib.Path) -> None:
+    """It holds the lens's package alone, unchanged; course and lens are of one version, and the course asks for it."""
+    wheel = build(LENS, tmp_path, "--target", "wheel")
+    files = [path for path in (LENS / "src").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert contents(wheel) == {path.relative_to(LENS / "src").as_posix(): path.read_bytes() for path in files}
+    versions = [tomllib.loads((root / "pyproject.toml").read_text())["project"] for root in (ROOT, LENS)]
+    assert versions[0]["version"] == versions[1]["version"] == shardlens.__version__
+    assert f"shardlens=={shardlens.__version__}" in versions[0]["dependencies"]
+    assert (LENS / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
 
 
 def ours() -> dict[str, bytes]:

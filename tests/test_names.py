@@ -12,8 +12,8 @@ import shardlab as sl
 import shardlens
 from shardlab.answers import in_the_box
 
-COURSE = sorted(name for name, (module, _) in sl._NAMES.items() if module.startswith("shardlab_course."))
-LENS = sorted(name for name, (module, _) in sl._NAMES.items() if module == "shardlens")
+COURSE = sorted(name for name, module in sl._NAMES.items() if module.startswith("shardlab_course."))
+LENS = sorted(name for name, module in sl._NAMES.items() if module == "shardlens")
 
 
 @pytest.mark.parametrize("package", [sl, sl.pictures, shardlens], ids=lambda package: package.__name__)

@@ -38,7 +38,7 @@ MEASURE = "run `make references`, and once more with PYTHON= a Python of the oth
 HEAVY = {"click", "IPython", "ipykernel", "jupytext", "nbclient", "nbconvert", "nbformat", "nbgrader", "shardlab_grader"}
 COMES_WITH_JAX = {"jaxlib"}
 ROOMS = ("shardlab", "shardlab_judge", "shardlab_course", "shardlab_grader", "shardlab_authoring")
-LIGHT = {"jax", "matplotlib", "numpy", "rich", "shardlab"} | COMES_WITH_JAX | sys.stdlib_module_names
+LIGHT = {"jax", "matplotlib", "numpy", "rich", "shardlab", "shardlens"} | COMES_WITH_JAX | sys.stdlib_module_names
 
 # Where an address of a course repository can hide: a clone, an install, a Colab or Binder link, or any owner's shardlab.
 ADDRESS = re.compile(
@@ -111,21 +111,26 @@ def test_import_is_light() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "src" / "shardlab").rglob("*.py")), ids=lambda path: path.stem)
 def test_shardlab_imports_only_its_dependencies(path: Path) -> None:
-    """A module of shardlab names its own dependencies and the standard library; its table of names looks up.
+    """A module of shardlab names its own dependencies and the standard library."""
+    assert set(imported(path)) <= LIGHT
 
-    Pytest alone imports the plugin.
-    """
-    more = {"__init__.py": {"shardlab_course"}, "testing/plugin.py": {"pytest"}}
-    inside = path.relative_to(ROOT / "src" / "shardlab").as_posix()
-    assert set(imported(path)) <= LIGHT | more.get(inside, set())
+
+@pytest.mark.parametrize("path", sorted((ROOT / "lens" / "src").rglob("*.py")), ids=lambda path: path.stem)
+def test_the_lens_imports_only_its_dependencies(path: Path) -> None:
+    """A module of the lens names its own dependencies; charts import matplotlib, and only pytest loads the plugin."""
+    more = {"charting.py": {"matplotlib"}, "plugin.py": {"pytest"}}
+    assert set(imported(path)) <= LIGHT - {"shardlab", "matplotlib"} | more.get(path.name, set())
 
 
 def test_dependencies_are_what_shardlab_imports() -> None:
-    """The packages that students install are the ones that shardlab may import, with no upper bound."""
+    """The packages that students install are the ones that shardlab may import; the lens alone has an upper bound."""
     dependencies = wanted(PROJECT["dependencies"])
     asked = {requirement.name for requirement in dependencies}
     assert asked == LIGHT - COMES_WITH_JAX - sys.stdlib_module_names - {"shardlab"}
-    assert all(clause.operator == ">=" for requirement in dependencies for clause in requirement.specifier)
+    bounds = {requirement.name: [clause.operator for clause in requirement.specifier] for requirement in dependencies}
+    assert bounds == {name: ["==" if name == "shardlens" else ">="] for name in asked}
+    lens = tomllib.loads((ROOT / "lens" / "pyproject.toml").read_text())["project"]
+    assert {requirement.name for requirement in wanted(lens["dependencies"])} == {"jax", "numpy", "rich"}
 
 
 def test_all_packages_are_installed_from_here() -> None:

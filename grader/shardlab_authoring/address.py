@@ -14,7 +14,14 @@ from collections.abc import Iterator, Sequence
 
 from shardlab_course.editions import header
 
-FILES = ("pyproject.toml", "CITATION.cff", "SECURITY.md", "CODE_OF_CONDUCT.md", ".github/ISSUE_TEMPLATE/config.yml")
+FILES = (
+    "pyproject.toml",
+    "lens/pyproject.toml",
+    "CITATION.cff",
+    "SECURITY.md",
+    "CODE_OF_CONDUCT.md",
+    ".github/ISSUE_TEMPLATE/config.yml",
+)
 FORM = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+")
 
 

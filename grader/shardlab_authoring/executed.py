@@ -28,6 +28,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 import shardlab
+import shardlens
 from shardlab import listings, records
 from shardlab.errors import ShardlabError
 from shardlab_authoring import quoted
@@ -46,8 +47,8 @@ would name the lines of another run."""
 VERSIONS = ("jax", "jaxlib", "matplotlib", "numpy", "rich")
 # How a page names what it uses: `sl.show`, `sl.pictures.show_mesh`, `from shardlab.programs import alphabeta`.
 CALLED = re.compile(r"\bsl\.(?:pictures\.)?(\w+)")
-IMPORTED = re.compile(r"^import (shardlab[\w.]+)", re.MULTILINE)
-FROM = re.compile(r"^from (shardlab[\w.]*) import ([\w, ]+)", re.MULTILINE)
+IMPORTED = re.compile(r"^import (shard(?:lab|lens)[\w.]+)", re.MULTILINE)
+FROM = re.compile(r"^from (shard(?:lab|lens)[\w.]*) import ([\w, ]+)", re.MULTILINE)
 CELL_SECONDS = 600
 CODE = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
@@ -207,6 +208,7 @@ def _depended(text: str, chapter: int | None) -> Iterator[pathlib.Path]:
     roots = {shardlab.home(name) for name in CALLED.findall(text)} | set(IMPORTED.findall(text))
     roots |= {f"{package}.{name}" for package, names in FROM.findall(text) for name in names.split(", ")}
     roots |= {package for package, _ in FROM.findall(text)}
+    roots |= {shardlens.home(name) for _, names in FROM.findall(text) for name in names.split(", ")}
     if chapter is not None:
         roots.update(dependence.declarations(chapter))
         yield from folder(chapter).rglob("*.json")

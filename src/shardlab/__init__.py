@@ -19,18 +19,18 @@ from shardlens import public_names
 __version__ = "0.1.0"
 __tracebackhide__ = True  # our lines are not the user's: see `shardlens.sources.is_users`
 
-_NAMES = public_names(__file__ + "i")
+_NAMES = public_names(__name__)
 
 
 def __getattr__(name: str) -> Any:
     """A public name, imported when it is first used: `import shardlab` alone costs next to nothing."""
     if name == "pictures":
         return import_module("shardlab.pictures")
-    module, inside = _NAMES.get(name, ("", ""))
+    module = _NAMES.get(name, "")
     if module.startswith("shardlab_course."):
         # The only names that look up to the course. Where a class is graded it is not there, and `in_the_box` answers for
         # it; not kept, for a notebook that is graded in this process gets another one.
-        return getattr(import_module("shardlab.answers.in_the_box" if _boxed() else module), inside)
+        return getattr(import_module("shardlab.answers.in_the_box" if _boxed() else module), name)
     if not module and name in dir(import_module("shardlab.pictures")):
         if _boxed():
             return getattr(import_module("shardlab.pictures"), name)  # notebooks that were released before it moved
@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(
             f"module 'shardlab' has no attribute {name!r}" + "".join(f"; near is {each!r}" for each in near)
         )
-    value = getattr(import_module(module), inside)
+    value = getattr(import_module(module), name)
     globals()[name] = value
     return value
 
@@ -48,8 +48,8 @@ def __getattr__(name: str) -> Any:
 def home(name: str) -> str:
     """The module that a public name comes from; empty if it is none of `sl` and `sl.pictures`."""
     drawn = import_module("shardlab.pictures")._NAMES
-    module, inside = {**drawn, **_NAMES}.get(name, ("", ""))
-    return _lens_home(inside) if module == "shardlens" else module
+    module = {**drawn, **_NAMES}.get(name, "")
+    return _lens_home(name) if module == "shardlens" else module
 
 
 def _boxed() -> bool:

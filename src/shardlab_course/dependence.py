@@ -1,6 +1,6 @@
 """What a verdict and a page depend on: the sources that their imports reach, and nothing else.
 
-A verdict depends on its chapter's folder, the judge and what these import, which is `shardlab.programs` above all; not on
+A verdict depends on its chapter's folder, the judge and what these import, which is the lens's readers above all; not on
 pictures, not on other chapters, not on the answers that an exercise must tell apart, and not on texts that no verdict holds:
 docstrings, hints, explanations.
 """
@@ -15,13 +15,17 @@ import importlib.util
 import pathlib
 from collections.abc import Iterable, Iterator
 
+import shardlab
+import shardlens
 from shardlab_course import own
 
-PACKAGES = ("shardlab", "jax", "jaxlib")
+PACKAGES = ("shardlab", "shardlens", "jax", "jaxlib")
 SEEN_BY_NO_VERDICT = frozenset({"hints", "explanation", "minutes", "difficulty"})
 """Arguments of a `Question` that are read beside a verdict and are not in it."""
 RECORDER = ("shardlab.answers.record", "shardlab.answers.in_the_box")
-OURS = ("shardlab", "shardlab_judge", "shardlab_course")
+OURS = ("shardlens", "shardlab", "shardlab_judge", "shardlab_course")
+HOMES = {"shardlens": shardlens.home, "shardlab": shardlab.home}
+"""By package with a table of public names what finds the module that one comes from."""
 
 
 def judgement(questions: Iterable[str]) -> str:
@@ -114,9 +118,12 @@ def _imported(tree: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if source(alias.name))
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            # The folder of an exercise is a package without a file of its own.
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (name if source(name) else node.module for name in names if source(name) or source(node.module))
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                if source(name):  # the folder of an exercise is a package without a file of its own
+                    yield name
+                elif source(node.module):
+                    yield HOMES[node.module](alias.name) or node.module if node.module in HOMES else node.module
 
 
 def _judging_text(path: pathlib.Path) -> bytes:

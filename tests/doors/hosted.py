@@ -2,7 +2,7 @@
 
 `make test-doors` runs it; by hand, at the root of the repository: `python tests/doors/hosted.py [--platform colab]
 [--python python3.13] [CHAPTER...]`. Each notebook gets a machine of its own with the packages that platforms.toml lists, and
-Shardlab is not among them. A wheel made from this checkout lies beside the notebook, from which the first cell installs as
+Shardlab is not among them. Two wheels made from this checkout lie beside the notebook, from which the first cell installs as
 long as the repository has no address; else it takes the address's place there. So a real service has still to be seen. What
 was found is written to build/doors/PLATFORM.json.
 """
@@ -83,13 +83,12 @@ class Machine:
         return {match["name"].lower(): match["version"] for match in found if match}
 
 
-def built(root: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """The wheel of this checkout."""
+def built(root: pathlib.Path, folder: pathlib.Path) -> tuple[pathlib.Path, ...]:
+    """The wheels of this checkout: the course's, and the lens's."""
     shutil.rmtree(folder, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(root)]
-    subprocess.run(command, check=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel.absolute()
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    subprocess.run([*command, str(root), str(root / "lens")], check=True)
+    return tuple(wheel.absolute() for wheel in sorted(folder.glob("*.whl")))
 
 
 def machine(platform: str, launch: Sequence[str]) -> Machine:
@@ -138,20 +137,23 @@ def only(variables: dict[str, str]) -> Iterator[None]:
         os.environ.update(kept)
 
 
-def notebooks(root: pathlib.Path, wheel: pathlib.Path, chapters: Sequence[int]) -> Iterator[tuple[str, NotebookNode]]:
-    """Each committed `.ipynb` and its solution, with the wheel in place of the address."""
+def notebooks(
+    root: pathlib.Path, wheels: Sequence[pathlib.Path], chapters: Sequence[int]
+) -> Iterator[tuple[str, NotebookNode]]:
+    """Each committed `.ipynb` and its solution, with the wheels in place of the address."""
     given = header.syllabus(root)
     for path in edition.chapters(root, chapters):
-        yield path.stem, addressed(nbformat.read(root / "notebooks" / f"{path.stem}.ipynb", as_version=4), given, wheel)
-        yield f"{path.stem} (solution)", addressed(edition.solution(edition.unfilled(path, given)), given, wheel)
+        yield path.stem, addressed(nbformat.read(root / "notebooks" / f"{path.stem}.ipynb", as_version=4), given, wheels)
+        yield f"{path.stem} (solution)", addressed(edition.solution(edition.unfilled(path, given)), given, wheels)
 
 
-def addressed(notebook: NotebookNode, given: header.Syllabus, wheel: pathlib.Path) -> NotebookNode:
-    """The notebook, its first cell installing the wheel."""
+def addressed(notebook: NotebookNode, given: header.Syllabus, wheels: Sequence[pathlib.Path]) -> NotebookNode:
+    """The notebook, its first cell installing the wheels."""
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
     installs = f"git+{given.address}@v{given.version}"
     assert (first.source.count(installs) == 1) != (given.address == header.UNSET)
-    first.source = first.source.replace(installs, wheel.as_uri())
+    course, lens = (wheel.as_uri() for wheel in wheels)
+    first.source = first.source.replace("{at}#subdirectory=lens", lens).replace("{at}", course)
     return notebook
 
 
@@ -238,8 +240,8 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     platform, root = PLATFORMS[given.platform], pathlib.Path.cwd()
     here = machine(given.platform, shlex.split(given.python or f"python{platform['python']}"))
-    wheel, visits = built(root, here.folder / "wheel"), []
-    for name, notebook in notebooks(root, wheel, given.chapters):
+    wheels, visits = built(root, here.folder / "wheel"), []
+    for name, notebook in notebooks(root, wheels, given.chapters):
         visits.append(visit(name, notebook, here))
         print(visits[-1], flush=True)
     fresh(here)

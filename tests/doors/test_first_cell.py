@@ -83,7 +83,8 @@ def test_where_the_course_is_missing_it_is_installed(libtpu: bool) -> None:
     given = dataclasses.replace(GIVEN, address=ADDRESS)
     asked, found = typed(header.first_cell((), given), "shardlab", libtpu)
     assert asked == (
-        f'asked: install -qU "shardlab{"[tpu]" * libtpu} @ git+{ADDRESS}@v{GIVEN.version}" "jax<={GIVEN.pins["jax"]}"'
+        f'asked: install -qU "shardlens @ git+{ADDRESS}@v{GIVEN.version}#subdirectory=lens"'
+        f' "shardlab{"[tpu]" * libtpu} @ git+{ADDRESS}@v{GIVEN.version}" "jax<={GIVEN.pins["jax"]}"'
     )
     assert found.startswith("Out[0]: Python 3.") and found.endswith(f"JAX {jax.__version__}: 8 simulated CPU devices")
 
@@ -93,11 +94,13 @@ def test_without_an_address_it_is_installed_from_the_wheel(tmp_path: pathlib.Pat
     """The newest that lies beside the notebook; nothing is asked of an address that somebody else may own."""
     given = dataclasses.replace(GIVEN, address=header.UNSET)
     for version in ("0.0.9", GIVEN.version):
-        (tmp_path / f"shardlab-{version}-py3-none-any.whl").touch()
+        for name in ("shardlab", "shardlens"):
+            (tmp_path / f"{name}-{version}-py3-none-any.whl").touch()
     cell = header.first_cell((), given)
     asked, found = typed(cell, "shardlab", libtpu, tmp_path)
     wheel = f"shardlab-{GIVEN.version}-py3-none-any.whl{'[tpu]' * libtpu}"
-    assert asked == f'asked: install -qU "{wheel}" "jax<={GIVEN.pins["jax"]}"'
+    lens = f"shardlens-{GIVEN.version}-py3-none-any.whl"
+    assert asked == f'asked: install -qU "{lens}" "{wheel}" "jax<={GIVEN.pins["jax"]}"'
     assert found.endswith("8 simulated CPU devices") and "git+" not in cell and "invalid" not in cell
 
 
@@ -107,10 +110,11 @@ def test_what_is_missing_is_said(tmp_path: pathlib.Path, address: str) -> None:
     cell = header.first_cell((), dataclasses.replace(GIVEN, address=address))
     if address == header.UNSET:
         assert (
-            "Put the file shardlab-....whl beside this notebook"
+            "Put shardlab-....whl and shardlens-....whl beside this notebook"
             in typed(cell, "shardlab", False, tmp_path, network=False)[-1]
         )
-    (tmp_path / "shardlab-1.0-py3-none-any.whl").touch()
+    for name in ("shardlab", "shardlens"):
+        (tmp_path / f"{name}-1.0-py3-none-any.whl").touch()
     assert "switch Internet on" in typed(cell, "shardlab", False, tmp_path, network=False)[-1]
 
 

@@ -159,7 +159,8 @@ def test_both_files_hold_the_same_notebook(source: edition.NotebookNode) -> None
 def test_the_first_cell_installs_only_what_is_missing(source: edition.NotebookNode) -> None:
     """The generated first cell is legal IPython and names the repository's address."""
     first = next(cell for cell in source.cells if cell.cell_type == "code").source
-    assert f'    %pip install -qU "shardlab{{tpu}} @ git+{SYLLABUS.address}@v0" jax\n' in first
+    installs = '%pip install -qU "shardlens @ {at}#subdirectory=lens" "shardlab{tpu} @ {at}" jax\n'
+    assert f'"git+{SYLLABUS.address}@v0"\n    {installs}' in first
     assert first.endswith("sl.setup(8)")
 
 

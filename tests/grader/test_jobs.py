@@ -34,8 +34,6 @@ SOURCE = pathlib.Path(shardlab.__file__).parents[1]
 STAND_IN = {
     "shardlab/__init__.py": "",
     "shardlab/answers/__init__.py": "",
-    "shardlab/programs/__init__.py": "",
-    "shardlab/programs/reading/__init__.py": "",
     "shardlab/answers/in_the_box.py": "GIVEN = {}",
     "shardlab/answers/record.py": """
 def record(manifest, namespace, predictions):
@@ -104,8 +102,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         "causes/raised",
     )
     judge = (f"shardlab_judge/{name}" for name in needed)
-    lines = ("shardlab/sources", "shardlab/raised")
-    for name in ("shardlab/errors", "shardlab/placement", *lines, *judge):
+    for name in ("shardlab/errors", *judge):
         shutil.copy(SOURCE / f"{name}.py", package / f"{name}.py")
     return package
 
@@ -342,14 +339,14 @@ def test_a_broken_off_class(settings: Settings) -> None:
 
 
 def test_student_package_holds_no_keys(tmp_path: pathlib.Path) -> None:
-    """It is the laboratory and an empty folder: a package that lies beside it is not in it."""
+    """It is the helper, the lens and an empty folder: a package that lies beside them is not in it."""
     site = tmp_path / "site"
     shutil.copytree(SOURCE / "shardlab", site / "shardlab", ignore=shutil.ignore_patterns("__pycache__"))
     for beside in ("shardlab_judge", "shardlab_course", "shardlab_new"):
         (site / beside).mkdir()
         (site / beside / "__init__.py").write_text("KEY = 42")
     package = student_package(tmp_path / "cache", site)
-    assert {path.name for path in package.iterdir()} == {"shardlab", "nothing"}
+    assert {path.name for path in package.iterdir()} == {"shardlab", "shardlens", "nothing"}
     assert not list((package / "nothing").iterdir())
     names = {path.stem for path in package.rglob("*")}
     assert names.isdisjoint({"questions", "judging", "references", "oracles", "measuring"})

@@ -48,7 +48,7 @@ def program(name: str, body: str, *, main: str = MAIN, head: str = HEAD, reason:
 
 def sent(name: str, bytes_: str, reason: str) -> Case:
     """A notebook whose every program is these bytes, an expression of Python."""
-    code = f"import shardlens.export.stablehlo\nshardlab.programs.stablehlo.strip = lambda module: {bytes_}"
+    code = f"import shardlens.export.stablehlo\nshardlens.export.stablehlo.strip = lambda module: {bytes_}"
     return cells(name, code, "90.1", reason=reason)
 
 

@@ -148,7 +148,7 @@ def _connected(address: str) -> Iterator[Client]:
     try:
         from distributed import Client
     except ImportError:
-        mend = "pip install -c constraints.txt -e '.[cluster,grader]', here and on every worker"
+        mend = "pip install -c constraints.txt -e ./lens -e '.[cluster,grader]', here and on every worker"
         raise ShardlabError("no-cluster-package", "Dask's distributed is not installed.", where=address, mend=mend) from None
     mend = "start one: dask scheduler; and on each machine, with the same shardlab installed: dask worker ADDRESS"
     try:

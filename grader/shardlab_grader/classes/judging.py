@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import hashlib
 import json
+import os
 import pathlib
 import tempfile
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from shardlab_grader.border import artifact
 from shardlab_grader.classes import faults
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.sandbox.box import ONE_THREAD, Mount, Outcome, RunScript, Sandbox, cold, interpreter
-from shardlab_grader.sandbox.student_package import PACKAGES, installed
+from shardlab_grader.sandbox.student_package import PACKAGES, STUDENT, home, installed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.verdict import Verdict
 
@@ -170,7 +171,7 @@ def identities(answers: Mapping[str, Any]) -> dict[str, str]:
 
 def sandbox(settings: Settings) -> Sandbox:
     """The sandbox of the judge: this Python, what judges, the references, and an own chapter, which no other box sees."""
-    trusted = [Mount(settings.site / package, f"/trusted/{package}") for package in PACKAGES]
+    trusted = [Mount(home(package, settings.site), f"/trusted/{package}") for package in PACKAGES]
     mounts = [*interpreter(), *trusted, Mount(CHILD, SCRIPT)]
     if settings.references is not None:
         mounts.append(Mount(settings.references.resolve(), REFERENCES))
@@ -178,8 +179,8 @@ def sandbox(settings: Settings) -> Sandbox:
     if settings.chapter:
         mounts.append(Mount(settings.chapter, chapter))
     made = Sandbox(settings.mode, settings.judge, tuple(mounts))
-    path = str(pathlib.PurePath(made.seen("/trusted/shardlab")).parent)
-    environment = {"PYTHONPATH": path, "JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "8", **ONE_THREAD}
+    paths = dict.fromkeys(str(pathlib.PurePath(made.seen(f"/trusted/{package}")).parent) for package in STUDENT)
+    environment = {"PYTHONPATH": os.pathsep.join(paths), "JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "8", **ONE_THREAD}
     environment |= {own.VARIABLE: chapter} if chapter else {}
     return dataclasses.replace(made, environment=tuple(environment.items()))
 

@@ -13,7 +13,7 @@ from typing import Any
 from shardlab_grader.border import artifact
 from shardlab_grader.sandbox import compiled
 from shardlab_grader.sandbox.box import ONE_THREAD, Limits, MiB, Mode, Mount, Outcome, RunScript, Sandbox, cold, interpreter
-from shardlab_grader.sandbox.student_package import PACKAGES, installed, student_package
+from shardlab_grader.sandbox.student_package import PACKAGES, STUDENT, home, installed, student_package
 from shardlab_judge.items import kind
 
 Manifest = Mapping[str, Any]
@@ -207,5 +207,6 @@ def student_sandbox(settings: Settings) -> Sandbox:
 
 def _beside(site: pathlib.Path) -> list[pathlib.Path]:
     """Packages of ours inside the environment that is mounted: nothing is to be found there but what `/student` has."""
-    homes = [home for home in {site, installed()} if any(home.is_relative_to(mount.target) for mount in interpreter())]
-    return sorted(home / name for home in homes for name in OURS if (home / name).is_dir())
+    places = {site, installed(), *(home(package, site).parent for package in STUDENT)}
+    mounted = [place for place in places if any(place.is_relative_to(mount.target) for mount in interpreter())]
+    return sorted(place / name for place in mounted for name in OURS if (place / name).is_dir())

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,17 +24,19 @@ __version__ = "0.1.0"
 
 
 @functools.cache
-def public_names(stub: str) -> dict[str, tuple[str, str]]:
-    """The names that a `.pyi` hands on: to each name its module, and what it is called there.
+def public_names(package: str) -> dict[str, str]:
+    """The names that a package's `__init__.pyi` hands on, each with the module that it comes from.
 
     Args:
-        stub: path of the file; of its lines those count that import one name as another, or as itself.
+        package: a package that is being imported or was; of its stub those lines count that import a name as itself.
     Example:
-        >>> public_names(__file__ + "i")["parse_hlo"]
-        ('shardlens.reading.hlo', 'parse')
+        >>> public_names("shardlens")["chip"]
+        'shardlens.costs.chips'
     """
-    found = re.findall(r"^from (\S+) import (\w+) as (\w+)$", Path(stub).read_text(encoding="utf-8"), re.MULTILINE)
-    return {name: (module, inside) for module, inside, name in found}
+    # By the loader and not from a folder, since a package may lie in a zip file, as a wheel on `sys.path` does.
+    module: Any = sys.modules[package]
+    text = module.__spec__.loader.get_data(f"{module.__spec__.origin}i").decode()
+    return {name: home for home, name in re.findall(r"^from (\S+) import (\w+) as \2$", text, re.MULTILINE)}
 
 
 def home(name: str) -> str:
@@ -43,20 +46,19 @@ def home(name: str) -> str:
         >>> home("chip"), home("alphabeta"), home("nothing")
         ('shardlens.costs.chips', 'shardlens.costs.alphabeta', '')
     """
-    module, inside = public_names(__file__ + "i").get(name, ("", ""))
+    module = public_names(__name__).get(name, "")
     folder = Path(__file__).parent.joinpath(*module.split(".")[1:])
-    return f"{module}.{inside}" if (folder / f"{inside}.py").is_file() else module
+    return f"{module}.{name}" if (folder / f"{name}.py").is_file() else module
 
 
 def __getattr__(name: str) -> Any:
-    if name not in (names := public_names(__file__ + "i")):
+    if name not in (names := public_names(__name__)):
         raise AttributeError(f"module 'shardlens' has no attribute {name!r}")
-    module, inside = names[name]
-    found = import_module(module)
-    value = getattr(found, inside) if hasattr(found, inside) else import_module(f"{module}.{inside}")
+    found = import_module(names[name])
+    value = getattr(found, name) if hasattr(found, name) else import_module(f"{names[name]}.{name}")
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*public_names(__file__ + "i"), "__version__"})
+    return sorted({*public_names(__name__), "__version__"})

@@ -8,15 +8,14 @@ from typing import Any
 
 from shardlens import public_names
 
-_NAMES = public_names(__file__ + "i")
+_NAMES = public_names(__name__)
 
 
 def __getattr__(name: str) -> Any:
     """A picture's function, imported when it is first used."""
     if name not in _NAMES:
         raise AttributeError(f"module 'shardlab.pictures' has no attribute {name!r}")
-    module, inside = _NAMES[name]
-    value = getattr(import_module(module), inside)
+    value = getattr(import_module(_NAMES[name]), name)
     globals()[name] = value
     return value
 

@@ -37,19 +37,20 @@ FROM_TAG = (
     ".",
     """\
     from importlib.util import find_spec
-    tpu = "[tpu]" if find_spec("libtpu") else ""
-    %pip install -qU "shardlab{tpu} @ git+@ADDRESS@v@VERSION\"""",
+    tpu, at = "[tpu]" if find_spec("libtpu") else "", "git+@ADDRESS@v@VERSION"
+    %pip install -qU "shardlens @ {at}#subdirectory=lens" "shardlab{tpu} @ {at}\"""",
 )
 FROM_WHEEL = (
     """,
-# from the file shardlab-....whl that came with this notebook. Put it beside the notebook.""",
+# from the files shardlab-....whl and shardlens-....whl that came with this notebook. Put both beside the notebook.""",
     """\
     from glob import glob
     from importlib.util import find_spec
-    wheels = sorted(glob("shardlab-*.whl") + glob("/kaggle/input/*/shardlab-*.whl"))
-    assert wheels, "Put the file shardlab-....whl beside this notebook, and run this cell again."
-    wheel = wheels[-1] + ("[tpu]" if find_spec("libtpu") else "")
-    %pip install -qU "{wheel}\"""",
+    here = sorted(glob("*.whl") + glob("/kaggle/input/*/*.whl"))
+    lens, wheel = ([path for path in here if name in path][-1:] for name in ("shardlens-", "shardlab-"))
+    assert lens and wheel, "Put shardlab-....whl and shardlens-....whl beside this notebook, and run this cell again."
+    lens, wheel = lens[0], wheel[0] + ("[tpu]" if find_spec("libtpu") else "")
+    %pip install -qU "{lens}" "{wheel}\"""",
 )
 
 

@@ -57,7 +57,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """One line where lock files could be renewed, and nothing where no test has one."""
     less = terminalreporter.config.stash.get(LESS, [])
     if less:
-        terminalreporter.write_line(f"shardlens: not as locked, and no more: {', '.join(less)} (--shardlens-update)")
+        names = ", ".join(less)
+        terminalreporter.write_line(f"shardlens: not as locked, and no more than that: {names} (--shardlens-update)")
 
 
 def _path(node: Any, name: str) -> Path:
