@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 
 @pytest.mark.thorough
 def test_doctor() -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import jax
+import pytest
 
 ROOT = Path(__file__).parents[1]
 # The page shows what one lane's JAX wrote; but for the version, the other's writes the same.

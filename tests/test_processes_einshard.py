@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import shardlab as sl
 
 PEER = Path(__file__).with_name("einshard_peer.py")

@@ -7,6 +7,8 @@ import random
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+import pytest
+
 from shardlab_grader.inside.shown import bound, given, left_out
 
 NOTEBOOKS = 4000

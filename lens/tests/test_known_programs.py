@@ -8,6 +8,7 @@ from typing import Any
 import hypothesis.strategies as st
 import jax
 import jax.numpy as jnp
+import pytest
 from hypothesis import given, settings
 
 from shardlens.programs.inspection import inspect
