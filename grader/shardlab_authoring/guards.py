@@ -25,7 +25,10 @@ def declared(item: GuardItem) -> Guarded:
 
 
 FLOAT32, BFLOAT16 = 1e-6, 2**-7
-"""What rounding adds to an `error` at most: some units of float32's last place, and two of bfloat16's."""
+"""What rounding adds to an `error` at most: some units of float32's last place, and two of bfloat16's.
+
+An error of 7 is that of values eight times too large, whose last place is worth eight times as much.
+"""
 
 
 def measured(guarded: Guarded, *, targets: bool = True) -> Iterator[dict[str, Any]]:
@@ -52,7 +55,7 @@ def alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """
     first, second = one["facts"]["error"], other["facts"]["error"]
     larger, smaller = max(first, second), min(first, second)
-    near = larger - smaller <= FLOAT32 or larger <= min(BFLOAT16, 2 * smaller)
+    near = larger - smaller <= FLOAT32 * (1 + larger) or larger <= min(BFLOAT16, 2 * smaller)
     return near and _exact(one) == _exact(other)
 
 

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 MARK = "pytest.mark.stored"
 GUEST = 61_000
 """A user that no system gives to anybody."""
+MANY = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,47 +30,46 @@ class Round:
     """One run of the tests.
 
     Args:
-        title: how it is unlike this machine.
+        title: how it differs from this machine.
         cores: on how many it runs, or on all where there are fewer.
-        variables: what its environment has besides, or not, where the value is None.
-        folder: where the repository lies.
+        folder: where the repository is.
+        variables: what its environment has besides, or lacks, where the value is None.
         before: the command that starts it.
-        without: a sentence for each thing that this machine cannot be.
+        without: a sentence for each thing that this machine cannot imitate.
     """
 
     title: str
     cores: int
-    variables: Mapping[str, str | None]
     folder: pathlib.Path
+    variables: Mapping[str, str | None]
     before: Sequence[str] = ()
     umask: int = -1
     without: tuple[str, ...] = ()
 
 
-def bare(root: pathlib.Path) -> Round:
-    """Little is said by the environment, and the processor is an old one."""
-    variables = {
-        "HOME": None,
-        "LANG": "C",
-        "LC_ALL": None,
-        "TZ": "Asia/Kathmandu",
-        "XLA_FLAGS": isa("SSE4_2"),
-    }
-    return Round("SSE4.2, Kathmandu's time, LANG=C, umask 077, no HOME", 1, variables, root, umask=0o077)
+@contextlib.contextmanager
+def bare(root: pathlib.Path) -> Iterator[Round]:
+    """An old processor with one core, and little said by the environment."""
+    with tempfile.TemporaryDirectory() as made:
+        old, without = processor("AVX", root, pathlib.Path(made))
+        said = {"HOME": None, "LANG": "C", "LC_ALL": None, "TZ": "Asia/Kathmandu", "XLA_FLAGS": isa("SSE4_2")}
+        title = "a processor without AVX2, Kathmandu's time, LANG=C, umask 077, no HOME"
+        yield Round(title, 1, root, {**said, **old}, umask=0o077, without=without)
 
 
 @contextlib.contextmanager
 def guest(root: pathlib.Path) -> Iterator[Round]:
-    """Another user, in a folder whose name is no word of ASCII, a year from now."""
+    """A processor without AVX-512, and another user, in a folder whose name is no word of ASCII, a year from now."""
     with tempfile.TemporaryDirectory() as made:
         folder, home = pathlib.Path(made, "Übungen zu Shardlab"), pathlib.Path(made, "home")
         copy(root, folder)
         home.mkdir()
-        before, without = list[str](), list[str]()
+        old, without = processor("AVX2", root, pathlib.Path(made))
+        before = list[str]()
         if os.geteuid():
-            without.append("another user: only root can become one, and this user is unprivileged already.")
+            without += ("another user: only root can become one, and this user is unprivileged already.",)
         elif missing := [name for name in ("bwrap", "setpriv") if not shutil.which(name)]:
-            without.append(f"an unprivileged user: {' and '.join(missing)} would make root one.")
+            without += (f"an unprivileged user: {' and '.join(missing)} would make root one.",)
         else:
             pathlib.Path(made).chmod(0o755)
             subprocess.run(["chown", "-R", f"{GUEST}:{GUEST}", made], check=True)
@@ -77,28 +77,35 @@ def guest(root: pathlib.Path) -> Iterator[Round]:
         if faketime := shutil.which("faketime"):
             before += [faketime, "--exclude-monotonic", "-f", "+365d"]
         else:
-            without.append("a year ahead: the Debian package faketime would set the clock.")
-        variables = {"HOME": str(home), "TMPDIR": str(home), "XLA_FLAGS": isa("AVX2")}
-        title = f"AVX2, an unprivileged user, a year ahead, in {folder.name!r}"
-        yield Round(title, 2, variables, folder, before, without=tuple(without))
+            without += ("a year ahead: the Debian package faketime would set the clock.",)
+        said = {"HOME": str(home), "TMPDIR": str(home), "XLA_FLAGS": isa("AVX2")}
+        title = f"a processor without AVX-512, an unprivileged user, a year ahead, in {folder.name!r}"
+        yield Round(title, 2, folder, {**said, **old}, before, without=without)
 
 
-@contextlib.contextmanager
-def older(root: pathlib.Path) -> Iterator[Round]:
-    """A processor without AVX2, as every library sees it: `--xla_cpu_max_isa` binds only what XLA itself compiles."""
-    with tempfile.TemporaryDirectory() as made:
-        library, variables, without = pathlib.Path(made, "processor.so"), dict[str, str | None](), tuple[str, ...]()
-        try:
-            line = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(root / "tests" / "processor.c"), "-ldl"]
-            subprocess.run(line, capture_output=True, text=True, check=True)
-            variables = {"PROCESSOR": "AVX", "LD_PRELOAD": str(library)}
-            tried = os.environ | {name: value for name, value in variables.items() if value}
-            subprocess.run([sys.executable, "-c", "pass"], env=tried, capture_output=True, text=True, check=True)
-        except FileNotFoundError:
-            without = ("a processor without AVX2 for all libraries: there is no C compiler here.",)
-        except subprocess.CalledProcessError as error:
-            without = (f"a processor without AVX2 for all libraries: {error.stderr.strip().splitlines()[-1]}.",)
-        yield Round("a processor without AVX2", 4, {} if without else variables, root, without=without)
+def processor(name: str, root: pathlib.Path, folder: pathlib.Path) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Variables that make this processor look like another to every library, or the sentence that says why there are none.
+
+    XLA's own flag binds what XLA compiles. The libraries that it calls ask the processor, as NumPy does.
+
+    Args:
+        name: as `tests/processor.c` has it.
+        folder: where that is compiled.
+    """
+    library, source = folder / "processor.so", root / "tests" / "processor.c"
+    variables = {"PROCESSOR": name, "LD_PRELOAD": str(library)}
+    try:
+        line = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"]
+        subprocess.run(line, capture_output=True, text=True, check=True)
+        subprocess.run(
+            [sys.executable, "-c", "pass"], env=os.environ | variables, capture_output=True, text=True, check=True
+        )
+    except FileNotFoundError:
+        return {}, ("another processor for all libraries: there is no C compiler. XLA has its flag.",)
+    except subprocess.CalledProcessError as error:
+        reason = (error.stderr.strip() or str(error)).splitlines()[-1]
+        return {}, (f"another processor for all libraries: {reason}. XLA has its flag.",)
+    return variables, ()
 
 
 def isa(name: str) -> str | None:
@@ -138,9 +145,8 @@ def entered(path: pathlib.Path) -> list[str]:
 def run(one: Round, options: Sequence[str]) -> int:
     """The status of pytest in one round, after saying what it is and what it cannot be."""
     cores = sorted(os.sched_getaffinity(0))[: one.cores]
-    few = "" if len(cores) == one.cores else f"{one.cores} cores: this machine has {len(cores)}."
     print(f"\n{one.title}; cores: {len(cores)}", flush=True)
-    for sentence in filter(None, (*one.without, few)):
+    for sentence in one.without:
         print(f"  not here: {sentence}", flush=True)
     packages = os.pathsep.join(str(one.folder / name) for name in ("src", "grader"))
     wanted: dict[str, str | None] = {**os.environ, "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1", **one.variables}
@@ -154,13 +160,15 @@ def run(one: Round, options: Sequence[str]) -> int:
 def main(options: Sequence[str]) -> int:
     """Run all rounds, and say in one line how they ended."""
     root = pathlib.Path.cwd()
-    failed = []
-    with guest(root) as second, older(root) as third:
-        for one in (bare(root), second, third):
-            if run(one, options):
-                failed.append(one.title)
+    with bare(root) as first, guest(root) as second:
+        rounds = [first, second]
+        if (cores := len(os.sched_getaffinity(0))) < MANY:
+            print(f"{MANY} cores: not here, where there are {cores}; a round less.")
+        else:
+            rounds.append(Round("this processor, as it is", MANY, root, {}))
+        failed = [one.title for one in rounds if run(one, options)]
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    told = f"{'; '.join(failed)}: failed" if failed else "the same on every machine"
+    told = f"failed with {'; and with '.join(failed)}" if failed else "the same on every machine"
     print(f"\nWhat was measured before: {told} ({used.ru_utime + used.ru_stime:.0f} s of CPU).")
     return bool(failed)
 

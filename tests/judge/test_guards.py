@@ -53,6 +53,7 @@ ERRORS = {
     "rounding of float32": (6.8e-08, 1.1e-07, True),
     "none, and rounding of float32": (0.0, 7.5e-07, True),
     "wrong values, and rounding": (0.6603058, 0.6603061, True),
+    "values eight times too large, and rounding": (6.9999988, 7.0000006, True),
     "rounding of bfloat16": (0.0037, 0.0022, True),
     "float32 and bfloat16": (6.8e-08, 0.0022, False),
     "other wrong values": (0.66, 0.67, False),
