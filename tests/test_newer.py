@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -36,8 +37,10 @@ def test_pins_that_moved_are_named() -> None:
 
 
 def test_references_that_cost_something_else_are_named(root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Against what they cost on the JAX that the lane had, whatever else the files hold."""
-    folder = root / packaged.FOLDER / "ch04"
+    """Against what they cost on the JAX that the lane had, though another lane has written the files since."""
+    folder, before = root / packaged.FOLDER / "ch04", root / "before"
+    shutil.copytree(root / packaged.FOLDER, before / packaged.FOLDER)
+    (before / lanes.CONSTRAINTS).write_text("jax==0.12.0\n")
 
     def measured(asked: list[str]) -> None:
         costs = {"0.13.1": {"4.1/a": {"price": 128}, "4.1/b": {"price": 8}, "4.9/new": {"price": 1}}}
@@ -49,9 +52,9 @@ def test_references_that_cost_something_else_are_named(root: pathlib.Path, monke
     monkeypatch.setattr(packaged, "main", measured)
     monkeypatch.setattr(fronts, "main", drawn)
     monkeypatch.setattr("importlib.metadata.version", {"jax": "0.13.1"}.__getitem__)
-    assert list(newer.references(root, {"jax": "0.12.0"})) == [
-        "ch04/4.1/a: {'price': 64} -> {'price': 128}",
+    assert list(newer.references(root, before)) == [
         "ch04/case: {'flops': 3.0} -> {'flops': 4.0}",
+        "ch04/4.1/a: {'price': 64} -> {'price': 128}",
     ]
 
 
@@ -101,9 +104,11 @@ def test_every_lane_is_looked_at(
     monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setattr(lanes, "pythons", lambda: {"3.13.0": "/c", "3.12.1": "/b"})
     assert newer.main([]) == 1
-    assert (newer.FOLDER / lanes.CONSTRAINTS).read_text() == BEFORE
+    kept = [lanes.CONSTRAINTS, *newer.measured(root)]
+    assert len(kept) == 3 and all((newer.BEFORE / path).exists() for path in kept)
+    assert (newer.BEFORE / lanes.CONSTRAINTS).read_text() == BEFORE
     assert [command for command in ran if "newer-here" in command] == [
-        ["make", "--no-print-directory", "PYTHON=/c", "newer-here", f"BEFORE={newer.FOLDER}"]
+        ["make", "--no-print-directory", "PYTHON=/c", "newer-here", f"BEFORE={newer.BEFORE}"]
     ]
     assert capsys.readouterr().out.splitlines() == [
         "JAX 0.10.2: no Python of this lane is here.",

@@ -13,6 +13,7 @@ import importlib.metadata
 import json
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ from shardlab_course.checking import progress_file
 from shardlab_course.editions import edition, header, numbers
 
 FOLDER = pathlib.Path("build", "newer")
+BEFORE = FOLDER / "before"
+MEASURED = ("references.json", "fronts.json")
 TESTED = ("tests/test_coming.py", "tests/test_claims.py", "tests/judge", "tests/test_clinic.py")
 """What a new JAX makes untrue first: names that it takes away, claims of the course, and what the judge says."""
 
@@ -41,21 +44,25 @@ def costs_moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     return [f"{key}: {before[key]} -> {now}" for key, now in after.items() if key in before and before[key] != now]
 
 
-def references(root: pathlib.Path, before: Mapping[str, str]) -> Iterator[str]:
+def references(root: pathlib.Path, before: pathlib.Path) -> Iterator[str]:
     """Measure the references and fronts again; which cost something else than on the JAX that this lane had before.
 
     Args:
-        before: the pins that this Python had.
+        before: a folder with the files as they were.
     """
-    homes = [root / packaged.FOLDER / name for name in ("*/references.json", "*/fronts.json")]
-    kept = {path: json.loads(path.read_text()) for home in homes for path in sorted(home.parents[1].glob(f"*/{home.name}"))}
     packaged.main([])
     fronts.main()
-    was, now = before["jax"], importlib.metadata.version("jax")
-    for path, old in kept.items():
-        new = json.loads(path.read_text())
+    was, now = lanes.jax_of(before, platform.python_version()), importlib.metadata.version("jax")
+    for path in measured(root):
+        old, new = json.loads((before / path).read_text()), json.loads((root / path).read_text())
         then, today = (one.get("facts", one).get(jax, {}) for one, jax in ((old, was), (new, now)))
         yield from (f"{path.parent.name}/{line}" for line in costs_moved(then, today))
+
+
+def measured(root: pathlib.Path) -> list[pathlib.Path]:
+    """The files, below the root, that hold what references and designs cost on each lane."""
+    home = root / packaged.FOLDER
+    return sorted(path.relative_to(root) for name in MEASURED for path in home.glob(f"*/{name}"))
 
 
 def chapter(path: pathlib.Path, given: header.Syllabus) -> Iterator[str]:
@@ -81,7 +88,7 @@ def tests() -> Iterator[str]:
     yield from failed or [f"pytest ended with {ran.returncode}:\n{ran.stdout}"] * bool(ran.returncode)
 
 
-def lane(root: pathlib.Path, before: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+def lane(root: pathlib.Path, before: pathlib.Path) -> Iterator[tuple[str, list[str]]]:
     """All that differs on the Python that runs, part by part."""
     yield "what references cost", list(references(root, before))
     given = header.syllabus(root)
@@ -107,16 +114,17 @@ def say(found: Iterator[tuple[str, list[str]]], path: pathlib.Path) -> bool:
 def here(before: pathlib.Path) -> int:
     """Look at the lane of the Python that runs; 1 if anything differs."""
     root, python = pathlib.Path.cwd(), platform.python_version()
-    old, new = (lanes.pins((home / lanes.CONSTRAINTS).read_text(), python) for home in (before, root))
-    print(f"Python {python}, JAX {new['jax']}, which was {old['jax']}")
-    return int(not say(lane(root, old), FOLDER / f"{new['jax']}.txt"))
+    old, new = (lanes.jax_of(home, python) for home in (before, root))
+    print(f"Python {python}, JAX {new}, which was {old}")
+    return int(not say(lane(root, before), FOLDER / f"{new}.txt"))
 
 
 def everywhere() -> int:
     """Renew the pins, and look at one Python of each lane; 1 if anything differs, or a lane has no Python here."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
     root, old = pathlib.Path.cwd(), lanes.CONSTRAINTS.read_text()
-    (FOLDER / lanes.CONSTRAINTS).write_text(old)
+    for path in (lanes.CONSTRAINTS, *measured(root)):
+        (BEFORE / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, BEFORE / path)
     subprocess.run(["make", "--no-print-directory", "constraints", "UPGRADE=--upgrade"], check=True)
     subprocess.run([sys.executable, "-m", "shardlab_course.editions.edition"], check=True)
     found, codes = lanes.pythons(), []
@@ -128,7 +136,7 @@ def everywhere() -> int:
             continue
         changes = moved(*(lanes.pins(text, version) for text in (old, lanes.CONSTRAINTS.read_text())))
         print(f"Python {version}: {len(changes)} pins changed", *changes, sep="\n  ", flush=True)
-        made = ["make", "--no-print-directory", f"PYTHON={found[version]}", "newer-here", f"BEFORE={FOLDER}"]
+        made = ["make", "--no-print-directory", f"PYTHON={found[version]}", "newer-here", f"BEFORE={BEFORE}"]
         codes.append(subprocess.run(made).returncode)
     return int(any(codes))
 
@@ -136,7 +144,7 @@ def everywhere() -> int:
 def main(arguments: Sequence[str]) -> int:
     """Take up what is newest, or look at one lane; the exit status."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--here", metavar="FOLDER", type=pathlib.Path, help="this lane alone, against the pins in a folder")
+    parser.add_argument("--here", metavar="FOLDER", type=pathlib.Path, help="this lane alone, against the files in a folder")
     before = parser.parse_args(arguments).here
     return here(before) if before else everywhere()
 

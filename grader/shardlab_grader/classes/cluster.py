@@ -74,7 +74,7 @@ def ready(client: Client, grading: Grading) -> None:
     said = client.run(_ready, grading.mode, questions, judgement, chapter, on_error="return")
     for worker, answer in sorted(said.items()):
         if answer is not None:
-            mend = "install bubblewrap and the same shardlab[cluster,grader], with the same constraints.txt, on each."
+            mend = "install bubblewrap, the same Python, shardlab[cluster,grader] and constraints.txt on each."
             raise ShardlabError("worker-differs", f"{answer}", where=f"worker {worker}", mend=mend)
 
 
