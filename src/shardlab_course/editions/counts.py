@@ -30,10 +30,12 @@ def counted(text: str, chapters: Mapping[int, Sequence[Question]]) -> str:
 
 def readme(root: pathlib.Path) -> dict[pathlib.Path, str]:
     """The README with its counts as they are; nothing where there is none."""
+    path = root / README
+    if not path.exists():
+        return {}
     from shardlab_course.chapters import CHAPTERS
 
-    path = root / README
-    return {path: counted(path.read_text(), CHAPTERS)} if path.exists() else {}
+    return {path: counted(path.read_text(), CHAPTERS)}
 
 
 def _hours(minutes: Sequence[float]) -> int:
