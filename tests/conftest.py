@@ -1,6 +1,7 @@
 """Eight CPU devices and strict promotion for every test, set before JAX makes its first array."""
 
 import os
+import pathlib
 import re
 import signal
 
@@ -18,6 +19,7 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
 collect_ignore = ["answers"]
+TABLE = re.compile(r"\b(?:QUESTIONS|asked)\b")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,6 +32,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Modules that are imported from here on make no other tests."""
     asked.narrow(config.getoption("question"), config.getoption("chapter"), config.getoption("keyword"))
+
+
+def pytest_ignore_collect(collection_path: pathlib.Path, config: pytest.Config) -> bool | None:
+    """Of tests of exercises only modules are imported that name them, or go through a table of all."""
+    named = asked.named(config.getoption("keyword"))
+    if not named or collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+        return None
+    text = collection_path.read_text()
+    return None if TABLE.search(text) or any(id in text for id in named) else True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
