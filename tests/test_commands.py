@@ -5,6 +5,7 @@ What takes minutes there is asked what it would do: make by `-n`, pytest by `--c
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
 import re
@@ -98,6 +99,28 @@ def test_a_command_works(clone: pathlib.Path, command: str) -> None:
     """It ends well, and leaves what git has as it was."""
     status, said = run(clone, command if command in RUNS else question(command))
     assert status == 0, said
+
+
+def test_an_exercise_is_watched(clone: pathlib.Path) -> None:
+    """It is looked at when the command starts, and again when its answers are saved, with what is wrong then."""
+    answers = clone / "tests" / "answers" / "0.1.py"
+    command = [".venv/bin/python", "-m", "shardlab_authoring.check", "--question", "0.1", "--watch"]
+    before = answers.read_text()
+    watching = subprocess.Popen(command, cwd=clone, stdout=subprocess.PIPE, text=True)
+    try:
+        assert "passed" in told_once(watching)
+        answers.write_text(before.replace('order = ["import", "ask"', 'order = ["ask", "import"', 1))
+        assert " failed" in told_once(watching)
+    finally:
+        answers.write_text(before)
+        watching.terminate()
+        watching.communicate()
+
+
+def told_once(watching: subprocess.Popen[str]) -> str:
+    """What is printed up to the line that ends a look."""
+    lines = list(itertools.takewhile(lambda line: not line.startswith("exercise "), watching.stdout))
+    return "".join(lines)
 
 
 def test_faults_are_told(clone: pathlib.Path) -> None:
