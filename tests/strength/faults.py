@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import difflib
 import random
+import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,8 +16,8 @@ import libcst
 from mutmut.mutation.mutators import mutation_operators, operator_string
 
 Operator = Callable[[Any], Iterable[libcst.CSTNode]]
-NOT_OURS = ("grader/samples/",)
-"""Students' notebooks, which are neither linted nor typed."""
+STUDENTS = re.compile(r"grader/samples/|.*/ch\d\d/ex\d\d/answers\.py$")
+"""Notebooks and answers as students write them: `make mutants` changes these."""
 LEFT = (libcst.Annotation, libcst.BaseParenthesizableWhitespace, libcst.TrailingWhitespace, libcst.EmptyLine)
 """Nodes whose changes make no difference at run time."""
 
@@ -95,7 +96,7 @@ def drawn(root: Path, seed: int) -> Iterator[Fault]:
     listed = subprocess.run(
         ["git", "ls-files", "src", "grader"], cwd=root, capture_output=True, text=True, check=True
     ).stdout.split()
-    files = [name for name in sorted(listed) if name.endswith(".py") and not name.startswith(NOT_OURS)]
+    files = [name for name in sorted(listed) if name.endswith(".py") and not STUDENTS.match(name)]
     places = [(name, i) for name in files for i in range(len(sites((root / name).read_text())[1]))]
     drawing = random.Random(seed)
     for name, index in drawing.sample(places, len(places)):
