@@ -37,7 +37,7 @@ LEAPS = WrongProgram(
     1, when=rings.leaps, barred=True)  # fmt: skip
 OPEN = WrongValues(
     "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.", 1,
-    when=lambda o: rings.is_open(o) and not rings.leaps(o))  # fmt: skip
+    when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 CARRY = WrongProgram(
     "carry-changes-type",
     "Two arrays have to be of one type, and one is equal everywhere, as fresh zeros are, while the other varies over x. "
@@ -92,7 +92,7 @@ MORE = (
         1, when=lambda o: rings.only_permutes(o) and travels(o, 1)),
     WrongValues(
         "sums-travel", "Sums travel. Each device's sum is its own, and stays; only chunks of X travel.", 1,
-        when=lambda o: rings.only_permutes(o) and output_travels(o)),
+        when=lambda o: rings.only_permutes(o) and output_travels(o), breaks=True),
     WrongCost(
         "sends-all-it-has", "A hop carries more than one chunk; only what came last is news.", 1, when=many_chunks),
 )  # fmt: skip

@@ -63,7 +63,7 @@ MIXTURE = (
         3, when=of.shifted_back),
     WrongValues(
         "answers-stay-away", "There is one all_to_all: tokens travel to their experts, and the answers do not come back.",
-        1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"]),
+        1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"], breaks=True),
     WrongCost(
         "all-tokens-gathered",
         "Every device gets every token, or every answer, and uses few of them: send each token to its expert's device, and "
