@@ -239,9 +239,9 @@ def test_likeness_is_a_cause(chosen: Question) -> None:
 def test_a_false_cause_is_found() -> None:
     """A sentence whose words are not true of the answer, and one that is told in some cases only."""
     wrong = PRODUCT.replace("'x')\n", "'x') * 2\n")
-    known = WrongValues("dear", "The values are right, and dear.", when=lambda o: True)
-    some = WrongValues("wide", "It is doubled.", when=lambda o: o.case.axes[0][1] == 2)
-    true = WrongValues("true", "It is doubled.", when=lambda o: True)
+    known = WrongValues("dear", "The values are right, and dear.", when=lambda o: True, breaks=True)
+    some = WrongValues("wide", "It is doubled.", when=lambda o: o.case.axes[0][1] == 2, breaks=True)
+    true = WrongValues("true", "It is doubled.", when=lambda o: True, breaks=True)
     (item,) = PROGRAM.items
     told = {
         m.id: judged(question(dataclasses.replace(item, misconceptions=(m,))), PRODUCT, wrong) for m in (known, some, true)

@@ -39,6 +39,7 @@ RECOGNISERS = {
     "when": "WrongValues(when=...) where values are wrong, WrongCost(when=...) where they are right",
     "error": "WrongProgram(error=...)",
     "barred": "WrongProgram(when=..., barred=True)",
+    "breaks": "WrongValues(when=..., breaks=True)",
 }
 """By what a misconception can be recognised, and which kind of misconception has it."""
 
@@ -63,9 +64,7 @@ class Misconception:
     when: Callable[[Any], bool] | None = dataclasses.field(default=None, init=False)
     error: str | Callable[[str, str], bool] | None = dataclasses.field(default=None, init=False)
     barred: bool = dataclasses.field(default=False, init=False)
-
-    breaks: ClassVar[bool] = False
-    """Whether what `when` finds makes values wrong, even where it does not look at them, as a ring does that is open."""
+    breaks: bool = dataclasses.field(default=False, init=False)
 
     def __new__(cls, *_: Any, **given: Any) -> Self:
         """Refuse what this kind does not have, and name the kind that does."""
@@ -95,13 +94,14 @@ class WrongValues(Misconception):
             several outputs a tuple.
         when: a predicate that is asked where neither of these fits. For a program: over what was `Observed`; for processes:
             over `shardlab_judge.launches.Seen`; for a guard: over the share of each program that it lets through.
+        breaks: for a program: whether what `when` finds makes values wrong, though it does not look at them, as a ring does
+            that is open. Without it nothing is told of wrong values that would be found of right ones too.
     """
 
     like: Any = dataclasses.field(default=None, kw_only=True)
     local: Callable[..., Any] | None = dataclasses.field(default=None, kw_only=True)
     when: Callable[[Any], bool] | None = dataclasses.field(default=None, kw_only=True)
-
-    breaks: ClassVar[bool] = True
+    breaks: bool = dataclasses.field(default=False, kw_only=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +125,7 @@ class WrongCost(Misconception):
     """An answer that sends, computes or holds too much, or whose output is in the wrong place. The values may be right.
 
     Args:
-        when: a predicate over what was `Observed`. Of wrong values it is told only if it would not hold of the right ones.
+        when: a predicate over what was `Observed`. Of wrong values nothing is told that would be found of right ones too.
     """
 
     when: Callable[[Any], bool] = dataclasses.field(kw_only=True)

@@ -196,7 +196,7 @@ def test_nothing_is_told_of_what_nothing_explains(right: np.ndarray, rng: np.ran
 
 def test_what_the_question_knows_comes_first() -> None:
     """And only wrong values are explained in this way; of these nothing is told that right ones would show as well."""
-    known = WrongValues("known", "Known.", when=lambda o: o.inputs[0].sum() > 0)
+    known = WrongValues("known", "Known.", when=lambda o: o.inputs[0].sum() > 0, breaks=True)
     sent = WrongCost("known", "Known.", when=known.when)
     case = Case(MESH, (Input((2,)),))
     item = ProgramItem(

@@ -139,7 +139,7 @@ CARRY = WrongProgram(
     "match")  # fmt: skip
 OPEN = WrongValues(
     "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.",
-    1, when=lambda o: rings.is_open(o) and not rings.leaps(o))  # fmt: skip
+    1, when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 COPIES = WrongCost(
     "copies-as-parts",
     "Every device holds everything, and out_specs=P('x') set these copies one below another. P() says that they "

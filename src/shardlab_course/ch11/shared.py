@@ -135,25 +135,25 @@ GRADIENTS = (
         "The gradients are n times too large: the backward pass adds up what n devices contribute, and each may count an "
         "n-th of its own samples' mean only.",
         3, when=lambda o: times(o, lambda n: n)),
-    WrongCost(
+    WrongValues(
         "slices-averaged",
         "The reduce-scatter left each device with other rows; pmean or psum then mixed rows that have nothing to do with "
         "one another.",
         2, when=lambda o: own_parts(o, average=True)),
-    WrongCost(
+    WrongValues(
         "never-reduced",
         "Each device kept its rows of its own samples' gradient: differentiate through the all_gather, or scatter the "
         "sum yourself.",
         2, when=own_parts),
-    WrongCost(
+    WrongValues(
         "eight-devices", "That divides by 8 on every mesh; the number of devices is axis_size('data').",
         2, when=lambda o: not right(o) and times(o, lambda n: n / 8)),
-    WrongCost(
+    WrongValues(
         "whole-for-slices",
         "Each device returns a whole gradient, and out_specs puts them all below one another: each is to return its own "
         "rows of their sum.",
         2, when=stacked),
-    WrongCost(
+    WrongValues(
         "averaged-twice", "The mean over devices was taken twice.", 2, when=lambda o: times(o, lambda n: 1 / n)),
     WrongCost(
         "gradients-whole", "Every device ends with whole gradients, n times the memory of what it needs for its own rows.",

@@ -194,7 +194,7 @@ SWAPPED = WrongProgram(
     "split-and-concat-swapped",
     "split_axis is the dimension that you give up: whole so far, cut afterwards. concat_axis is the one that "
     "you get whole.", 2, error="all_to_all split_axis .* has to be divisible")  # fmt: skip
-CUT = WrongCost(
+CUT = WrongValues(
     "cut-dimension-transformed", "A dimension was transformed while it was cut: the device took its piece for the whole.", 1,
     when=cut_transform)  # fmt: skip
 UNTILED = WrongProgram(

@@ -56,7 +56,7 @@ BY_COLUMN = (
     WrongValues(
         "best-of-each-device",
         "Each device returned the best of its own columns; the best of all are among them, and nobody compared.", 1,
-        when=lambda o: not o.collectives),
+        when=lambda o: not o.collectives, breaks=True),
     WrongCost(
         "scores-gathered",
         "All scores were gathered. No score that is not among the best two of its device can be among the best two of all.",

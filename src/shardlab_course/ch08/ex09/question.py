@@ -17,7 +17,7 @@ EXCHANGE = (
         1, when=lambda o: "all-gather" in o.kinds),
     WrongValues(
         "only-renamed", "Nothing moved: out_specs says where blocks lie, and does not bring them there.",
-        1, when=lambda o: not o.collectives),
+        1, when=lambda o: not o.collectives, breaks=True),
     WrongValues("split-and-concat-swapped", OTHER_WAY_ROUND, 2, when=of.split_again),
     WrongProgram("split-and-concat-swapped", OTHER_WAY_ROUND, 2, error="to be divisible"),
     WrongCost(

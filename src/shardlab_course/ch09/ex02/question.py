@@ -25,7 +25,7 @@ MLP = (
     WrongValues(
         "term-returned", "Each device returns the term of its own hidden units, and nobody adds the terms up. "
         "JAX says so of out_specs=P(), as long as its check is on.", 1, local=lambda at, X, W1, W2: mlp(X, W1, W2)),
-    WrongCost(
+    WrongValues(
         "adds-finished-columns", "The sum stands after W1. There each device has other columns of the hidden layer, all "
         "finished; added up, they are nothing.", 2, when=of.columns_summed),
     WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=lambda X, W1, W2: X @ W1 @ W2),
@@ -39,13 +39,13 @@ THREE = (
         "weights-gathered", "Whole weights travel here. Leave them where they lie, and move what is computed.", 2,
         when=moves_weights),
     LEFT,
-    WrongCost(
+    WrongValues(
         "relu-before-sum", "relu was applied to terms. What is negative in one term and positive in the sum is lost: add "
         "up first.", 1, when=of.relu_on_terms),
     WrongValues(
         "relu-forgotten", "There is a relu after the second product too, once its terms are added up.", 1,
         like=lambda X, W1, W2, W3: mlp(X, W1, W2) @ W3),
-    WrongCost(
+    WrongValues(
         "goes-on-with-terms", "The second layer's products were never added up; each device went on with columns of its "
         "own term.", 1, when=of.never_summed),
     WrongCost(

@@ -21,13 +21,13 @@ BIASED = (
         "parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Of "
         "b1 and of the weights each device needs only its own part, and b2 it has whole.", 2, when=of.moves_parameters),
     LEFT,
-    WrongCost(
+    WrongValues(
         "divided-by-a-constant", "Each device adds an eighth of b2, on this mesh too, where they are not eight: ask "
         "mesh.shape, or jax.lax.axis_size, how many share the sum.", 1, when=of.by_a_constant),
-    WrongCost(
+    WrongValues(
         "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 1,
         when=of.second_bias_each),
-    WrongCost(
+    WrongValues(
         "bias-forgotten", "A bias is missing: b1 goes inside the relu, b2 to the output.", 1, when=of.bias_forgotten),
     WrongValues("bias-after-relu", "b1 is added after the relu; it belongs inside.", 1, like=of.bias_after),
     WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),

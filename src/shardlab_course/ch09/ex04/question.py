@@ -26,13 +26,13 @@ SHARE = (
 )  # fmt: skip
 BLOCK = (
     LEFT,
-    WrongCost(
+    WrongValues(
         "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 2,
         when=of.block_bias_each),
-    WrongCost(
+    WrongValues(
         "residual-on-every-device", "X is added before the sum, on every device: the residual comes out n times. Add your "
         "own tokens after it.", 2, when=of.residual_each),
-    WrongCost(
+    WrongValues(
         "residual-forgotten", "The output is the MLP's alone: X is to be added to it.", 1, when=of.residual_forgotten),
     WrongValues(
         "norm-forgotten", "The products take norm(X, scale), and only the residual takes X as it is.", 1,

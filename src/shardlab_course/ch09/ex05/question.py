@@ -6,7 +6,7 @@ from shardlab_course.ch09.ex05 import oracle as of
 from shardlab_course.ch09.shared import COLUMNS, LINE, MESHES, TALL, WIDE
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
-from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Check, Question, WrongProgram, WrongValues
 
 PATTERNS = (
     WrongValues(
@@ -14,34 +14,34 @@ PATTERNS = (
         "on every device.", 1, like=8),
 )  # fmt: skip
 DROPPED = (
-    WrongCost(
+    WrongValues(
         "copies-differ", "Devices that hold copies of one slice have dropped different elements of it: fold in only axes "
         "that cut the array.", 2, when=of.copies_differ),
     WrongProgram(
         "promise-not-proved", "out_specs promises equal copies along an axis along which the mask varies, or the block "
         "does: fold in only axes that cut the array, and name these.", 2, error="can't be statically inferred"),
-    WrongCost(
+    WrongValues(
         "nothing-drawn", "In some slice everything is kept, or everything dropped: nothing was drawn there.", 1,
         when=of.undrawn),
-    WrongCost(
+    WrongValues(
         "kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p: that is what "
         "stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
-    WrongCost(
+    WrongValues(
         "one-mask-for-each-line", "All rows of a slice, or all its columns, drop the same places: the mask has one row or "
         "one column, and broadcasting repeats it. Draw as many numbers as the block has elements.", 1,
         when=of.lines_alike),
-    WrongCost(
+    WrongValues(
         "mask-is-a-pattern", "Moved on by some rows and columns, the mask of some slice agrees with itself, or with another "
         "slice's or seed's, more often than drawn numbers do: it is counted out, shifted or repeated, and not drawn for "
         "each element.", 2, when=of.counted),
-    WrongCost(
+    WrongValues(
         "same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key, or "
         "the same part of a mask.", 1,
         when=of.repeats),
-    WrongCost(
+    WrongValues(
         "seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
         when=of.same_for_another_seed),
-    WrongCost(
+    WrongValues(
         "not-scaled", "What stays must be divided by KEEP, the share that stays: then its mean does not change.", 1,
         when=of.scaled_otherwise),
 )  # fmt: skip

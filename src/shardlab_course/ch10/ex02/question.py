@@ -15,7 +15,7 @@ GRADIENTS = (
     LEFT,
     promise("The gradients still vary, and out_specs promises equal copies: average them with pmean, or add them with psum "
             "if the loss is the mean over the devices already."),
-    WrongCost(
+    WrongValues(
         "pmap-habit",
         "The gradient was summed over the devices already, because the weights do not vary. Of equal copies a pmean changes "
         "nothing, and a psum makes n times as much: it is n times too large, and moves twice the bytes.",
@@ -25,20 +25,20 @@ GRADIENTS = (
         "This is the sum of n gradients, each of a mean over one device's samples; the mean over all samples has an n-th of "
         "it.",
         2, when=lambda o: _times(o, lambda n: n)),
-    WrongCost(
+    WrongValues(
         "summed-again", "The gradients were summed over the devices already; psum adds n equal copies of the sum.",
         1, when=lambda o: _times(o, lambda n: n * n)),
-    WrongCost(
+    WrongValues(
         "averaged-twice", "The mean over devices was taken twice: in the loss and once more outside, say, or twice outside.",
         2, when=lambda o: _times(o, lambda n: 1 / n)),
-    WrongCost(
+    WrongValues(
         "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
         1, when=lambda o: _times(o, lambda n: o.inputs[1].shape[1])),
-    WrongCost(
+    WrongValues(
         "divided-by-a-constant",
         "That divides by 8, on this mesh too, where `data` has not eight devices: ask mesh.shape, or jax.lax.axis_size.",
         1, when=lambda o: dict(o.case.axes)["data"] != 8 and _times(o, lambda n: n / 8)),
-    WrongCost(
+    WrongValues(
         "one-left-out",
         "One gradient is right, and the other is that of a device's own samples: reduce both, say with jax.tree.map.",
         1, when=of.one_left_out),

@@ -35,7 +35,7 @@ MICRO = (
         "sum was reduced layer by layer.",
         2, when=lambda o: of.runs(o) == len(o.inputs[0]) and _stacked(o)),
     gathers("Microbatches are brought together on every device; only gradients have to move."),
-    WrongCost(
+    WrongValues(
         "reduced-twice",
         "The gradients were summed in the loops already, since the weights do not vary; the last psum adds n equal copies.",
         2, when=lambda o: times(o, of.stacked, lambda n: n)),

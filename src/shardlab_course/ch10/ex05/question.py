@@ -22,11 +22,11 @@ STATISTICS = (
         "The mean of the devices' variances leaves out how far their means lie apart: measure deviations from the global "
         "mean.",
         2, when=of.mean_of_variances),
-    WrongCost(
+    WrongValues(
         "mean-of-deviations",
         "Standard deviations do not average; average squared deviations from the global mean, then take the root.",
         2, when=partial(of.mean_of_variances, root=True)),
-    WrongCost(
+    WrongValues(
         "means-summed",
         "psum of the devices' means is n times the mean; pmean is the mean, since all have equally many rows.",
         1, when=of.mean_summed),

@@ -15,11 +15,11 @@ FACTOR_VARIES = (
 CLIP = (
     WrongValues("clip-by-local-norm", FACTOR_VARIES, 1, local=of.clipped_own),
     WrongProgram("clip-by-local-norm", FACTOR_VARIES, 1, error="can't be statically inferred"),
-    WrongCost(
+    WrongValues(
         "copies-counted",
         "psum adds what every device has: squares of an array that lies whole on n devices are counted n times.",
         2, when=of.copies_counted),
-    WrongCost(
+    WrongValues(
         "norms-added", "Norms do not add; squares do. Sum the squares over the devices, then take the root.",
         2, when=of.norms_added),
     WrongValues(

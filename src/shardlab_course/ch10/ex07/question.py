@@ -40,7 +40,7 @@ NETWORK = (
         "steps may overflow.",
         1, when=of.overflows, like=descended(steps=STEPS, summed=True)),
     WrongValues("one-step", "This is one step of five.", 1, like=descended()),
-    WrongCost(
+    WrongValues(
         "another-number-of-steps", "Five steps are asked for; these weights are those after four or six.",
         1, when=lambda o: any(_after(o, steps) for steps in (4, 6))),
     WrongValues(

@@ -24,14 +24,14 @@ TRAIN = (
         "without-correction",
         "The state begins at zero, so early averages are too small; Adam divides by 1 - beta**t to correct that.",
         1, like=of.trained(corrected=False)),
-    WrongCost(
+    WrongValues(
         "step-zero", "The outputs hold NaN, as when steps are counted from 0: then the correction divides by zero.",
         1, when=lambda o: any((block != block).any() for shards in o.shards for _, _, block in shards)),
-    WrongCost(
+    WrongValues(
         "state-forgotten", "The state begins anew in every step; carry it along.",
         2, when=lambda o: agrees(o, of.trained(memory=False)(*wide(o)), 1e-3)),
     WrongValues("one-step", "This is one step of five.", 1, like=of.trained(steps=1)),
-    WrongCost(
+    WrongValues(
         "gradients-summed",
         "The gradients are sums over devices of means over their samples, n times the mean's. Adam hides nearly "
         "all of it from the weights; m and v show it.",

@@ -15,7 +15,7 @@ EARLY = WrongProgram(
     when=lambda o: right(o, product) and waited_for(o, products(o)) > 0.5)  # fmt: skip
 IDLE = WrongValues(
     "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,
-    when=lambda o: not o.collectives and bool(o.shards[0][0][2].size))  # fmt: skip
+    when=lambda o: not o.collectives and bool(o.shards[0][0][2].size), breaks=True)  # fmt: skip
 
 SCATTER = (
     *WAYS,

@@ -26,7 +26,7 @@ MLP = (
     WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=of.linear),
     WrongValues(
         "relu-of-the-sums", "relu stands between the two products, and not behind the second.", 1, like=of.relu_last),
-    WrongCost(
+    WrongValues(
         "own-tokens-only", "Each device put its own tokens through its own hidden units, and nothing was added up.", 1,
         when=of.own_tokens),
     WrongValues(
@@ -35,7 +35,7 @@ MLP = (
     WrongValues(
         "sum-ends-next-door", "Each sum is whole, and lies on another device than its tokens: begin one chunk "
         "earlier, or later.", 2, when=lambda o: next_door(o, of.mlp(*o.inputs))),
-    WrongCost(
+    WrongValues(
         "tokens-mixed", "Terms of different tokens meet in one sum: the way that sums travel, and the order in which they "
         "meet the chunks, do not fit together.", 3, when=of.mixed_tokens),
     WrongValues(

@@ -36,7 +36,7 @@ OVERLAPPED = (
         "own-part-of-the-whole", "The local product takes its tokens out of what was gathered, so it waits for the "
         "gathering, though its device had them all along.", 2, barred=True,
         when=of.after_gathering),
-    WrongCost(
+    WrongValues(
         "local-scores-only", "Queries met their own device's tokens only: the output has too few columns.", 1,
         when=lambda o: o.placements[0].shape[1] * rings.devices(o) == o.inputs[0].shape[0]),
     WrongValues(

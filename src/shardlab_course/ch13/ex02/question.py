@@ -24,7 +24,7 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 SLAB = (
     all_of_it(PLANE), SWAPPED, UNTILED,
-    WrongCost(
+    WrongValues(
         "output-is-transposed",
         "After the exchange a device holds whole columns, and out_specs=P('x') set these blocks one below another. The "
         "output is cut along the other dimension: P(None, 'x').", 2, when=of.piled),
@@ -43,7 +43,7 @@ SLAB = (
     WrongValues(
         "one-dimension-twice", "The same dimension is transformed twice; after the exchange it is the other one's turn.",
         1, like=transformed(1, 1)),
-    WrongCost(
+    WrongValues(
         "rows-again",
         "After the exchange the last dimension was transformed again. It is cut now: whole are columns, axis=0.",
         2, when=of.rows_again),

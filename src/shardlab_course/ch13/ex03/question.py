@@ -57,7 +57,7 @@ PENCIL = (
         f"Dimension {left} is not transformed; each of the three needs its turn, when it is whole.",
         1, like=transformed(*kept)) for left, kept in enumerate(((1, 2), (0, 2), (0, 1)))),
     CUT,
-    WrongCost(
+    WrongValues(
         "specs-of-the-input",
         "The dimensions are in another order, or the blocks do not lie as out_specs puts them together. After both "
         "exchanges dimension 0 is whole, 1 is cut over x and 2 over y.", 2, when=of.put_together_otherwise),

@@ -19,23 +19,23 @@ POISSON = (
         "local-index-as-global",
         "Each device numbered the columns of its block from zero. In k-space device d's columns begin at d times their "
         "number, and so do its wavenumbers.", 1, when=of.numbered_locally),
-    WrongCost(
+    WrongValues(
         "zeroed-on-every-device",
         "Each device zeroed entry [0, 0] of its own block. That is wavenumber zero on the first device alone; zero where "
         "k² is.", 1, when=of.zeroed_everywhere),
     WrongValues(
         "no-negative-waves", "Wavenumbers were counted up to the last. The second half of them are negative: see fftfreq.",
         1, like=of.without_negative),
-    WrongCost(
+    WrongValues(
         "divides-by-zero",
         "At wavenumber zero the square is zero, and the quotient is not finite; the inverse transform spreads it over the "
         "whole field. Set that one entry to zero.", 2,
         when=lambda o: not all(np.isfinite(block).all() for _, _, block in o.shards[0])),
-    WrongCost(
+    WrongValues(
         "mean-kept",
         "The field has a mean: the entry of wavenumber zero was divided by something else, and not set to zero.",
         2, when=of.another_mean),
-    WrongCost(
+    WrongValues(
         "imaginary-part-kept", "The field is complex, and its imaginary part is rounding: return .real.", 1,
         when=of.is_complex),
     WrongValues(

@@ -38,11 +38,11 @@ SOLVER = (
         "rounds-unknown",
         "How often the loop runs depends on values, so nobody can say before the run what it moves. Here it makes a fixed "
         "number of rounds: fori_loop or scan.", 2, when=lambda o: any(c.executions is None for c in o.collectives)),
-    WrongCost(
+    WrongValues(
         "local-dot-products",
         "Each device summed over its own entries only, so each had steps of its own lengths; dot products are over the "
         "whole vector.", 1, when=of.lonely_sums),
-    WrongCost(
+    WrongValues(
         "own-columns-only",
         "A row of A times p needs all of p. Each device used its own entries of p, and so a block diagonal matrix.",
         1, when=of.lonely_products),
@@ -50,10 +50,10 @@ SOLVER = (
         "steepest-descent",
         "Every step went along the residual. The next direction is the new residual plus a multiple of the last direction.",
         2, like=iterated(steepest=True)),
-    WrongCost(
+    WrongValues(
         "converged", "This is the solution; asked for is the approximation after six rounds, on the way to it.", 1,
         when=lambda o: rounds(o) > 12),
-    WrongCost(
+    WrongValues(
         "other-rounds", "This is the approximation after another number of rounds than six.", 1,
         when=lambda o: rounds(o) not in (0, STEPS)),
     WrongProgram(

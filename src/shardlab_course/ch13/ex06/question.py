@@ -25,12 +25,12 @@ FACTOR = (
     WrongValues(
         "diagonal-blocks-only",
         "Each device factored its own diagonal block, as if nothing stood beside it.", 1, local=of.own_factor),
-    WrongCost(
+    WrongValues(
         "trailing-matrix-not-updated",
         "Every panel was made from the given matrix. After each one the rest of the matrix loses panel times panel "
         "transposed.",
         1, when=of.not_updated),
-    WrongCost(
+    WrongValues(
         "upper-triangle-kept",
         "On and below the diagonal the factor is right; above it stands what was there before. Zero it.",
         2, when=of.upper_kept),
@@ -46,11 +46,11 @@ FACTOR = (
         when=if_right(of.lower, of.gathers_panels_twice)),
 )  # fmt: skip
 STACK = (
-    WrongCost(
+    WrongValues(
         "brought-together",
         "All matrices were brought to every device. A stack of systems is solved where it lies; cut it over the stack, "
         "and let nothing ask for more.", 1, when=if_right(of.systems, gathers)),
-    WrongCost(
+    WrongValues(
         "one-by-one",
         "Parts of the stack are sent from device to device. Taking out one system, A[i], does that; solve the whole "
         "stack at once.", 1, when=if_right(of.systems, lambda o: bool(o.collectives) and not o.manual)),
@@ -58,7 +58,7 @@ STACK = (
         "left-to-the-compiler",
         "XLA for CPU leaves a stack of systems where it lies, and XLA for TPU gathers it. Inside shard_map neither has "
         "anything to decide.", 1, when=if_right(of.systems, lambda o: not o.manual)),
-    WrongCost(
+    WrongValues(
         "damped-everywhere", "16 was added to every entry, and not to the diagonal alone: 16 I is 16 times the identity.",
         1, when=of.damped_everywhere),
     WrongValues("undamped", "The 16 on the diagonal is missing.", 1, like=of.undamped),

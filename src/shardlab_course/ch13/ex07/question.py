@@ -37,7 +37,7 @@ SUBSTITUTION = (
     WrongValues(
         "diagonal-blocks-only", "Each device solved with its own diagonal block, as if nothing stood beside it.", 1,
         local=of.own_blocks),
-    WrongCost(
+    WrongValues(
         "own-term-summed",
         "On the way up the sum is over the devices below s. Device s added a term of its own, from its block of y.", 3,
         when=of.own_term_summed),

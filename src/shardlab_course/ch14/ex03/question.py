@@ -16,7 +16,7 @@ REDUCTION = (
         "out_specs promises equal copies, and JAX cannot prove that they are: along the axis in the message a sum is "
         "missing, or all_gather needs to='invarying'.",
         3, error="can't be statically inferred"),
-    WrongCost(
+    WrongValues(
         "one-axis-only",
         "The terms were added along one mesh axis only, so each host, or each place in a host, has a sum of its own.",
         1, when=lambda o: of.one_axis(o, "dcn") or of.one_axis(o, "ici")),

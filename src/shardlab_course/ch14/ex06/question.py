@@ -36,20 +36,20 @@ GRADIENTS = (
         "A device sends more than its part of the gradients to other hosts: cut them over local "
         "before they are summed over host.",
         2, when=lambda o: of.multiplied(o, 1) and of.whole_gradients_cross(o)),
-    WrongCost(
+    WrongValues(
         "summed-again",
         "The gradients are too large by a constant: means of parts were added up, a sum over devices is taken once too "
         "often, or the loss has a factor of its own.",
         3, when=lambda o: any(of.multiplied(o, n) for n in {2, 4, 8})),
-    WrongCost(
+    WrongValues(
         "averaged-again",
         "The gradients are too small by a constant: averaged over devices once too often, or the loss has a factor of its "
         "own.",
         3, when=lambda o: any(of.multiplied(o, 1 / n) for n in {2, 4, 8})),
-    WrongCost(
+    WrongValues(
         "sum-instead-of-mean", "The loss is the mean over samples and outputs; this is the sum's gradient.",
         1, when=lambda o: of.multiplied(o, o.inputs[1].size)),
-    WrongCost(
+    WrongValues(
         "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
         1, when=lambda o: of.multiplied(o, o.inputs[1].shape[1])),
     WrongProgram(

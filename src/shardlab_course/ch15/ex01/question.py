@@ -8,13 +8,13 @@ from shardlab_course.ch15.ex01 import oracle as of
 from shardlab_course.ch15.shared import CARRY, moved, promise
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Question, WrongCost, WrongProgram
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 TRAIN = (
     WrongCost(
         "speeds-whole", "Some device keeps the speeds of weights that it does not hold.",
         3, when=lambda o: of.right_losses(o) and of.whole_speeds(o)),
-    WrongCost(
+    WrongValues(
         "tokens-gathered",
         "Every device gets the whole batch; with tokens cut over data in in_specs, each works on its own sequences.",
         1, when=lambda o: any(math.prod(s) == o.inputs[0].size for s in moved(o, "all-gather"))),
@@ -29,46 +29,46 @@ TRAIN = (
         "carry-does-not-vary",
         "Something that the loop carries varies over other axes when it goes in than when it comes out. Speeds made with "
         "zeros_like from the blocks vary as the blocks do; jnp.zeros of a shape varies nowhere.", 3, error=CARRY),
-    WrongCost(
+    WrongValues(
         "own-shape-for-the-whole",
         "Inside shard_map a shape is the block's: scaled by the device's own heads or hidden units, a sum over all of them "
         "comes out too large.", 1, when=of.scaled_by_share),
-    WrongCost(
+    WrongValues(
         "own-vocabulary",
         "Each device takes its own columns of the logits for the whole vocabulary; the sum of exponentials, and the right "
         "token's logit, are sums over model.", 2, when=of.own_vocabulary),
-    WrongCost(
+    WrongValues(
         "own-token-numbers",
         "Token numbers are those of the whole vocabulary; a device's first column is number axis_index('model') times its "
         "columns.", 3, when=of.own_token_numbers),
-    WrongCost(
+    WrongValues(
         "terms-not-summed",
         "After the heads, or after the hidden units, each device has terms; sum them over model before anything not "
         "linear, such as the norm.", 1, when=of.own_terms),
-    WrongCost(
+    WrongValues(
         "gradient-summed-twice",
         "The steps are as many times too large as there are devices along an axis, or along both. If the rate is right, "
         "the gradients are: with the check on, jax.grad sums over an axis along which the weights do not vary; with it "
         "off, a psum is a sum again on the way back. Leave it on, differentiate the mean over all devices, and add no "
         "gradients up after it.", 2, when=of.too_large),
-    WrongCost(
+    WrongValues(
         "losses-after-the-step", "These are the losses after each step; report the loss that each step starts from.",
         1, when=lambda o: of.losses_like(o, of.trained(after=True))),
-    WrongCost(
+    WrongValues(
         "momentum-forgotten", "The speeds do not build up: each step keeps 0.9 of the speed before it.",
         1, when=lambda o: of.losses_like(o, of.trained(keep=0))),
-    WrongCost(
+    WrongValues(
         "uphill", "The loss grows, because the weights move along the gradient; subtract it.",
         1, when=lambda o: of.losses_like(o, of.trained(rate=-of.RATE))),
-    WrongCost(
+    WrongValues(
         "sum-instead-of-mean", "The loss is a mean over tokens; psum of the devices' means is as many times too large.",
         1, when=of.summed_loss),
-    WrongCost(
+    WrongValues(
         "gradients-wrong",
         "The first loss is right, and with it all of the forward pass; gradients, speeds or steps are not. With "
         "check_vma=False, jax.grad cannot know which sums over devices are missing.",
         2, when=of.right_first_loss),
-    WrongCost(
+    WrongValues(
         "one-loss", "`losses` is one number; five are asked for: the loss that each of the five steps starts from.",
         1, when=lambda o: o.placements[0].shape in ((), (1,))),
     WrongCost(

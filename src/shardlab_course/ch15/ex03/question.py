@@ -61,35 +61,35 @@ PIPELINE = (
         "Weights are brought to the tokens, as in FSDP; in a pipeline weights stay, and what moves is a microbatch.",
         1, when=lambda o: any(s[-2:] == o.case.inputs[0].shape[-2:] and s != o.case.inputs[1].shape[1:]
                               for s in moved(o, "all-gather"))),
-    WrongCost(
+    WrongValues(
         "stops-after-m-rounds", "After M ticks the last S - 1 microbatches are still under way; the loop takes M + S - 1.",
         1, when=of.missing_end),
-    WrongCost(
+    WrongValues(
         "warm-up-counted",
         "In the first S - 1 ticks the last stage has nothing to compare yet; what it makes of zeros must not count.",
         2, when=of.warming_up),
-    WrongCost(
+    WrongValues(
         "other-mean", "The loss is the mean over all microbatches, rows and columns; this one is divided by another number.",
         1, when=of.scaled_loss),
-    WrongCost(
+    WrongValues(
         "every-stage-counted",
         "Every stage compared what it had with the targets; only the last stage's output is the model's.",
         2, when=of.every_stage),
-    WrongCost(
+    WrongValues(
         "one-microbatch-missing",
         "One microbatch is missing in the loss: from zero, the first leaves the last stage in tick S - 1, the last in "
         "tick M + S - 2.",
         2, when=of.one_missing),
-    WrongCost(
+    WrongValues(
         "targets-of-the-tick",
         "In tick t the last stage finishes microbatch t - (S - 1); it was compared with the target of another.",
         2, when=of.other_targets),
-    WrongCost(
+    WrongValues(
         "gradient-scaled",
         "The loss is right and all gradients are off by one factor. If it is the number of stages, or one over it, the sum "
         "over stage was differentiated once more, or averaged.",
         3, when=of.scaled_gradient),
-    WrongCost(
+    WrongValues(
         "gradient-wrong",
         "The loss is right and the gradient is not. jax.grad of the pipeline gives each stage that of its own weight; no "
         "sum over stages is left to do.",

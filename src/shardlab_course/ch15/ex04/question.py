@@ -15,7 +15,7 @@ def _room_and(more: int, tokens: int, experts: int) -> int:
 
 
 MIXTURE = (
-    WrongCost(
+    WrongValues(
         "tokens-over-expert-alone",
         "Tokens are cut over expert alone, so devices along other axes fill their places with the same tokens; "
         "P(mesh.axis_names, None) cuts them over all.",
@@ -28,42 +28,42 @@ MIXTURE = (
         "all_to_all cuts the split dimension into a part for every device. There that is the experts, dimension 0; on the "
         "way back it is the senders' places, dimension 1.",
         3, error="all_to_all split_axis .* has to be divisible"),
-    WrongCost(
+    WrongValues(
         "nobody-is-dropped",
         "These are the answers without a limit: an expert takes room(tokens, experts) tokens of each device, and no more.",
         1, when=lambda o: of.mixed_as(o, most=lambda tokens, experts: tokens)),
-    WrongCost(
+    WrongValues(
         "room-for-all-devices",
         "The limit was counted over all devices' tokens together; each device fills its own places, or somebody must tell "
         "it how many are left.",
         2, when=lambda o: of.mixed_as(o, 1)),
-    WrongCost(
+    WrongValues(
         "one-place-off",
         "The number of places is off by one: room rounds up, and a token's place is how many of its expert's tokens lie "
         "before it.",
         2, when=lambda o: any(of.mixed_as(o, most=partial(_room_and, s)) for s in (-1, 1))),
-    WrongCost(
+    WrongValues(
         "dropped-are-zero", "A token without a place keeps its own vector: the expert's answer is added to the token.",
         1, when=lambda o: of.mixed_as(o, residual=False)),
-    WrongCost(
+    WrongValues(
         "full-expert-answers",
         "Tokens without a place got an answer: an index beyond the room is moved to the last place when it is read. "
         "mode='fill', fill_value=0 gives zeros there.",
         3, when=of.neighbours),
-    WrongCost(
+    WrongValues(
         "not-weighted", "The expert's answer counts as much as the router's probability for it.",
         1, when=lambda o: of.mixed_as(o, weighted=False)),
     WrongValues(
         "own-experts-only", "Tokens did not travel: each device asked its own experts, whichever the router named.",
         1, local=of.own_experts),
-    WrongCost(
+    WrongValues(
         "back-to-another-place",
         "Tokens have experts' answers to other tokens: undo the first all_to_all with split and concat exchanged, and read "
         "at the expert and place that were written.",
         3, when=of.shifted_back),
     WrongValues(
         "answers-stay-away", "There is one all_to_all: tokens travel to their experts, and the answers do not come back.",
-        1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"]),
+        1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"], breaks=True),
     WrongCost(
         "all-tokens-gathered",
         "Every device gets every token, or every answer, and uses few of them: send each token to its expert's device, and "
@@ -73,7 +73,7 @@ MIXTURE = (
         "experts-gathered",
         "The experts' weights are brought to the tokens; where the experts are large, tokens are what should travel.",
         1, when=of.gathers_experts),
-    WrongCost(
+    WrongValues(
         "rows-added-up",
         "Answers were added up over expert, but the same row is another token on every device. A token needs the answer of "
         "one expert, and has to travel there.",
