@@ -123,6 +123,7 @@ def test_points_in_the_notebook_are_the_questions(chapter: int) -> None:
 
 
 @pytest.mark.sandbox
+@pytest.mark.thorough
 def test_solution_earns_all_points(graded: Class) -> None:
     """The reference passes on public and drawn cases, from the sandbox to nbgrader's gradebook; no cell raises."""
     record, questions = graded.records["perfect"], CHAPTERS[graded.chapter]
@@ -135,6 +136,7 @@ def test_solution_earns_all_points(graded: Class) -> None:
 
 
 @pytest.mark.sandbox
+@pytest.mark.thorough
 def test_student_edition_earns_nothing_kindly(graded: Class) -> None:
     """As shipped, every question is graded as unattempted with no points, and every cell runs."""
     record = graded.records["untouched"]
@@ -147,6 +149,7 @@ def test_student_edition_earns_nothing_kindly(graded: Class) -> None:
 
 
 @pytest.mark.sandbox
+@pytest.mark.thorough
 def test_feedback_pages_tell_the_verdicts(graded: Class) -> None:
     """Each student's page has every question's headline, and no reference solution."""
     name = SOURCES[graded.chapter].stem
@@ -157,6 +160,7 @@ def test_feedback_pages_tell_the_verdicts(graded: Class) -> None:
 
 
 @pytest.mark.sandbox
+@pytest.mark.thorough
 def test_packaged_references_are_those_of_the_solutions(graded: Class) -> None:
     """The file that comes with the package holds what the solutions are and cost today, as the release has measured it.
 

@@ -16,6 +16,12 @@ from playwright.sync_api import Browser, sync_playwright
 ROOT = Path(__file__).parents[2]
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What looks at the whole book is thorough: rendering it takes minutes."""
+    if "book" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.thorough)
+
+
 @pytest.fixture(scope="session")
 def book() -> Path:
     """The folder of the rendered pages; Jupyter Book runs every chapter whose outputs are not kept from before."""

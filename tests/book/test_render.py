@@ -54,6 +54,7 @@ def collect(folder: Path, **changed: str) -> None:
 
 
 @pytest.mark.notebook
+@pytest.mark.thorough
 def test_a_changed_page_is_rendered_alone(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """And with it the chapter's other half, the table of runs and the page of errors; a new heading renders all."""
     read, ahead = [], []

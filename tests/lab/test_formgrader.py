@@ -23,7 +23,7 @@ CLASS = {"ada": (), "gus": (WRONG,)}
 POINTS = {"ada": 3.5, "gus": 1.5}
 MOST = 3.5
 
-pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.thorough, pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 
 @contextlib.contextmanager

@@ -77,6 +77,7 @@ def told(page: Page, text: str, expected: str) -> str:
     return page.evaluate(OUTPUT, index)
 
 
+@pytest.mark.thorough
 def test_a_student_is_wrong_then_right_then_validates(opened: Open, course: Path) -> None:
     """The whole way of one exercise; Validate then names the other exercises, and not this one."""
     page = opened(f"lab/tree/{CHAPTER}.ipynb")
@@ -104,6 +105,7 @@ def test_a_myst_file_opens_as_a_notebook(opened: Open) -> None:
     assert page.evaluate("() => jupyterapp.shell.currentWidget.content.widgets.length") > 40
 
 
+@pytest.mark.thorough
 def test_what_a_student_sees_and_cannot_lose(opened: Open) -> None:
     """The files are the chapters and one folder; no panel is nbgrader's; answers and checks stay, whoever deletes them."""
     page = opened(f"lab/tree/{CHAPTER}.ipynb")
