@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from shardlab.pictures import terminal
-from shardlens import Axes, Picture, drawing, fill, ring_grid
+from shardlens import Axes, Picture, drawing, fill
 
 MOST = 256
 ACROSS, DOWN, WIDE, TALL = 62.0, 50.0, 36.0, 26.0
@@ -123,7 +123,7 @@ def _panel(lattice: Lattice, block: list[list[int]]) -> str:
     )
     if down:
         parts.append(f'<text x="4" y="{_at(lattice, 0, 0)[1] + 4:g}" {look} text-anchor="start">{escape(down)} ↓</text>')
-    return ring_grid.figure(lattice.left + columns * ACROSS, TOP + rows * DOWN - 4, "".join(parts))
+    return drawing.figure(lattice.left + columns * ACROSS, TOP + rows * DOWN - 4, "".join(parts))
 
 
 def _links(lattice: Lattice, rows: int, columns: int) -> Iterator[str]:
