@@ -75,6 +75,7 @@ from shardlens.reading.overlap import overlaps as overlaps
 from shardlens.reasons.answer import Why as Why
 from shardlens.reasons.answer import why as why
 from shardlens.rings.exchange import show_collective as show_collective
+from shardlens.rings.lattice import show_mesh as show_mesh
 from shardlens.rings.steps import show_ring as show_ring
 from shardlens.rings.tokens import show_tokens as show_tokens
 from shardlens.sources import WRITER as WRITER
