@@ -13,8 +13,11 @@ import pathlib
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+import shardlens
+
 ROOT = pathlib.Path(__file__).parent.parent
 PACKAGES = {
+    "shardlens": ROOT / "lens" / "src" / "shardlens",
     **{name: ROOT / "src" / name for name in ("shardlab", "shardlab_judge", "shardlab_course")},
     **{name: ROOT / "grader" / name for name in ("shardlab_grader", "shardlab_authoring")},
 }
@@ -24,12 +27,15 @@ ROOMS = {
     "shardlab_grader": "grader",
     "shardlab_authoring": "authoring",
 }
-"""The box of a room; the packages of the laboratory, and two of the course, have boxes of their own."""
+"""The box of a room; the packages of lens and helper, and two of the course, have boxes of their own."""
 FIRST = {
-    "ground": "errors placement plain raised recording sources tables",
-    "commands": "__main__ command devices launch listings records timing",
+    "shardlens": {"ground": "errors exceptions placement sources tables", "command": "__main__ arguments command"},
+    "shardlab": {
+        "basics": "devices errors exceptions plain recording",
+        "commands": "__main__ command launch listings programs records testing",
+    },
 }
-"""Modules of the laboratory's first level."""
+"""Modules of the first level of lens and helper. Of the helper's, `programs` and `testing` are doors for old notebooks."""
 OWN = ("checking", "editions")
 WIDTH, ROW, BOX = 960, 118, 52
 CHARACTER = 7.4
@@ -72,6 +78,8 @@ def _named(path: pathlib.Path) -> Iterator[str]:
         if isinstance(node, ast.ImportFrom) and node.module and id(node) not in skipped:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            if node.module == "shardlens":
+                yield from (shardlens.home(alias.name) for alias in node.names)
 
 
 def _for_types(node: ast.AST) -> bool:
@@ -79,15 +87,17 @@ def _for_types(node: ast.AST) -> bool:
 
 
 def grouped(ours: Mapping[str, pathlib.Path]) -> dict[str, str]:
-    """The box of each module, but for `shardlab` itself, which only says where its names are.
+    """The box of each module, but for `shardlens` and `shardlab` themselves, which only say where their names are.
 
     Raises:
-        KeyError: a module of the laboratory is in no box.
+        KeyError: a module of lens or helper is in no box.
     """
-    packages = {name.split(".")[1] for name in ours if name.startswith("shardlab.") and name.count(".") > 1}
-    inside = {name: name for name in packages}
-    inside |= {module: box for box, modules in FIRST.items() for module in modules.split()}
-    boxes = {name: inside[name.split(".")[1]] for name in ours if name.startswith("shardlab.")}
+    boxes: dict[str, str] = {}
+    for package, first in FIRST.items():
+        mine = [name for name in ours if name.startswith(f"{package}.")]
+        inside = {name.split(".")[1]: name.split(".")[1] for name in mine if name.count(".") > 1}
+        inside |= {module: box for box, modules in first.items() for module in modules.split()}
+        boxes |= {name: inside[name.split(".")[1]] for name in mine}
     for name in ours:
         room, _, rest = name.partition(".")
         if room in ROOMS:

@@ -38,9 +38,9 @@ def test_the_page_holds(tmp_path: Path) -> None:
     assert {*files} == {"model.py", "conftest.py", "test_model.py", "test_promise.py"}
     for name, body in files.items():
         (tmp_path / name).write_text(body)
-    code, said = by_pytest(tmp_path, "--shardlab-update", "test_model.py")
+    code, said = by_pytest(tmp_path, "--shardlens-update", "test_model.py")
     assert code == 0 and BLOCKS["the first run"].splitlines()[1].split()[0] in said
-    kept = "__shardlab__/test_model.test_block.json"
+    kept = "__shardlens__/test_model.test_block.json"
     assert (tmp_path / kept).read_text() == BLOCKS[kept]
     assert by_pytest(tmp_path)[0] == 0, "the promise holds too"
     before, after = (re.findall(rf"^\{sign}(.*)$", BLOCKS["the change"], re.MULTILINE)[0] for sign in "-+")
@@ -57,7 +57,7 @@ def test_the_page_holds(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_the_command(tmp_path: Path) -> None:
     """What the page says last: status 0 at the limit, and 3 above."""
-    (command,) = re.findall(r"`python -m (shardlab inspect model.py:block --mesh data=2,model=4 --fail-above 64KiB)`", TEXT)
+    (command,) = re.findall(r"`(shardlens inspect model.py:block --mesh data=2,model=4 --fail-above 64KiB)`", TEXT)
     (tmp_path / "model.py").write_text(BLOCKS["model.py"])
     assert ran(tmp_path, *command.split())[0] == 0
     assert ran(tmp_path, *command.replace("64KiB", "63KiB").split())[0] == 3

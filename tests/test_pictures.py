@@ -9,7 +9,6 @@ import pytest
 
 import hlo_texts
 from shardlab.errors import ShardlabError
-from shardlab.pictures.lattice import show_mesh
 from shardlens.charts.drawing import Picture
 from shardlens.charts.memory import show_memory
 from shardlens.charts.roofline import Work, matmul, show_roofline
@@ -17,6 +16,7 @@ from shardlens.charts.timeline import show_schedule, ticks, timelines
 from shardlens.programs.program import Memory, Program
 from shardlens.reading.collectives import Collective, read_collectives
 from shardlens.rings.exchange import show_collective
+from shardlens.rings.lattice import show_mesh
 
 AUTO = jax.sharding.AxisType.Auto
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import shardlens as lens
-from shardlens.costs import timing
-from shardlens.costs.timing import on_chip
+from shardlens.programs import timing
+from shardlens.programs.timing import on_chip
 
 LINE = jax.make_mesh((8,), ("x",), (jax.sharding.AxisType.Auto,))
 RNG = np.random.default_rng(18)

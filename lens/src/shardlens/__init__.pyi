@@ -28,8 +28,6 @@ from shardlens.costs.chips import Chip as Chip
 from shardlens.costs.chips import chip as chip
 from shardlens.costs.cost import Cost as Cost
 from shardlens.costs.cost import cost as cost
-from shardlens.costs.timing import OnChip as OnChip
-from shardlens.costs.timing import on_chip as on_chip
 from shardlens.errors import LensError as LensError
 from shardlens.exceptions import raised_at as raised_at
 from shardlens.export import lapack as lapack
@@ -55,6 +53,8 @@ from shardlens.programs.stored import read_stored as read_stored
 from shardlens.programs.stored import stored_json as stored_json
 from shardlens.programs.table import collectives_table as collectives_table
 from shardlens.programs.table import summary as summary
+from shardlens.programs.timing import OnChip as OnChip
+from shardlens.programs.timing import on_chip as on_chip
 from shardlens.reading.arithmetic import added_by_rounds as added_by_rounds
 from shardlens.reading.calls import largest_array as largest_array
 from shardlens.reading.collectives import COLLECTIVE_KINDS as COLLECTIVE_KINDS
@@ -74,8 +74,8 @@ from shardlens.reading.overlap import longest_overlap as longest_overlap
 from shardlens.reading.overlap import overlaps as overlaps
 from shardlens.reasons.answer import Why as Why
 from shardlens.reasons.answer import why as why
-from shardlens.rings import ring_grid as ring_grid
 from shardlens.rings.exchange import show_collective as show_collective
+from shardlens.rings.lattice import show_mesh as show_mesh
 from shardlens.rings.steps import show_ring as show_ring
 from shardlens.rings.tokens import show_tokens as show_tokens
 from shardlens.sources import WRITER as WRITER

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,12 +12,11 @@ from unittest import mock
 import jax
 
 from shardlab.answers.context import situation
-from shardlens import raised_at, stablehlo
+from shardlab.exceptions import error
+from shardlens import stablehlo
 
 Entry = dict[str, Any]
 TODO: Entry = {"todo": True}
-MESSAGE = 2000
-_OURS = re.compile(rf"(?:the )?function flat at {re.escape(__file__)}:\d+")
 
 
 class Todo(Exception):
@@ -125,12 +123,3 @@ def unfiltered() -> Iterator[None]:
         yield
     finally:
         jax.config.update(name, before)
-
-
-def error(raised: BaseException, function: Any = None) -> Entry:
-    """The entry of what raised instead, when a function was called: type, message, and where in the student's code."""
-    try:
-        message = _OURS.sub("your function", str(raised))
-    except Exception:  # of the student's own, whose `__str__` raises
-        message = ""
-    return {"error": {"type": type(raised).__name__, "message": message[:MESSAGE], "line": raised_at(raised, function)}}

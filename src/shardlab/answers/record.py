@@ -7,8 +7,9 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.answers.exporting import TODO, Entry, error, exported, unfiltered
+from shardlab.answers.exporting import TODO, Entry, exported, unfiltered
 from shardlab.answers.own import alone
+from shardlab.exceptions import error
 from shardlab.expressions.rules import match
 from shardlab.plain import plain
 from shardlens import placement_of

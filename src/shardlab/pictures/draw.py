@@ -68,7 +68,7 @@ def pair(expected: Placement, got: Placement, captions: tuple[str, str] = ("expe
         columns.append([*terminal.brief(placement, caption), *terminal.grids(placement, against), *idle])
         card = markup.headed(placement, caption) + markup.drawn(placement, against, SIDE, least)
         cards.append(card + markup.resting(placement, None))
-    return Picture("\n".join([*terminal.beside(columns, 2), note]), markup.beside(cards, note))
+    return Picture("\n".join([*drawing.beside(columns, 2), note]), markup.beside(cards, note))
 
 
 def _together(placements: Mapping[str, Placement]) -> Picture:
@@ -79,7 +79,7 @@ def _together(placements: Mapping[str, Placement]) -> Picture:
         columns.append([*terminal.brief(placement, title), *terminal.grids(placement), *terminal.resting(placement, None)])
         card = markup.headed(placement, title) + markup.drawn(placement, None, SIDE, least[placement.shape])
         cards.append(card + markup.resting(placement, None))
-    return Picture("\n".join(terminal.beside(columns, len(columns))), markup.beside(cards))
+    return Picture("\n".join(drawing.beside(columns, len(columns))), markup.beside(cards))
 
 
 def _change(expected: Placement, got: Placement) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 from shardlab.pictures import facts, picture
 from shardlab.pictures.picture import Panel
 from shardlens import Placement, drawing
 
-PREFERRED = 80
 WIDEST = 110
 MOST_LISTED = 64
 
@@ -38,7 +36,7 @@ def grids(placement: Placement, against: Placement | None = None) -> list[str]:
     """The blocks as grids, or as a list where a grid is too wide; those that `against` gives to others are marked."""
     panels = picture.panels(placement, against)
     drawn = [[picture.caption(panel)] * bool(panel.leading) + _grid(panel) for panel in panels]
-    lines = beside(drawn, len({panel.leading[-1:] for panel in panels}))
+    lines = drawing.beside(drawn, len({panel.leading[-1:] for panel in panels}))
     return lines if lines and max(map(len, lines)) <= WIDEST else listed(placement, against)
 
 
@@ -61,7 +59,7 @@ def _grid(panel: Panel) -> list[str]:
     ]
     ticks = [f"{a}:{b}" for a, b in panel.columns] or [""]
     widths = [2 + max(map(len, column)) for column in zip(ticks, *cells)]
-    if max(widths) * len(widths) < PREFERRED:
+    if max(widths) * len(widths) < drawing.PREFERRED:
         widths = [max(widths)] * len(widths)
     sides = _sides(panel)
     margin = " " * len(sides[0])
@@ -76,23 +74,3 @@ def _sides(panel: Panel) -> list[str]:
         return [" "]
     before, after = (max(len(str(row[k])) for row in panel.rows) for k in (0, 1))
     return [f" {a:>{before}}:{b:<{after}} " for a, b in panel.rows]
-
-
-def beside(columns: Sequence[list[str]], most: int, gap: str = "   ") -> list[str]:
-    """The columns of lines from left to right, as many in a row as fit and at most `most`."""
-    rows: list[list[list[str]]] = []
-    for column in columns:
-        width = sum(len(gap) + max(map(len, other)) for other in [*(rows[-1] if rows else ()), column])
-        if rows and len(rows[-1]) < most and width <= PREFERRED:
-            rows[-1].append(column)
-        else:
-            rows.append([column])
-    return [line for row in rows for line in _joined(row, gap)]
-
-
-def _joined(columns: Sequence[list[str]], gap: str) -> list[str]:
-    widths = [max(map(len, column)) for column in columns]
-    return [
-        gap.join(part.ljust(width) for part, width in zip(parts, widths)).rstrip()
-        for parts in itertools.zip_longest(*columns, fillvalue="")
-    ]

@@ -136,7 +136,7 @@ def _compiled(job: dict[str, Any]) -> Any:
 
 def _told(error: BaseException) -> Any:
     """The exception for the report; its traceback, without our own and JAX's frames, goes to stderr."""
-    from shardlab.answers.exporting import error as entry
+    from shardlab.exceptions import error as entry
 
     said = traceback.TracebackException.from_exception(error)
     hidden = [os.path.dirname(__file__), *(os.path.dirname(sys.modules[name].__file__ or "-") for name in ("jax", "jaxlib"))]

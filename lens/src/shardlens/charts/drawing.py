@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence
 
 from shardlens.placement import Index
@@ -11,6 +12,8 @@ PALETTE = ("#77AADD", "#EE8866", "#EEDD88", "#44BB99", "#FFAABB", "#99DDFF", "#B
 """Fills told apart under the common kinds of colour blindness, made for dark labels: Paul Tol's "light" scheme."""
 INK = "#111111"
 MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+PREFERRED = 80
+"""Characters in a line that a terminal shows well."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -32,6 +35,16 @@ class Picture:
 def framed(inner: str) -> str:
     """The outermost element."""
     return f'<div style="color:inherit;background:transparent;font-size:14px;line-height:1.45;margin:.4em 0">{inner}</div>'
+
+
+def figure(width: float, height: float, inner: str, left: float = 0.0, top: float = 0.0, attributes: str = "") -> str:
+    """The `<svg>` element around `inner`: centred dark text on light fills, unless its parts say otherwise."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}aria-hidden="true" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" font-family="{MONO}" font-size="10.5" fill="{INK}" '
+        f'text-anchor="middle" style="display:block;max-width:100%;min-width:{0.7 * width:.0f}px;height:auto;'
+        f'background:transparent">{inner}</svg>'
+    )
 
 
 def fill(device: int) -> str:
@@ -90,3 +103,23 @@ def subscript(axes: Sequence[str]) -> str:
 def plain(text: str) -> str:
     """The text with everything that does not print (control characters, escapes) spelled out."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def beside(columns: Sequence[list[str]], most: int, gap: str = "   ") -> list[str]:
+    """The columns of lines from left to right, as many in a row as fit and at most `most`."""
+    rows: list[list[list[str]]] = []
+    for column in columns:
+        width = sum(len(gap) + max(map(len, other)) for other in [*(rows[-1] if rows else ()), column])
+        if rows and len(rows[-1]) < most and width <= PREFERRED:
+            rows[-1].append(column)
+        else:
+            rows.append([column])
+    return [line for row in rows for line in _joined(row, gap)]
+
+
+def _joined(columns: Sequence[list[str]], gap: str) -> list[str]:
+    widths = [max(map(len, column)) for column in columns]
+    return [
+        gap.join(part.ljust(width) for part, width in zip(parts, widths)).rstrip()
+        for parts in itertools.zip_longest(*columns, fillvalue="")
+    ]

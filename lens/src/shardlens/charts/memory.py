@@ -9,7 +9,6 @@ from shardlens.charts import drawing
 from shardlens.charts.drawing import Picture
 from shardlens.costs.chips import Chip, chip
 from shardlens.programs.program import Program
-from shardlens.rings import ring_grid
 
 PARTS = (("arguments", "#77AADD", "▓"), ("outputs", "#EEDD88", "▒"), ("temporary", "#EE8866", "░"))
 WIDTH, TALL, GAP, LINE = 520.0, 26.0, 24.0, 15.0
@@ -86,7 +85,7 @@ def _bar(name: str, program: Program, whole: int) -> str:
     below = ", ".join(f"{word} {drawing.size(n)}" for (word, _, _), n in zip(PARTS, segments(program)))
     below += f"; peak (dashed) {drawing.size(program.memory.peak)}"
     parts.append(_words(0, y + TALL + LINE, below, "start", 11))
-    return ring_grid.figure(max(WIDTH + 8, 6.8 * len(below)), 20 + TALL + GAP + LINE, "".join(parts), left=-2)
+    return drawing.figure(max(WIDTH + 8, 6.8 * len(below)), 20 + TALL + GAP + LINE, "".join(parts), left=-2)
 
 
 def _rect(x: float, y: float, wide: float, look: str) -> str:

@@ -15,7 +15,6 @@ from shardlens.programs.program import Program
 from shardlens.reading.calls import calls
 from shardlens.reading.collectives import chain, sites
 from shardlens.reading.hlo import HloInstruction, HloModule, parse_hlo
-from shardlens.rings import ring_grid
 
 WORK = {"fusion", "dot", "convolution", "custom-call", "while", "call", "conditional", "reduce", "sort", "scatter"}
 LEFT, WIDE, TALL, SHOWN = 190.0, 430.0, 20.0, 14
@@ -213,7 +212,7 @@ def _html(timeline: Timeline) -> str:
         parts += [_rect(bar, y, unit) for bar in bars]
     down = 4 + len(lanes) * (TALL + 5)
     parts += _axis(timeline, down, unit)
-    drawn = ring_grid.figure(LEFT + WIDE + 40, down + AXIS, "".join(parts))
+    drawn = drawing.figure(LEFT + WIDE + 40, down + AXIS, "".join(parts))
     head = f'<div style="font-weight:600;margin-top:.5em">{escape(title(timeline))}</div>'
     below = f"{_blocks(timeline)}{_unit(timeline)}. Striped: under way beside compute."
     foot = f'<div style="font-size:12.5px;opacity:.85">{escape(below)}</div>'

@@ -106,7 +106,7 @@ def _arrows(c: Collective) -> str:
     parts.append(
         f'<text x="0" y="{TALL / 2 + 6:g}" {look}>from</text><text x="0" y="{TALL / 2 + FALL + 6:g}" {look}>to</text>'
     )
-    return ring_grid.figure(40 + STEP * len(devices), FALL + TALL + 4, "".join(parts))
+    return drawing.figure(40 + STEP * len(devices), FALL + TALL + 4, "".join(parts))
 
 
 def _box(x: float, y: float, device: int) -> str:

@@ -6,6 +6,7 @@ import math
 import zlib
 from collections.abc import Iterator
 
+from shardlens.charts import drawing
 from shardlens.rings import ring_grid
 from shardlens.rings.ring import PERMUTE, Chunk, Schedule, Step
 from shardlens.rings.ring_grid import SLOT
@@ -23,7 +24,7 @@ def draw(schedule: Schedule) -> str:
     across, down = ring_grid.slots(schedule.room)
     wide, tall = (2 * (RADIUS + DEVICE + 10 + places * SLOT) for places in (across, down))
     parts = [_ring(schedule), *_devices(schedule), *_held(schedule), *_hops(schedule), *_captions(schedule)]
-    drawn = ring_grid.figure(wide, tall, "".join(parts), -wide / 2, -tall / 2, f'class="{name}" ')
+    drawn = drawing.figure(wide, tall, "".join(parts), -wide / 2, -tall / 2, f'class="{name}" ')
     return f"<style>{_style(schedule, name)}</style>{drawn}"
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from shardlens.charts.drawing import INK, MONO, fill
+from shardlens.charts import drawing
+from shardlens.charts.drawing import INK, fill
 from shardlens.rings.ring import LETTERS, PERMUTE, Chunk, Schedule
 
 SLOT, GAP, LEFT, TOP = 19.0, 12.0, 62.0, 24.0
@@ -86,17 +87,7 @@ def draw(schedule: Schedule, rows: Mapping[int, str] | None = None, names: Seque
         before = phase
         parts.append(_word(LEFT - 12, y + down * SLOT / 2 + 4, name, "end"))
         parts += [cell(schedule, k, d, LEFT + d * wide, y) for d in range(schedule.n)]
-    return figure(width, height, "".join(parts))
-
-
-def figure(width: float, height: float, inner: str, left: float = 0.0, top: float = 0.0, attributes: str = "") -> str:
-    """The `<svg>` element around `inner`: centred dark text on light fills, unless its parts say otherwise."""
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}aria-hidden="true" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" font-family="{MONO}" font-size="10.5" fill="{INK}" '
-        f'text-anchor="middle" style="display:block;max-width:100%;min-width:{0.7 * width:.0f}px;height:auto;'
-        f'background:transparent">{inner}</svg>'
-    )
+    return drawing.figure(width, height, "".join(parts))
 
 
 def cell(schedule: Schedule, step: int, device: int, x: float, y: float) -> str:

@@ -134,7 +134,7 @@ def _beside(name: str, f: Callable[..., Any], args: tuple[Any, ...], runs: int) 
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
         (path / "program").write_bytes(pickle.dumps((modules, leaves, outputs)))
-        command = [sys.executable, "-m", "shardlens.costs.timing", folder, name, str(runs)]
+        command = [sys.executable, "-m", "shardlens.programs.timing", folder, name, str(runs)]
         given = os.environ | {"JAX_PLATFORMS": PLATFORMS}
         try:
             subprocess.run(command, env=given, check=True, capture_output=True, text=True, timeout=LIMIT)

@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator
 from html import escape
 from typing import Any
 
-from shardlab.pictures import terminal
-from shardlens import Axes, Picture, drawing, fill, ring_grid
+from shardlens.charts import drawing
+from shardlens.charts.drawing import Picture, fill
+from shardlens.placement import Axes
 
 MOST = 256
 ACROSS, DOWN, WIDE, TALL = 62.0, 50.0, 36.0, 26.0
@@ -91,7 +92,7 @@ def text(lattice: Lattice) -> list[str]:
             side = f"{down}={i}".rjust(margin) if down else ""
             lines.append(f"{side} {end} {' - '.join(str(d).center(width) for d in row)} {end}".rstrip())
         drawn.append(lines)
-    return [title(lattice), *terminal.beside(drawn, 4)]
+    return [title(lattice), *drawing.beside(drawn, 4)]
 
 
 def _html(lattice: Lattice) -> str:
@@ -123,7 +124,7 @@ def _panel(lattice: Lattice, block: list[list[int]]) -> str:
     )
     if down:
         parts.append(f'<text x="4" y="{_at(lattice, 0, 0)[1] + 4:g}" {look} text-anchor="start">{escape(down)} ↓</text>')
-    return ring_grid.figure(lattice.left + columns * ACROSS, TOP + rows * DOWN - 4, "".join(parts))
+    return drawing.figure(lattice.left + columns * ACROSS, TOP + rows * DOWN - 4, "".join(parts))
 
 
 def _links(lattice: Lattice, rows: int, columns: int) -> Iterator[str]:
