@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from shardlab_authoring import exercise
 
+from shardlab_authoring import exercise
 from shardlab_course.chapters import QUESTIONS, folder
 
 ROOT = pathlib.Path(__file__).parents[1]
