@@ -13,9 +13,9 @@ import pytest
 
 from strength import recorded, recording, table
 from strength.copies import Copy, copied
-from strength.faults import Fault, drawn, planted, sites
+from strength.faults import Fault, drawn, module_of, planted, sites
 from strength.outcomes import LINT, NOTHING, QUICK, THOROUGH, TYPES, Outcome, Outcomes
-from strength.reaching import Record, TimedTest, imports, module_of, statement
+from strength.reaching import Record, TimedTest, imports, statement
 from strength.trying import Limits, Trial, batches, limit, together
 
 CODE = '''
@@ -90,7 +90,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {
         FILE: CODE, "src/room/more.py": "def far():\n    return 7\n", "src/room/__init__.py": "",
         "tests/test_prices.py": TESTS,
-        "grader/empty.py": "", "pytest.ini": "[pytest]\nmarkers =\n    thorough: a\n    sandbox: b\n    programs: c\n",
+        "lens/tests/test_nothing.py": "",
+        "pytest.ini": "[pytest]\nmarkers =\n    thorough: a\n    sandbox: b\n    programs: c\n",
         "mypy.ini": "[mypy]\nfiles = src\n",
     }  # fmt: skip
     for name, text in files.items():

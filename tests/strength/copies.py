@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PYTHON = sys.executable
+HOMES = ("lens/src", "src", "grader")
+"""Where packages lie."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Copy:
     @property
     def environment(self) -> Mapping[str, str]:
         """Modules of this copy, in every child too."""
-        return {"PYTHONPATH": os.pathsep.join(str(self.home / name) for name in ("src", "grader", "tests"))}
+        return {"PYTHONPATH": os.pathsep.join(str(self.home / name) for name in (*HOMES, "tests"))}
 
     @contextlib.contextmanager
     def planted(self, file: str, text: str) -> Iterator[None]:

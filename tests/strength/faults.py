@@ -15,6 +15,8 @@ from typing import Any
 import libcst
 from mutmut.mutation.mutators import mutation_operators, operator_string
 
+from strength.copies import HOMES
+
 Operator = Callable[[Any], Iterable[libcst.CSTNode]]
 STUDENTS = re.compile(r"grader/samples/|.*/ch\d\d/ex\d\d/answers\.py$")
 """Notebooks and answers as students write them: `make mutants` changes these."""
@@ -52,7 +54,7 @@ class Fault:
     @property
     def room(self) -> str:
         """The package."""
-        return self.file.split("/")[1]
+        return module_of(self.file).split(".")[0]
 
 
 class Sites(libcst.CSTVisitor):
@@ -84,6 +86,12 @@ class Sites(libcst.CSTVisitor):
             self._inside.pop()
 
 
+def module_of(file: str) -> str:
+    """`src/shardlab/errors.py` as it is imported: `shardlab.errors`."""
+    home = next(home for home in HOMES if file.startswith(f"{home}/"))
+    return ".".join(Path(file).relative_to(home).with_suffix("").parts).removesuffix(".__init__")
+
+
 def sites(source: str) -> tuple[libcst.Module, Sequence[Site]]:
     """A module and its sites, in the order of the text."""
     module, visitor = libcst.parse_module(source), Sites()
@@ -92,10 +100,8 @@ def sites(source: str) -> tuple[libcst.Module, Sequence[Site]]:
 
 
 def drawn(root: Path, seed: int) -> Iterator[Fault]:
-    """Faults of the files that git knows in `src` and `grader`, in an order drawn at random."""
-    listed = subprocess.run(
-        ["git", "ls-files", "src", "grader"], cwd=root, capture_output=True, text=True, check=True
-    ).stdout.split()
+    """Faults of the packages' files that git knows, in an order drawn at random."""
+    listed = subprocess.run(["git", "ls-files", *HOMES], cwd=root, capture_output=True, text=True, check=True).stdout.split()
     files = [name for name in sorted(listed) if name.endswith(".py") and not STUDENTS.match(name)]
     places = [(name, i) for name in files for i in range(len(sites((root / name).read_text())[1]))]
     drawing = random.Random(seed)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import coverage
 
-from strength.faults import Fault
+from strength.copies import HOMES
+from strength.faults import Fault, module_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,21 +94,12 @@ class Record:
     def _importers(self) -> Mapping[str, Sequence[str]]:
         """By file the files that import it by name."""
         found = defaultdict(list)
-        files = [
-            str(path.relative_to(self._root))
-            for room in ("src", "grader")
-            for path in sorted((self._root / room).rglob("*.py"))
-        ]
+        files = [str(path.relative_to(self._root)) for room in HOMES for path in sorted((self._root / room).rglob("*.py"))]
         modules = {module_of(name): name for name in files}
         for name in files:
             for imported in imports((self._root / name).read_text()) & set(modules):
                 found[modules[imported]].append(name)
         return found
-
-
-def module_of(file: str) -> str:
-    """`src/shardlab/errors.py` as it is imported: `shardlab.errors`."""
-    return ".".join(Path(file).with_suffix("").parts[1:]).removesuffix(".__init__")
 
 
 def imports(source: str) -> set[str]:

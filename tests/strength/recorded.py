@@ -13,7 +13,7 @@ def parts(root: Path) -> Mapping[str, Sequence[str]]:
     """What pytest is asked for, by the name of a part: `make test`'s modules and folders, then the thorough ones."""
     modules = sorted(str(path.relative_to(root)) for path in (root / "tests").glob("test_*.py"))
     folders = sorted({path.parent.name for path in (root / "tests").glob("*/test_*.py")})
-    found = {"modules": modules, **{name: [f"tests/{name}"] for name in folders}}
+    found = {"lens": ["lens/tests"], "modules": modules, **{name: [f"tests/{name}"] for name in folders}}
     sizes = {"quick": "not thorough and not programs", "thorough": "thorough and not programs"}
     return {f"{size}-{name}": ["-m", marked, *asked] for size, marked in sizes.items() for name, asked in found.items()}
 

@@ -21,6 +21,7 @@ FOLDER = "STRENGTH_RECORD"
 CONTEXT = "STRENGTH_CONTEXT"
 SETTINGS = """[run]
 include =
+    {root}/lens/src/*
     {root}/src/*
     {root}/grader/*
 patch = _exit
