@@ -1,0 +1,72 @@
+"""The public interface is one page, `README.md`: every name is there and documented, and its example works word for word."""
+
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+import shardlens as lens
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+NAMES = sorted({*dir(lens)} - {"__version__"} | {"home", "public_names"})
+MODULES = sorted(
+    found.name for found in pkgutil.walk_packages(lens.__path__, "shardlens.") if not found.name.endswith("__main__")
+)
+
+
+def test_the_page_has_every_public_name() -> None:
+    """Each once, in the first column of a table, with a line of its own or its neighbours'."""
+    rows = re.findall(r"^\| (`.+?) \| \S.* \|$", README, re.MULTILINE)
+    assert sorted(name for row in rows for name in re.findall(r"`(\w+)`", row)) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_documented(name: str) -> None:
+    """Functions, classes and modules say in a sentence what they are."""
+    value = getattr(lens, name)
+    if inspect.isfunction(value) or inspect.isclass(value) or inspect.ismodule(value):
+        assert re.match(r"\S.*[.;:]", inspect.getdoc(value) or "", re.DOTALL)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name: str) -> None:
+    """What a docstring shows is what Python prints."""
+    assert doctest.testmod(importlib.import_module(name), extraglobs={"jax": jax, "np": np, "lens": lens}).failed == 0
+
+
+def test_the_page_word_for_word(tmp_path: Path) -> None:
+    """The two files that it shows are written; its commands and its test then do what it says."""
+    train, guard = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "train.py").write_text(train)
+    (tmp_path / "test_train.py").write_text(guard)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
+    given = {**kept, "JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "8", "PYTHONPATH": "."}
+    commands = re.findall(r"^shardlens (\w+ train.py:step)$", README, re.MULTILINE)
+    asked = [["shardlens", *words.split()] for words in commands] + [["pytest", "-q", "-p", "no:cacheprovider"]]
+    ran = [
+        subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, env=given, capture_output=True, text=True)
+        for words in asked
+    ]
+    assert [one.returncode for one in ran] == [0, 0, 0], [one.stdout + one.stderr for one in ran]
+    assert (
+        len(commands) == 2
+        and "all-reduce" in ran[0].stdout
+        and "all-reduce" in ran[1].stdout
+        and "1 passed" in ran[2].stdout
+    )
+
+
+def test_import_is_light() -> None:
+    """Importing it imports neither JAX nor matplotlib nor rich."""
+    code = "import sys, shardlens; print(sorted({'jax', 'matplotlib', 'numpy', 'rich'} & {*sys.modules}))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
