@@ -12,6 +12,7 @@ import pathlib
 import re
 import sys
 import tempfile
+from collections.abc import Iterator
 
 from shardlab.errors import ShardlabError
 from shardlab_authoring import packaged
@@ -59,13 +60,14 @@ def like_its_neighbours(chapter: int) -> Template:
     return FUNCTION if not items else MANUAL if manual[True] >= manual[False] else PROGRAM
 
 
-def generate(root: pathlib.Path, chapter: int) -> list[pathlib.Path]:
-    """Bring the chapter's notebook and references up to date; the files that changed."""
+def generate(root: pathlib.Path, chapter: int) -> Iterator[pathlib.Path]:
+    """Bring the chapter's notebook up to date, then its references, for which the solution runs; the files that changed."""
+    yield from edition.write(root, [chapter])
     with tempfile.TemporaryDirectory() as cache:
         texts = packaged.packaged(root, Settings(cache=pathlib.Path(cache)), (chapter,))
     for name, text in texts.items():
         (root / COURSE / name).write_text(text)
-    return [*edition.write(root, [chapter]), *(root / COURSE / name for name in texts)]
+        yield root / COURSE / name
 
 
 def _chapter(root: pathlib.Path, id: str) -> tuple[pathlib.Path, int]:

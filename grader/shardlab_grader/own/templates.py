@@ -104,6 +104,7 @@ QUESTION = Question(
     answers="""\
 import jax
 from jax.sharding import NamedSharding
+
 from shardlab_course.answers import right, wrong
 
 
@@ -179,6 +180,7 @@ QUESTION = Question(
     oracle=ROWS_ORACLE,
     answers="""\
 import jax
+
 from shardlab_course.answers import right, wrong
 
 
