@@ -114,10 +114,10 @@ release: dist  ## build and try the wheel in an environment of its own for each 
 		{ (cd build && release/bin/python -W error -c 'import shardlab as sl; sl.setup(8); print(sl.check("0.1"))' > release/said.txt 2>&1) || \
 			{ cat build/release/said.txt; false; }; } || exit 1; \
 	done
-	@$(PY) -m shardlab_authoring.address
+	@$(PY) -m shardlab_tools.address
 
 address: $(INSTALLED)  ## set the repository's address everywhere (URL=https://github.com/OWNER/NAME)
-	@$(PY) -m shardlab_authoring.address '$(URL)'
+	@$(PY) -m shardlab_tools.address '$(URL)'
 	@$(PY) -m shardlab_course.editions.edition
 
 book-serve: book  ## render the book and show it on this machine (PORT=8000)
@@ -135,7 +135,7 @@ test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public one
 	@$(PY) -m pytest --durations=15 -m programs lens/tests/programs tests/test_claims.py
 
 test-portable: $(INSTALLED) $(TPU) bubblewrap faketime  ## compare what was measured before, as other machines would (four minutes of CPU)
-	@$(PY) -m shardlab_authoring.portable
+	@$(PY) -m shardlab_tools.portable
 
 # On copies of hosted platforms (tests/doors/platforms.toml); DOOR=kaggle, CHAPTERS="0 4" for some of them.
 DOOR ?= colab
@@ -160,7 +160,7 @@ check: $(INSTALLED) bubblewrap  ## look at all that a change to a chapter can br
 	@$(PY) -m shardlab_authoring.check $(if $(QUESTION),--question $(QUESTION) $(if $(WATCH),--watch),--chapter $(CHAPTER))
 
 mutants: $(INSTALLED)  ## change right answers in one place each: the judge must refuse all that are wrong (an hour; CHAPTER=7)
-	@$(PY) -m shardlab_authoring.mutants $(if $(CHAPTER),--chapters $(CHAPTER))
+	@$(PY) -m shardlab_tools.mutants $(if $(CHAPTER),--chapters $(CHAPTER))
 
 # The tests are recorded once at a commit, then each fault is tried on those that reach it; what was interrupted goes on.
 NUMBER ?= 300
@@ -203,13 +203,13 @@ constraints: $(INSTALLED)  ## pin new dependencies in constraints.txt (UPGRADE=-
 		--output-file constraints.txt pyproject.toml
 
 newer: $(INSTALLED) bubblewrap  ## take up the newest version of everything, JAX too, and say what has changed (an hour)
-	@$(PY) -m shardlab_authoring.newer
+	@$(PY) -m shardlab_tools.newer
 
 newer-here: $(INSTALLED) $(TPU) bubblewrap
-	@$(PY) -m shardlab_authoring.newer --here $(BEFORE)
+	@$(PY) -m shardlab_tools.newer --here $(BEFORE)
 
 dependencies: $(INSTALLED)  ## when each direct dependency was last released, the longest silent first
-	@$(PY) -m shardlab_authoring.dependencies
+	@$(PY) -m shardlab_tools.dependencies
 
 clean:  ## remove caches and outputs (.venv stays)
 	rm -rf build dist out .pytest_cache .ruff_cache .hypothesis

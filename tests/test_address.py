@@ -9,8 +9,8 @@ import tomllib
 
 import pytest
 
-from shardlab_authoring import address
 from shardlab_course.editions import edition, header
+from shardlab_tools import address
 
 ROOT = pathlib.Path(__file__).parents[1]
 OURS = "https://github.com/owner/course"

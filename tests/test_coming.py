@@ -10,7 +10,7 @@ import tomllib
 
 import pytest
 
-from shardlab_authoring import newer
+from shardlab_tools import newer
 
 ROOT = pathlib.Path(__file__).parents[1]
 # JAX's own page on compatibility lists them as not covered; jaxlib is built for one JAX and has no page.

@@ -17,21 +17,21 @@ import numpy as np
 import pytest
 
 from sample_questions import CALLED, PLACED, PROGRAM, contraction, question
-from shardlab_authoring.mutants import claims, generation, running, sampling, table, wider
-from shardlab_authoring.mutants.answers import Answer, read, source_of
-from shardlab_authoring.mutants.answers import of as rights
-from shardlab_authoring.mutants.devices import DEVICES
-from shardlab_authoring.mutants.equivalence import difference
-from shardlab_authoring.mutants.judging import Judge, Tried
-from shardlab_authoring.mutants.operators import PLAIN
-from shardlab_authoring.mutants.outcomes import BARE, CAUSE, EQUIVALENT, SURVIVED, Outcome, outcome
-from shardlab_authoring.mutants.truths import NAMES
 from shardlab_course import answers
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Misconception, Question, WrongProgram, WrongValues
+from shardlab_tools.mutants import claims, generation, running, sampling, table, wider
+from shardlab_tools.mutants.answers import Answer, read, source_of
+from shardlab_tools.mutants.answers import of as rights
+from shardlab_tools.mutants.devices import DEVICES
+from shardlab_tools.mutants.equivalence import difference
+from shardlab_tools.mutants.judging import Judge, Tried
+from shardlab_tools.mutants.operators import PLAIN
+from shardlab_tools.mutants.outcomes import BARE, CAUSE, EQUIVALENT, SURVIVED, Outcome, outcome
+from shardlab_tools.mutants.truths import NAMES
 
 EXAMPLES = {
     "operation": ("a < b", "a <= b"),

@@ -9,7 +9,8 @@ import subprocess
 
 import pytest
 
-from shardlab_authoring import fronts, lanes, newer, packaged
+from shardlab_authoring import fronts, lanes, packaged
+from shardlab_tools import newer
 
 BEFORE = "jax==0.10.2 ; python_full_version < '3.12'\njax==0.12.0 ; python_full_version >= '3.12'\nrich==14.1\n"
 AFTER = BEFORE.replace("0.12.0", "0.13.1").replace("14.1", "15.0")

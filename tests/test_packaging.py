@@ -20,7 +20,8 @@ from packaging.version import Version
 from rattler import MatchSpec
 from rattler.exceptions import InvalidMatchSpecError
 
-from shardlab_authoring import dependencies, lanes
+from shardlab_authoring import lanes
+from shardlab_tools import dependencies
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from shardlab_authoring import portable
+from shardlab_tools import portable
 
 HEAD = """
 import datetime, os, pathlib, time

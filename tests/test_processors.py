@@ -16,9 +16,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from shardlab_authoring.portable import isa
 from shardlab_grader.own import new
 from shardlab_grader.records.store import Record
+from shardlab_tools.portable import isa
 
 ROOT = pathlib.Path(__file__).parents[1]
 PAIRS = [("SSE4_2", "AVX2"), ("AVX2", "SSE4_2")]

@@ -21,6 +21,7 @@ ROOMS = {
     "shardlab_course": ROOT / "src",
     "shardlab_grader": ROOT / "grader",
     "shardlab_authoring": ROOT / "grader",
+    "shardlab_tools": ROOT / "grader",
 }
 CHAPTER = re.compile(r"shardlab_course\.ch(\d\d)")
 LARGEST, FULLEST = 400, 15

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shardlab_authoring.portable import unprivileged
+from shardlab_tools.portable import unprivileged
 
 from .conftest import NAME, ROOT
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shardlab_authoring.mutants import answers
-from shardlab_authoring.mutants.generation import Mutant, mutants, sample
-from shardlab_authoring.mutants.judging import items, variables
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_judge.items.program import ProgramItem
+from shardlab_tools.mutants import answers
+from shardlab_tools.mutants.generation import Mutant, mutants, sample
+from shardlab_tools.mutants.judging import items, variables
 
 
 def chosen(question: str, many: int) -> Iterator[Mutant]:

@@ -16,9 +16,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from shardlab_authoring.mutants.answers import source_of
-from shardlab_authoring.mutants.judging import SEED, Judge, Tried, drawn, program, recorded
-from shardlab_authoring.mutants.truths import Evidence, not_finite, truths, values
 from shardlab_judge.cases import Observed
 from shardlab_judge.causes.known import find_misconception
 from shardlab_judge.causes.programs import recognised
@@ -26,6 +23,9 @@ from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem, oracle_outputs
 from shardlab_judge.question import Item, Misconception
 from shardlab_judge.verdict import Finding
+from shardlab_tools.mutants.answers import source_of
+from shardlab_tools.mutants.judging import SEED, Judge, Tried, drawn, program, recorded
+from shardlab_tools.mutants.truths import Evidence, not_finite, truths, values
 
 
 def doubts(judge: Judge, item: Item, tried: Tried, text: str, found: list[Finding]) -> tuple[list[str], list[str]]:

@@ -1,6 +1,6 @@
 """Right answers under other seeds than the one that they were collected with: a draw must refuse none of them.
 
-Run as `python -m shardlab_authoring.rights SEEDS QUESTION...` at the root of the repository.
+Run as `python -m shardlab_tools.rights SEEDS QUESTION...` at the root of the repository.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ os.environ["SHARDLAB_RECORD"] = "1"
 
 import jax  # noqa: E402
 
-from shardlab_authoring.mutants import answers, generation  # noqa: E402
-from shardlab_authoring.mutants.judging import Judge, Tried, items  # noqa: E402
 from shardlab_course.chapters import QUESTIONS  # noqa: E402
+from shardlab_tools.mutants import answers, generation  # noqa: E402
+from shardlab_tools.mutants.judging import Judge, Tried, items  # noqa: E402
 
 
 def refused(question: str, seeds: Sequence[int]) -> Iterator[str]:

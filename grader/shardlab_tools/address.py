@@ -1,6 +1,6 @@
 """Sets the repository's address wherever it stands, and says what is to be done before a release.
 
-Run as `python -m shardlab_authoring.address https://github.com/OWNER/NAME`, or without an address for the list. It stands in
+Run as `python -m shardlab_tools.address https://github.com/OWNER/NAME`, or without an address for the list. It stands in
 `pyproject.toml`; the other files repeat it, and `make address` writes the notebooks anew, whose first cells install from it.
 """
 

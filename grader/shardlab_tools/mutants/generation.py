@@ -8,9 +8,9 @@ import difflib
 import hashlib
 from collections.abc import Iterator, Sequence
 
-from shardlab_authoring.mutants.answers import Answer
-from shardlab_authoring.mutants.devices import DEVICES
-from shardlab_authoring.mutants.operators import PLAIN
+from shardlab_tools.mutants.answers import Answer
+from shardlab_tools.mutants.devices import DEVICES
+from shardlab_tools.mutants.operators import PLAIN
 
 HEAD = "import jax\n"
 """What operators write may need it."""

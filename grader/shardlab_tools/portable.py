@@ -1,6 +1,6 @@
 """The tests marked `stored`, on machines unlike this one: what was measured before is the same there.
 
-Run as `python -m shardlab_authoring.portable [OPTION...]` at the root of the repository; the options are pytest's. Each
+Run as `python -m shardlab_tools.portable [OPTION...]` at the root of the repository; the options are pytest's. Each
 round differs from this machine in several things that cannot hide each other. It says what this machine cannot imitate.
 """
 

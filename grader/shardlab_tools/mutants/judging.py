@@ -11,7 +11,6 @@ from typing import Any
 
 from shardlab.answers.exporting import exported
 from shardlab.answers.record import record
-from shardlab_authoring.mutants import answers
 from shardlab_judge.cases import Case
 from shardlab_judge.costs import Cost
 from shardlab_judge.items.calls import CallsItem
@@ -21,6 +20,7 @@ from shardlab_judge.measuring import measure
 from shardlab_judge.question import Item, Question, Response
 from shardlab_judge.references import References
 from shardlab_judge.verdict import Finding
+from shardlab_tools.mutants import answers
 
 SEED = 20
 KINDS = (ProgramItem, CallsItem, PlacementItem)

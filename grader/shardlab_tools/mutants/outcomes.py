@@ -6,13 +6,13 @@ import dataclasses
 import itertools
 from collections.abc import Callable
 
-from shardlab_authoring.mutants.claims import doubts
-from shardlab_authoring.mutants.equivalence import difference
-from shardlab_authoring.mutants.generation import Mutant
-from shardlab_authoring.mutants.judging import Judge, Tried, items, tells_the_line
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Item
 from shardlab_judge.verdict import Finding
+from shardlab_tools.mutants.claims import doubts
+from shardlab_tools.mutants.equivalence import difference
+from shardlab_tools.mutants.generation import Mutant
+from shardlab_tools.mutants.judging import Judge, Tried, items, tells_the_line
 
 CAUSE, BARE, EQUIVALENT, SURVIVED = "refused with a cause", "refused without", "equivalent", "survived"
 SECONDS = 20

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from shardlab.answers.record import RECORDERS
-from shardlab_authoring.mutants import wider
-from shardlab_authoring.mutants.judging import Judge, Tried, drawn, program
 from shardlab_judge.cases import Case
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem, oracle_outputs, unequal
 from shardlab_judge.measuring import measure, run
 from shardlab_judge.question import Item, Response
+from shardlab_tools.mutants import wider
+from shardlab_tools.mutants.judging import Judge, Tried, drawn, program
 
 FURTHER = 50
 

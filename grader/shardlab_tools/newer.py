@@ -1,6 +1,6 @@
 """The newest version of everything, JAX among them, taken up in every lane, and what has changed by it.
 
-Run as `python -m shardlab_authoring.newer` at the root of the repository (`make newer`). It renews `constraints.txt`, has
+Run as `python -m shardlab_tools.newer` at the root of the repository (`make newer`). It renews `constraints.txt`, has
 each lane's Python measure what the references cost and run every solution and the tests of claims, and writes the notebooks
 anew. What it says lies in `build/newer/` as well, a file for each lane. Nothing that differs is decided here: numbers in
 prose stay as they were, and 1 is the exit status.

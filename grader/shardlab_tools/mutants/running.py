@@ -13,14 +13,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from shardlab_authoring.mutants import sampling
-from shardlab_authoring.mutants.generation import Mutant
-from shardlab_authoring.mutants.outcomes import BARE, SURVIVED, Outcome
 from shardlab_course import dependence
 from shardlab_course.chapters import CHAPTERS
+from shardlab_tools.mutants import sampling
+from shardlab_tools.mutants.generation import Mutant
+from shardlab_tools.mutants.outcomes import BARE, SURVIVED, Outcome
 
 KEPT = pathlib.Path("build", "mutants")
-WORKER = (sys.executable, "-m", "shardlab_authoring.mutants.worker")
+WORKER = (sys.executable, "-m", "shardlab_tools.mutants.worker")
 PATIENCE = 900
 """Seconds without a word after which a worker is ended, and its mutant counts as one that hangs."""
 

@@ -1,6 +1,6 @@
 """Judges mutants of some questions in a process that may die: a line of JSON before each of its two parts, and after it.
 
-Run as `python -m shardlab_authoring.mutants.worker FURTHER`, with the mutants, question by question, on the standard input.
+Run as `python -m shardlab_tools.mutants.worker FURTHER`, with the mutants, question by question, on the standard input.
 One that takes too long ends the process: an exception from a signal could be caught on its way, or come too late.
 """
 
@@ -21,11 +21,11 @@ os.environ["JAX_TRACEBACK_FILTERING"] = "off"  # a tenth of the time, where ever
 
 import jax  # noqa: E402
 
-from shardlab_authoring.mutants import answers, generation  # noqa: E402
-from shardlab_authoring.mutants.generation import Mutant  # noqa: E402
-from shardlab_authoring.mutants.judging import Judge  # noqa: E402
-from shardlab_authoring.mutants.outcomes import outcome  # noqa: E402
 from shardlab_course.chapters import QUESTIONS  # noqa: E402
+from shardlab_tools.mutants import answers, generation  # noqa: E402
+from shardlab_tools.mutants.generation import Mutant  # noqa: E402
+from shardlab_tools.mutants.judging import Judge  # noqa: E402
+from shardlab_tools.mutants.outcomes import outcome  # noqa: E402
 
 
 def main(mutants: list[dict[str, Any]], further: int) -> None:

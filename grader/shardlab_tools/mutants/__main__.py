@@ -1,12 +1,12 @@
-"""`python -m shardlab_authoring.mutants [--chapters 4 7]` at the root of the repository (`make mutants`)."""
+"""`python -m shardlab_tools.mutants [--chapters 4 7]` at the root of the repository (`make mutants`)."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from shardlab_authoring.mutants import running, table
 from shardlab_course.chapters import CHAPTERS
+from shardlab_tools.mutants import running, table
 
 MANY = 25
 

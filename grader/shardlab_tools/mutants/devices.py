@@ -6,7 +6,7 @@ import ast
 import copy
 from collections.abc import Iterator
 
-from shardlab_authoring.mutants.operators import Operator, called, number, of, renamed
+from shardlab_tools.mutants.operators import Operator, called, number, of, renamed
 
 SENDS = {
     "psum": ("pmean", "pmax"), "pmean": ("psum",), "pmax": ("psum", "pmin"), "pmin": ("pmax",), "all_gather": (),

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shardlab_authoring.mutants.outcomes import BARE, CAUSE, EQUIVALENT, SURVIVED, Outcome
 from shardlab_course import dependence
+from shardlab_tools.mutants.outcomes import BARE, CAUSE, EQUIVALENT, SURVIVED, Outcome
 
 FIGURES = pathlib.Path("jupyter_book", "mutants.json")
 ENDS = (CAUSE, BARE, EQUIVALENT, SURVIVED)
