@@ -12,6 +12,7 @@ import zipfile
 import pytest
 
 import shardlens
+from shardlab_course import own
 from shardlab_course.chapters import QUESTIONS
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -25,6 +26,8 @@ PACKAGES = {
 }
 SUFFIXES = {".css", ".j2", ".json", ".py", ".pyi", ".typed", ".txt"}
 """Of the files of packages: code, its types, and data that it reads. A notebook or a page is neither."""
+ANSWERS = set((ROOT / "src" / "shardlab_course").glob(f"ch*/ex*/{own.ANSWERS}"))
+"""What exercises must tell apart: it lies among the packages, and is for those who write the course."""
 BESIDE = {"CHANGELOG.md", "LICENSE", "LICENSE-TEXT", "PKG-INFO", "README.md", "pyproject.toml", ".gitignore"}
 
 
@@ -67,7 +70,7 @@ def ours() -> dict[str, bytes]:
         path.relative_to(ROOT / home).as_posix(): path.read_bytes()
         for package, home in PACKAGES.items()
         for path in (ROOT / home / package).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and "__pycache__" not in path.parts and path not in ANSWERS
     }
 
 
@@ -88,6 +91,7 @@ def test_packages_hold_code_and_its_data_only() -> None:
 def test_no_solution_and_no_answer_is_in_the_wheel(built: tuple[pathlib.Path, pathlib.Path]) -> None:
     """Whole files of tests, answers, samples, chapters and notebooks are not in it under another name either."""
     shipped = set(contents(built[0]).values())
+    assert len(ANSWERS) == len(QUESTIONS) and not shipped & {path.read_bytes() for path in ANSWERS}
     for folder in ("tests", "solutions", "notebooks", "grader/samples", "jupyter_book"):
         files = [path for path in (ROOT / folder).rglob("*") if path.is_file() and path.stat().st_size > 100]
         assert files, folder
@@ -121,9 +125,11 @@ for name in {sorted(PACKAGES)!r}:
     assert pathlib.Path(sys.modules[name].__file__).is_relative_to({str(place)!r}), name
 print(*sorted(shardlab_course.chapters.QUESTIONS))
 from shardlab_grader.cli import main
+
+from shardlab_course.chapters import QUESTIONS
 main(["--help"])
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     asked, said = done.stdout.split("\n", 1)
-    assert asked.split() == sorted(QUESTIONS)
+    assert set(asked.split()) == set(QUESTIONS)
     assert "release" in said and "grade" in said

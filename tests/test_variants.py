@@ -12,7 +12,7 @@ from shardlab.answers import in_the_box
 from shardlab.errors import ShardlabError
 from shardlab_course import answers
 from shardlab_course.answers import Sample
-from shardlab_course.editions.solved import solution
+from shardlab_course.solved import solution
 
 TEXT = """\
 # 0. A chapter

@@ -22,7 +22,7 @@ from typing import Any
 import jax
 
 from shardlab_course import own
-from shardlab_course.editions.solved import Solution, binds, solution
+from shardlab_course.solved import Solution, binds, solution
 
 REFERENCE = "reference"
 
