@@ -18,7 +18,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references references-newest records constraints constraints-newest dependencies clean bubblewrap chromium test-programs mutants
+.PHONY: address check update dist pdf release help lab demo test test-answers test-browsers test-helper test-lens test-notebooks test-sandbox test-solutions-0 test-solutions-1 test-full test-doors test-newest book book-serve bench lint new-question notebooks numbers screenshots references references-newest records constraints constraints-newest dependencies clean bubblewrap chromium test-programs mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,7 +45,7 @@ test: $(INSTALLED) $(TPU) $(BOOK) $(PYODIDE) $(LAB_SETTINGS) bubblewrap chromium
 
 # In the order in which they start. Three at a time on two cores, since the browsers' part mostly waits; it shows the outputs that
 # solutions and notebooks keep, in build/solutions and build/notebooks.
-SUITES := test-solutions-0 test-solutions-1 test-sandbox test-notebooks test-browsers test-answers test-helper lint
+SUITES := test-solutions-0 test-solutions-1 test-sandbox test-notebooks test-browsers test-answers test-helper test-lens lint
 BROWSERS := tests/book tests/lab
 SANDBOX := tests/grader tests/hostile tests/doors
 TEST := $(PY) -m pytest --durations=10
@@ -70,6 +70,17 @@ test-answers: $(INSTALLED)
 
 test-helper: $(INSTALLED) $(TPU) bubblewrap
 	@$(TEST) $(addprefix --ignore=,$(BROWSERS) $(SANDBOX) tests/test_answers.py) tests
+
+# In an environment that has the lens alone: it knows nothing of the course.
+LENS := .venv-lens
+
+$(LENS)/.installed: lens/pyproject.toml constraints.txt | $(PY)
+	@$(PY) -m venv --clear $(LENS)
+	@$(LENS)/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable './lens[tests$(if $(TPU),$(comma)tpu)]'
+	@touch $@
+
+test-lens: $(LENS)/.installed  ## run the lens's own tests, where nothing of the course is installed
+	@cd lens && ../$(LENS)/bin/python -m pytest --durations=15
 
 book: $(BOOK) $(PYODIDE)  ## render the book into build/book/_build/html, running what has changed
 	@$(PY) jupyter_book/render.py
@@ -187,12 +198,12 @@ records: $(INSTALLED) $(TPU)  ## compile the pages' TPU programs again for src/s
 constraints: $(INSTALLED)  ## pin new dependencies in constraints.txt (UPGRADE=--upgrade renews every pin)
 	@echo "Resolving all extras together, for every Python that pyproject.toml allows"
 	@$(VENV)/bin/uv --version >/dev/null 2>&1 || $(PY) -m pip install --quiet '$(UV)'
-	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-annotate --no-header $(UPGRADE) \
+	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-annotate --no-header --no-emit-package shardlens $(UPGRADE) \
 		--output-file constraints.txt pyproject.toml
 
 constraints-newest: | $(PY)  ## pin the newest version of everything, JAX included, for make test-newest
 	@$(VENV)/bin/uv --version >/dev/null 2>&1 || $(PY) -m pip install --quiet '$(UV)'
-	@$(VENV)/bin/uv pip compile --no-config --quiet --universal --python-version 3.12 --all-extras --no-annotate --no-header --upgrade \
+	@$(VENV)/bin/uv pip compile --no-config --quiet --universal --python-version 3.12 --all-extras --no-annotate --no-header --no-emit-package shardlens --upgrade \
 		--output-file $@.txt pyproject.toml
 	@grep '^jax==' $@.txt
 
