@@ -26,7 +26,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs test-portable faketime test-strength mutants
+.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-lens test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs test-portable faketime test-strength mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,12 +51,12 @@ demo: $(GRADER) bubblewrap  ## grade a few sample submissions in the sandbox and
 test: bubblewrap chromium  ## run the tests, some of every kind: ten minutes
 	@$(call suite,test,$(SUITES))
 
-test-all: bubblewrap chromium  ## run all other tests too, as before a release: 25 minutes more
-	@$(call suite,all,$(filter-out lint test-pages-%,$(SUITES)))
+test-all: bubblewrap chromium faketime  ## run all other tests too, as before a release: 25 minutes more
+	@$(call suite,all,$(filter-out lint test-pages-%,$(SUITES)) test-portable)
 
 # In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
 # and notebooks have left in build/.
-SUITES := test-answers test-pages-0 test-pages-1 test-helper test-sandbox lint test-browsers
+SUITES := test-answers test-pages-0 test-pages-1 test-helper test-sandbox test-lens lint test-browsers
 BROWSERS := tests/book tests/lab
 SANDBOX := tests/grader tests/hostile tests/doors tests/test_course.py
 SIZE ?= test
@@ -88,6 +88,14 @@ test-sandbox: $(EVERYTHING) bubblewrap
 
 test-browsers: $(EVERYTHING) $(PYODIDE) $(LAB_SETTINGS) chromium $(if $(filter test,$(SIZE)),test-pages-0 test-pages-1)
 	@$(TEST) $(BROWSERS)
+
+# In an environment that has the lens alone: it knows nothing of the course.
+test-lens: $(VENV)-lens/.installed  ## run the lens's own tests, where nothing of the course is installed
+	@cd lens && ../$(VENV)-lens/bin/python -m pytest --durations=5 -m "$(MARKED)" --junit-xml=../$(REPORTS)/$(SIZE)/$@.xml
+
+$(VENV)-lens/.installed: lens/pyproject.toml constraints.txt | $(EVERYTHING)
+	@$(PY) -m venv --clear $(VENV)-lens
+	@$(call by-uv-or-pip,$(VENV)-lens/bin/python,--editable './lens[tests$(if $(TPU),$(comma)tpu)]')
 
 book: $(BOOK) $(PYODIDE)  ## render the book into build/book/_build/html, running what has changed
 	@$(PY) jupyter_book/render.py
@@ -199,7 +207,7 @@ records: $(INSTALLED) $(TPU)  ## compile the pages' TPU programs again for src/s
 constraints: $(INSTALLED)  ## pin new dependencies in constraints.txt (UPGRADE=--upgrade renews every pin)
 	@echo "Resolving all extras together, for every Python that pyproject.toml allows: each gets the newest JAX that it can run"
 	@$(VENV)/bin/uv --version >/dev/null 2>&1 || $(PY) -m pip install --quiet '$(UV)'
-	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-annotate --no-header $(UPGRADE) \
+	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-annotate --no-header --no-emit-package shardlens $(UPGRADE) \
 		--output-file constraints.txt pyproject.toml
 
 newer: $(INSTALLED) bubblewrap  ## take up the newest version of everything, JAX too, and say what has changed (an hour)
@@ -207,6 +215,14 @@ newer: $(INSTALLED) bubblewrap  ## take up the newest version of everything, JAX
 
 newer-here: $(INSTALLED) $(TPU) bubblewrap
 	@$(PY) -m shardlab_tools.newer --here $(BEFORE)
+
+# In an environment that has the lens alone: it knows nothing of the course.
+test-lens: $(VENV)-lens/.installed  ## run the lens's own tests, where nothing of the course is installed
+	@cd lens && ../$(VENV)-lens/bin/python -m pytest --durations=5 -m "$(MARKED)" --junit-xml=../$(REPORTS)/$(SIZE)/$@.xml
+
+$(VENV)-lens/.installed: lens/pyproject.toml constraints.txt | $(EVERYTHING)
+	@$(PY) -m venv --clear $(VENV)-lens
+	@$(call by-uv-or-pip,$(VENV)-lens/bin/python,--editable './lens[tests$(if $(TPU),$(comma)tpu)]')
 
 dependencies: $(INSTALLED)  ## when each direct dependency was last released, the longest silent first
 	@$(PY) -m shardlab_tools.dependencies
@@ -236,9 +252,15 @@ define install
 	{ $(PY) -m pip --version || $(PY) -m ensurepip; } > $(VENV)/install.log 2>&1; \
 	uv=$$(command -v uv || echo $(VENV)/bin/uv); \
 	$$uv --version >> $(VENV)/install.log 2>&1 || $(PY) -m pip install '$(UV)' >> $(VENV)/install.log 2>&1; \
-	$$uv pip install --python $(PY) --compile-bytecode --constraint constraints.txt --editable ./lens --editable '.[$(1)]' >> $(VENV)/install.log 2>&1 || \
+	$(call by-uv-or-pip,$(PY),--editable ./lens --editable '.[$(1)]')
+endef
+
+# $(call by-uv-or-pip,PYTHON,WHAT), when `install` has brought uv.
+define by-uv-or-pip
+	uv=$$(command -v uv || echo $(VENV)/bin/uv); \
+	$$uv pip install --python $(1) --compile-bytecode --constraint constraints.txt $(2) >> $(VENV)/install.log 2>&1 || \
 	{ echo "  uv could not; by pip, which takes minutes"; \
-	$(PY) -m pip install --disable-pip-version-check --constraint constraints.txt --editable ./lens --editable '.[$(1)]' >> $(VENV)/install.log 2>&1; } || \
+	$(1) -m pip install --disable-pip-version-check --constraint constraints.txt $(2) >> $(VENV)/install.log 2>&1; } || \
 	{ tail -n 20 $(VENV)/install.log; exit 1; }; \
 	touch $@
 endef

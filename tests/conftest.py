@@ -1,6 +1,5 @@
 """Eight CPU devices and strict promotion for every test, set before JAX makes its first array."""
 
-import collections
 import os
 import pathlib
 import re
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import asked
+from sizes import pytest_itemcollected as pytest_itemcollected
 
 # A shell without job control has what it starts in the background ignore Ctrl-C, and Python leaves it so.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -20,7 +20,6 @@ jax.config.update("jax_num_cpu_devices", 8)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
-ROWS: collections.Counter[tuple[object, str]] = collections.Counter()
 TABLE = re.compile(r"\b(?:QUESTIONS|asked)\b")
 
 
@@ -34,16 +33,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Modules that are imported from here on make no other tests."""
     asked.narrow(config.getoption("question"), config.getoption("chapter"), config.getoption("keyword"))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Of a test that is `thorough(after=3)` the first three rows are not."""
-    for mark in [mark for mark in item.own_markers if mark.name == "thorough" and "after" in mark.kwargs]:
-        test = (item.parent, getattr(item, "originalname", item.name))
-        ROWS[test] += 1
-        if ROWS[test] <= mark.kwargs["after"]:
-            item.own_markers.remove(mark)
 
 
 def pytest_ignore_collect(collection_path: pathlib.Path, config: pytest.Config) -> bool | None:

@@ -87,8 +87,8 @@ def texts() -> Iterator[Path]:
 
 
 def wanted(requirements: list[str]) -> list[Requirement]:
-    """The requirements of pyproject.toml, parsed."""
-    return [Requirement(line) for line in requirements]
+    """What pyproject.toml asks for of others, parsed; the lens comes from this repository."""
+    return [requirement for line in requirements if (requirement := Requirement(line)).name != "shardlens"]
 
 
 @pytest.mark.thorough
@@ -124,12 +124,12 @@ def test_the_lens_imports_only_its_dependencies(path: Path) -> None:
 
 
 def test_dependencies_are_what_shardlab_imports() -> None:
-    """The packages that students install are the ones that shardlab may import; the lens alone has an upper bound."""
+    """The packages that students install are the ones that shardlab may import, with no upper bound; and the lens."""
     dependencies = wanted(PROJECT["dependencies"])
     asked = {requirement.name for requirement in dependencies}
-    assert asked == LIGHT - COMES_WITH_JAX - sys.stdlib_module_names - {"shardlab"}
-    bounds = {requirement.name: [clause.operator for clause in requirement.specifier] for requirement in dependencies}
-    assert bounds == {name: ["==" if name == "shardlens" else ">="] for name in asked}
+    assert asked == LIGHT - COMES_WITH_JAX - sys.stdlib_module_names - {"shardlab", "shardlens"}
+    assert all(clause.operator == ">=" for requirement in dependencies for clause in requirement.specifier)
+    assert f"shardlens=={PROJECT['version']}" in PROJECT["dependencies"]
     lens = tomllib.loads((ROOT / "lens" / "pyproject.toml").read_text())["project"]
     assert {requirement.name for requirement in wanted(lens["dependencies"])} == {"jax", "numpy", "rich"}
 
@@ -266,9 +266,9 @@ def test_conda_parser_refuses_broken_lines(line: str) -> None:
 
 
 def test_pip_section_follows_the_pins() -> None:
-    """The pip section installs this repository with extras that exist, and what tests notebooks, under the pins."""
-    constraint, editable, *more = PIP
-    assert constraint == "-c constraints.txt"
+    """The pip section installs lens and course with extras that exist, and what tests notebooks, under the pins."""
+    constraint, lens, editable, *more = PIP
+    assert constraint == "-c constraints.txt" and lens == "-e ./lens"
     extras = re.fullmatch(r"-e \.\[([\w,]+)\]", editable)
     assert extras is not None
     assert set(extras[1].split(",")) <= set(EXTRAS)

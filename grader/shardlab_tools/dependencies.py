@@ -25,10 +25,10 @@ INDEX = "https://pypi.org/pypi/{}/json"
 
 
 def direct(root: pathlib.Path) -> list[str]:
-    """The packages that `pyproject.toml` asks for, in any extra."""
+    """The packages of others that `pyproject.toml` asks for, in any extra."""
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
-    return sorted({canonicalize_name(Requirement(one).name) for one in wanted})
+    return sorted({canonicalize_name(Requirement(one).name) for one in wanted} - {"shardlens"})
 
 
 def last_file(said: Mapping[str, Any]) -> str:
