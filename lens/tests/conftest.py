@@ -8,6 +8,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 import jax
 import numpy as np
 import pytest
+
 from sizes import pytest_itemcollected as pytest_itemcollected
 
 # A shell without job control has what it starts in the background ignore Ctrl-C, and Python leaves it so.
