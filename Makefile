@@ -216,14 +216,6 @@ newer: $(INSTALLED) bubblewrap  ## take up the newest version of everything, JAX
 newer-here: $(INSTALLED) $(TPU) bubblewrap
 	@$(PY) -m shardlab_tools.newer --here $(BEFORE)
 
-# In an environment that has the lens alone: it knows nothing of the course.
-test-lens: $(VENV)-lens/.installed  ## run the lens's own tests, where nothing of the course is installed
-	@cd lens && ../$(VENV)-lens/bin/python -m pytest --durations=5 -m "$(MARKED)" --junit-xml=../$(REPORTS)/$(SIZE)/$@.xml
-
-$(VENV)-lens/.installed: lens/pyproject.toml constraints.txt | $(EVERYTHING)
-	@$(PY) -m venv --clear $(VENV)-lens
-	@$(call by-uv-or-pip,$(VENV)-lens/bin/python,--editable './lens[tests$(if $(TPU),$(comma)tpu)]')
-
 dependencies: $(INSTALLED)  ## when each direct dependency was last released, the longest silent first
 	@$(PY) -m shardlab_tools.dependencies
 
