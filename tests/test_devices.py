@@ -171,8 +171,8 @@ def test_a_build_of_the_same_release_is_the_same(version: str, monkeypatch: pyte
 )
 def testaccelerators_are_counted_without_a_start(nodes: dict[str, int], libtpu: bool, count: int, monkeypatch) -> None:
     """By the files that the system makes for them; without libtpu, a file of that name is something else."""
-    monkeypatch.setattr(devices.glob, "glob", lambda pattern: [pattern] * nodes.get(pattern, 0))
-    monkeypatch.setattr(devices.importlib.util, "find_spec", lambda name: object() if libtpu else None)
+    monkeypatch.setattr("glob.glob", lambda pattern: [pattern] * nodes.get(pattern, 0))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if libtpu else None)
     assert devices.accelerators() == count
 
 

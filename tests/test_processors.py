@@ -42,8 +42,8 @@ def step(x, w):
     h = jax.nn.softmax(jnp.tanh(x @ w) * 3, axis=0)
     return (h * jnp.exp(-h)).astype(jnp.bfloat16).sum(1), h.T @ h
 
-def test_lock(shardlab_lock):
-    shardlab_lock(step, x, w)
+def test_lock(shardlens_lock):
+    shardlens_lock(step, x, w)
 
 def test_guards():
     program = assert_communicates(step, x, w, kinds=("all-reduce",))
@@ -54,8 +54,7 @@ def test_guards():
 """
 SOLUTION = "return jnp.exp(x) * jnp.tanh(x)"
 CHANGED = {
-    "oracle=lambda x: 2 * x": "oracle=lambda x: np.exp(x) * np.tanh(x)",
-    "from shardlab_judge.cases": "import numpy as np\nfrom shardlab_judge.cases",
+    "return x + x": "return np.exp(x) * np.tanh(x)",
     "return 2 * x\n    ### END": f"{SOLUTION}\n    ### END",
 }
 """In the chapter that the grader's command `new` begins, so that something is rounded."""
@@ -99,12 +98,12 @@ def test_a_lock_file_and_a_guard(made: str, held: str, tmp_path: pathlib.Path) -
     """Written on one processor, a lock file holds on the other, where it would be written the same; guards hold on both."""
     (tmp_path / "test_model.py").write_text(GUARDED)
     pytest_there = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    lock = tmp_path / "__shardlab__" / "test_model.test_lock.json"
-    ran(tmp_path, made, *pytest_there, "--shardlab-update")
+    lock = tmp_path / "__shardlens__" / "test_model.test_lock.json"
+    ran(tmp_path, made, *pytest_there, "--shardlens-update")
     written = lock.read_bytes()
     said = ran(tmp_path, held, *pytest_there)
     assert "2 passed" in said and "not as locked" not in said
-    ran(tmp_path, held, *pytest_there, "--shardlab-update")
+    ran(tmp_path, held, *pytest_there, "--shardlens-update")
     assert lock.read_bytes() == written and json.loads(written)["price"] > 0
 
 

@@ -30,7 +30,7 @@ def test_the_students_line_and_no_other(shell: InteractiveShell, capsys: pytest.
     lines = shown(shell, "def nudge(id):\n    return sl.hint(id)\nnudge('4.99')", capsys)
     assert lines[:3] == [lines[0], "    return sl.hint(id)", "           ^^^^^^^^^^^"] and "line 2 of" in lines[0]
     assert lines[3] == "with id = '4.99'" and lines[4].startswith("called in line 3 of ")
-    assert lines[5:7] == ["ShardlabError:", "[unknown-question] there is no question '4.99'."]
+    assert lines[5:7] == ["LensError:", "[unknown-question] there is no question '4.99'."]
     assert [line.split()[0] for line in lines[7:]] == ["where:", "mend:"] and len(lines) == 9
 
 
@@ -54,4 +54,4 @@ def test_a_sent_error_shows_itself_too() -> None:
     with pytest.raises(sl.ShardlabError) as raised:
         sl.hint("4.22")
     lines = pickle.loads(pickle.dumps(raised.value))._render_traceback_()
-    assert lines[:2] == ["ShardlabError:", "[unknown-question] there is no question '4.22'."]
+    assert lines[:2] == ["LensError:", "[unknown-question] there is no question '4.22'."]

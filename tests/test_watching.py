@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from shardlab_authoring import exercise
-from shardlab_course.chapters import QUESTIONS, folder
+from shardlab_course.chapters import folder
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -62,12 +62,13 @@ def test_each_change_is_looked_at_once(changes: list[str], rounds: list[int], tm
 
 @pytest.mark.parametrize("id", ["4.2", "14.1", "0.1"])
 def test_the_files_of_an_exercise(id: str) -> None:
-    """Its answers and its chapter's modules, and no other exercise's answers."""
+    """Its chapter's text, data and modules, its own folder among them, and nothing of another chapter."""
     found = exercise.files(ROOT, id)
-    chapter = folder(int(id.partition(".")[0]))
-    assert chapter / "questions.py" in found and all(path.exists() for path in found)
-    answers = {path.stem for path in found if path.stem in QUESTIONS}
-    assert answers == {id}
+    number, place = map(int, id.split("."))
+    own = folder(number) / f"ex{place:02}"
+    assert {own / "question.py", own / "answers.py", folder(number) / "references.json"} <= {*found}
+    assert all(path.is_relative_to(folder(number)) or path.parent == ROOT / "solutions" for path in found)
+    assert [path.name[:2] for path in found if path.parent == ROOT / "solutions"] == [f"{number:02}"]
 
 
 FORKED = """

@@ -54,7 +54,13 @@ def solution(path: pathlib.Path, id: str) -> Solution:
         mend = f"write the line <!-- exercise {id} -->, and a cell with ### BEGIN SOLUTION and ### END SOLUTION below it."
         raise ShardlabError("no-solution", f"there is no solution of exercise {id}.", where=path.name, mend=mend)
     last = max(n for n, cell in enumerate(cells) if cell.exercise == id)
-    before = [s for cell in cells[: last + 1] if not cell.solved for s in cell.statements]
+    # Of what stands beside another solution in its cell, an import is given to all that follow.
+    before = [
+        s
+        for cell in cells[: last + 1]
+        for s in cell.statements
+        if not cell.solved or (cell.exercise != id and isinstance(s, ast.Import | ast.ImportFrom))
+    ]
     return Solution(path, tuple(_needed(before, own)), own)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-PACKAGE = __name__.partition(".")[0]
+PACKAGES = __name__.partition(".")[0], "shardlens"
 
 
 class LaboratoryCalled(RuntimeError):
@@ -15,7 +15,7 @@ class LaboratoryCalled(RuntimeError):
 
 
 def alone(function: Callable[..., Any], arguments: list[Any]) -> Any:
-    """What the function returns, if it calls nothing of this package.
+    """What the function returns, if it calls nothing of this package, and nothing of the lens.
 
     Raises:
         LaboratoryCalled: it does, even if it goes on then.
@@ -25,7 +25,7 @@ def alone(function: Callable[..., Any], arguments: list[Any]) -> Any:
     def watch(frame: FrameType, event: str, _: Any) -> None:
         # By calls and not by imports: the cells around an exercise may import what they like.
         module = str(frame.f_globals.get("__name__", ""))
-        if event == "call" and module.partition(".")[0] == PACKAGE:
+        if event == "call" and module.partition(".")[0] in PACKAGES:
             called = f"{module}.{frame.f_code.co_name}"
             refused.append(LaboratoryCalled(f"{called} was called; this function is to do it by itself"))
             raise refused[0]

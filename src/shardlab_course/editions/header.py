@@ -46,8 +46,8 @@ FROM_WHEEL = (
     """\
     from glob import glob
     from importlib.util import find_spec
-    here = sorted(glob("*.whl") + glob("/kaggle/input/*/*.whl"))
-    lens, wheel = ([path for path in here if name in path][-1:] for name in ("shardlens-", "shardlab-"))
+    wheels = sorted(glob("*.whl") + glob("/kaggle/input/*/*.whl"))
+    lens, wheel = ([path for path in wheels if name in path][-1:] for name in ("shardlens-", "shardlab-"))
     assert lens and wheel, "Put shardlab-....whl and shardlens-....whl beside this notebook, and run this cell again."
     lens, wheel = lens[0], wheel[0] + ("[tpu]" if find_spec("libtpu") else "")
     %pip install -qU "{lens}" "{wheel}\"""",
