@@ -309,7 +309,7 @@ def extras(command: str) -> set[str]:
 
 
 def test_binder_brings_python_and_postbuild_the_rest() -> None:
-    """conda's own parser takes the lines; all that students need comes from pip, the lens from here, the rest under the pins."""
+    """conda's own parser takes the lines; all that students need comes from pip under the pins, or is the lens."""
     specs = [MatchSpec(line, strict=True) for line in parsed(ROOT / "binder" / "environment.yml")["dependencies"]]
     assert [spec.name.normalized for spec in specs] == ["python", "pip"]
     install, copy = (ROOT / "binder" / "postBuild").read_text().splitlines()[-2:]

@@ -1,4 +1,4 @@
-"""The programs whose compiled texts are stored in `tests/hlo`: `python tests/hlo_texts.py [name ...]` writes them again.
+"""The programs whose compiled texts are stored in `tests/hlo`: `python lens/tests/hlo_texts.py` writes them again.
 
 Texts are cut to what a reader of communication needs: no `backend_config` but the rounds of loops, no layouts of fusions.
 """

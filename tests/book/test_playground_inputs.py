@@ -112,7 +112,7 @@ def test_the_lens_refuses_what_is_no_program() -> None:
 def test_the_lens_answers_worn_programs() -> None:
     """Programs for CPU and TPU with parts missing or changed; of many the collectives can still be read."""
     rng = random.Random(7)
-    texts = [path.read_text() for path in sorted((ROOT / "tests" / "hlo").rglob("*.txt"))]
+    texts = [path.read_text() for path in sorted((ROOT / "lens" / "tests" / "hlo").rglob("*.txt"))]
     assert len(texts) > 50
     read = [said_by("lens", text=worn(rng, rng.choice(texts)), mesh=rng.choice(("", "x=2, y=4", "x=8"))) for _ in range(250)]
     assert 50 < sum("play-fault" not in said for said in read) < 250
