@@ -174,7 +174,7 @@ mutants: $(INSTALLED)  ## change right answers in one place each: the judge must
 NUMBER ?= 300
 SEED ?= 35
 
-test-strength: $(EVERYTHING) bubblewrap chromium  ## plant faults in src and grader, and say which tests find them (hours; NUMBER=300 SEED=35)
+test-strength: $(EVERYTHING) bubblewrap chromium  ## plant faults in the code, and say which tests find them (hours; NUMBER=300 SEED=35)
 	@PYTHONPATH=tests $(PY) -m strength --number $(NUMBER) --seed $(SEED)
 
 lint: $(EVERYTHING)  ## check style and format with ruff, and types with mypy
