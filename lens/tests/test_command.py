@@ -10,8 +10,10 @@ import jax
 import pytest
 
 import shardlens
+from shardlens import doctor
 from shardlens.arguments import mesh_axes, read_arguments
 from shardlens.command import lens_command as main
+from shardlens.compilers import topology
 from shardlens.errors import LensError
 
 MODEL = """
@@ -146,6 +148,118 @@ def test_compare(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Targets side by side; here this machine alone."""
     assert main(["compare", "model_of_test:step", "--targets", "here"]) == 0
     assert "here (8 CPU)" in capsys.readouterr().out
+
+
+@pytest.fixture
+def versions(folder: Path) -> Path:
+    """The model in `old`; in `new` one that sums its product too; both take it from a module beside them."""
+    for name, more in ("old", ""), ("new", ", (a @ b).sum()"):
+        (folder / name).mkdir()
+        text = MODEL.replace("return a @ b", "return product_of_test.product(a, b)", 1)
+        (folder / name / "version_of_test.py").write_text(f"import product_of_test\n{text}")
+        (folder / name / "product_of_test.py").write_text(f"def product(a, b):\n    return a @ b{more}\n")
+    return folder
+
+
+OLD, NEW = "old/version_of_test.py:step", "new/version_of_test.py:step"
+
+
+def test_diff(versions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only what differs, the price last; status 3 where the second moves more, and not where the first does."""
+    assert main(["diff", OLD, NEW]) == 3
+    said = capsys.readouterr()
+    rows = [line.split() for line in said.out.splitlines()]
+    assert rows[1] == "all-reduce over y 1 f32, 8,192 1 f32, 16,384 +8,192".split()
+    assert rows[2] == "all-reduce over x - 1 f32, 4 +4".split()
+    assert "price, bytes 16,384 32,776 +16,392".split() in rows and "argument, bytes" not in said.out
+    assert rows[-2:] == [["A:", OLD], ["B:", NEW]]
+    assert said.err == f"{NEW}: a device moves 32,776 bytes, 16,392 more than in {OLD}.\n"
+    assert main(["diff", NEW, OLD]) == 0 and "-16,392" in capsys.readouterr().out
+    assert main(["diff", OLD, OLD]) == 0
+    assert capsys.readouterr().out == "no difference: a device moves 16,384 bytes in both\n"
+
+
+def test_diff_with_files(versions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A lock file, or what `inspect --json` wrote, stands for a program; FLOPs are compared where both have them."""
+    assert main(["lock", "model_of_test:step", "step.json", "--update"]) == 0
+    assert main(["inspect", "model_of_test:Model.step", "--json"]) == 0
+    (versions / "model.json").write_text(capsys.readouterr().out)
+    assert main(["diff", "step.json", "model.json"]) == 0 and "no difference" in capsys.readouterr().out
+    assert main(["diff", "step.json", NEW, "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    moved = {"count": 1, "dtypes": ["f32"], "bytes": 8192, "bytes_a_round": 0}
+    assert told["names"] == {"a": "step.json", "b": NEW} and told["moves_more"]
+    assert told["differs"][0] == {"what": "all-reduce over y", "a": moved, "b": {**moved, "bytes": 16384}}
+    assert told["differs"][-1] == {"what": "price, bytes", "a": 16384, "b": 32776}
+    assert "FLOPs" not in {row["what"] for row in told["differs"]}
+    assert main(["diff", "model.json", NEW]) == 3 and "FLOPs" in capsys.readouterr().out
+
+
+def test_diff_of_compilers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where other versions or another target made a file, both are named below; other shapes of the same bytes too."""
+    assert main(["inspect", "model_of_test:step", "--json"]) == 0
+    raw = json.loads(capsys.readouterr().out)
+    raw["made_with"] = {"jax": "0.9.1", "compiler": "XLA for TPU, libtpu 0.0.7", "target": "v5e:2x4"}
+    raw["collectives"][0]["shape"].reverse()
+    (folder / "other.json").write_text(json.dumps(raw))
+    assert main(["diff", "other.json", "model_of_test:step"]) == 0
+    said = capsys.readouterr().out
+    assert "A: other.json (JAX 0.9.1, XLA for TPU, libtpu 0.0.7, v5e:2x4)\n" in said and "other shapes" in said
+
+
+@pytest.mark.parametrize("price, status", [((None, None), 3), ((16384, None), 3), ((None, 16384), 3)], ids=str)
+def test_diff_of_unknown_rounds(
+    price: tuple[int | None, int | None], status: int, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where data decides how often a collective runs, another one may move more; the same one does not."""
+    assert main(["inspect", "model_of_test:step", "--json"]) == 0
+    raw = json.loads(capsys.readouterr().out)
+    for name, moved, size in zip("ab", price, (8192, 4096)):
+        one = {**raw["collectives"][0], "bytes": size, "times": None if moved is None else 1}
+        (folder / f"{name}.json").write_text(json.dumps({**raw, "price": moved, "collectives": [one]}))
+    assert main(["diff", "a.json", "b.json"]) == status
+    said = capsys.readouterr()
+    assert "b.json may move more than a.json" in said.err and "a round" in said.out and "?" in said.out
+    assert main(["diff", "a.json", "a.json"]) == 0
+
+
+@pytest.mark.parametrize("text, reference", [(None, "not-a-program"), ("{", "not-facts"), ('{"schema": 1}', "not-facts")])
+def test_diff_mistakes(text: str | None, reference: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is not there, or holds something else, is said in the form of all errors."""
+    if text is not None:
+        (folder / "step.json").write_text(text)
+    assert main(["diff", "step.json", "model_of_test:step"]) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith(f"[{reference}] ") and "\n  mend:  " in said.err
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    """Versions, devices and targets; each target is compiled for."""
+    assert main(["doctor"]) == 0
+    rows = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if "  " in line)
+    assert rows["shardlens"].strip() == shardlens.__version__ and rows["jax"].strip() == jax.__version__
+    assert rows["devices"].strip() == "8 simulated on the CPU"
+
+
+@pytest.mark.parametrize("lacks", ["libtpu", "devices"])
+def test_doctor_mends(lacks: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is missing is named below, with how to mend it; status 1 where nothing can be compiled here."""
+    if lacks == "libtpu":
+        monkeypatch.setattr(topology.importlib.util, "find_spec", lambda name: None)
+        monkeypatch.delenv("TPU_LIBRARY_PATH", raising=False)
+        assert main(["doctor"]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert "compiles for here not for v4:2x2x1, v5e:2x2, v5p:2x2x1, v6e:2x2: compiling for a TPU needs" in said
+        assert "mend: pip install 'shardlens[tpu]'" in said or "mend: libtpu exists for Linux" in said
+        return
+
+    def refuse(*args: object, target: str | None = None) -> None:
+        raise RuntimeError("the TPU is already in use by process 7\nmore of it")
+
+    monkeypatch.setattr(doctor, "inspect", refuse)
+    assert main(["doctor"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "compiles for nothing" in said and "already in use by process 7 mend: end other programs" in said
 
 
 def test_lock(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The command `python -m shardlab`: `doctor` prints what is installed; all others are the lens's, as `inspect`."""
+"""The command `python -m shardlab`: `doctor` says the course's devices too; all else is the lens's, as `inspect`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def doctor(words: Sequence[str]) -> int:
-    """Prints what there is to compile with."""
+    """Prints the devices that a course's cells would have, Shardlab's version, and what the lens has to compile with."""
     from shardlab.devices import setup
 
     parser = argparse.ArgumentParser("python -m shardlab doctor", description="Print devices and versions.")
@@ -28,9 +28,5 @@ def doctor(words: Sequence[str]) -> int:
     except ShardlabError as error:
         print(error, file=sys.stderr)
         return 1
-    for name in ("shardlab", "jaxlib", "numpy", "libtpu"):
-        try:
-            print(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            print(f"{name} is not installed" + ("; target= needs it: pip install 'shardlab[tpu]'" * (name == "libtpu")))
-    return 0
+    print(f"shardlab {importlib.metadata.version('shardlab')}")
+    return lens_command(["doctor"])

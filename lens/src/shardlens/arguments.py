@@ -9,12 +9,13 @@ import importlib
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from shardlens.compilers.topology import accelerators
 from shardlens.errors import LensError
+from shardlens.sources import is_users
 
 ARGUMENT = re.compile(r"\s*([a-z]+\d+\w*|bool)\[([\d,\s]*)\](?:@(.*))?$")
 
@@ -61,6 +62,18 @@ def load(name: str) -> tuple[Any, Any]:
         return getattr(around, last), getattr(around, f"{last}_example", None)
     except AttributeError as error:
         raise _no_function(name, f"{module_name} has no {function!r}.") from error
+
+
+@contextlib.contextmanager
+def forgotten_modules() -> Iterator[None]:
+    """The user's modules that are imported inside are forgotten at its end: another folder may have their names too."""
+    before = {*sys.modules}
+    try:
+        yield
+    finally:
+        for name in {*sys.modules} - before:
+            if (file := getattr(sys.modules[name], "__file__", None)) and is_users(file):
+                del sys.modules[name]
 
 
 def mesh_axes(text: str) -> dict[str, int]:

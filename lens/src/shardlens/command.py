@@ -20,7 +20,7 @@ from shardlens import arguments
 from shardlens.errors import LensError
 
 TOO_MUCH = 3
-"""Exit status of `inspect --fail-above` and of `lock`."""
+"""Exit status of `inspect --fail-above`, of `diff` and of `lock`."""
 EPILOG = """examples:
   shardlens inspect train.py:step                   train.py has step() and step_example()
   shardlens inspect train.py:step --args "float32[64,128]@x,_; bfloat16[128]" --mesh x=2,y=4
@@ -30,8 +30,11 @@ EPILOG = """examples:
   shardlens why train.py:step                       the line and the cut that make it communicate
   shardlens cost train.py:step v5e                  what a model of the chip says of its time
   shardlens compare train.py:step --targets here,v5e:2x4
+  shardlens diff old/train.py:step new/train.py:step    status 3 if the second moves more
+  shardlens diff step.json train.py:step            against a lock file, or what inspect --json wrote
   shardlens chip v5e                                what is known of a chip, and where it was read
   shardlens lock train.py:step step.json            status 3 if it communicates more than step.json says
+  shardlens doctor                                  what there is to compile with, and how to mend what is missing
 """
 
 
@@ -74,7 +77,7 @@ def given(options: argparse.Namespace) -> Given:
 
 def inspect_command(options: argparse.Namespace) -> int:
     """Prints the program that a function becomes; `TOO_MUCH` if it moves more than it may."""
-    from shardlens.guards import lock
+    from shardlens.guards.difference import figures
 
     asked = given(options)
     if options.hlo and not options.hlo.parent.is_dir():
@@ -82,7 +85,7 @@ def inspect_command(options: argparse.Namespace) -> int:
         raise LensError("no-directory", what, where=f"--hlo {options.hlo}", mend=mend)
     program = shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes)
     if options.json:
-        print(json.dumps(lock.facts(program, options.target) | {"flops": program.flops}, indent=1))
+        print(json.dumps(figures(program, options.target), indent=1))
     else:
         _print(program)
     if options.cost:
@@ -116,6 +119,42 @@ def compare_command(options: argparse.Namespace) -> int:
     asked = given(options)
     _print(shardlens.compare(asked.f, asked.args, options.targets, asked.axes))
     return 0
+
+
+def diff_command(options: argparse.Namespace) -> int:
+    """Prints what differs between two programs; `TOO_MUCH` if the second moves more."""
+    from shardlens.guards.difference import Difference
+
+    found = Difference((options.A, options.B), _figures(options, options.A), _figures(options, options.B))
+    if options.json:
+        print(json.dumps(found.json(), indent=1))
+    else:
+        _print(found)
+    if not found.more:
+        return 0
+    print(found.sentence, file=sys.stderr)
+    return TOO_MUCH
+
+
+def _figures(options: argparse.Namespace, name: str) -> dict[str, Any]:
+    """The facts of a function, which is compiled, or of a file that has them."""
+    from shardlens.guards.difference import figures, read_figures
+
+    if ":" not in name:
+        return read_figures(Path(name))
+    with arguments.forgotten_modules():
+        asked = given(argparse.Namespace(**{**vars(options), "function": name}))
+        return figures(shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes), options.target)
+
+
+def doctor_command(options: argparse.Namespace) -> int:
+    """Prints what there is to compile with; 1 if that is not even for this machine."""
+    from shardlens.doctor import examine
+
+    arguments.start(1)
+    table, works = examine()
+    _print(table)
+    return 0 if works else 1
 
 
 def chip_command(options: argparse.Namespace) -> int:
@@ -172,12 +211,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"shardlens {shardlens.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    def command(name: str, run: Any, told: str, of_function: bool = True) -> argparse.ArgumentParser:
+    def command(name: str, run: Any, told: str, functions: Sequence[str] = ("function",)) -> argparse.ArgumentParser:
         examples = "".join(line for line in EPILOG.splitlines(keepends=True) if f"shardlens {name} " in line)
         made = commands.add_parser(name, help=told, description=told, epilog="examples:\n" + examples, formatter_class=raw)
         made.set_defaults(run=run)
-        if of_function:
-            made.add_argument("function", help="file.py:function, or module:function")
+        for each in functions:
+            made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (len(functions) > 1))
+        if functions:
             made.add_argument("--args", help='shapes and shardings, as "float32[64,128]@x,_; bfloat16[128]"')
             said = "axes and sizes, as x=2,y=4; with --target and without --args those on the target"
             made.add_argument("--mesh", default="", help=said)
@@ -188,7 +228,7 @@ def _parser() -> argparse.ArgumentParser:
         return made
 
     inspect = target(command("inspect", inspect_command, "print what the compiler makes of a function"))
-    inspect.add_argument("--json", action="store_true", help="print JSON: the facts of a lock file, and flops")
+    inspect.add_argument("--json", action="store_true", help="print JSON: the facts of a lock file, flops, largest array")
     told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
     inspect.add_argument("--fail-above", type=read_bytes, metavar="BYTES", help=told)
     inspect.add_argument("--cost", metavar="CHIP", help="also what a model of this chip says of its time")
@@ -198,7 +238,10 @@ def _parser() -> argparse.ArgumentParser:
     compare = command("compare", compare_command, "print what several compilers make of a function, side by side")
     told = "targets between commas, as here,v5e:2x4"
     compare.add_argument("--targets", type=lambda text: text.split(","), default=["here", "v5e:2x4"], help=told)
-    chip = command("chip", chip_command, "print what is known of a chip, or of all", of_function=False)
+    diff = target(command("diff", diff_command, "print what differs between two functions: status 3 if B moves more", "AB"))
+    diff.add_argument("--json", action="store_true", help="print JSON: the rows that differ, and whether B moves more")
+    command("doctor", doctor_command, "print what there is to compile with, and how to mend what is missing", functions=())
+    chip = command("chip", chip_command, "print what is known of a chip, or of all", functions=())
     chip.add_argument("name", nargs="?", help="v5e, H100, or a target")
     lock = target(command("lock", lock_command, "compare a function with its lock file: status 3 if it communicates more"))
     lock.add_argument("file", type=Path, help="the lock file")

@@ -1,0 +1,181 @@
+"""Two programs compared by their facts: what each moves, computes and holds, and whether the second moves more."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from shardlens.errors import LensError
+from shardlens.guards import lock
+from shardlens.programs.program import Program
+from shardlens.tables import Table
+
+Facts = Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Moved:
+    """Collectives of one kind over the same mesh axes, on one device.
+
+    `bytes` are those of the outputs, times their executions; `bytes_a_round` are those in loops whose number of rounds
+    depends on data.
+
+    Example:
+        >>> print(Moved(2, ("f32",), 8192)), print(Moved())
+        2 f32, 8,192
+        -
+        (None, None)
+    """
+
+    count: int = 0
+    dtypes: tuple[str, ...] = ()
+    bytes: int = 0
+    bytes_a_round: int = 0
+
+    def __str__(self) -> str:
+        a_round = f" + {self.bytes_a_round:,} a round" if self.bytes_a_round else ""
+        return f"{self.count} {'+'.join(self.dtypes)}, {self.bytes:,}{a_round}" if self.count else "-"
+
+
+class Row(NamedTuple):
+    """One quantity of both programs: `Moved`, or a number that is `None` where data decides it."""
+
+    what: str
+    a: Any
+    b: Any
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Difference:
+    """What differs between two programs, given by their names and their facts.
+
+    Example:
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> one, two = (figures(lens.inspect(f, x), None) for f in (lambda x: x + 1, lambda x: (x, x + 1)))
+        >>> [row.what for row in Difference(("one", "two"), one, two).rows], Difference(("one", "two"), one, two).more
+        (['output, bytes', 'peak, bytes', 'price, bytes'], False)
+    """
+
+    names: tuple[str, str]
+    a: Facts
+    b: Facts
+
+    @functools.cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The quantities that differ, and the price below them; none if nothing differs."""
+        price = Row("price, bytes", self.a["price"], self.b["price"])
+        differ = [row for row in self._quantities() if row.a != row.b]
+        return (*differ, price) if differ or price.a != price.b else ()
+
+    @property
+    def more(self) -> bool:
+        """Whether the second moves more, by its price, or may: the price depends on data, and collectives differ."""
+        a, b = self.a["price"], self.b["price"]
+        return self.a["collectives"] != self.b["collectives"] if None in (a, b) else bool(b > a)
+
+    @property
+    def sentence(self) -> str:
+        """How much more the second moves than the first, or why that is not known."""
+        (first, second), a, b = self.names, self.a["price"], self.b["price"]
+        if None in (a, b):
+            return f"{second} may move more than {first}: data decides how often a loop with a collective runs."
+        return f"{second}: a device moves {b:,} bytes, {b - a:,} more than in {first}."
+
+    def _quantities(self) -> Iterator[Row]:
+        had, has = _moved(self.a), _moved(self.b)
+        for key in dict.fromkeys((*had, *has)):
+            yield Row(key, had.get(key, Moved()), has.get(key, Moved()))
+        for key, what in (("flops", "FLOPs"), ("largest", "largest array, bytes")):
+            if key in self.a and key in self.b:  # a lock file has neither
+                yield Row(what, self.a[key], self.b[key])
+        for field in self.a["memory"]:
+            yield Row(f"{field}, bytes", self.a["memory"][field], self.b["memory"][field])
+
+    def json(self) -> dict[str, Any]:
+        """The same as plain JSON."""
+        rows = [{"what": row.what, "a": _plain(row.a), "b": _plain(row.b)} for row in self.rows]
+        made = {"a": self.a["made_with"], "b": self.b["made_with"]}
+        names = dict(zip("ab", self.names))
+        return {"schema": lock.SCHEMA, "names": names, "made_with": made, "differs": rows, "moves_more": self.more}
+
+    def __rich__(self) -> Table:
+        rows = tuple((row.what, _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows)
+        return Table(("on one device", "A", "B", "B - A"), ("left", *["right"] * 3), rows, tuple(self._lines()))
+
+    def __str__(self) -> str:
+        return str(self.__rich__())
+
+    __repr__ = __str__
+
+    def _lines(self) -> Iterator[str]:
+        if not self.rows:
+            yield f"no difference: a device moves {_cell(self.a['price'])} bytes in both"
+        if _moved(self.a) != _moved(self.b):
+            yield "collectives: how many, element types, and bytes of their outputs times executions"
+        elif self.a["collectives"] != self.b["collectives"]:
+            yield "collectives have other shapes; their sums are the same"
+        made = self.a["made_with"], self.b["made_with"]
+        if self.rows or made[0] != made[1]:
+            for side, name, by in zip("AB", self.names, made):
+                told = ", ".join(filter(None, by.values())) if made[0] != made[1] else ""
+                yield f"{side}: {name}" + (f" (JAX {told})" if told else "")
+
+
+def figures(program: Program, target: str | None) -> dict[str, Any]:
+    """The facts of a lock file, FLOPs and the bytes of the largest array: what `inspect --json` writes."""
+    return lock.facts(program, target) | {"flops": program.flops, "largest": program.largest}
+
+
+def read_figures(path: Path) -> dict[str, Any]:
+    """The facts that a lock file or `inspect --json` has.
+
+    Raises:
+        LensError: there is no such file, or it holds something else, or what another version wrote.
+    """
+    if not path.is_file():
+        mend = "write file.py:function, or name a file that shardlens lock or inspect --json wrote."
+        raise LensError("not-a-program", f"'{path}' is no function, and no file.", where=f"shardlens diff {path}", mend=mend)
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raw = None
+    needed = {"price", "collectives", "memory", "made_with"}
+    if isinstance(raw, dict) and raw.get("schema") == lock.SCHEMA and needed <= {*raw}:
+        return raw
+    mend = f"write it again: shardlens inspect train.py:step --json > {path.name}."
+    what = f"{path.name} does not hold the facts of a program, schema {lock.SCHEMA}."
+    raise LensError("not-facts", what, where=str(path), mend=mend)
+
+
+def _moved(facts: Facts) -> dict[str, Moved]:
+    """By kind and mesh axes, as a table names them."""
+    found: dict[str, Moved] = {}
+    for one in facts["collectives"]:
+        key = f"{one['kind']} over {', '.join(one['axes']) or '-'}"
+        so_far, moved = found.get(key, Moved()), one["bytes"] * one["count"]
+        found[key] = Moved(
+            so_far.count + one["count"],
+            tuple(dict.fromkeys((*so_far.dtypes, one["dtype"]))),
+            so_far.bytes + moved * (one["times"] or 0),
+            so_far.bytes_a_round + moved * (one["times"] is None),
+        )
+    return found
+
+
+def _cell(value: Any) -> str:
+    return "?" if value is None else str(value) if isinstance(value, Moved) else f"{value:,.0f}"
+
+
+def _change(a: Any, b: Any) -> str:
+    """The second less the first, in the unit of the row; nothing where data decides."""
+    if isinstance(a, Moved):
+        a, b = (None if each.bytes_a_round else each.bytes for each in (a, b))
+    return "" if None in (a, b) else f"{b - a:+,.0f}" if a != b else "0"
+
+
+def _plain(value: Any) -> Any:
+    return dataclasses.asdict(value) if isinstance(value, Moved) else value
