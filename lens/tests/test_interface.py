@@ -18,6 +18,11 @@ import shardlens as lens
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 NAMES = sorted({*dir(lens)} - {"__version__"} | {"home", "public_names"})
+USED = [
+    name
+    for name in NAMES
+    if inspect.isclass(value := getattr(lens, name)) or inspect.isfunction(inspect.unwrap(value))
+]
 MODULES = sorted(
     found.name for found in pkgutil.walk_packages(lens.__path__, "shardlens.") if not found.name.endswith("__main__")
 )
@@ -37,10 +42,30 @@ def test_a_name_is_documented(name: str) -> None:
         assert re.match(r"\S.*[.;:]", inspect.getdoc(value) or "", re.DOTALL)
 
 
+def run_examples(found: list[doctest.DocTest]) -> doctest.TestResults:
+    """Runs the examples of docstrings; `jax`, `np` and `lens` are imported."""
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for one in found:
+        one.globs |= {"jax": jax, "np": np, "lens": lens}
+        runner.run(one)
+    return runner.summarize()
+
+
+@pytest.mark.parametrize("name", USED)
+def test_a_name_has_an_example(name: str) -> None:
+    """Each function and each class shows its use, and Python prints what its docstring says."""
+    value = getattr(lens, name)
+    found = doctest.DocTestFinder(recurse=False).find(value, name, globs=vars(inspect.getmodule(value)).copy())
+    ran = run_examples(found)
+    assert ran.attempted > 0 and ran.failed == 0
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str) -> None:
-    """What a docstring shows is what Python prints."""
-    assert doctest.testmod(importlib.import_module(name), extraglobs={"jax": jax, "np": np, "lens": lens}).failed == 0
+    """What the docstring of any other function or method shows is what Python prints."""
+    public = {f"{name}.{each}" for each in NAMES}
+    found = doctest.DocTestFinder().find(importlib.import_module(name))
+    assert run_examples([one for one in found if one.name not in public]).failed == 0
 
 
 def test_the_page_word_for_word(tmp_path: Path) -> None:

@@ -44,7 +44,12 @@ class Given(NamedTuple):
 
 
 def lens_command(words: Sequence[str] | None = None) -> int:
-    """Runs one command, and gives its exit status."""
+    """Runs one command, and gives its exit status.
+
+    Example:
+        >>> lens_command(["cost", "no_such_file.py:step", "v5e"])  # stderr says what is missing
+        1
+    """
     options = _parser().parse_args(words)
     try:
         return int(options.run(options))

@@ -9,6 +9,11 @@ class LensError(Exception):
         what: one sentence with the offending value.
         where: as the reader typed it, with the sizes on both sides.
         mend: what to try.
+    Example:
+        >>> print(LensError("no-mesh", "x lies on no mesh.", where="step(x)", mend="give x a sharding."))
+        [no-mesh] x lies on no mesh.
+          where: step(x)
+          mend:  give x a sharding.
     """
 
     def __init__(self, reference: str, what: str, *, where: str, mend: str) -> None:

@@ -45,6 +45,16 @@ def raised_at(raised: BaseException, function: Any = None, ours: str = "") -> st
     Args:
         function: what was called; where the exception came through no line of the user's, its first line is told.
         ours: a file that is not the user's either.
+    Example:
+        >>> import linecache
+        >>> linecache.cache["<model>"] = (0, None, ["step = [1, 2][3]"], "<model>")
+        >>> try:
+        ...     exec(compile("step = [1, 2][3]", "<model>", "exec"))
+        ... except IndexError as error:
+        ...     print(raised_at(error))
+        line 1 of model
+            step = [1, 2][3]
+                   ^^^^^^^^^
     """
     try:
         frames = [each for each in _frames(raised, set()) if each.tb_frame.f_code.co_filename != ours]

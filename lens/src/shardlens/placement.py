@@ -23,6 +23,10 @@ class Placement:
     `shards` pairs a device id with the slice that it holds (start and stop a dimension), sorted by device id.
     `axes` and `spec` are `None` when the sharding names neither (a single device, a GSPMD sharding).
     Two placements are the same when `shape` and `shards` are: see `same_as`.
+
+    Example:
+        >>> lens.place((16, 4), {"x": 8}, ("x",)).shards[1]
+        (1, ((2, 4), (0, 4)))
     """
 
     shape: tuple[int, ...]
@@ -103,6 +107,9 @@ def place(shape: Sequence[int], axes: Mapping[str, int] | Axes, spec: Spec, orde
         order: device ids in mesh order; 0, 1, 2, ... unless given.
     Raises:
         ValueError: an axis is unknown or used twice, a size does not divide, or the spec is longer than the shape.
+    Example:
+        >>> place((16, 4), {"x": 2, "y": 4}, ("x", "y")).shard_shape
+        (8, 1)
     """
     axes = tuple(axes.items()) if isinstance(axes, Mapping) else tuple(axes)
     sizes = dict(axes)
@@ -134,6 +141,9 @@ def placement_of(x: Any, shape: Sequence[int] | None = None) -> Placement:
     Raises:
         TypeError: `x` has no sharding, or is a sharding and `shape` is missing.
         LensError: its spec has more entries than the shape has dimensions.
+    Example:
+        >>> placement_of(jax.numpy.ones((2, 3))).shards
+        ((0, ((0, 2), (0, 3))),)
     """
     import jax
 

@@ -85,7 +85,12 @@ def _hidden(modules: int) -> tuple[str, ...]:
 
 
 def name_of_file(file: str) -> str:
-    """The name of a file; of a cell, what IPython calls it: `In[3]`; of a text that was compiled as `<name>`, its name."""
+    """The name of a file; of a cell, what IPython calls it: `In[3]`; of a text that was compiled as `<name>`, its name.
+
+    Example:
+        >>> name_of_file("/home/me/model.py"), name_of_file("<script>")
+        ('model.py', 'script')
+    """
     if not _CELL.search(file):
         return file[1:-1] if file.startswith("<") and file.endswith(">") else PurePath(file).name
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()

@@ -25,6 +25,11 @@ class Table:
         totals: a last row, below the others.
         bars: lengths, 0 to 1, one for each row: drawn after the last cell, in a notebook behind it.
         after: another table, below the lines.
+    Example:
+        >>> Table(("chip", "FLOPs/s"), ("left", "right"), (("v5e", "1.97e14"), ("v5p", "4.59e14")))
+        chip  FLOPs/s
+        v5e   1.97e14
+        v5p   4.59e14
     """
 
     columns: tuple[str, ...]

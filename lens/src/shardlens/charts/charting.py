@@ -26,7 +26,12 @@ DASHES = ("-", "--", "-.", ":")
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Chart(Picture):
-    """A picture that is also a matplotlib `figure`, to be changed or saved."""
+    """A picture that is also a matplotlib `figure`, to be changed or saved.
+
+    Example:
+        >>> lens.show_roofline("v5e").figure.axes[0].get_xscale()
+        'log'
+    """
 
     figure: Figure
 

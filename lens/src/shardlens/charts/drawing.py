@@ -18,7 +18,12 @@ PREFERRED = 80
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Picture:
-    """A picture: `text` for terminals, `html` for notebooks and pages."""
+    """A picture: `text` for terminals, `html` for notebooks and pages.
+
+    Example:
+        >>> Picture(text="0 -> 1", html="<b>0 &rarr; 1</b>")
+        0 -> 1
+    """
 
     text: str
     html: str
@@ -48,7 +53,12 @@ def figure(width: float, height: float, inner: str, left: float = 0.0, top: floa
 
 
 def fill(device: int) -> str:
-    """The colour of a device; from the ninth on the palette returns in paler tints."""
+    """The colour of a device; from the ninth on the palette returns in paler tints.
+
+    Example:
+        >>> fill(0), fill(8)
+        ('#77AADD', '#BBD4EE')
+    """
     pale = (0.0, 0.5, 0.25)[device // len(PALETTE) % 3]
     colour = PALETTE[device % len(PALETTE)]
     return "#" + "".join(f"{round(v + (255 - v) * pale):02X}" for v in bytes.fromhex(colour[1:]))
@@ -81,12 +91,22 @@ def ids(block: Sequence[int]) -> tuple[str, ...]:
 
 
 def named(block: Sequence[int]) -> str:
-    """The devices in words: `device 3`, `devices 1, 3, 5`."""
+    """Device ids in words.
+
+    Example:
+        >>> named([3]), named([1, 3, 5])
+        ('device 3', 'devices 1, 3, 5')
+    """
     return f"device{'s' * (len(block) != 1)} {', '.join(ids(block))}"
 
 
 def brackets(parts: Iterable[object]) -> str:
-    """`[16, 8]`."""
+    """Parts in brackets, as a shape is written: `[16, 8]`.
+
+    Example:
+        >>> brackets((16, 8))
+        '[16, 8]'
+    """
     return f"[{', '.join(map(str, parts))}]"
 
 

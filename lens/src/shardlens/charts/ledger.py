@@ -21,6 +21,14 @@ def show_ledger(plans: Mapping[str, Mapping[str, float]], on: Chip | str | None 
     Args:
         plans: bytes by part, by plan.
         on: a chip whose memory is marked.
+    Example:
+        >>> show_ledger({"replicated": {"weights": 4096}, "cut": {"weights": 512, "buffer": 256}})
+        replicated: 4.096 kB on each device
+          |▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓|
+          ▓ weights 4.096 kB
+        cut: 768 B on each device
+          |▓▓▓▓▓▓░░░                                       |
+          ▓ weights 512 B, ░ buffer 256 B
     """
     found = chip(on) if isinstance(on, str) else on
     memory = float(found.hbm_bytes) if found else 0.0

@@ -21,6 +21,12 @@ def show_memory(programs: Program | Mapping[str, Program], on: Chip | str | None
     Args:
         programs: one, or several by name, to one scale.
         on: a chip whose memory is to be the scale.
+    Example:
+        >>> program = lens.inspect(lambda x: x + 1, jax.ShapeDtypeStruct((64,), "float32"))
+        >>> show_memory(program)
+        one device
+          |▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒|
+          ▓ arguments 256 B, ▒ outputs 256 B, ░ temporary 0 B; peak ... B
     """
     named = {"": programs} if isinstance(programs, Program) else dict(programs)
     found = chip(on) if isinstance(on, str) else on

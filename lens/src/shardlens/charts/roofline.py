@@ -83,6 +83,13 @@ def show_roofline(
         a picture whose `figure` is a matplotlib figure.
     Raises:
         LensError: there are no numbers for a chip or an element type.
+    Example:
+        >>> show_roofline("v5e", batches=(1, 1024))
+        roof         work          FLOPs a byte  reachable FLOPs/s  bound by
+        v5e, memory  (turns flat)           240           1.97e+14
+        v5e, memory  B=1                    1.0            8.2e+11  memory
+        v5e, memory  B=1024               885.6           1.97e+14  compute
+        B=n: a matmul [n, 8192] x [8192, 32768] on one device, each array moved once
     """
     found = [chip(c) if isinstance(c, str) else c for c in ([chips] if isinstance(chips, (str, Chip)) else chips)]
     kinds = [dtypes] if isinstance(dtypes, str) else list(dtypes)

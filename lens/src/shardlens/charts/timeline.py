@@ -64,6 +64,10 @@ def show_schedule(program: Program | str) -> Picture:
         program: compiled for a TPU, or the text of one; on CPU nothing runs beside anything.
     Raises:
         LensError: the text is not that of an HLO module.
+    Example:
+        >>> program = lens.inspect(lambda x: x + 1, jax.ShapeDtypeStruct((4,), "float32"))
+        >>> print(show_schedule(program).text.splitlines()[0])
+        Schedule of the program: 0 operations with start and done, 0 with compute between
     """
     found = timelines(program.hlo if isinstance(program, Program) else program)
     lines = [line for timeline in found for line in text(timeline)]

@@ -163,7 +163,13 @@ def meshes_inside(lowered: Any) -> list[Axes]:
 
 @contextlib.contextmanager
 def own_lines() -> Iterator[None]:
-    """Has JAX tell apart programs on disk that differ in their lines alone: else one names those of the first compiled."""
+    """Has JAX tell apart programs on disk that differ in their lines alone: else one names those of the first compiled.
+
+    Example:
+        >>> with own_lines():
+        ...     jax.config.jax_compilation_cache_include_metadata_in_key
+        True
+    """
     import jax
 
     name = "jax_compilation_cache_include_metadata_in_key"

@@ -90,6 +90,12 @@ def target_mesh(target: str, axes: Mapping[str, int] | Axes, axis_types: Sequenc
         axis_types: `jax.sharding.AxisType` of each axis; Auto unless given.
     Raises:
         LensError: the target is not known, libtpu is missing, or the axes do not make up the slice.
+    Example:
+        >>> target_mesh("v5e:2x4", {"x": 2, "y": 8})
+        Traceback (most recent call last):
+            ...
+        shardlens.errors.LensError: [target-size] axes x=2, y=8 do not make up the 8 chips of v5e:2x4.
+        ...
     """
     import jax
     from jax.experimental import mesh_utils
@@ -140,7 +146,12 @@ def need_libtpu(target: Target) -> None:
 
 @contextlib.contextmanager
 def host_settings() -> Iterator[None]:
-    """While libtpu loads: environment variables that keep it quiet, where there is no TPU and the user has set none."""
+    """While libtpu loads: environment variables that keep it quiet, where there is no TPU and the user has set none.
+
+    Example:
+        >>> with host_settings():
+        ...     devices = jax.devices()
+    """
     # Where there are chips (/dev/vfio under VFIO, else /dev/accel), libtpu needs the truth about their host.
     if any(os.path.exists(path) for path in ("/dev/accel0", "/dev/vfio/0")):
         yield
@@ -155,7 +166,12 @@ def host_settings() -> Iterator[None]:
 
 
 def accelerators() -> int:
-    """TPU chips or NVIDIA GPUs of this machine, counted by their files, without starting them."""
+    """TPU chips or NVIDIA GPUs of this machine, counted by their files, without starting them.
+
+    Example:
+        >>> accelerators() >= 0
+        True
+    """
     # Not by `jax.devices()`: once a backend has started, the number of CPU devices is fixed. Chips are /dev/vfio/* under
     # VFIO, else /dev/accel*; without libtpu JAX cannot use them.
     chips = glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*")

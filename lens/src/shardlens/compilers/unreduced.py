@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 
 def placed_of(sharding: Any, shape: Sequence[int], axes: Axes | None) -> tuple[Placement, tuple[str, ...]]:
-    """The placement of any array's blocks, and the mesh axes over which they have to be summed, mostly none."""
+    """The placement of any array's blocks, and the mesh axes over which they have to be summed, mostly none.
+
+    Example:
+        >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+        >>> placement, summed = placed_of(jax.NamedSharding(mesh, jax.P("x")), (16, 4), None)
+        >>> placement.shard_shape, summed
+        ((2, 4), ())
+    """
     sharding = _named_right(sharding, len(shape))
     try:
         return placement_of(sharding, shape), ()

@@ -15,6 +15,10 @@ def warm_jax(*, public: bool) -> None:
     Args:
         public: whether `jax.interpreters.mlir.make_ir_context` gives the one context too. Not in a process that reads what
             others sent: there `stablehlo.admit` makes its own, so that no program is read where another one was.
+    Example:
+        >>> import subprocess, sys
+        >>> subprocess.run([sys.executable, "-c", "import shardlens; shardlens.warm_jax(public=True)"]).returncode
+        0
     """
     for step in (_late_imports, _lapack, _plugins, lambda: _one_context(public)):
         with contextlib.suppress(Exception):

@@ -87,6 +87,11 @@ class Cost:
             loop as without one.
         collectives: time of each, in the program's order.
         notes: what the model leaves out for this program.
+    Example:
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> lens.inspect(lambda x: x + 1, x).cost("v5e").bound
+        'memory'
+
     Source: scaling-book, Part 1 (Rooflines): lower bound, the largest of the times; upper bound, their sum.
     """
 
@@ -181,6 +186,10 @@ def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None) 
         rings: mesh axes that close to a ring; those whose size lets them on that chip unless given.
     Raises:
         LensError: there are no numbers for a chip of that name.
+    Example:
+        >>> a = jax.ShapeDtypeStruct((1024, 1024), "float32")
+        >>> lens.seconds(cost(lens.inspect(lambda a: a @ a, a), "v5e").compute)
+        '10.9 us'
     """
     found = chip(on) if isinstance(on, str) else on
     # A program has no mesh of its own, and names axes only where its outputs are placed on one.

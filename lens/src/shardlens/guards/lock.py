@@ -69,6 +69,13 @@ def locked(
     Raises:
         AssertionError: there is no lock file, or the program communicates more or needs more memory than it says; with
             another compiler or JAX too, and then the message names both.
+    Example:
+        >>> import pathlib, tempfile
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "step.json"
+        ...     locked(file, lambda x: x + 1, x, update=True), locked(file, lambda x: x + 1, x)
+        (False, False)
     """  # fmt: skip
     __tracebackhide__ = True
     program = inspect(f, *args, target=target, axes=axes, **kwargs)

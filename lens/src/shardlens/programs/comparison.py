@@ -18,6 +18,11 @@ class Comparison:
 
     Args:
         programs: target and program; "here" is this machine's own backend.
+    Example:
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> found = lens.compare(lambda x: x + 1, [x], targets=["here"])
+        >>> [target for target, _ in found.programs], found["here"].price
+        (['here'], 0)
     """
 
     programs: tuple[tuple[str, Program], ...]

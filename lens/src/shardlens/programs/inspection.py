@@ -84,6 +84,10 @@ def compare(
         axes: sizes of the mesh axes on the targets, where they are not those of `args`.
     Raises:
         LensError: as `targets.compile_for`.
+    Example:
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> compare(lambda x: x + 1, [x], targets=["here"])["here"].memory.output
+        16
     """
     return Comparison(tuple((target, _program(f, args, target, axes, kwargs or {})) for target in targets))
 
@@ -117,6 +121,10 @@ def read_program(compiled: Any, mesh_axes: Axes | None = None, output_shapes: Se
         mesh_axes: names and sizes of the mesh; those of the compiled inputs and outputs unless given.
         output_shapes: anything with `shape` and `dtype` for each output; those of the compiled outputs unless given. With
             `()` it is not read where outputs lie.
+    Example:
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> read_program(jax.jit(lambda x: x + 1).lower(x).compile()).memory.output
+        16
     """
     import jax
 

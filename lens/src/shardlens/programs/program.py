@@ -33,6 +33,10 @@ class Memory:
         temp: bytes of everything between.
         alias: bytes of outputs that take the place of donated arguments.
         peak: the largest sum alive at one time.
+    Example:
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> lens.inspect(lambda x: x + 1, x).memory.argument
+        16
     """
 
     argument: int
@@ -58,6 +62,12 @@ class Program:
         devices: how many devices run the program.
         platform: `"cpu"`, `"gpu"` or `"tpu"`.
         warnings: what JAX and XLA warned of as they compiled, a sentence each; none where it was compiled before.
+    Example:
+        >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+        >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
+        >>> program = lens.inspect(lambda x: x.sum(0), x)
+        >>> program.kinds, program.price
+        (frozenset({'all-reduce'}), 32)
     """
 
     collectives: tuple[Collective, ...]

@@ -20,7 +20,17 @@ from shardlens.reading.collectives import read_collectives
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Recorded(Program):
-    """A program that was compiled elsewhere; `label` says for what, with which versions and when."""
+    """A program that was compiled elsewhere; `label` says for what, with which versions and when.
+
+    Example:
+        >>> import json, pathlib, tempfile
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "step.json"
+        ...     size = file.write_text(json.dumps(lens.stored_json(lens.inspect(lambda x: x + 1, x), "cpu")))
+        ...     lens.read_stored(file, "cpu").label.partition(" with ")[0]
+        'stored record: compiled for cpu'
+    """
 
     label: str = ""
 
@@ -30,7 +40,14 @@ class Recorded(Program):
 
 
 def stored_json(program: Program, target: str) -> dict[str, Any]:
-    """A record of plain values; the HLO text is compressed."""
+    """A record of plain values; the HLO text is compressed.
+
+    Example:
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> record = stored_json(lens.inspect(lambda x: x + 1, x), "cpu")
+        >>> record["target"], record["devices"], record["flops"]
+        ('cpu', 1, 4.0)
+    """
     axes = next((placement.axes for placement in program.output_placements if placement.axes), None)
     return {
         "target": target,
@@ -48,10 +65,18 @@ def stored_json(program: Program, target: str) -> dict[str, Any]:
 
 
 def read_stored(path: Path, target: str) -> Recorded:
-    """The program of a record, a file of the JSON that `written` gave.
+    """The program of a record, a file of the JSON that `stored_json` gave.
 
     Raises:
         LensError: the record is of another target.
+    Example:
+        >>> import json, pathlib, tempfile
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "step.json"
+        ...     size = file.write_text(json.dumps(stored_json(lens.inspect(lambda x: x + 1, x), "cpu")))
+        ...     read_stored(file, "cpu").memory.argument
+        16
     """
     raw = json.loads(path.read_text())
     if raw["target"] != target:

@@ -24,6 +24,12 @@ def collectives_table(
     """A row for each collective, bars as long as their prices, and lines below.
 
     Where it would be wider than `width`, lines of Python stand below, and where that does not help there are no bars.
+
+    Example:
+        >>> gather = lens.Collective("all-gather", (8,), "f32", 32, 8, ("x",), 4)
+        >>> collectives_table([gather], lines=())
+        collective  per device  axes  group  line  payload bytes  times  total bytes  price
+        all-gather  f32[8]      x         4                   32      1           32     32  ██████████
     """
     rows = tuple(map(_cells, found))
     prices = [price((c,)) if c.executions is not None else 0 for c in found]
@@ -38,7 +44,13 @@ def collectives_table(
 
 
 def summary(found: Sequence[Collective], where: str = "") -> list[str]:
-    """The lines below such a table: how many there are, their bytes, and what these mean."""
+    """The lines below such a table: how many there are, their bytes, and what these mean.
+
+    Example:
+        >>> gather = lens.Collective("all-gather", (8,), "f32", 32, 8, ("x",), 4)
+        >>> summary([gather], "4 CPU devices")[0]
+        'collectives: 1, payload 32 bytes a device, price 32, 4 CPU devices'
+    """
     payload, moved = (or_unknown(measure, found) for measure in (total_bytes, price))
     total = f"collectives: {len(found)}, payload {payload} bytes a device, price {moved}"
     return [f"{total}, {where}" if where else total, MEANING]

@@ -41,6 +41,10 @@ class OnChip:
         count: devices that it ran on.
         median: seconds of a run, the median; 0 where nothing ran.
         model: the least seconds by `Program.cost` on that chip; `None` where there are no numbers for it.
+    Example:
+        >>> OnChip("step", runs=20)
+        No accelerator is here, so nothing was timed. On one, step would run 20 times, and the median would stand here beside
+        the model's time for that chip.
     """
 
     name: str
@@ -86,6 +90,9 @@ def on_chip(f: Callable[..., Any], *args: Any, runs: int = 20, devices: Sequence
         devices: taken for the accelerator instead of what is found; `args` lie on them.
     Raises:
         LensError: the program is for more devices than the idle chip, or the process with the chip ended in an error.
+    Example:
+        >>> on_chip(jax.jit(lambda x: x + 1), np.ones(4, np.float32), runs=3).runs
+        3
     """
     import jax
 

@@ -31,6 +31,11 @@ def added_by_rounds(hlo_text: str) -> float | None:
         `None` when data decides how often a loop runs that computes.
     Raises:
         LensError: the text is not that of an HLO module.
+    Example:
+        >>> w = jax.ShapeDtypeStruct((64, 64), "float32")
+        >>> program = lens.inspect(lambda w: jax.lax.fori_loop(0, 10, lambda i, x: x @ w, w), w)
+        >>> added_by_rounds(program.hlo) // (2 * 64**3)
+        9.0
     """
     loops = calls(hlo_text).loops
     if not loops:

@@ -51,6 +51,13 @@ class Collective:
         op_name: the JAX operation that it came from, where HLO says so.
         source: the user's line of that operation, `model.py:12`, where HLO says so.
         arrays: dtype and shape of each output; more than one when the compiler combined several collectives.
+    Example:
+        >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+        >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
+        >>> program = lens.inspect(lambda x: x.sum(0), x)
+        >>> found = program.collectives[0]
+        >>> found.kind, found.shape, found.payload_bytes, found.axes, found.group_size
+        ('all-reduce', (4,), 16, ('x',), 8)
     """
 
     kind: str
@@ -121,6 +128,10 @@ def total_bytes(collectives: Iterable[Collective]) -> int:
 
     Raises:
         LensError: a collective runs an unknown number of times.
+    Example:
+        >>> gather = lens.Collective("all-gather", (8,), "f32", 32, 8, ("x",), 4)
+        >>> total_bytes([gather, gather])
+        64
     """
     return sum(c.payload_bytes * _known(c) for c in collectives)
 

@@ -31,6 +31,12 @@ def depth(hlo_text: str, counted: Collection[str]) -> int | None:
         `None` when a loop with collectives runs an unknown number of times, or more than `ROUNDS` times.
     Raises:
         LensError: the text is not that of an HLO module.
+    Example:
+        >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+        >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
+        >>> program = lens.inspect(lambda x: x.sum(0), x)
+        >>> depth(program.hlo, {c.name for c in program.collectives})
+        1
     """
     module = parse_hlo(hlo_text)
     try:

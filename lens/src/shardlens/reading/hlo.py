@@ -27,7 +27,12 @@ _DEVICES = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
 
 @dataclasses.dataclass(frozen=True)
 class HloArray:
-    """Element type, as HLO writes it, and shape of one array."""
+    """Element type, as HLO writes it, and shape of one array.
+
+    Example:
+        >>> HloArray("bf16", (4, 8)).nbytes
+        64
+    """
 
     dtype: str
     shape: tuple[int, ...]
@@ -43,7 +48,13 @@ Shape = HloArray | tuple["Shape", ...]
 
 @dataclasses.dataclass(frozen=True)
 class HloInstruction:
-    """One line of a computation. `text` is what stands after its name; it is taken apart when it is asked for."""
+    """One line of a computation. `text` is what stands after its name; it is taken apart when it is asked for.
+
+    Example:
+        >>> one = HloInstruction("add.1", "f32[4]{0} add(%x, %y)")
+        >>> one.opcode, one.operands
+        ('add', ('x', 'y'))
+    """
 
     name: str
     text: str
@@ -114,6 +125,11 @@ class HloModule:
     """An HLO module: instructions by name, by computation; the entry's name; devices that it runs on; lines not read.
 
     `roots` names the instruction that each computation returns.
+
+    Example:
+        >>> module = parse_hlo("ENTRY %main (x: f32[4]) -> f32[4] {\\n  ROOT %x = f32[4]{0} parameter(0)\\n}")
+        >>> module.entry, [*module.computations["main"]], module.roots
+        ('main', ['x'], {'main': 'x'})
     """
 
     entry: str
@@ -140,6 +156,9 @@ def parse_hlo(text: str) -> HloModule:
 
     Raises:
         LensError: there is no `ENTRY` computation in the text.
+    Example:
+        >>> parse_hlo("ENTRY %main (x: f32[4]) -> f32[4] {\\n  ROOT %x = f32[4]{0} parameter(0)\\n}").entry
+        'main'
     """
     computations: dict[str, dict[str, HloInstruction]] = {}
     roots: dict[str, str] = {}
@@ -172,7 +191,12 @@ def parse_hlo(text: str) -> HloModule:
 
 
 def hlo_leaves(shape: Shape) -> Iterator[HloArray]:
-    """The arrays of a shape, in order."""
+    """The arrays of a shape, in order.
+
+    Example:
+        >>> [*hlo_leaves((HloArray("f32", (4,)), (HloArray("s32", ()),)))]
+        [HloArray(dtype='f32', shape=(4,)), HloArray(dtype='s32', shape=())]
+    """
     if isinstance(shape, HloArray):
         yield shape
     else:

@@ -37,6 +37,12 @@ class Overlap:
         before: in arithmetic that it waits for.
         beside: in arithmetic that neither waits for it nor it for that.
         after: in arithmetic that waits for it.
+    Example:
+        >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+        >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
+        >>> program = lens.inspect(lambda x, w: (x.sum(0), w @ w), x, np.ones((8, 8), np.float32))
+        >>> program.overlaps[0].beside
+        1024
     """
 
     name: str
@@ -57,6 +63,12 @@ def overlaps(hlo_text: str, counted: Collection[str]) -> tuple[Overlap, ...] | N
         `None` when a loop with one of them runs an unknown number of times, or too often to be followed.
     Raises:
         LensError: the text is not that of an HLO module.
+    Example:
+        >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+        >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
+        >>> program = lens.inspect(lambda x, w: (x.sum(0), w @ w), x, np.ones((8, 8), np.float32))
+        >>> overlaps(program.hlo, {c.name for c in program.collectives})
+        (Overlap(name='all-reduce', before=0, beside=1024, after=0),)
     """
     try:
         found = _Runs(parse_hlo(hlo_text), frozenset(counted), calls(hlo_text).loops)
@@ -75,6 +87,12 @@ def longest_overlap(hlo_text: str, takes: Mapping[str, float]) -> float | None:
         takes: for the name of each collective the FLOPs that a device could do in the time of one run.
     Returns:
         `None` as for `overlaps`.
+    Example:
+        >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+        >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
+        >>> program = lens.inspect(lambda x, w: (x.sum(0), w @ w), x, np.ones((8, 8), np.float32))
+        >>> longest_overlap(program.hlo, {program.collectives[0].name: 300.0})
+        1024.0
     """
     try:
         found = _Runs(parse_hlo(hlo_text), frozenset(takes), calls(hlo_text).loops)

@@ -71,6 +71,12 @@ class Why:
         answers: one for each collective, in the program's order.
         compiler: which one made all of it.
         tried: how many changes were compiled.
+    Example:
+        >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+        >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
+        >>> found = lens.why(lambda x: x.sum(0), x, tries=0)
+        >>> found.compiler, found.tried, found.program.price
+        ('XLA for CPU', 0, 32)
     """
 
     program: Program
@@ -123,6 +129,11 @@ def why(
         tries: how many changes may be compiled; 0 for none.
     Raises:
         LensError: `f` is a compiled or lowered program.
+    Example:
+        >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+        >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
+        >>> [answer.collective.kind for answer in why(lambda x: x.sum(0), x, tries=0).answers]
+        ['all-reduce']
     """
     if not callable(f) or hasattr(f, "compiler_ir") or hasattr(f, "as_text"):
         raise LensError(

@@ -33,6 +33,11 @@ def show_collective(what: Collective | Program) -> Picture:
 
     Args:
         what: a collective of a program, or a program: all its collectives that differ.
+    Example:
+        >>> show_collective(lens.Collective("all-reduce", (4,), "f32", 16, 16, ("x",), 2, groups=((0, 1),)))
+        all-reduce of f32[4] over x, 1 time
+          each gives its terms to its group, and all hold the whole sum
+          0 1
     """
     found = [what] if isinstance(what, Collective) else list(_distinct(what))
     if not found:

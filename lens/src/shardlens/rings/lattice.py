@@ -57,6 +57,12 @@ def show_mesh(mesh: Any, rings: Collection[str] | None = None) -> Picture:
     Args:
         mesh: a `jax.sharding.Mesh`, or an abstract one, whose positions stand for devices.
         rings: axes that close to a ring; all axes longer than 2 unless given.
+    Example:
+        >>> show_mesh(jax.sharding.AbstractMesh((2, 4), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2))
+        mesh x=2 y=4: 8 devices; y closes to a ring
+              y=0   y=1   y=2   y=3
+        x=0 ~  0  -  1  -  2  -  3  ~
+        x=1 ~  4  -  5  -  6  -  7  ~
     """
     import jax
 

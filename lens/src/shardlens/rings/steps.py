@@ -21,6 +21,14 @@ def show_ring(kind: str, n: int = 4, bidirectional: bool = False, animated: bool
         animated: whether to show it in motion too, up to 8 devices; the grid of all steps is always there.
     Raises:
         LensError: another kind, or another number of devices.
+    Example:
+        >>> show_ring("all-gather", 3)
+        all-gather on a ring of 3, one way: 2 steps; 2 chunks of 1/3 of the array over the busiest link
+                device 0  device 1  device 2
+        start   A         B         C
+        step 1  A C*      A* B      B* C
+        step 2  A B* C    A B C*    A* B C
+        * just arrived or added to. B: the part that device 1 had.
     """
     return pictured(schedule(kind, n, bidirectional), animated)
 

@@ -31,6 +31,14 @@ def show_tokens(
         animated: whether to show it in motion too, up to 8 devices; the grid of all steps is always there.
     Raises:
         LensError: no pairs, a device that sends or receives twice, or too many devices or steps.
+    Example:
+        >>> show_tokens([(0, 1), (1, 2), (2, 0)])
+        ppermute on 3 devices, 2 times; every device holds a block in the end
+                device 0  device 1  device 2
+        start   A         B         C
+        step 1  C*        A*        B*
+        step 2  B*        C*        A*
+        * just arrived or added to. B: the block that device 1 had; ...
     """
     drawn = [pictured(_schedule(pairs, n, steps or runs), animated) for pairs, runs in _permutations(what)]
     return Picture("\n".join(p.text for p in drawn), "".join(p.html for p in drawn))
