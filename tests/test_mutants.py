@@ -393,7 +393,7 @@ def sampled() -> list[Outcome]:
     return list(running.judged(few(), 2))
 
 
-@pytest.mark.thorough(after=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_no_mutant_of_the_sample_survives(chapter: int, sampled: list[Outcome]) -> None:
     """Each is refused, with no false cause, or proved to be as right as the reference."""

@@ -73,7 +73,10 @@ box._environment = lambda sandbox, home: before(sandbox, home) | {"XLA_FLAGS": f
 main()
 """
 
-pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="XLA's flag names processors of x86 alone")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="XLA's flag names processors of x86 alone"),
+]
 
 
 def ran(folder: pathlib.Path, processor: str, *words: str) -> str:
@@ -85,14 +88,12 @@ def ran(folder: pathlib.Path, processor: str, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.thorough
 def test_processors_round_differently(tmp_path: pathlib.Path) -> None:
     """Or this file would prove nothing."""
     first, second = (ran(tmp_path, processor, "-c", ROUNDED) for processor in PAIRS[0])
     assert first != second
 
 
-@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("made", "held"), PAIRS)
 def test_a_lock_file_and_a_guard(made: str, held: str, tmp_path: pathlib.Path) -> None:
     """Written on one processor, a lock file holds on the other, where it would be written the same; guards hold on both."""
@@ -156,7 +157,6 @@ def courses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Course, 
     yield first, second
 
 
-@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_a_release_is_the_same(courses: tuple[Course, Course]) -> None:
     """The programs of the solution, and what they cost."""

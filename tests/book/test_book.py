@@ -43,7 +43,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NAMES = [path.stem for path in sorted((ROOT / "notebooks" / "myst").glob("[0-9]*.md"))]
 RUNNING = [path.stem for path in HERE.glob("*.md") if path.read_text().startswith("---\njupytext:")]
 """Our own pages with code."""
-RAISED = ("ShardlabError", "ShardingError", "Fault")
+RAISED = ("LensError", "ShardlabError", "ShardingError", "Fault")
 REFERENCE = re.compile(r"[a-z]+(-[a-z]+)+")
 JUPYTER_BOOK_KEYS = {
     "title", "only_build_toc_files", "exclude_patterns", "execute", "parse", "html", "sphinx",

@@ -55,7 +55,7 @@ def test_seen_means_when_with_what_and_how() -> None:
         if seen := door["seen"]:
             assert set(seen) == {"date", "versions", "how"} and seen["versions"] and "how" not in door
             assert re.fullmatch(r"20\d\d-\d\d-\d\d", seen["date"])
-            assert re.search(r"`tests/", seen["how"])
+            assert re.search(r"`(?:lens/)?tests/", seen["how"])
 
 
 def test_what_doors_name_is_there() -> None:

@@ -78,6 +78,7 @@ class Record:
         yield self._of_file(fault.file)
         for name in self._importers.get(fault.file, ()):
             yield self._of_file(name)
+        yield self._naming({module_of(fault.file), fault.function.split(".")[-1]} - {""})
         # What runs in the sandbox is not recorded: its environment is empty, and nothing can be written there.
         yield {name for name, test in self.tests.items() if test.sandbox}
 
@@ -89,6 +90,12 @@ class Record:
 
     def _of_file(self, file: str) -> Set[str]:
         return set().union(*self._by_line(file).values())
+
+    def _naming(self, words: Set[str]) -> Set[str]:
+        """Tests whose file names one of these: a child with an environment of its own records nothing."""
+        files = {name.split("::")[0] for name in self.tests}
+        naming = {file for file in files if any(word in (self._root / file).read_text() for word in words)}
+        return {name for name in self.tests if name.split("::")[0] in naming}
 
     @cached_property
     def _importers(self) -> Mapping[str, Sequence[str]]:
