@@ -234,9 +234,11 @@ def test_diff_mistakes(text: str | None, reference: str, folder: Path, capsys: p
 
 
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
-    """Versions, devices and targets; each target is compiled for."""
+    """Versions, devices, and targets where libtpu is installed."""
     assert main(["doctor"]) == 0
-    rows = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if "  " in line)
+    said = capsys.readouterr().out
+    rows = dict(line.split(maxsplit=1) for line in said.splitlines() if "  " in line)
+    assert ("here, v4:2x2x1, v5e:2x2" in said) == (importlib.util.find_spec("libtpu") is not None)
     assert rows["shardlens"].strip() == shardlens.__version__ and rows["jax"].strip() == jax.__version__
     assert rows["devices"].strip() == "8 simulated on the CPU"
 
