@@ -203,6 +203,7 @@ def test_students_get_no_answer_and_nothing_drawn(followed: Followed, alone: Non
     assert {path.relative_to(followed.released).as_posix() for path in followed.released.rglob("*") if path.is_file()} == {
         f"{NAME}.ipynb",
         f"{NAME}/{DECLARED}",
+        f"{NAME}/ex01/oracle.py",
         f"{NAME}/references.json",
     }
     assert "psum" not in (followed.released / f"{NAME}.ipynb").read_text()

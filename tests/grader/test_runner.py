@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-import shardlab
+import shardlens
 from shardlab_grader.border.artifact import Recording, read
 from shardlab_grader.classes.notebook import Cell, Job, Settings, run, run_ours
 from shardlab_grader.sandbox.box import Limits, Outcome, RunScript, cold
 
 pytestmark = pytest.mark.sandbox
 
-SOURCE = pathlib.Path(shardlab.__file__).parent
+SOURCE = pathlib.Path(shardlens.__file__).parent
 ANSWER = '''
 def record(manifest, namespace, predictions):
     """Stands in for the real one, without JAX: values as they are, calls made."""
@@ -42,17 +42,20 @@ Run = Callable[..., tuple[Outcome, Recording]]
 
 @pytest.fixture(scope="session")
 def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """A `shardlab` for students that needs no JAX."""
+    """A `shardlab` for students that needs no JAX, and of the lens what says where an exception came from."""
     package = tmp_path_factory.mktemp("package") / "shardlab"
     package.mkdir()
-    (package / "__init__.py").touch()
+    (package / "__init__.py").write_text("__tracebackhide__ = True\n")
     answers = package / "answers"
     answers.mkdir()
     (answers / "__init__.py").touch()
     (answers / "record.py").write_text(ANSWER)
     (answers / "in_the_box.py").write_text(PREDICTIONS)
-    for name in ("sources", "raised"):
-        shutil.copy(SOURCE / f"{name}.py", package / f"{name}.py")
+    lens = package.with_name("shardlens")
+    lens.mkdir()
+    (lens / "__init__.py").write_text("from shardlens.exceptions import raised_at\n")
+    for name in ("sources", "exceptions"):
+        shutil.copy(SOURCE / f"{name}.py", lens / f"{name}.py")
     return package.parent
 
 
