@@ -125,6 +125,7 @@ def test_every_notebook_begins_with_it(path: pathlib.Path) -> None:
     assert first_cell(path) == header.first_cell(others, GIVEN)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("path", "package"), NEEDING, ids=lambda x: getattr(x, "stem", x))
 def test_a_package_of_few_chapters_comes_with_the_cell_that_needs_it(path: pathlib.Path, package: str) -> None:
     """`make lab` brings none of them: the first cell that imports one installs it, up to its pin, and goes on."""

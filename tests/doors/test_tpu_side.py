@@ -42,6 +42,7 @@ def on_chips(monkeypatch: pytest.MonkeyPatch) -> None:
     jax.clear_caches()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sample", FIRST, ids=lambda s: s.question)
 def test_an_answer_is_the_same_on_chips(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is handed in from a TPU is, byte by byte, what is handed in from simulated devices."""
@@ -55,6 +56,7 @@ def test_an_answer_is_the_same_on_chips(sample: Sample, monkeypatch: pytest.Monk
         assert recorded[0] == recorded[1]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("sample", CHECKED.values(), ids=CHECKED)
 def test_a_check_on_chips_says_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """The judge's child compiles for eight simulated devices: the same pass, and the same diagnosis of each wrong answer."""

@@ -247,6 +247,7 @@ def test_exit_statuses_are_documented(arguments: list[str]) -> None:
         assert f"| {status} | {meaning} |" in guide
 
 
+@pytest.mark.thorough
 def test_who_handed_in_is_counted(course: pathlib.Path) -> None:
     """By key unless names are asked for; a run for one student counts nobody."""
     hand_in(course, "ann")
@@ -258,6 +259,7 @@ def test_who_handed_in_is_counted(course: pathlib.Path) -> None:
     assert "enrolled" not in run("grade", "90", "--course", course, "--student", "ann").output
 
 
+@pytest.mark.thorough
 def test_rows_of_before_are_listed_when_asked(course: pathlib.Path) -> None:
     """New and ungraded rows are; so are the limits with `--verbose`."""
     hand_in(course, "ann")
@@ -304,6 +306,7 @@ def test_a_course_is_looked_for_around(command: list[str], course: pathlib.Path)
         assert sorted(wrong.iterdir()) == before
 
 
+@pytest.mark.thorough
 def test_nobody_to_grade(course: pathlib.Path) -> None:
     """A status of its own where nobody has handed in, or one who is enrolled has not; another for who is unknown."""
     put = f"put each notebook at submitted/STUDENT/{NAME}/{NAME}.ipynb, then run the same command again."
@@ -327,6 +330,7 @@ def test_nobody_to_grade(course: pathlib.Path) -> None:
     assert run("grade", "90", "--course", course, "--student", key).exit_code == statuses.DONE
 
 
+@pytest.mark.thorough
 def test_a_text_is_no_notebook_but_can_become_one(course: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reason of a handed-in `.md` is a command, which makes of it a notebook that is graded."""
     released = (course / "release" / NAME / f"{NAME}.ipynb").read_text()

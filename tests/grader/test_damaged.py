@@ -53,6 +53,7 @@ def refused(course: pathlib.Path, command: str = "grade") -> str:
     return done.output
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.sandbox
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("file", FILES)
@@ -92,6 +93,7 @@ CONFIGS = {
 """What an instructor makes of the configuration."""
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.sandbox
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_configuration_with_a_mistake(name: str, course: pathlib.Path) -> None:

@@ -170,6 +170,7 @@ def test_the_judge_sees_what_it_needs(grade: Grade, tmp_path: pathlib.Path) -> N
 FATAL = {"crash": "SIGSEGV: Segmentation fault", "hang": "limit of 1 s"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("value", "ending"), FATAL.items())
 def test_fatal_program(grade: Grade, value: str, ending: str) -> None:
     """A program that kills or holds the judge fails, and the questions after it are judged."""
@@ -222,6 +223,7 @@ def test_sandbox_that_does_not_start(grade: Grade, monkeypatch: pytest.MonkeyPat
     assert graded.verdicts["1.1"].reason.startswith("The sandbox did not start: [sandbox-unavailable]")
 
 
+@pytest.mark.thorough
 def test_notebook_that_does_not_finish(grade: Grade) -> None:
     """What was recorded before the end is judged, and the rest fails with the reason."""
     endless = Cell("import time\nwhile True:\n    try: time.sleep(9)\n    except BaseException: pass")
@@ -237,6 +239,7 @@ ENDINGS = {
 }
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("end", "ending"), ENDINGS.values(), ids=ENDINGS)
 def test_what_follows_a_death_counts(grade: Grade, end: str, ending: str) -> None:
     """The run goes on without the cell that ended it, and says so at this cell."""
@@ -246,6 +249,7 @@ def test_what_follows_a_death_counts(grade: Grade, end: str, ending: str) -> Non
     assert error.message == f"this cell ended the run ({ending}); what follows ran without it"
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("moved", [False, True])
 def test_an_answer_that_ends_the_run_costs_itself_alone(moved: bool, settings: Settings, run_script: RunScript) -> None:
     """Also where its grade cell was moved before it, so that it is asked for after all others."""
@@ -288,6 +292,7 @@ EMPTIED = {
 }
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize(("end", "ending"), EMPTIED.values(), ids=EMPTIED)
 def test_emptied_output(grade: Grade, end: str, ending: str) -> None:
     """A notebook that wipes out its own recording fails: the fault was not on our side, whatever it pretends."""

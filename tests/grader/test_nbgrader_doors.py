@@ -128,6 +128,7 @@ def _steady(text: str) -> str:
     return re.sub(r"\d{4}-\d\d-\d\d[T ][\d:.]+Z?|ipykernel_\d+/\d+|0x[0-9a-f]+|(?<=id=)[\w-]{36}", "", text)
 
 
+@pytest.mark.thorough
 def test_a_foreign_assignment_is_nbgraders(made: Release, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """Hidden tests are cleared, run and scored, and each file is as in a course that has never heard of us."""
     stock = tmp_path / "stock"

@@ -54,6 +54,7 @@ def answers(copy: pathlib.Path, id: str) -> str:
     return run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_answers.py", "-k", id).splitlines()[-1]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.sandbox
 @pytest.mark.notebook
 @pytest.mark.parametrize("id", NEW)

@@ -88,6 +88,7 @@ class Instructor:
                     archive.writestr(path, texts[student])
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_from_an_empty_directory_to_exported_grades(tmp_path: pathlib.Path) -> None:

@@ -137,6 +137,7 @@ def chapter(followed: Followed, tmp_path: pathlib.Path, alone: None) -> pathlib.
     return tmp_path / NAME
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_the_guide_leads_to_scores(followed: Followed) -> None:
@@ -157,6 +158,7 @@ def test_the_guide_leads_to_scores(followed: Followed) -> None:
     assert "All rows were brought to every device, and one row of sums would have done." in page
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_what_lies_beside_a_submission_is_not_looked_at(followed: Followed) -> None:
@@ -232,6 +234,7 @@ def test_only_the_judge_sees_it(followed: Followed, alone: None) -> None:
     assert own.VARIABLE in dict(judge.environment) and own.VARIABLE not in dict(student.environment)
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_released_questions_count_until_the_next_release(followed: Followed, tmp_path: pathlib.Path) -> None:
@@ -255,6 +258,7 @@ def test_released_questions_count_until_the_next_release(followed: Followed, tmp
     assert scores(course) == {"ada": 4, "bo": 0, "cy": 1, "di": 4, "eve": 0}
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_a_cluster_judges_by_what_travels(followed: Followed, started: Cluster, tmp_path: pathlib.Path) -> None:  # noqa: F811
@@ -333,6 +337,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 @pytest.mark.parametrize(("path", "old", "new", "look", "said"), FAULTS.values(), ids=FAULTS)
@@ -346,6 +351,7 @@ def test_a_check_finds(chapter: pathlib.Path, path: str, old: str, new: str, loo
     assert [name for name, faults in found.items() if faults] == [look]
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_a_check_says_what_it_found_by_its_status(chapter: pathlib.Path) -> None:

@@ -80,6 +80,7 @@ def run(*arguments: str | pathlib.Path) -> str:
     return CliRunner().invoke(cli.main, [str(argument) for argument in arguments]).output
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_a_class_is_graded_without_names(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:

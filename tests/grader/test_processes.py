@@ -75,6 +75,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.sandbox
 def test_the_reference_passes(run_script: RunScript, cache: pathlib.Path) -> None:
     """Two processes find each other inside the sandbox, and all situations are observed."""
@@ -82,6 +83,7 @@ def test_the_reference_passes(run_script: RunScript, cache: pathlib.Path) -> Non
     assert outcome.status == 0 and verdict.status == "passed", (outcome, verdict)
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_a_hang_costs_its_own_question_only(run_script: RunScript, cache: pathlib.Path) -> None:
     """The notebook runs to its end, and the verdict says where the processes were."""
@@ -98,6 +100,7 @@ def test_a_hang_costs_its_own_question_only(run_script: RunScript, cache: pathli
     assert verdict.findings[0].misconception == "hangs" and "sync_global_devices" in verdict.findings[0].got
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.sandbox
 def test_forged_reports_and_survivors(run_script: RunScript, cache: pathlib.Path) -> None:
     """What is printed is no report, nothing that was started outlives the run, and there is no network but the loopback."""
@@ -112,6 +115,7 @@ CORPUS = [list(variants.of(question).values()) for question in OBSERVED]
 MOST = max(map(len, CORPUS)) if os.environ.get("SHARDLAB_FULL") == "1" else 2
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.parametrize("n", range(MOST))
 def test_answers_of_the_corpus_on_the_whole_road(n: int, warm: Any, cache: pathlib.Path) -> None:

@@ -210,6 +210,7 @@ def test_the_page_lists_submissions_only_when_asked() -> None:
     assert "4.2: &lt;i&gt;" in listed
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1100])
 @pytest.mark.parametrize("scheme", ["light", "dark"])

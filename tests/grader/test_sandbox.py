@@ -211,6 +211,7 @@ run_script("/script.py", Sandbox(mounts=mounts, environment=(("MARK", sys.argv[1
 """
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.05, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize("how", ["cold", "warm"])
 def test_a_killed_grader_leaves_nothing(how: str, seconds: float, tmp_path: pathlib.Path) -> None:

@@ -121,6 +121,7 @@ def verdicts(made: Release, student: str) -> tuple[Any, ...]:
     return found.verdicts, found.sandbox, found.errors, found.programs
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 @pytest.mark.filterwarnings("default")  # Dask's own, of its threads and sockets

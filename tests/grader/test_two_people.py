@@ -73,6 +73,7 @@ def hand_in(course: pathlib.Path, student: str, text: str = "") -> None:
     (folder / f"{NAME}.ipynb").write_text(notebook.replace("TODO", text) if text else notebook)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0, reason="it takes root to be two other users")
 @pytest.mark.sandbox
 def test_each_takes_up_what_the_other_made(place: pathlib.Path) -> None:
@@ -100,6 +101,7 @@ def test_each_takes_up_what_the_other_made(place: pathlib.Path) -> None:
     assert "is not readable" in ran(place, OTHER, f"report 90 {at}", group=OTHER)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0, reason="it takes root to be two other users")
 @pytest.mark.sandbox
 def test_one_who_holds_the_course_keeps_the_other_out(place: pathlib.Path) -> None:

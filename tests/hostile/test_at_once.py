@@ -10,6 +10,7 @@ from .cases import NAME, POINTS, answered, save
 from .harness import Course
 
 
+@pytest.mark.thorough
 def test_two_runs_at_once(course: Course) -> None:
     """`grade & grade`: the second waits for the first and finds all graded; a release in between waits too."""
     for student in ("ann", "bob", "cem"):
@@ -27,6 +28,7 @@ def test_two_runs_at_once(course: Course) -> None:
     assert not list(course.root.glob(".shardlab-staged*"))
 
 
+@pytest.mark.thorough
 def test_nbgraders_commands_at_once(course: Course) -> None:
     """A new answer, graded by both roads at once, released and told again meanwhile: one after the other, in any order."""
     save(course.place("ann"), answered(course.released, "all"))

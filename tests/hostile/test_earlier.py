@@ -31,6 +31,7 @@ def earlier(tmp_path: pathlib.Path) -> Course:
     return course
 
 
+@pytest.mark.thorough
 def test_the_same_scores(earlier: Course) -> None:
     """Its release is read, its keys still name the students, and every exercise gets the points that it had."""
     verdicts = earlier.root / "shardlab" / "verdicts"

@@ -50,6 +50,7 @@ def run(course: Course, line: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, env=course.environment, cwd=course.folder, text=True, **streams)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("place", [".", "shardlab", "autograded", "gradebook.db"])
 def test_read_only(handed_in: Course, place: str) -> None:
     """Nothing is run, and the sentence names what cannot be written."""
@@ -62,6 +63,7 @@ def test_read_only(handed_in: Course, place: str) -> None:
     assert fingerprint(handed_in.root) == before
 
 
+@pytest.mark.thorough
 def test_read_only_report(handed_in: Course) -> None:
     """The report, too, says in a sentence that it cannot write."""
     closed = str(handed_in.root)
@@ -81,6 +83,7 @@ def graded_where_small(course: Course, room: int, *options: str, size: int = 0) 
     return json.loads(run(course, [*with_mounts(course, *mounts), *script]).stdout.splitlines()[-1])
 
 
+@pytest.mark.thorough
 def test_full_disk(handed_in: Course) -> None:
     """Nothing is begun where there is no room; with room the same command grades."""
     said = graded_where_small(handed_in, MiB)
@@ -89,6 +92,7 @@ def test_full_disk(handed_in: Course) -> None:
     assert "3 submissions: 3 graded, 0 ungraded." in said["said"][1]
 
 
+@pytest.mark.thorough
 def test_disk_that_fills_up(handed_in: Course) -> None:
     """In the middle of a run it stops, calls nobody ungraded, and goes on later with what is left."""
     said = graded_where_small(handed_in, 0, "filling")
@@ -107,6 +111,7 @@ def test_full_scratch_space(handed_in: Course) -> None:
     assert fingerprint(handed_in.root) == before
 
 
+@pytest.mark.thorough
 def test_locked_gradebook(handed_in: Course) -> None:
     """While another program holds it nothing is begun; afterwards everything is graded."""
     before = fingerprint(handed_in.root)

@@ -113,6 +113,7 @@ def told(course: Course, cases: Sequence[Case]) -> list[str]:
     return found + [f"{path} was copied" for path in files if path.suffix not in (".ipynb", ".html", ".txt")]
 
 
+@pytest.mark.thorough
 def test_a_second_run_grades_nothing(course: Course) -> None:
     """What was graded is on record: the same command again starts no sandbox, and changes no score."""
     course.hand_in(FAMILIES["plausible"][:2])

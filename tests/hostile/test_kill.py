@@ -63,6 +63,7 @@ def check_end(course: Course, ended: Ended, expected: dict[str, list[tuple[objec
     assert not [path.name for path in course.root.rglob(".*.json.*")], "an unfinished file is left"
 
 
+@pytest.mark.thorough
 def test_a_killed_run_goes_on(released: Course, tmp_path: pathlib.Path) -> None:
     """After each kill nothing runs, and no verdict is made twice; in the end the gradebook is the uninterrupted run's."""
     straight = released.copy(tmp_path / "straight")

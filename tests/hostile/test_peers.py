@@ -151,6 +151,7 @@ def attack(name: str) -> str:
     return "\n".join([TWICE, ASKED, PEER, textwrap.dedent(FORGED[name])])
 
 
+@pytest.mark.thorough
 def test_nobody_speaks_for_the_processes(tmp_path: pathlib.Path) -> None:
     """Forgers get nothing, whatever they change in their notebook; who answers gets the points; nothing is left."""
     course = Course(tmp_path / "peers", HERE / "peers" / "90_small.md")
