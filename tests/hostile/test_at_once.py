@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from .cases import NAME, POINTS, answered, save
 from .harness import Course
 
