@@ -102,8 +102,8 @@ def test_a_command_works(clone: pathlib.Path, command: str) -> None:
 
 
 def test_an_exercise_is_watched(clone: pathlib.Path) -> None:
-    """It is looked at when the command starts, and again when its answers are saved, with what is wrong then."""
-    answers = clone / "tests" / "answers" / "0.1.py"
+    """It is looked at when the command starts, and again when its solution is saved, with what is wrong then."""
+    answers = clone / "solutions" / "00_first_light.md"
     command = [".venv/bin/python", "-m", "shardlab_authoring.check", "--question", "0.1", "--watch"]
     before = answers.read_text()
     watching = subprocess.Popen(command, cwd=clone, stdout=subprocess.PIPE, text=True)
