@@ -39,7 +39,7 @@ TOLD = {
     "a long line": "E501 Line too long",
     "a type of Python": 'Incompatible types in assignment (expression has type "str", variable has type "int")',
     "a long module": "test_module_is_small[shardlab_course.ch04.shared]",
-    "an edition": "notebooks/myst/04_four_matmul_cases.md",
+    "an edition": "test_notebooks_are_fresh[4]",
 }
 
 pytestmark = [pytest.mark.thorough, pytest.mark.notebook, pytest.mark.sandbox]

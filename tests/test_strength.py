@@ -171,7 +171,7 @@ REACHED = {
     "by a test": (FILE, 11, "price", ["a_price"]),
     "by what two tests share": (FILE, 15, "name", ["a_name", "what_is_shared", "what_is_shared_again"]),
     "in a child process": ("src/room/more.py", 2, "far", ["a_child"]),
-    "when imported": (FILE, 4, "", ["a_price", "a_name", "what_is_shared", "what_is_shared_again"]),
+    "when imported": (FILE, 4, "", ["a_child", "a_price", "a_name", "what_is_shared", "what_is_shared_again"]),
 }
 
 
