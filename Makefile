@@ -48,10 +48,10 @@ demo: $(GRADER) bubblewrap  ## grade a few sample submissions in the sandbox and
 	@$(VENV)/bin/shardlab-grader demo
 
 # Two sizes of one suite: `make test` runs the tests that are not marked `thorough`, `make test-all` those that are.
-test: bubblewrap chromium $(EVERYTHING)  ## run the tests, some of every kind: ten minutes
+test: bubblewrap chromium $(EVERYTHING)  ## run the tests, some of every kind
 	@$(call suite,test,$(SUITES))
 
-test-all: bubblewrap chromium faketime $(EVERYTHING)  ## run all other tests too, as before a release: 25 minutes more
+test-all: bubblewrap chromium faketime $(EVERYTHING)  ## run all other tests too, as before a release
 	@$(call suite,all,$(filter-out lint test-pages-%,$(SUITES)) test-portable)
 
 # In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
