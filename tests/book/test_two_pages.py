@@ -36,6 +36,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "_build" / "html"
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("name", [CHAPTER, SOLUTIONS])
 def test_a_page_is_quiet_narrow_and_accessible(browser: Browser, pages: Path, name: str) -> None:
     """Nothing fails or is asked of another host, nothing is wider than a window, and axe-core finds nothing."""

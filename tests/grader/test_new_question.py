@@ -75,6 +75,7 @@ def test_what_is_written_works(copy: pathlib.Path, id: str) -> None:
         run(copy, "-m", *command, "--config", str(ROOT / "pyproject.toml"), str(folder))
 
 
+@pytest.mark.thorough
 @pytest.mark.notebook
 def test_the_guide_leads_to_an_exercise(copy: pathlib.Path) -> None:
     """The guide's own blocks, put where it says, make an exercise whose answers get their verdicts."""

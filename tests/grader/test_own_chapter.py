@@ -170,6 +170,7 @@ def test_what_lies_beside_a_submission_is_not_looked_at(followed: Followed) -> N
     assert not (followed.folder / "forged").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_students_find_it_beside_the_notebook(followed: Followed, tmp_path: pathlib.Path) -> None:
@@ -198,6 +199,7 @@ print(sl.progress().chapters[-1])
     assert "put the folder 50_... that came with the notebook beside it" in lost.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_students_get_no_answer_and_nothing_drawn(followed: Followed, alone: None) -> None:
@@ -220,6 +222,7 @@ def test_students_get_no_answer_and_nothing_drawn(followed: Followed, alone: Non
     assert len(all - public) == item.drawn and made.manifests
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_only_the_judge_sees_it(followed: Followed, alone: None) -> None:
@@ -277,6 +280,7 @@ def scores(course: pathlib.Path) -> dict[str, float]:
         return {one.student.id: one.score for one in gradebook.assignment_submissions(NAME)}
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_verdicts_depend_on_the_folder(chapter: pathlib.Path) -> None:
@@ -301,6 +305,7 @@ def test_verdicts_depend_on_the_folder(chapter: pathlib.Path) -> None:
     assert dependence.judgement([ID]) != before
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_a_changed_folder_is_read_again(chapter: pathlib.Path) -> None:
@@ -363,6 +368,7 @@ def test_a_check_says_what_it_found_by_its_status(chapter: pathlib.Path) -> None
     assert ran.output.startswith("questions:\n  50.1: a hint has more than 40 words\nsolution: as it should be\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.notebook
 def test_it_is_a_page_of_a_book(followed: Followed) -> None:

@@ -144,6 +144,7 @@ def test_a_lost_worker_changes_nothing(made: Release, started: Cluster, tmp_path
     assert not any(student in started.log for student in STUDENTS)
 
 
+@pytest.mark.thorough
 def test_no_scheduler_is_one_sentence(made: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     """An address where nobody answers is a mistake with a message; nothing is graded here in its place."""
     monkeypatch.setattr(cluster, "CONNECT", 0.5)

@@ -50,7 +50,7 @@ def run(course: Course, line: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, env=course.environment, cwd=course.folder, text=True, **streams)
 
 
-@pytest.mark.thorough(after=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", [".", "shardlab", "autograded", "gradebook.db"])
 def test_read_only(handed_in: Course, place: str) -> None:
     """Nothing is run, and the sentence names what cannot be written."""

@@ -62,7 +62,7 @@ jax.device_put(x[:6], NamedSharding(mesh, P("data")))
         mend="Read x.addressable_shards, make the value replicated under jit, or bring all of it to all processes:"
         " multihost_utils.process_allgather(x, tiled=True).",
         exercise="14.1",
-        page="practices.md#nothing-to-gather-and-a-dimension-more",
+        page="practices.md#process_allgather-adds-a-dimension",
         thread="jax-ml/jax/issues/22218",
         asked=(
             "cannot fetch or print an array of several hosts",
@@ -186,7 +186,7 @@ a + b
         cause="On explicit axes in_specs is an assertion; nothing is moved.",
         mend="jax.reshard the argument first, or leave in_specs out.",
         exercise="6.2",
-        page="practices.md#an-input-lies-elsewhere-than-in_specs-says",
+        page="practices.md#an-input-is-placed-differently-from-in_specs",
         thread="sgl-project/sglang-jax/pull/1286",
         asked=(
             "in_specs do not match",
