@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from shardlab.answers.context import situation
-from shardlab.plain import plain
+from shardlab.as_json import as_json
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.predictions import GIVEN
 from shardlab_judge.cases import Case, Observed
@@ -40,10 +40,10 @@ def check(question: str, namespace: Mapping[str, Any], seed: int | None, referen
             case ValueItem(predicted=True):
                 pass  # it counts by being made, before its cell runs
             case ValueItem():
-                assert matches(item.key, plain(answer), item.rtol)
+                assert matches(item.key, as_json(answer), item.rtol)
             case CallsItem():
                 for arguments in item.calls_of(question, seed):
-                    assert matches(item.oracle(*arguments), plain(answer(*arguments)), item.rtol)
+                    assert matches(item.oracle(*arguments), as_json(answer(*arguments)), item.rtol)
             case ProgramItem():
                 for case in item.cases_of(question, seed):
                     _check_program(item, case, answer, facts.cost(question, item.name, case), seed)

@@ -11,7 +11,8 @@ import pytest
 
 import shardlab as sl
 from sample_questions import CALLED, PLACED, PROGRAM, product, question
-from shardlab.answers.record import plain, record
+from shardlab.answers.record import record
+from shardlab.as_json import as_json
 from shardlab.errors import ShardlabError
 from shardlab_course import chapters as questions
 from shardlab_course.checking import elsewhere, local, predictions, progress_file
@@ -288,10 +289,10 @@ def test_judge_in_a_child_gives_the_same_verdict(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("value", [float("inf"), object(), [1, {2: len}], 1j], ids=str)
-def test_plain_refuses(value: object) -> None:
+def test_what_json_cannot_hold(value: object) -> None:
     """What JSON cannot hold is named."""
     with pytest.raises(TypeError):
-        plain(value)
+        as_json(value)
 
 
 def test_variable_that_holds_no_dict() -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from shardlab_judge.causes.raised import likely
+from shardlab_judge.causes.exceptions import likely
 from shardlab_judge.question import Check, Item, Misconception
 from shardlab_judge.verdict import Finding
 from shardlens import WRITER as STUDENT

@@ -99,7 +99,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         "verdict",
         "items/__init__",
         "items/value",
-        "causes/raised",
+        "causes/exceptions",
     )
     judge = (f"shardlab_judge/{name}" for name in needed)
     for name in ("shardlab/errors", *judge):

@@ -6,7 +6,8 @@ import jax
 import numpy as np
 import pytest
 
-from shardlab.answers.record import plain, record
+from shardlab.answers.record import record
+from shardlab.as_json import as_json
 from shardlab_course.checking.feedback import text
 from shardlab_judge.cases import Case, Input, axes
 from shardlab_judge.inputs import hidden_inputs
@@ -66,7 +67,7 @@ def test_spec_that_does_not_fit_is_a_finding(entries) -> None:
 
 def test_spec_becomes_a_list() -> None:
     """A spec is recorded as its entries."""
-    assert plain(P("x", None, ("x", "y"))) == ["x", None, ["x", "y"]]
+    assert as_json(P("x", None, ("x", "y"))) == ["x", None, ["x", "y"]]
 
 
 def as_rows(rng, shape, before):

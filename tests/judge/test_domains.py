@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shardlab.plain import plain
+from shardlab.as_json import as_json
 from shardlab_course.chapters import QUESTIONS
 from shardlab_judge import responses
 from shardlab_judge.domain import Reading, domain_of
@@ -71,7 +71,7 @@ def test_what_cannot_be_an_answer(domain: Any, said: Any, fault: str) -> None:
 @pytest.mark.parametrize("asked, item", VALUES, ids=lambda it: getattr(it, "id", None) or it.name)
 def test_every_key_lies_in_its_domain(asked: Any, item: ValueItem) -> None:
     """Keys are spelt as their words are, and no question takes just any text."""
-    right = plain(item.key)
+    right = as_json(item.key)
     assert item.read(right).value == right and not item.read(right).faults
     assert " a text" not in f" {item.domain.form.replace('a text such', '')}"
 
@@ -82,7 +82,7 @@ def test_every_spelling_is_the_same_answer(asked: Any, item: ValueItem) -> None:
     setting = Setting(asked.id, None, None)  # type: ignore[arg-type]
     if item.spelling is None and not item.pattern[0]:
         for change in (str.upper, str.lower, lambda text: text.replace("-", "_"), lambda text: text.replace("-", " ")):
-            shares, findings = item.judge({"value": respelt(plain(item.key), change)}, setting)
+            shares, findings = item.judge({"value": respelt(as_json(item.key), change)}, setting)
             assert shares == {item.first: 1.0} and not findings
 
 
@@ -105,11 +105,11 @@ def test_a_prediction_earns_by_being_made(asked: Any, item: ValueItem) -> None:
     """Whatever lies in the domain has all points, and a finding if it was wrong."""
     setting, rng = Setting(asked.id, None, None), random.Random(asked.id)  # type: ignore[arg-type]
     for _ in range(50):
-        said = nearby(rng, plain(item.key), item)
+        said = nearby(rng, as_json(item.key), item)
         shares, findings = item.judge({"value": said}, setting)
         if not item.read(said).faults and not item.read(said).open:
             assert shares == {item.first: 1.0}
-            assert bool(findings) == (said != plain(item.key)) or item.read(said).value != said
+            assert bool(findings) == (said != as_json(item.key)) or item.read(said).value != said
 
 
 def nearby(rng: random.Random, value: Any, item: ValueItem) -> Any:

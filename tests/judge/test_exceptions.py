@@ -16,7 +16,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding
 from sample_questions import PROGRAM
 from shardlab.answers.record import record
 from shardlab_course.checking import feedback
-from shardlab_judge.causes.raised import TABLE, likely
+from shardlab_judge.causes.exceptions import TABLE, likely
 from shardlab_judge.judging import judge
 from shardlab_judge.references import References
 

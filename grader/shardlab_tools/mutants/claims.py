@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from shardlab_judge.cases import Observed
-from shardlab_judge.causes.known import find_misconception
+from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem, oracle_outputs

@@ -9,9 +9,9 @@ from typing import Any
 
 from shardlab.answers.exporting import TODO, Entry, exported, unfiltered
 from shardlab.answers.own import alone
+from shardlab.as_json import as_json
 from shardlab.exceptions import error
 from shardlab.expressions.rules import match
-from shardlab.plain import plain
 from shardlens import placement_of
 
 MISSING: Entry = {"missing": True}
@@ -66,7 +66,7 @@ def _placement(given: Any, item: Mapping[str, Any]) -> Entry:
 
 
 def _value(given: Any, item: Mapping[str, Any]) -> Entry:
-    return TODO if _unfinished(given) else {"value": plain(given)}
+    return TODO if _unfinished(given) else {"value": as_json(given)}
 
 
 def _calls(given: Any, item: Mapping[str, Any]) -> Entry:
@@ -108,7 +108,7 @@ def _design(given: Any, item: Mapping[str, Any]) -> Entry:
         return TODO
     if not isinstance(layout, Mapping) or set(layout) != set(arrays):
         raise TypeError(f"layout should be a dict with a jax.P for each of {', '.join(arrays)}")
-    specs = {name: plain(layout[name]) for name in arrays}
+    specs = {name: as_json(layout[name]) for name in arrays}
     cases = []
     for case in item["cases"]:
         inputs = [{**asked, "spec": specs[name]} for name, asked in zip(arrays, case["inputs"], strict=True)]
@@ -134,7 +134,7 @@ def _call(function: Callable[..., Any], arguments: list[Any], caller: Callable[.
     try:
         # Functions may change the lists that they are given, and later calls must not see it.
         returned = caller(function, copy.deepcopy(arguments))
-        return TODO if returned is ... else {"value": plain(returned)}
+        return TODO if returned is ... else {"value": as_json(returned)}
     except (Exception, SystemExit) as raised:
         return error(raised, function)
 

@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from shardlab.plain import plain
+from shardlab.as_json import as_json
 from shardlens import Placement, placement_of
 
 
-def as_json(value: Any) -> Any:
+def global_as_json(value: Any) -> Any:
     """`value` as JSON, with `{"array": ...}` in place of every JAX array.
 
     Devices are numbered by their place in `jax.devices()`, since JAX's own ids leave gaps between processes.
@@ -27,10 +27,10 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         if "array" in value:
             raise TypeError("a dict with the key 'array' cannot be returned; name it otherwise")
-        return {str(key): as_json(part) for key, part in value.items()}
+        return {str(key): global_as_json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [as_json(part) for part in value]
-    return plain(value)
+        return [global_as_json(part) for part in value]
+    return as_json(value)
 
 
 def described(x: jax.Array) -> dict[str, Any]:
@@ -46,12 +46,12 @@ def described(x: jax.Array) -> dict[str, Any]:
     where = placement_of(x)
     shards = tuple(sorted((numbers[device], index) for device, index in where.shards))
     placement = dataclasses.replace(where, shards=shards, dtype=str(x.dtype))
-    held = [[order[shard.device], plain(_numbers(shard.data))] for shard in x.addressable_shards]
+    held = [[order[shard.device], as_json(_numbers(shard.data))] for shard in x.addressable_shards]
     return {"placement": placement.to_json(), "held": sorted(held)}
 
 
 def placement_in(returned: Mapping[str, Any]) -> Placement:
-    """The placement of an array that a process returned, as `as_json` wrote it."""
+    """The placement of an array that a process returned, as `global_as_json` wrote it."""
     return Placement.from_json(returned["array"]["placement"])
 
 

@@ -26,7 +26,7 @@ class Process:
         number: `jax.process_index()`.
         status: the exit status, -n when signal n ended it.
         output: what it wrote to stdout and stderr, in order.
-        returned: what the function returned, as JSON; arrays as `shardlab.processes.global_arrays.as_json` has them.
+        returned: what the function returned, as JSON; arrays as `shardlab.processes.global_arrays.global_as_json` has them.
         error: `type` and `message` of the exception that ended the work, if any.
         stopped: why the launcher ended it: "time", also where gloo gave up waiting first, or "peer" when another process had
             failed; else empty.

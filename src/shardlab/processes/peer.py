@@ -112,7 +112,7 @@ def _script(job: dict[str, Any], out: Any) -> int:
 
 
 def _function(job: dict[str, Any], out: Any) -> int:
-    from shardlab.processes.global_arrays import as_json
+    from shardlab.processes.global_arrays import global_as_json
 
     namespace: dict[str, Any] = {"__name__": "launched"}
     exec(_compiled(job), namespace)
@@ -120,7 +120,7 @@ def _function(job: dict[str, Any], out: Any) -> int:
     for n, arguments in enumerate(job["calls"]):
         try:
             returned = namespace[job["name"]](*arguments)
-            line = {"call": n, "todo": True} if returned is ... else {"call": n, "value": as_json(returned)}
+            line = {"call": n, "todo": True} if returned is ... else {"call": n, "value": global_as_json(returned)}
         except BaseException as error:
             line, status = {"call": n, "error": _told(error)}, 1
         _say(out, line)

@@ -8,8 +8,8 @@ from typing import Any
 
 from shardlab.answers.in_the_box import GIVEN
 from shardlab.answers.record import is_open
+from shardlab.as_json import as_json
 from shardlab.errors import ShardlabError
-from shardlab.plain import plain
 from shardlab_course.checking import progress_file
 
 
@@ -27,7 +27,7 @@ class Prediction:
         lines = [
             f'Noted for {self.question}: {_listed(self.values)}. Now run on; sl.check("{self.question}", ...) compares.'
         ]
-        if changed := {name: self.first[name] for name in self.values if self.first.get(name) != plain(self.values[name])}:
+        if changed := {name: self.first[name] for name in self.values if self.first.get(name) != as_json(self.values[name])}:
             lines.append(f"Your first prediction is kept beside it: {_listed(changed)}. It has earned the points.")
         return "\n".join(lines)
 
@@ -61,7 +61,7 @@ def _read(question: str, given: Mapping[str, Any]) -> dict[str, Any]:
     for item in find(question).items:
         if isinstance(item, ValueItem) and item.name in given:
             try:
-                reading = item.read(plain(given[item.name]))
+                reading = item.read(as_json(given[item.name]))
             except (TypeError, ValueError, OverflowError, RecursionError) as error:
                 faults[item.name] = f"{item.name}: {error}"
                 continue

@@ -6,7 +6,7 @@ import numpy as np
 
 from shardlab_judge.cases import Observed
 from shardlab_judge.causes import places, prices, values
-from shardlab_judge.causes.known import find_misconception
+from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.costs import Cost
 from shardlab_judge.inputs import wide
 from shardlab_judge.question import Item, Misconception

@@ -16,7 +16,7 @@ from typing import Any
 
 from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
-from shardlab_judge.causes.known import find_misconception
+from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.costs import Cost, distance, flops_text, front, share
 from shardlab_judge.findings import describe, explained
 from shardlab_judge.items.program import ProgramItem, admit_program, judge_program

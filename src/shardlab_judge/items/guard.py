@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from shardlab_judge.causes.raised import likely
+from shardlab_judge.causes.exceptions import likely
 from shardlab_judge.findings import explained, raised, shown
 from shardlab_judge.items.calls import admit_calls
 from shardlab_judge.question import Item, Judged, Response, Setting

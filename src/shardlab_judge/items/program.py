@@ -19,7 +19,7 @@ import numpy as np
 from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.causes import places
-from shardlab_judge.causes.known import is_barred
+from shardlab_judge.causes.misconceptions import is_barred
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.costs import Cost, flops_text, more
 from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, located, moves, raised, spec_text

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """`value` as JSON can hold it: arrays, tuples, specs become lists, sets sorted lists, NumPy scalars and fractions
     numbers, `...` null.
 
@@ -24,18 +24,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, np.generic | np.ndarray | jax.Array):
-        return plain(np.asarray(value).tolist())
+        return as_json(np.asarray(value).tolist())
     if isinstance(value, float):
         if not math.isfinite(value):
             raise TypeError(f"{value} is not a finite number")
         return value
     if isinstance(value, fractions.Fraction | decimal.Decimal):
-        return plain(float(value))
+        return as_json(float(value))
     if isinstance(value, list | tuple | jax.P):
-        return [plain(v) for v in value]
+        return [as_json(v) for v in value]
     if isinstance(value, set | frozenset):
         # By their texts, for numbers and names in one set have no order.
-        return sorted(map(plain, value), key=str)
+        return sorted(map(as_json, value), key=str)
     if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {str(k): as_json(v) for k, v in value.items()}
     raise TypeError(f"{type(value).__name__} is not a number, a text, a list or a dict of these")
