@@ -83,7 +83,7 @@ def finite(o: Observed) -> bool:
 
 PROMISE = WrongProgram(
     "promise-not-proved",
-    "out_specs promises equal copies over an axis over which the output's type still varies. Sum over that axis, gather "
+    "out_specs promise equal copies over an axis over which the output's type still varies. Sum over that axis, gather "
     "with to='invarying', or name the axis in out_specs.", 2, error="can't be statically inferred")  # fmt: skip
 GATHERS = WrongCost(
     "gathers-everything", "Whole blocks are brought together, where a few numbers from each device would do.", 2,

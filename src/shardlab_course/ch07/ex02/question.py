@@ -18,12 +18,12 @@ WRONG_SHAPES = (
         like=lambda got: got["H"] != "error"),
     WrongValues(
         "copies-are-one",
-        "An axis that out_specs names puts blocks side by side, even equal ones. So C has its rows four times.", 1,
+        "An axis that out_specs name puts blocks side by side, even equal ones. So C has its rows four times.", 1,
         like=lambda got: got["C"] == [8, 12]),
     WrongValues(
         "specs-cancel",
         "out_specs do not undo in_specs. Take the shape of the returned block, and multiply it by the sizes of the axes "
-        "that out_specs names.", 2, like=lambda got: got["B"] == [8, 12] or got["D"] == [8, 12]),
+        "that out_specs name.", 2, like=lambda got: got["B"] == [8, 12] or got["D"] == [8, 12]),
     WrongValues(
         "sums-out-the-rows", "In G each device has 2 rows left. out_specs name x, which makes 8 of them.", 2,
         like=lambda got: got["G"] == [2]),
