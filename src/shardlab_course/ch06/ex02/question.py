@@ -98,8 +98,8 @@ QUESTION = Question(
     ),
     hints=(
         "Read each message as a question. Three of them even name the argument that takes the answer.",
-        "contraction takes out_sharding, and picked takes it in .at[ids].get. So does merged, but in JAX 0.12 that costs "
-        "a gather: reshard there. For clash and added, jax.reshard one operand so that no axis is used twice.",
+        "contraction takes out_sharding. merged does too, but in JAX 0.12 that costs a gather: reshard there. picked "
+        "takes it in .at[ids].get. For clash and added, jax.reshard one operand so that no axis is used twice.",
         "clash: make B whole, with P(). added: give B the sharding of A. merged: first use jax.reshard to let y cut b "
         "instead of s; then the two dimensions merge.",
     ),

@@ -62,6 +62,6 @@ QUESTION = Question(
                 "first constraint was meant to cut X. jax.reshard does that, for nothing, because X was whole. The second "
                 "one is true, because rows over x met columns over y, and may stay as a check. The third one asked where "
                 "the product should lie, which is now an argument of the product.\n\nIf you delete all three, one error "
-                "is left, and as soon as it is answered with P() every device has the whole batch. jax.sharding.auto_axes "
-                "around the old function is right too, and leaves the question to XLA.",
+                "is left, and every device works on the whole batch. jax.sharding.auto_axes around the old function is "
+                "right too, and leaves the question to XLA.",
 )  # fmt: skip
