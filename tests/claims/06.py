@@ -50,7 +50,7 @@ def merging():
         kind_of(lambda x: x.reshape(128), C)
 
 
-@claim("JAX refuses a reshape that splits or merges two dimensions at once, unless the whole array is on every device.")
+@claim("JAX refuses a reshape with two splits or merges in it, unless the whole array is on every device.")
 def two_at_once():
     """Two merged, two split, and one of each, with an axis on another dimension; of whole arrays all are taken."""
     for old, new in (((4, 4, 4, 4, 4), (4, 16, 16)), ((4, 16, 16), (4, 4, 4, 4, 4)), ((4, 16, 4, 4), (4, 4, 4, 16))):
