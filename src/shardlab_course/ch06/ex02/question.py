@@ -110,6 +110,6 @@ QUESTION = Question(
                 "rows each device needs one part of its neighbours' blocks. That is an all-to-all; a gather brings "
                 "everything. merged: the same all-to-all, before the reshape. (jnp.reshape takes out_sharding as well: "
                 "with JAX 0.10 XLA for CPU finds the all-to-all, with 0.12 it gathers.) picked: every device takes the "
-                "rows that it holds and zeros for the others, and an all-reduce adds these few numbers, however large the "
+                "rows that it holds, and zeros for the others. An all-reduce adds these few numbers, however large the "
                 "table is. In Auto mode all five run as they stand, and you learn the answers from the compiled program.",
 )  # fmt: skip
