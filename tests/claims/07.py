@@ -59,7 +59,7 @@ def traced():
     assert printed(f, V) == ""
 
 
-@claim("Without `jit`, as here, the body has run by then", "under `jit` it is refused while JAX traces")
+@claim("Without `jit`, as here, the body has run by then", "Under `jit` it is refused while JAX traces")
 def refused():
     """A promise that types do not support: eagerly the body has its values, under jit it has none."""
     said = []
@@ -106,7 +106,7 @@ def derivative(target):
     np.testing.assert_allclose(f(w, V), 2 * w * (V**2).sum(), rtol=1e-5)
 
 
-@claim("is brought there first, silently", targets=(CPU, V5E))
+@claim("Then JAX brings it there first, silently", targets=(CPU, V5E))
 def border(target):
     """An argument that lies otherwise than in_specs say."""
     columns = jax.device_put(RNG.normal(size=(8, 4)).astype("float32"), NamedSharding(MESH, P(None, "x")))
@@ -141,7 +141,7 @@ def loop():
         assert not sl.inspect(manual, IMAGES, target=target).collectives
 
 
-@claim("It can cut `top_k` of rows as short as yours; those twice as long it gathers, as XLA for CPU gathers all",
+@claim("XLA for TPU can cut `top_k` of rows as short as yours. Rows twice as long it gathers, as XLA for CPU gathers all",
        "XLA for TPU moves nothing where a row has 64 of them, and gathers rows of 96 or more",
        "XLA for TPU has a rule for the two best of short rows", targets=(CPU, V5E))  # fmt: skip
 def best_two(target):
@@ -153,7 +153,7 @@ def best_two(target):
 
 
 @claim(
-    "of the eight best it cuts rows of 512, of the one best none",
+    "for the best eight it cuts rows of 512, for the best one none",
     "(asked for eight it cuts longer ones, too)",
     targets=(V5E,),
 )
@@ -165,7 +165,7 @@ def best_of_more(target):
 
 
 @claim(
-    "XLA for CPU makes a program that leaves the systems where they are, XLA for TPU gathers the whole stack",
+    "XLA for CPU makes a program that leaves the systems where they are, and XLA for TPU gathers the whole stack",
     "With jax.lax.map both gather everything. In shard_map nothing moves on either.",
     targets=(CPU, V5E),
 )

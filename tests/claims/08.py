@@ -147,6 +147,19 @@ def small_scatter(target):
         assert sl.inspect(scatter, terms, target=target).kinds == {wanted}
 
 
+@claim(
+    "On a v5p of eight chips, 2 by 2 by 2, a reduce-scatter over all of them became an all-reduce at that size too.",
+    targets=("v5p:2x2x2",),
+    alone=True,
+)
+def scatter_on_a_torus(target):
+    """4,096 bytes, 128 times as many, and 2,048 times."""
+    scatter = on_each(lambda b: lax.psum_scatter(b[0], "x", tiled=True))
+    for rows, width in ((64, 16), (512, 256), (4096, 512)):
+        terms = jax.ShapeDtypeStruct((8, rows, width), "float32", sharding=NamedSharding(LINE, P("x")))
+        assert sl.inspect(scatter, terms, target=target).kinds == {"all-reduce"}
+
+
 @claim("As many bytes, and nothing waits for anything.", targets=(CPU, V5E))
 def straight(target):
     """Seven permutes, none behind another."""
@@ -201,7 +214,7 @@ def turned(target):
         assert program.price == x.nbytes // 8
 
 
-@claim("so that there the two halves cost half as much again as one `psum`", targets=(CPU, V5E))
+@claim("So there the two halves cost half as much again as one `psum`.", targets=(CPU, V5E))
 def halves(target):
     """A small sum as a reduce-scatter and a gather."""
 

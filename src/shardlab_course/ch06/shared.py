@@ -61,10 +61,10 @@ def moved(o: Observed, kind: str) -> int:
 
 AMBIGUOUS = WrongProgram(
     "no-out-sharding",
-    "The dimension that is summed is sharded in both operands; whether the sum is to be whole, or cut and "
-    "how, JAX asks you.", 1, error="Contracting dimensions are sharded")  # fmt: skip
+    "The dimension that is summed is sharded in both operands. JAX asks whether the sum should be whole, or how it should "
+    "be cut.", 1, error="Contracting dimensions are sharded")  # fmt: skip
 GATHERED_TERMS = WrongCost(
-    "gathers-before-the-product", "Operands were made whole first, which moves more than adding up the terms does.",
+    "gathers-before-the-product", "Operands were made whole first. That moves more than adding up the terms does.",
     2, when=lambda o: o.kinds == {"all-gather"})  # fmt: skip
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)

@@ -83,14 +83,15 @@ def finite(o: Observed) -> bool:
 
 PROMISE = WrongProgram(
     "promise-not-proved",
-    "out_specs promises equal copies over an axis over which the output's type still varies: sum over it, gather "
-    "with to='invarying', or name the axis.", 2, error="can't be statically inferred")  # fmt: skip
+    "out_specs promise equal copies over an axis over which the output's type still varies. Sum over that axis, gather "
+    "with to='invarying', or name the axis in out_specs.", 2, error="can't be statically inferred")  # fmt: skip
 GATHERS = WrongCost(
-    "gathers-everything", "Whole blocks are brought together; a few numbers from each device would do.", 2,
+    "gathers-everything", "Whole blocks are brought together, where a few numbers from each device would do.", 2,
     when=lambda o: gathers(o, whole=True))  # fmt: skip
 PARTS = WrongCost(
     "results-gathered",
-    "What every device has found is sent to all of them, n numbers where a sum or a maximum is one; reduce it.", 2,
+    "Each device sends its result to all of them: n numbers, where a sum or a maximum is one. Reduce the results instead.",
+    2,
     when=lambda o: gathers(o, whole=False))  # fmt: skip
 
 MESHES = (LINE, WIDE)

@@ -121,42 +121,43 @@ def rotates_terms(o: Observed) -> bool:
 
 READY_MADE = WrongProgram(
     "uses-a-finished-collective",
-    "Something other than ppermute moves data; here you build the collective out of ppermute alone.",
+    "Something other than ppermute moves data. Build the collective of ppermute alone here.",
     1, when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)  # fmt: skip
 LEAPS = WrongProgram(
     "leaps-over-neighbours",
-    "A permute sends further than to the next device: on a real ring such a message crosses every link on its "
-    "way, and each of them carries it.", 1, when=rings.leaps, barred=True)  # fmt: skip
+    "A permute sends further than to the next device. On a real ring such a message crosses every link on its way, and "
+    "each link carries it.", 1, when=rings.leaps, barred=True)  # fmt: skip
 PROMISE = WrongProgram(
     "promise-not-proved",
-    "What ppermute returns counts as varying, and no type says that all devices have ended with the same; here, "
-    "and after looking at the copies, check_vma=False is the honest way.", 2, error="can't be statically "
+    "What ppermute returns counts as varying, and no type says that all devices have ended with the same array. Here, and "
+    "after a look at the copies, check_vma=False is the honest way.", 2, error="can't be statically "
     "inferred")  # fmt: skip
 CARRY = WrongProgram(
     "carry-changes-type",
-    "Two arrays have to be of one type, and one is equal everywhere, as fresh zeros are, while the other varies over x. "
-    "Often it is what a loop starts from: start from a block, or pcast to varying.", 2, error="manual axis types do not "
+    "Two arrays must have one type, but one is equal on all devices, as fresh zeros are, and the other varies over x. "
+    "Often the first one is what a loop starts from: start from a block, or pcast to varying.",
+    2, error="manual axis types do not "
     "match")  # fmt: skip
 OPEN = WrongValues(
     "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.",
     1, when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 COPIES = WrongCost(
     "copies-as-parts",
-    "Every device holds everything, and out_specs=P('x') set these copies one below another. P() says that they "
-    "are copies of one array, and with check_vma=False you vouch for it.",
+    "Every device holds all rows, and out_specs=P('x') set these copies one below another. P() says that they are copies "
+    "of one array, and with check_vma=False you vouch for it.",
     2, when=lambda o: copies_as_parts(o, o.inputs[0]))  # fmt: skip
 SUMS = WrongCost(
     "copies-as-parts",
-    "What the devices hold was set one below another, by out_specs=P('x') or by a gather. Each is to end with the whole "
+    "out_specs=P('x'), or a gather, set what the devices hold one below another. Each device should end with the whole "
     "sum, and P() says that these are copies of one array.", 2,
     when=lambda o: copies_as_parts(o, o.inputs[0][0]))  # fmt: skip
 KEPT = WrongValues(
     "dimension-of-devices-kept",
-    "A device's block of the terms has shape (1, I, J); its term is block[0], and the sum has no such dimension.",
+    "A device's block of the terms has shape (1, I, J). Its term is block[0], and the sum has no such dimension.",
     1, when=lambda o: rank(o) == 3)  # fmt: skip
 
 TOO_MANY = WrongCost(
-    "one-hop-too-many", "n - 1 hops bring every block to every device; one hop more brings one that is there already.",
+    "one-hop-too-many", "n - 1 hops bring every block to every device. One more hop brings a block that is there already.",
     2, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.needless(o))  # fmt: skip
 
 GATHERING = (LEFT, READY_MADE, LEAPS, PROMISE, CARRY, OPEN)
@@ -164,34 +165,36 @@ GATHER = (
     *GATHERING, COPIES,
     WrongValues(
         "arrival-order",
-        "Each device laid the blocks down by the time at which they came, so each has another order; a block's place is "
-        "that of the device it began on.", 2, when=lambda o: rotated(o, o.inputs[0])),
+        "Each device laid the blocks down in the order in which they came, which is another order on each device. A "
+        "block's place is that of the device it began on.", 2, when=lambda o: rotated(o, o.inputs[0])),
     WrongValues(
         "counts-the-wrong-way",
-        "The places go the wrong way round. After i hops to the next device you hold what began on (d - i) % n, after i "
-        "hops to the one before what began on (d + i) % n.",
+        "The places go the wrong way round. After i hops to the next device you hold the block that began on (d - i) % n; "
+        "after i hops to the one before, the block that began on (d + i) % n.",
         2, when=lambda o: mirrored(o, o.inputs[0])),
     WrongValues(
-        "one-hop-short", "Blocks are missing, with zeros in their place: n blocks take n - 1 hops, and a device keeps its "
-        "own and every arrival.",
+        "one-hop-short",
+        "Blocks are missing, with zeros in their place. n blocks take n - 1 hops, and a device keeps its own block and "
+        "every arrival.",
         2, when=lambda o: incomplete(o, o.inputs[0])),
     TOO_MANY,
     WrongCost(
         "sends-all-it-has",
-        "The buffer travels, with blocks that the next device has already; only the block that came last is news.",
+        "The whole buffer travels, with blocks that the next device already has. Only the block that came last is new.",
         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0].nbytes // rings.devices(o)),
     WrongCost(
         "its-number-travels-too",
-        "Each block takes the number of its device along. That need not be sent: axis_index and the number of hops say it.",
+        "Each block takes the number of its device along. You need not send that: axis_index and the number of hops tell "
+        "it.",
         2, when=lambda o: rings.only_permutes(o) and any(c.payload_bytes == 4 for c in o.collectives)),
 )  # fmt: skip
 ENDS = WrongValues(
-    "sum-ends-next-door", "Each sum is whole, and lies one device beside its own: begin one chunk earlier, or later.",
+    "sum-ends-next-door", "Each sum is whole, but it lies one device beside its own. Begin one chunk earlier, or later.",
     2, when=lambda o: shifted(o, summed(o.inputs[0])))  # fmt: skip
 ROTATION = WrongCost(
     "full-rotation-ring",
     "Whole terms or totals travel round the ring. Each hop carries n chunks where one would do, and each device adds in "
-    "its own order: cut the term, and let sums of chunks travel.",
+    "its own order. Cut the term, and let sums of chunks travel.",
     1, when=rotates_terms)  # fmt: skip
 
 LINE, WIDE, FIVE = axes(x=8), axes(x=4, y=2), axes(x=5)

@@ -9,29 +9,32 @@ from shardlab_judge.question import Question, WrongValues
 TYPES = (
     WrongValues(
         "axes-stay-in-place",
-        "Axes belong to dimensions, not to places: transposed, rows still lie over x, wherever they stand.",
+        "An axis belongs to a dimension and not to a position in the spec. After the transpose, rows still lie over x, "
+        "although they are the second dimension.",
         1, like=lambda got: got["a"] == "float32[16@x,8@y]"),
     WrongValues(
         "result-guessed",
-        "Both dimensions that are summed lie over y: the terms have to be added, and JAX has no rule for where the "
-        "sum should lie. It raises.", 2, like=lambda got: got["h"] not in ("error", None)),
+        "The dimension that is summed lies over y in both operands. So terms have to be added, and JAX has no rule for "
+        "where their sum should lie. It raises an error.", 2, like=lambda got: got["h"] not in ("error", None)),
     WrongValues(
         "none-against-axis-clashes",
-        "None against an axis is no conflict: the whole operand is sliced for nothing. Two different axes in one "
-        "dimension, or one axis in two dimensions, are an error.", 2, like=lambda got: got["f"] == "error"),
+        "A whole dimension against a sharded one is no conflict: each device slices the whole operand, which moves "
+        "nothing. Two different axes in one dimension are an error, and so is one axis in two dimensions.",
+        2, like=lambda got: got["f"] == "error"),
     WrongValues(
-        "sum-replicates", "A sum over rows takes away the dimension over x, and nothing else: what is left stays over y.",
+        "sum-replicates",
+        "A sum over rows takes away the dimension over x, and nothing else. The other dimension stays over y.",
         1, like=lambda got: got["b"] == "float32[16]"),
     WrongValues(
         "reshape-forgets",
-        "Merged dimensions carry their axes, the slower first, and d's slower one has y; a split hands the axis to "
-        "the first part if it divides.",
+        "A merged dimension has the axes of both, the slower dimension's first, and in d the slower one lies over y. A "
+        "split gives the axis to the first part, if that part can be divided.",
         3, like=lambda got: got["d"] in ("float32[128]", "error") or got["e"] in
         ("float32[8@x,4,4@y]", "float32[8@x,4,4]", "error")),
     WrongValues(
         "whole-sum-doubted",
-        "U is whole, so in the dimension that is summed only one operand has an axis: what is missing can be had, "
-        "and JAX has a rule for the result. It raises where it has none.", 2, like=lambda got: got["i"] == "error"),
+        "U is whole, so only X has an axis in the dimension that is summed. JAX has a rule for the type of this product, "
+        "and raises only where it has none.", 2, like=lambda got: got["i"] == "error"),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -45,19 +48,19 @@ QUESTION = Question(
         }),
     ),
     hints=(
-        "Follow each dimension: where does it go, and which axis does it carry along? Dimensions that are new carry none.",
-        "Where operands meet: whole against sharded is sharded. Sharded alike stays so. Summed on both sides over one axis: "
-        "nobody can know what you want.",
-        "d: turned, the dimension over y is the slower one. e: columns become 4 and 4; the first takes the axis. i: where "
-        "they are summed only one operand is sharded, so nothing is ambiguous.",
+        "Follow each dimension: where does it go, and which axis does it carry along? A new dimension carries none.",
+        "Where operands meet, whole against sharded gives sharded, and sharded alike stays so. If both operands have the "
+        "same axis in the dimension that is summed, nobody can know what you want.",
+        "d: after the transpose, the dimension over y is the slower one. e: columns become 4 and 4, and the first takes "
+        "the axis. i: only one operand is sharded where they are summed, so nothing is ambiguous.",
     ),
-    explanation="An axis travels with its dimension: transposed it stands elsewhere, summed away it is gone, and a "
-                "new dimension has none. Where two operands meet element by element, a whole dimension adapts to a sharded "
-                "one, since slicing what one holds is free; so f is cut both ways. Merged dimensions carry their axes, the "
-                "slower first (with an axis on the faster one only, JAX asks: 6.2), and a split gives the axis to "
-                "the first part.\n\nOnly h has no answer: each device can make a term of X @ V, and whether the sum "
-                "shall be whole, cut or left open is a decision about communication. JAX leaves it to you. In i "
-                "nobody asks, although terms are added up at these sizes too, by an all-reduce: U is whole, and "
-                "for that JAX has a rule of where the result lies. So a line that passes may still move data. All of "
-                "this is decided while tracing, before anything is compiled: jax.eval_shape finds the same types.",
+    explanation="An axis travels with its dimension. A transpose moves both, a sum takes both away, and a new dimension "
+                "has no axis. Where two operands meet element by element, a whole dimension adapts to a sharded one, "
+                "because a slice of what a device holds is free. So f is cut both ways. A merged dimension has the axes "
+                "of both, the slower dimension's first. (If only the faster one has an axis, JAX asks: see 6.2.) A split "
+                "gives the axis to the first part.\n\nOnly h has no answer. Each device can make a term of X @ V, and "
+                "whether their sum should be whole, cut or left open is a decision about communication. JAX leaves it to "
+                "you. In i JAX does not ask, because U is whole and JAX has a rule for the type of the product. Something "
+                "moves all the same. There XLA adds terms by an all-reduce; with U of 24 columns it gathers X instead. "
+                "JAX finds all these types while it traces, and jax.eval_shape finds the same ones.",
 )  # fmt: skip

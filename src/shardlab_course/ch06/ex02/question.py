@@ -23,60 +23,62 @@ CONTRACTION = (
     AMBIGUOUS,
     WrongCost(
         "sum-made-whole",
-        "The error wants to know where the sum should lie; P() puts all of it on every device, also the rows that nobody "
+        "The error asks where the sum should lie. P() puts all of it on every device, including the rows that nobody "
         "asked for.", 1, when=lambda o: lies(o, ()) or (lies(o, ("x", None))
         and moved(o, "all-gather") == o.inputs[0].shape[0] * o.inputs[1].shape[1] * 4)),
     GATHERED_TERMS,
 )  # fmt: skip
 CLASH = (
     WrongProgram(
-        "clash-unresolved", "Rows and columns of the product would both lie over x. One operand has to give up its x first.",
+        "clash-unresolved",
+        "Rows and columns of the product would both lie over x. One operand has to give up its x first.",
         1, error="illegally sharded result"),
     WrongCost(
         "left-to-out-sharding",
-        "out_sharding says where, not how: XLA moved blocks between devices first and then gathered over y. Reshard B "
-        "yourself, and it is one gather.", 2,
+        "out_sharding says where, not how. XLA moved blocks between devices first, and then gathered over y. If you "
+        "reshard B yourself, there is one gather and nothing else.", 2,
         when=lambda o: "collective-permute" in o.kinds and moved(o, "all-gather") == o.inputs[1].nbytes),
     WrongCost(
         "wrong-operand-gathered",
-        "A has the rows already that the product should have: to gather it moves what lies right.", 2,
+        "A already has the rows that the product should have. A gather of A moves data that lies right.", 2,
         when=lambda o: moved(o, "all-gather") in (o.inputs[0].nbytes, o.inputs[0].nbytes + o.inputs[1].nbytes)),
 )  # fmt: skip
 ADDED = (
     WrongProgram(
         "clash-unresolved",
-        "Rows over x from one side, columns over x from the other: no device could hold its part of both.",
+        "One operand has its rows over x, the other its columns. No device could hold its part of both.",
         1, error="illegally sharded result"),
     WrongCost(
         "gathers-to-add",
-        "To gather an operand brings every device all of it, and each needs one part. An all-to-all brings only that part.",
+        "A gather brings the whole operand to every device, and each device needs one part of it. An all-to-all brings "
+        "only that part.",
         2, when=lambda o: "all-gather" in o.kinds),
     WrongCost(
-        "other-operand-moved", "A lies right already; it is B that has to move.", 1,
+        "other-operand-moved", "A already lies where the output should lie. B has to move.", 1,
         when=lambda o: (lies(o, (None, "x")) and "all-to-all" in o.kinds)
         or moved(o, "all-to-all") > o.inputs[1].nbytes // dict(o.case.axes)["x"]),
 )  # fmt: skip
 MERGED = (
     WrongProgram(
         "reshape-unresolved",
-        "The sharded dimension is not the first of those that are merged, so a device's positions are not one run of the "
-        "result but a piece of each sequence; JAX wants to be told where the result should "
-        "lie.", 1, error="reshape is not supported"),
+        "The sharded dimension is not the first of the merged ones. So a device does not hold one run of rows of the "
+        "result, but a piece of each sequence. JAX asks where the result should lie.", 1, error="reshape is not supported"),
     WrongCost(
         "gathers-to-merge", "Everything was brought together. Each position has to go to one device only.",
         2, when=lambda o: moved(o, "all-gather") == o.inputs[0].nbytes),
     WrongValues(
         "order-changed",
-        "Transposed first, the merge needs no communication, and is another one: positions come out ahead of sequences.",
+        "A transpose before the merge makes communication unnecessary, but gives another order: positions come first, and "
+        "sequences within them.",
         1, like=lambda h: h.swapaxes(0, 1).reshape(-1, h.shape[2])),
 )  # fmt: skip
 PICKED = (
     WrongProgram(
         "lookup-unresolved",
-        "Any row may lie on any device, so JAX wants to know where the result should lie; indexing has no place for that, "
-        "`.at[...].get` has.", 1, error=r"\.at\[\.\.\.\]\.get"),
+        "Any row may lie on any device, so JAX asks where the result should lie. Square brackets have no place for the "
+        "answer; `.at[...].get` has one.", 1, error=r"\.at\[\.\.\.\]\.get"),
     WrongCost(
-        "gathers-the-table", "The table itself was moved, to pick a few rows of it.",
+        "gathers-the-table", "The table itself was moved to pick a few of its rows.",
         2, when=lambda o: moved(o, "all-gather") >= o.inputs[0].nbytes or "all-to-all" in o.kinds),
 )  # fmt: skip
 
@@ -95,19 +97,19 @@ QUESTION = Question(
             ((16, 24), (24, 8)), PICKED),
     ),
     hints=(
-        "Read each message for its question. Three of them even name the argument that wants the answer.",
-        "contraction takes out_sharding, merged too (in JAX 0.12 at the price of a gather: reshard there); picked takes it "
-        "in .at[ids].get; for clash and added, jax.reshard one operand so that no axis is used twice.",
-        "clash: make B whole, with P(). added: give B the sharding of A. merged: first let y cut b instead of s, with "
-        "jax.reshard; then the two dimensions merge.",
+        "Read each message as a question. Three of them even name the argument that takes the answer.",
+        "contraction takes out_sharding. merged does too, but in JAX 0.12 that costs a gather: reshard there. picked "
+        "takes it in .at[ids].get. For clash and added, jax.reshard one operand so that no axis is used twice.",
+        "clash: make B whole, with P(). added: give B the sharding of A. merged: first use jax.reshard to let y cut b "
+        "instead of s; then the two dimensions merge.",
     ),
-    explanation="An error of the type system is a question about communication that JAX will not answer for you. "
-                "contraction: where shall the sum lie? Cut into rows only the device's own rows are added. clash: "
-                "which operand gives up its axis? The one that the output can spare; asked by out_sharding alone, "
-                "XLA found the way too, on 2 by 4 with a permute more.\n\nadded: from columns to rows each device needs one "
-                "part of its neighbours' blocks, an all-to-all, where a gather brings everything. merged: the same, before "
-                "the reshape. (jnp.reshape takes out_sharding, too: with JAX 0.10 XLA for CPU finds the all-to-all, with "
-                "0.12 it gathers.) picked: every device finds the rows that it holds, zeros elsewhere, and few numbers are "
-                "added, where the table may be large. In Auto mode all five run as they stand, and you learn the answers "
-                "from the compiled program.",
+    explanation="An error of the type system is a question about communication that JAX does not answer for you. "
+                "contraction: where should the sum lie? If it is cut into rows, each device adds only its own rows. "
+                "clash: which operand gives up its axis? B, because the output does not need that axis there. If you only "
+                "give out_sharding, XLA finds a way too; on a mesh of 2 by 4 it adds a permute.\n\nadded: from columns to "
+                "rows each device needs one part of its neighbours' blocks. That is an all-to-all; a gather brings "
+                "everything. merged: the same all-to-all, before the reshape. (jnp.reshape takes out_sharding as well: "
+                "with JAX 0.10 XLA for CPU finds the all-to-all, with 0.12 it gathers.) picked: every device takes the "
+                "rows that it holds, and zeros for the others. An all-reduce adds these few numbers, however large the "
+                "table is. In Auto mode all five run as they stand, and you learn the answers from the compiled program.",
 )  # fmt: skip

@@ -30,11 +30,12 @@ def cut_sum(other: Spec) -> tuple[Misconception, ...]:
     return (
         AMBIGUOUS,
         WrongCost(
-            "sum-not-cut", "The sum is whole on every device; name x in the dimension that is to be cut.",
+            "sum-not-cut", "The sum is whole on every device. Name x in the dimension that should be cut.",
             1, when=lambda o: right(o, summed_products) and lies(o, ())),
         WrongCost(
-            "cut-the-other-way", "The sum is cut along the other dimension: entries of a spec are dimensions, in "
-            "order.", 1, when=lambda o: right(o, summed_products) and lies(o, other)),
+            "cut-the-other-way",
+            "The sum is cut along the other dimension: the entries of a spec stand for the dimensions, in order.",
+            1, when=lambda o: right(o, summed_products) and lies(o, other)),
         WrongCost(
             "sum-left-open", "Each device still holds its own term: the output is unreduced along x.",
             1, when=lambda o: "x" in o.terms[0]),
@@ -46,7 +47,7 @@ TERMS = (
     AMBIGUOUS,
     WrongCost(
         "sum-already-paid",
-        "The terms are added up already. Nothing has to move as long as the type says who still has to add.",
+        "The terms are added up already. Nothing has to move as long as the type says that the sum is still owed.",
         2, when=lambda o: bool(o.kinds & {"all-reduce", "reduce-scatter"}) and not o.terms[0]),
     GATHERED_TERMS,
 )  # fmt: skip
@@ -54,16 +55,17 @@ LATE = (
     AMBIGUOUS,
     WrongCost(
         "pays-three-times",
-        "More than one sum is added up over the devices, and each moves its bytes. Terms may be added to terms first, "
-        "without communication.",
+        "More than one sum is added up over the devices, and each moves its bytes. Add terms to terms first, which needs "
+        "no communication.",
         2, when=lambda o: right(o, summed_products)
         and moved(o, "all-reduce") >= 2 * summed_products(*o.inputs[:2]).size * 4),
     WrongCost(
         "never-pays",
-        "The sum of the three is still unreduced along x; jax.reshard adds it up.", 2, when=lambda o: "x" in o.terms[0]),
+        "The sum of the three products is still unreduced along x; jax.reshard adds it up.",
+        2, when=lambda o: "x" in o.terms[0]),
     WrongCost(
         "joins-sharded-dimensions",
-        "To put matrices side by side along a dimension that is sharded moves their blocks to other devices.",
+        "Putting matrices side by side along a sharded dimension moves their blocks to other devices.",
         3, when=lambda o: "all-to-all" in o.kinds),
     GATHERED_TERMS,
 )  # fmt: skip
@@ -83,17 +85,17 @@ QUESTION = Question(
                 (WIDE, LINE), points={"V": 0.5, "S": 0.5, "H": 1}, most=1),
     ),
     hints=(
-        "All four of the first are one call of jnp.dot with another out_sharding.",
-        "A spec may carry the axes over which terms are still to be added: P(None, None, unreduced={...}). Terms add to "
+        "The first four functions are one call of jnp.dot each, with different out_shardings.",
+        "A spec may name the axes over which terms are still to be added: P(None, None, unreduced={...}). Terms add to "
         "terms for nothing.",
-        "late: three dots with the unreduced out_sharding, added with +, and then one jax.reshard to P().",
+        "late: write three dots with the unreduced out_sharding, add them with +, and then reshard once to P().",
     ),
-    explanation="The product of columns over x and rows over x is a sum over devices, C[I, K]{U_x}. What the type says "
-                "next is your choice: whole, rows, columns, or left as it is. The last moves nothing, because nobody has "
-                "added: its values are judged by adding the terms. Terms of several products may be added on each "
-                "device, so three products pay for the bytes of one.\n\nA relu and a bias, which do not commute with the "
-                "sum, are refused as long as the sum is owed. On Auto axes there is no such type, and XLA decides when "
-                "it adds: of three all-reduced products that are summed, XLA for TPU sends one sum, XLA for CPU all "
-                "three, in one all-reduce. In exercise 10.4 the same type is what keeps a gradient's all-reduce out of a "
-                "loop.",
+    explanation="If A has its columns over x and B its rows, the product is a sum over devices, C[I, K]{U_x}. What the "
+                "type says next is your choice: whole, cut into rows or columns, or left as it is. The last moves "
+                "nothing, because nobody has added; the check adds the terms to judge its values. Each device can add its "
+                "terms of several products, so three products cost the bytes of one.\n\nA relu and a bias do not commute "
+                "with the sum, so JAX refuses them as long as the sum is owed. On Auto axes there is no such type, and "
+                "XLA decides when it adds. For a sum of three all-reduced products, XLA for TPU sends one sum, and XLA "
+                "for CPU sends all three in one all-reduce. In exercise 10.4 the same type keeps a gradient's all-reduce "
+                "out of a loop.",
 )  # fmt: skip

@@ -13,10 +13,10 @@ from shardlab_judge.question import Question, WrongValues
 WRONG_KINDS = (
     WrongValues(
         "typed-sharded-so-quiet",
-        "The type says where the result lies, not how it came there: nothing in it forbids to gather, compute "
-        "everything everywhere, and slice, and XLA for CPU of JAX 0.10 does.", 1, like=lambda got: not got["fft"]),
+        "The type says where the result lies, not how it got there. It allows a program that gathers all rows, transforms "
+        "them on every device and slices, and XLA for CPU of JAX 0.10 makes one.", 1, like=lambda got: not got["fft"]),
     WrongValues(
-        "all-suspected", "A sort along a dimension that is whole on each device needs nobody else.", 1,
+        "all-suspected", "A sort along a dimension that is whole on each device needs no other device.", 1,
         like=lambda got: any("-" in kind for kind in got["sort"])),
     WrongValues(
         "softmax-stays-at-home", "A softmax divides by a sum over the whole row, and each row lies on several devices.",
@@ -24,29 +24,32 @@ WRONG_KINDS = (
 )  # fmt: skip
 AUDIT = (
     WrongValues(
-        "trusts-the-type", "Types alone cannot say it: that is the mistake to be caught. Look into the compiled text.",
+        "trusts-the-type",
+        "Types alone cannot tell: to rely on them is the mistake that the audit should catch. Look into the compiled "
+        "text.",
         1, like=of.mistaken(types=True)),
     WrongValues(
         "counts-words",
-        "The words also stand in names and in op_name, where they mean nothing; look for the operation, before its "
+        "The words also occur in names and in op_name, where they mean nothing. Look for the operation, just before its "
         "bracket.", 2, like=of.mistaken(words=True)),
     WrongValues(
         "compares-whole-types",
-        "The dtype and the sizes may change without any resharding; compare what stands behind each @.",
+        "The dtype and the sizes may change without any resharding. Compare only what follows each @.",
         2, like=of.mistaken(text=True)),
     WrongValues(
-        "knows-gathers-only", "An all-gather is one way of moving; there are reductions, exchanges and permutes too.",
+        "knows-gathers-only", "An all-gather is one way of moving data. There are also reductions, exchanges and "
+                              "permutes.",
         1, like=of.mistaken(gathers=True)),
     WrongValues(
-        "start-forgotten", "An asynchronous collective is written with -start behind its name, and moves as much.",
+        "start-forgotten", "An asynchronous collective has -start after its name, and moves as much.",
         2, like=of.mistaken(found=lambda hlo: re.search(rf" ({of.KINDS})\(", hlo))),
     WrongValues(
         "tuples-have-blanks",
-        "What stands between the equals sign and the operation may contain blanks: where several arrays come out, it is a "
-        "tuple.", 2, like=of.mistaken(found=lambda hlo: re.search(rf"= \S+ ({of.KINDS})(-start)?\(", hlo))),
+        "There may be blanks between the equals sign and the operation: an operation with several outputs has a tuple "
+        "there.", 2, like=of.mistaken(found=lambda hlo: re.search(rf"= \S+ ({of.KINDS})(-start)?\(", hlo))),
     WrongValues(
         "dimensions-forgotten",
-        "Both types name the same axes, but of different dimensions: from rows to columns is a resharding.",
+        "Both types name the same axes, but for different dimensions. From rows to columns is a resharding.",
         3, like=of.mistaken(anywhere=True)),
 )  # fmt: skip
 
@@ -72,20 +75,20 @@ QUESTION = Question(
         )),
     ),
     hints=(
-        "Two questions, asked of different witnesses: is there a collective in the compiled text? Do the two types shard "
-        "each dimension alike?",
-        "In the text an operation stands between a blank and its bracket; names and op_name do not. In a type, what counts "
-        "stands behind each @, up to the next comma that is not in brackets.",
-        "One search finds them: a blank, one of the kinds, perhaps -start, an opening bracket. Of the types keep what "
-        "remains when dtype and sizes are taken away, and compare.",
+        "Ask two questions of two witnesses. Is there a collective in the compiled text? Do the two types shard each "
+        "dimension alike?",
+        "In the text an operation stands between a blank and its bracket; names and op_name do not. In a type, the axes "
+        "follow each @, up to the next comma that is not in brackets.",
+        "One search finds the collectives: a blank, one of the kinds, perhaps -start, an opening bracket. Take dtype and "
+        "sizes away from the types, and compare what remains.",
     ),
-    explanation="A type is a promise about where the result lies. An FFT along a dimension that is whole on every "
-                "device needs nobody else, and its type says so; yet XLA for CPU, as it comes with JAX 0.10, does "
-                "not split a batch of FFTs, so it gathers all rows, transforms them all on every device, and lets "
-                "each slice out its own. Values, placement and type are right. XLA for TPU splits it and moves "
-                "nothing, with the same types.\n\nA softmax along a sharded dimension communicates by nature, two small "
-                "all-reduces, and its type does not tell either: Explicit mode raises where its rules end, and "
-                "not wherever something moves: along a sharded dimension it refuses a sort, and lets an FFT pass. Only "
-                "the compiled text knows. An audit of ten lines in a test keeps such a surprise from coming back. "
-                "Chapter 13 makes this FFT local, with shard_map.",
+    explanation="A type is a promise about where the result lies. An FFT along a dimension that is whole on every device "
+                "needs no other device, and its type is sharded like its input. Still, XLA for CPU, as it comes with JAX "
+                "0.10, does not split a batch of FFTs, so it gathers all rows, transforms them all on every device, and "
+                "slices. Values, placement and type are right. XLA for TPU splits the batch and moves nothing, with the "
+                "same types.\n\nA softmax along a sharded dimension has to communicate, here by two small all-reduces, "
+                "and its type does not show that either. Explicit mode raises an error where its rules end, and not "
+                "wherever something moves: along a sharded dimension it refuses a sort, and lets an FFT pass. Only the "
+                "compiled text knows. An audit of ten lines in a test keeps such a surprise from coming back. Chapter 13 "
+                "makes this FFT local, with shard_map.",
 )  # fmt: skip

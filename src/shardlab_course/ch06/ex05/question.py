@@ -11,20 +11,21 @@ from shardlens import Axes
 PORTED = (
     WrongProgram(
         "constraint-is-an-assert",
-        "On Explicit axes with_sharding_constraint moves nothing, it compares. To move, use jax.reshard.",
+        "On Explicit axes with_sharding_constraint moves nothing: it compares. To move, use jax.reshard.",
         1, error="acts as an assert"),
     AMBIGUOUS,
     WrongCost(
         "constraint-deleted",
-        "Every device has all rows of the output. So it is where X was never cut, because its constraint was deleted "
-        "with the error, or where the last product is asked to be whole.", 2, when=lambda o: lies(o, ())),
+        "Every device has all rows of the output. Either X was never cut, because its constraint was deleted with the "
+        "error, or the last product is asked to be whole.", 2, when=lambda o: lies(o, ())),
     WrongCost(
         "resharded-at-the-end",
-        "All rows were computed and added up on every device, and cut afterwards: X has to be cut first.",
+        "All rows were computed and added up on every device, and cut afterwards. Cut X first.",
         2, when=lambda o: right(o, of.mlp) and moved(o, "all-reduce") == o.inputs[0].nbytes),
     WrongCost(
         "weights-made-whole",
-        "The weights were brought to every device, and the hidden units are no longer divided. Leave them where they lie.",
+        "The weights were brought to every device, so the hidden units are no longer divided among devices. Leave the "
+        "weights where they lie.",
         2, when=weight_gathered),
     WrongCost(
         "whole-batch-everywhere",
@@ -49,18 +50,18 @@ QUESTION = Question(
                    points={"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, atol=1e-3,
                    tolerance="float32 sums of up to 64 products of sums of 512, in another order"),),
     hints=(
-        "Go through the three constraints in order: which asserts something true, which something false, and which is never "
-        "reached?",
-        "Where the constraint was meant to move data, it becomes jax.reshard. Where it was meant to choose the layout of a "
-        "product, it becomes out_sharding.",
-        "Reshard X to rows over x; keep the middle constraint, which now checks what you know; give the second product "
+        "Go through the three constraints in order. Which one asserts something true, which something false, and which is "
+        "never reached?",
+        "A constraint that was meant to move data becomes jax.reshard. A constraint that was meant to choose the layout "
+        "of a product becomes out_sharding.",
+        "Reshard X to rows over x. Keep the middle constraint, which now checks what you know. Give the second product "
         "out_sharding=P('x', None).",
     ),
-    explanation="On Auto axes with_sharding_constraint tells XLA where a value must lie; on Explicit ones the type "
-                "has decided already, and the same call only compares, with an AssertionError where they differ. The "
-                "first constraint was meant to cut X: jax.reshard does, for nothing, because X was whole. The second "
-                "is true, since rows over x met columns over y, and may stay as a check. The third asked where the "
-                "product should lie, which is now an argument of the product. To delete all three makes the errors "
-                "go away except one, and leaves every device with the whole batch. jax.sharding.auto_axes around the "
-                "old function is right too, and postpones the question.",
+    explanation="On Auto axes with_sharding_constraint tells XLA where a value must lie. On Explicit axes the type has "
+                "decided already, so the same call only compares, and raises an AssertionError where they differ. The "
+                "first constraint was meant to cut X. jax.reshard does that, for nothing, because X was whole. The second "
+                "one is true, because rows over x met columns over y, and may stay as a check. The third one asked where "
+                "the product should lie, which is now an argument of the product.\n\nIf you delete all three, one error "
+                "is left, and every device works on the whole batch. jax.sharding.auto_axes around the old function is "
+                "right too, and leaves the question to XLA.",
 )  # fmt: skip

@@ -7,25 +7,27 @@ from shardlab_course.ch06.shared import AMBIGUOUS, LINE, WIDE, program, weight_g
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 GATHERS_WEIGHTS = WrongCost(
-    "gathers-the-weights", "The weights were brought to every device; what has to be added is one number a unit.",
+    "gathers-the-weights", "The weights were brought to every device, where one number a unit is all that has to be "
+                           "added.",
     2, when=weight_gathered)  # fmt: skip
 AUTO = (GATHERS_WEIGHTS,)
 EXPLICIT = (AMBIGUOUS, GATHERS_WEIGHTS)
 MANUAL = (
     WrongProgram(
-        "left-to-the-compiler", "This one is to be written with jax.shard_map, the sum over devices inside of it.",
+        "left-to-the-compiler", "Write this one with jax.shard_map, and add over devices inside it.",
         1, when=lambda o: not o.manual),
     WrongValues(
-        "terms-returned", "Each device took its own term for the sum. Add terms up over x, before bias and sigmoid.",
+        "terms-returned", "Each device took its own term for the sum. Add the terms over x, before bias and sigmoid.",
         2, local=of.local_layer),
     WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies. A sum over x "
-        "makes x go; and nothing here has to depend on where along y a device is.",
+        "promise-not-proved",
+        "out_specs promises equal copies over an axis over which the type still varies. A sum over x takes x out of the "
+        "type. Nothing here has to depend on a device's place along y.",
         2, error="can't be statically inferred"),
     WrongValues(
         "mean-for-sum",
-        "pmean is the mean of the terms: the sum comes out divided by the number of devices along "
-        "x.", 3, when=of.mean_of_terms),
+        "pmean is the mean of the terms: the sum comes out divided by the number of devices along x.",
+        3, when=of.mean_of_terms),
     WrongValues(
         "bias-added-n-times",
         "The bias is in every device's term, so the sum has it once for each device along x.", 3, when=of.bias_each_time),
@@ -47,16 +49,16 @@ QUESTION = Question(
     ),
     hints=(
         "Write the layer for one device first. Two of the three styles need very little change.",
-        "Explicit: the product asks where its sum should lie. Manual: each device has a piece of x and the same rows of W, "
-        "and makes a term.",
+        "Explicit: the product asks where its sum should lie. Manual: each device has a piece of x and the same rows of "
+        "W, and makes one term.",
         "Manual: psum(x @ W, 'x'), then add the bias, then the sigmoid, with in_specs P('x'), P('x', None), P() and "
         "out_specs P().",
     ),
-    explanation="All three compile to the same all-reduce of one number a unit, so to the machine they are one program. To "
-                "you they are not. Auto is the program for one device; where x and W lie is said outside, and what moves is "
-                "found out afterwards. Explicit is the same line with the one decision in it. Manual says everything: "
-                "pieces in, terms, their sum, bias and sigmoid after it.\n\nEach way has its own mistakes. Where things lie "
-                "cannot make Auto wrong; it can only change what it costs. Explicit refuses what its rules do not decide. "
-                "Manual trusts your order: with the bias inside of the sum it is added once for each device along x, and a "
-                "sigmoid before the sum is another function, and neither is an error.",
+    explanation="All three compile to the same all-reduce of one number a unit, so for the machine they are one program. "
+                "For you they differ. Auto is the program for one device: you say outside where x and W lie, and find out "
+                "afterwards what moves. Explicit is the same line with the one decision in it. Manual says everything: "
+                "pieces come in, each device makes a term, the terms are added, then come bias and sigmoid.\n\nEach style "
+                "has its own mistakes. Where arrays lie cannot make Auto wrong; it can only change the cost. Explicit "
+                "refuses what its rules do not decide. Manual trusts your order. With the bias inside the sum it is added "
+                "once for each device along x, and a sigmoid before the sum is another function. Neither is an error.",
 )  # fmt: skip

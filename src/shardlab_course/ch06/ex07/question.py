@@ -13,31 +13,33 @@ from shardlens import Axes
 COPIES = (
     WrongValues(
         "published-claim",
-        "So the published text says. P('x') cuts into as many parts as x has devices, 2; along y all four hold the same.",
+        "That is what the published text says. But P('x') cuts into as many parts as x has devices, 2, and all four "
+        "devices along y hold the same part.",
         1, like=1),
     WrongValues(
-        "before-not-after", "That was before: the sum comes out over y, 4 parts, with a copy along x.", 1, like=2),
+        "before-not-after",
+        "That was so before: the sum comes out over y, in 4 parts, with a copy for each place along x.", 1, like=2),
     WrongValues("parts-not-copies", "All eight hold something, but not all hold the same.", 1, like=8),
 )  # fmt: skip
 FULLY = (
     WrongValues(
         "rows-added-up-each",
-        "axis=0 is the dimension that the sum takes away: the rows are added to each other, and the columns stay.",
+        "axis=0 is the dimension that the sum takes away: rows are added to each other, and the columns stay.",
         1, like=lambda x: x.sum(axis=1), when=lambda o: products.shape(o) == o.inputs[0].shape[:1]),
     WrongProgram(
-        "two-entries", "The sum has one dimension, so its spec has one entry: both axes go into it, as a tuple.",
+        "two-entries", "The sum has one dimension, so its spec has one entry. Both axes go into this entry, as a tuple.",
         2, error=r"\(1, P\('\w', '\w'\)\)|\(2\) must be equal to aval's ndim \(1\)"),  # JAX 0.10 says it, or 0.12
     WrongCost(
         "published-answer",
-        "P('x') is the published answer: it cuts over x only, so along y all devices hold the same, and it moves the "
-        "blocks besides.", 1, when=lambda o: lies(o, ("x",))),
+        "P('x') is the published answer. It cuts over x only, so all devices along y hold the same, and it also moves the "
+        "blocks.", 1, when=lambda o: lies(o, ("x",))),
     WrongCost(
-        "as-the-sum-leaves-it", "The sum lies over y, and the devices along x hold copies of it. Cut further.",
+        "as-the-sum-leaves-it", "The sum lies over y, and the devices along x hold copies of it. Cut it further.",
         1, when=lambda o: lies(o, ("y",)) and not any(o.terms)),
     WrongCost(
         "other-order",
-        "Each element has one device, but often not one that held it after the sum: blocks have to be sent. Let y stay "
-        "the slower of the two.", 2, when=lambda o: lies(o, (("x", "y"),)) and right(o, of.column_sums)),
+        "Each element has one device, but often not one that held it after the sum, so blocks have to be sent. Let y stay "
+        "the slower of the two axes.", 2, when=lambda o: lies(o, (("x", "y"),)) and right(o, of.column_sums)),
     WrongCost(
         "made-whole", "The sum lies whole on every device, or did on the way.",
         1, when=lambda o: products.shape(o) == o.inputs[0].shape[1:] and (
@@ -48,24 +50,24 @@ FULLY = (
         2, when=lambda o: "all-to-all" in o.kinds),
     WrongProgram(
         "constraint-is-an-assert",
-        "On Explicit axes with_sharding_constraint moves nothing: it compares the spec with the type, and with no mesh set "
-        "it refuses any that names an axis. To move, use jax.reshard.", 1,
+        "On Explicit axes with_sharding_constraint moves nothing: it compares the spec with the type. If no mesh is set, "
+        "it refuses every spec that names an axis. To move, use jax.reshard.", 1,
         error="acts as an assert|can only refer to Auto axes"),
 )  # fmt: skip
 
 MECHANISM = why(
-    "What does a spec say of a mesh axis that it does not name?",
-    a="That nothing is cut over it: devices along it hold the same.",
+    "What does a spec say about a mesh axis that it does not name?",
+    a="Nothing is cut over that axis: all devices along it hold the same.",
     b=Believed(
-        "Nothing: JAX spreads the array over it as well, if that divides.",
+        "Nothing: JAX spreads the array over that axis too, if it divides the array.",
         "rest-is-spread",
-        "The picture shows the same elements on several devices: over an axis that is not named JAX spreads nothing.",
+        "The picture shows the same elements on several devices. JAX spreads nothing over an axis that the spec does not "
+        "name.",
     ),
     c=Believed(
-        "That all stays as it was: what lay over that axis still does.",
+        "Everything stays as it was: what was cut over that axis still is.",
         "axis-keeps-its-cut",
-        "The sum lay over y, and in the picture devices along y hold the same: a spec is all there is, "
-        "what was before is gone.",
+        "The sum lay over y, and in the picture devices along y hold the same. A spec replaces whatever was there before.",
     ),
 )
 
@@ -83,16 +85,17 @@ QUESTION = Question(
         program("fully_sharded", of.column_sums, sum_case, ((16, 24), (24, 40)), FULLY),
     ),
     hints=(
-        "Count: into how many parts does P('x') cut on this mesh? Each part needs devices, and there are eight.",
-        "One dimension can be cut by two axes: P(('a', 'b')). Which of the two orders leaves each part on a device that "
-        "holds it already?",
+        "Count: into how many parts does P('x') cut on this mesh? There are eight devices, and each part lies on some of "
+        "them.",
+        "One dimension can be cut by two axes: P(('a', 'b')). With which of the two orders does each part lie on a device "
+        "that already holds it?",
         "After the sum the device at (x, y) holds block y. Cut each block further over x: the slower axis is y.",
     ),
-    explanation="A spec that names one axis cuts into as many parts as that axis has devices, and all others hold "
-                "copies: on 2 by 4, P('x') leaves four copies of each element, where the sum, cut over y, had left two. "
-                "It moves data as well.\n\nA one-dimensional array is spread over all eight by both axes in one entry. "
-                "With y slower, every device keeps a part of what it holds, and nothing moves after the sum; with x "
-                "slower, the blocks change places first. Whoever writes psum_scatter in shard_map halves even the sum, "
-                "as XLA for CPU compiles it (chapter 8 has the exception). That this was overlooked in print shows how "
-                "little a spec alone tells: look at the picture.",
+    explanation="A spec that names one axis cuts into as many parts as that axis has devices, and all other devices hold "
+                "copies. On 2 by 4, P('x') leaves four copies of each element, where the sum, cut over y, had left two. "
+                "It moves data as well.\n\nWith both axes in one entry, a one-dimensional array is spread over all eight "
+                "devices. If y is the slower axis, every device keeps a part of what it holds, and nothing moves after "
+                "the sum. If x is the slower one, blocks change places first. With psum_scatter in shard_map even the sum "
+                "costs half, as XLA for CPU compiles it (chapter 8 has the exception). That nobody saw this in print "
+                "shows how little a spec alone tells: look at the picture.",
 )  # fmt: skip

@@ -14,24 +14,25 @@ from shardlab_judge.question import Question, WrongValues
 EMULATE = (
     WrongValues(
         "unmentioned-axis-sums",
-        "An axis that out_spec leaves out says that all copies are equal, and one is taken. Nothing is added up.", 1,
+        "If out_spec omits an axis, it says that all copies along it are equal, and one is taken. Nothing is added up.", 1,
         like=functools.partial(of.emulated, copy="sum")),
     WrongValues(
         "last-copy-taken",
-        "Of several copies the last one was taken. Where they are not equal, the answer is that of coordinate 0.", 2,
+        "Of several copies you took the last one. Where they are not equal, take that of coordinate 0.", 2,
         like=functools.partial(of.emulated, copy="last")),
     WrongValues(
         "axis-order-free", "In an entry with two axes the first is the slow one, on the way in and on the way out.", 2,
         like=functools.partial(of.emulated, slowest="last")),
     WrongValues(
         "body-sees-everything",
-        "The body was given the whole arrays. It sees one block of each, once for every device.", 1, like=of.whole),
+        "The body was given the whole arrays. It should see one block of each, once for every device.", 1, like=of.whole),
     WrongValues(
         "blocks-not-joined",
         "The devices' results were returned as a list. out_spec says how they become one array.", 1, like=of.listed),
     WrongValues(
         "out-spec-ignored",
-        "The results of all devices were set one below another. out_spec says along which dimension, if at all.", 2,
+        "The results of all devices were set one below another. out_spec says along which dimension to join them, if at "
+        "all.", 2,
         like=functools.partial(of.listed, join=lambda made: np.concatenate(made))),
 )  # fmt: skip
 
@@ -56,18 +57,17 @@ QUESTION = Question(
                   misconceptions=EMULATE),
     ),
     hints=(
-        "Three steps for each device: cut its block out of every array, run the body on the blocks, put what it returns "
-        "in its place. Only then the next device.",
-        "A dimension of the output has as many parts as the axes of its entry have devices together. Devices that "
-        "differ only in axes that out_spec leaves out write to the same place.",
-        "itertools.product over the axes gives coordinates. block_of(entry, ...) says which block, on the way in and "
-        "out. Go backwards, so that the first device writes last.",
+        "There are three steps for each device: cut its block out of every array, run the body on the blocks, and put "
+        "what it returns in its place. Then take the next device.",
+        "A dimension of the output has as many parts as the axes of its entry have devices together. Devices that differ "
+        "only in axes that out_spec omits write to the same place.",
+        "itertools.product over the axes gives coordinates. block_of(entry, ...) says which block, on the way in and out. "
+        "Go through the devices backwards, so that the first one writes last.",
     ),
-    explanation="Without collectives that is all there is to shard_map: cut, apply, put together. in_specs cut, and an "
-                "axis they leave out makes copies. out_specs put together, and an axis they leave out says that the "
-                "copies are equal. Your emulator does not ask whether they are, and takes the first; jax.shard_map looks "
-                "at types and refuses what it cannot prove. Nothing ties the two specs together: the output's shape "
-                "follows from the block that the body returns and from out_specs alone. The grader's oracle shares no "
-                "line with yours. It gets the slices from the index maps of shardings, and it agrees with "
-                "jax.shard_map.",
+    explanation="Without collectives shard_map is no more than this: cut, apply, put together. in_specs cut, and an axis "
+                "they omit makes copies. out_specs put together, and an axis they omit says that the copies are equal. "
+                "Your emulator does not ask whether they are, and takes the first. jax.shard_map looks at types and "
+                "refuses what it cannot prove. Nothing ties the two specs together: the output's shape follows from the "
+                "returned block and out_specs alone. The grader's oracle shares no line with yours. It gets the slices "
+                "from the index maps of shardings, and it agrees with jax.shard_map.",
 )  # fmt: skip

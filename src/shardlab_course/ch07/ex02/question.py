@@ -10,30 +10,32 @@ from shardlab_judge.question import Question, WrongValues
 WRONG_SHAPES = (
     WrongValues(
         "out-specs-sums",
-        "Leaving y out of out_specs adds nothing up. It promises that devices along y agree; in F they do not, and JAX "
-        "says so.", 1, like=lambda got: got["F"] == [8]),
+        "If out_specs omit y, nothing is added up. They promise that devices along y agree. In F these do not agree, and "
+        "JAX says so.", 1, like=lambda got: got["F"] == [8]),
     WrongValues(
-        "scalar-concatenated", "A scalar has no dimension along which blocks could be put side by side: H is refused.", 1,
+        "scalar-concatenated",
+        "A scalar has no dimension along which blocks could be put side by side, so H is refused.", 1,
         like=lambda got: got["H"] != "error"),
     WrongValues(
         "copies-are-one",
-        "Named in out_specs, an axis puts blocks side by side, equal ones too: C has its rows four times.", 1,
+        "An axis that out_specs name puts blocks side by side, even equal ones. So C has its rows four times.", 1,
         like=lambda got: got["C"] == [8, 12]),
     WrongValues(
         "specs-cancel",
-        "Out specs do not undo in specs. Take the block's shape after the body, and multiply by the axes that out_specs "
-        "names.", 2, like=lambda got: got["B"] == [8, 12] or got["D"] == [8, 12]),
+        "out_specs do not undo in_specs. Take the shape of the returned block, and multiply it by the sizes of the axes "
+        "that out_specs name.", 2, like=lambda got: got["B"] == [8, 12] or got["D"] == [8, 12]),
     WrongValues(
-        "sums-out-the-rows", "In G each device has 2 rows left, and x, named in out_specs, makes 8 of them.", 2,
+        "sums-out-the-rows", "In G each device has 2 rows left. out_specs name x, which makes 8 of them.", 2,
         like=lambda got: got["G"] == [2]),
 )  # fmt: skip
 VALUES = (
     WrongValues(
         "out-specs-sums",
-        "With P() on both sides every device returns its copy, and one of the copies is the output: nothing is added.", 1,
+        "With P() on both sides every device returns its copy, and the output is one of the copies: nothing is added.", 1,
         like=lambda got: got["a"] in ([8, 16], [4, 8], [2, 4])),
     WrongValues(
-        "sum-of-copies-is-one", "A psum adds what each device has, and four equal copies add up to four times the value.", 2,
+        "sum-of-copies-is-one",
+        "A psum adds what each device has, and four equal copies add up to four times the value.", 2,
         like=lambda got: got["c"] == [1, 2]),
     WrongValues(
         "all-devices-counted", "psum over x adds along x only: 4 devices, not 8.", 2, like=lambda got: got["c"] == [8, 16]),
@@ -54,16 +56,16 @@ QUESTION = Question(
     hints=(
         "Forget the global array for a moment. Which shape has one block, before and after the body? Only then look at "
         "out_specs.",
-        "Each dimension of the returned block is multiplied by the sizes of the axes that out_specs names for it. An "
-        "axis that is named nowhere multiplies nothing, and adds nothing.",
-        "Two are refused: one returns a scalar and names an axis; in the other, devices along y hold other sums, and "
-        "out_specs says that they agree.",
+        "Each dimension of the returned block is multiplied by the sizes of the axes that out_specs name for it. An axis "
+        "that they do not name multiplies nothing, and adds nothing.",
+        "Two are refused. One returns a scalar and names an axis. In the other, devices along y hold different sums, and "
+        "out_specs say that they agree.",
     ),
-    explanation="Out specs put blocks side by side; they never add. B: blocks of [2, 12] side by side along x in dimension "
-                "1 make [2, 48]. C: every device has all of z, and x, named in out_specs, repeats it four times. D and E: "
-                "other specs on the way out than on the way in are fine.\n\nIn F a device along y has the sum of half a "
-                "row; nobody added the halves, and the type f32[2]{V:(x,y)} says so. G adds them. H has no dimension to put "
-                "side by side: return shape (1,) instead. a, b and c are the same two numbers on every device: copies that "
-                "are taken once, repeated, or added four times over, because psum does not ask whether what it adds are "
-                "copies.",
+    explanation="out_specs put blocks side by side; they never add. B: blocks of [2, 12] side by side along x in "
+                "dimension 1 make [2, 48]. C: every device has all of z, and out_specs name x, which repeats z four "
+                "times. D and E: the specs on the way out may differ from those on the way in.\n\nIn F a device has the "
+                "sum of half a row. Nobody added the halves, and the type f32[2]{V:(x,y)} says so. G adds them. H has no "
+                "dimension to put side by side: return shape (1,) instead. In a, b and c every device has the same two "
+                "numbers. These copies are taken once, repeated, or added four times over, because psum does not ask "
+                "whether it adds copies.",
 )  # fmt: skip

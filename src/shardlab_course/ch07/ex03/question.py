@@ -13,37 +13,36 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 CHECKED = (
     WrongValues(
         "lie-not-noticed",
-        "The block varies over x, its type says so, and out_specs denies it: that is refused, whatever the values "
-        "are.", 1,
+        "The block's type says that it varies over x, and out_specs deny it. JAX refuses that, whatever the values are.", 1,
         like=lambda got: got != "ValueError"),
 )  # fmt: skip
 UNCHECKED = (
     WrongValues(
         "gathered-for-you",
-        "Nothing brings blocks together: what comes out has the shape of one block.", 1, like=lambda got: len(got) == 16),
+        "Nothing brings the blocks together: the output has the shape of one block.", 1, like=lambda got: len(got) == 16),
     WrongValues(
-        "last-shard-shown", "Of the eight that differ, the first device's block is what NumPy is given.", 1,
+        "last-shard-shown", "The eight blocks differ, and NumPy gets the first device's.", 1,
         like=[14.0, 15.0]),
-    WrongValues("out-specs-sums", "out_specs adds nothing up.", 1, like=[56.0, 64.0]),
+    WrongValues("out-specs-sums", "out_specs add nothing up.", 1, like=[56.0, 64.0]),
 )  # fmt: skip
 HOLDERS = (
     WrongValues(
         "believes-the-sharding",
-        "The sharding says that all eight hold the same. It repeats what out_specs claimed; nobody looked.", 2, like=8),
+        "The sharding says that all eight hold the same. It only repeats what out_specs claimed; nobody looked.", 2, like=8),
 )  # fmt: skip
 HONEST = (
     PROMISE, LEFT,
     WrongValues(
         "first-shard-only",
-        "The output has the shape of one block: with the check off, each device returned its own, and the first one's is "
-        "shown.", 1, when=of.own_blocks),
+        "The output has the shape of one block. With the check off, each device returned its own block, and the first one "
+        "is shown.", 1, when=of.own_blocks),
     WrongCost(
         "blocks-repeated",
-        "Each device returned the whole vector, and out_specs set these side by side; with P() one copy is taken.", 1,
+        "Each device returned the whole vector, and out_specs set these copies side by side. With P() one copy is taken.", 1,
         when=lambda o: each(o, lambda d: o.inputs[0]) and shape(o) != o.inputs[0].shape),
     WrongCost(
         "sums-padded-blocks",
-        "Blocks were padded to full length, and reduced: an all-reduce costs twice a gather.", 2,
+        "Blocks were padded to full length and then added up. The price of an all-reduce is twice that of a gather.", 2,
         when=lambda o: same(o, o.inputs[0]) and o.kinds == {"all-reduce"}),
 )  # fmt: skip
 
@@ -52,14 +51,14 @@ MECHANISM = why(
     a=Believed(
         "It makes one array of the blocks: it puts them together, or adds them up.",
         "out-specs-act",
-        "What came out is as long as one block and has the numbers of the first: nothing was put "
-        "together, and nothing added.",
+        "The output is as long as one block and has the numbers of the first one. Nothing was put together, and nothing "
+        "was added.",
     ),
     b="It claims that all devices hold the same, and nobody compares.",
     c=Believed(
         "It gives the first block to all devices.",
         "first-is-copied",
-        "The picture marks the devices that hold another block: nothing was given to them.",
+        "The picture marks the devices that hold another block. Nobody gave them the first one.",
     ),
 )
 
@@ -75,17 +74,18 @@ QUESTION = Question(
                     cases=(of.vector_case(LINE, 16), of.vector_case(WIDE, 40)), draw=drawing(of.vector_case, MESHES, 8)),
     ),
     hints=(
-        "The body returns its block. Which shape has that? What does P() say about the eight blocks, and is it true?",
-        "An array with sharding P() is read from one device: all the others are said to hold the same.",
+        "The body returns its block. What shape does the block have? What does P() say about the eight blocks, and is it "
+        "true?",
+        "NumPy reads an array with sharding P() from one device, because all the others are said to hold the same.",
         "jax.lax.all_gather(block, 'x', tiled=True, to='invarying') brings the blocks together, and its type says that "
-        "everybody holds the same.",
+        "every device holds the same.",
     ),
     explanation="The block's type is f32[2]{V:x}: it may vary over x. out_specs=P() says that it does not, so JAX "
-                "refuses, whatever the values are: under jit while it traces, without jit when the body has run.\n\n"
-                "With check_vma=False the types are not kept, and the program runs: each device returns its own "
-                "block, the array gets the shape of one block and a sharding that claims eight equal copies. NumPy "
-                "reads the first, [0, 1]. That is true on one device of eight. No error, no warning, and the next "
+                "refuses, whatever the values are: under jit while it traces, without jit when the body has run.\n\nWith "
+                "check_vma=False JAX does not keep these types, and the program runs. Each device returns its own block. "
+                "The array gets the shape of one block and a sharding that claims eight equal copies. NumPy reads the "
+                "first one, [0, 1], which is on one device of eight. There is no error and no warning, and the next "
                 "computation goes on with eight different arrays under one name. The honest program gathers. "
-                "to='invarying' is no switch to silence a check: an all-gather does give everybody the same, and "
-                "this puts it into the type.",
+                "to='invarying' is no switch to silence a check: an all-gather does give every device the same, and this "
+                "puts it into the type.",
 )  # fmt: skip

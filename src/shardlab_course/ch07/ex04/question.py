@@ -16,75 +16,75 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 NORMALIZE = (
     WrongValues(
         "pmean-is-mean",
-        "pmean takes the mean over devices, element by element; the mean over a device's own columns is still to be taken.",
+        "pmean takes the mean over devices, element by element. The mean over a device's own columns is still missing.",
         1, when=lambda o: same(o, of.across_devices(o.inputs[0], dict(o.case.axes)["y"]))),
     WrongValues(
         "blocks-apart",
         "Each device normalized its own columns only; nothing crossed devices.", 1, local=lambda at, x: of.normalized(x)),
     WrongValues(
-        "rows-and-devices-mixed", "The mean was taken over other rows too, which lie along x. A row lies along y.", 2,
+        "rows-and-devices-mixed", "The mean was also taken over other rows, which lie along x. A row lies along y.", 2,
         when=of.mixed_rows),
     WrongValues(
-        "columns-reduced", "The mean over dimension 0 mixes the rows of a block; the columns of a row are dimension 1.", 2,
+        "columns-reduced", "The mean over dimension 0 mixes the rows of a block. The columns of a row are dimension 1.", 2,
         when=of.by_columns),
     WrongValues(
         "mean-of-spreads",
-        "The standard deviation of a row is not the mean of its blocks' standard deviations: average the squared "
+        "The standard deviation of a row is not the mean of its blocks' standard deviations. Average the squared "
         "deviations from the row's mean, and take the root once.", 2, when=of.mean_of_spreads),
     WrongValues(
-        "own-mean", "Each device subtracted the mean of its own columns; a row has one mean, that of all its columns.", 2,
+        "own-mean", "Each device subtracted the mean of its own columns. A row has one mean, that of all its columns.", 2,
         when=of.own_mean),
     WrongValues(
         "sum-of-means",
-        "psum of the blocks' means is as many times too large as devices share a row; pmean divides by their number.", 2,
+        "psum of the blocks' means is too large, by as many times as devices share a row; pmean divides by their number.", 2,
         when=of.sums_as_means),
     WrongValues(
         "sum-of-means",
-        "psum of the blocks' mean squares is as many times too large as devices share a row; pmean divides by their "
+        "psum of the blocks' mean squares is too large, by as many times as devices share a row; pmean divides by their "
         "number.", 2,
         when=lambda o: of.normalized_by(o, lambda blocks, n: np.sqrt(n) * blocks.std((1, 2)))),
     WrongValues(
         "mean-of-variances",
-        "The variance of a row is not the mean of its blocks' own variances: what the blocks' means differ by is "
-        "missing. Square deviations from the mean of the row.", 2,
+        "The variance of a row is not the mean of its blocks' own variances: the differences between the blocks' means "
+        "are missing. Square deviations from the mean of the row.", 2,
         when=lambda o: of.normalized_by(o, lambda blocks, n: np.sqrt(blocks.var(2).mean(1)))),
     WrongValues(
-        "variance-not-rooted", "Divided by the variance: the standard deviation is its root.", 1,
+        "variance-not-rooted", "The rows were divided by the variance. The standard deviation is its root.", 1,
         when=lambda o: of.normalized_by(o, lambda blocks, n: blocks.var((1, 2)))),
     WrongValues(
-        "not-divided", "The mean is taken away, and nothing is divided: the standard deviation is to be 1.", 1,
+        "not-divided", "The mean was subtracted, and nothing was divided. The standard deviation should be 1.", 1,
         when=lambda o: of.normalized_by(o, lambda blocks, n: np.ones(len(blocks)))),
     WrongValues(
         "one-degree-less", "NumPy's x.std() divides by the number of entries, and not by one less.", 1,
         when=lambda o: of.normalized_by(o, lambda blocks, n: blocks.reshape(len(blocks), -1).std(1, ddof=1))),
     LEFT, GATHERS, PARTS,
     WrongCost(
-        "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number a row first.", 2,
+        "whole-blocks-summed", "Whole blocks were sent. Reduce the block to one number a row first.", 2,
         when=whole_blocks),
 )  # fmt: skip
 TEST = (
     WrongValues(
         "moments-prove-nothing",
-        "A test of mean 0 and standard deviation 1 passes wrong arrays too: plus and minus ones have both. Compare with "
-        "what should have come out.", 3, like=of.moments),
+        "A test of mean 0 and standard deviation 1 accepts wrong arrays too: plus and minus ones have both. Compare with "
+        "the right answer.", 3, like=of.moments),
     WrongValues(
         "moments-of-rows-prove-nothing",
-        "Rows with mean 0 and standard deviation 1 can be other rows than those of x. Compare with what should have come "
-        "out.", 3, like=functools.partial(of.moments, axis=1)),
+        "Rows with mean 0 and standard deviation 1 can be other rows than those of x. Compare with the right answer.",
+        3, like=functools.partial(of.moments, axis=1)),
     WrongValues(
-        "exactly-equal", "All right answers are refused. Look at one: x and y are lists of lists, its last digits differ "
-        "from NumPy's, so allow a small difference, and the standard deviation is that of each row, as NumPy's std gives "
-        "it.", 3,
+        "exactly-equal",
+        "It refuses all right answers. x and y are lists of lists, and the last digits of y differ from NumPy's, so allow "
+        "a small difference. The standard deviation is that of each row, as NumPy's std gives it.", 3,
         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
     WrongValues(
-        "first-row-compared", "The first row is right, and another one may be wrong. Compare all of it.", 3,
+        "first-row-compared", "It compares the first row only, and another row may be wrong. Compare all of them.", 3,
         like=lambda x, y: of.is_normalized(x[:1], y[:1])),
     WrongValues("believes-everything", "It accepts every array.", 3, like=lambda x, y: True),
     WrongValues(
-        "differences-with-their-sign", "Entries that are too large pass: compare absolute differences.", 3,
+        "differences-with-their-sign", "Entries that are too large pass. Compare absolute differences.", 3,
         like=of.not_below),
     WrongValues(
-        "differences-with-their-sign", "Entries that are too small pass: compare absolute differences.", 3,
+        "differences-with-their-sign", "Entries that are too small pass. Compare absolute differences.", 3,
         like=functools.partial(of.not_below, sign=-1)),
 )  # fmt: skip
 
@@ -100,18 +100,18 @@ QUESTION = Question(
                   misconceptions=TEST),
     ),
     hints=(
-        "Take one row with 4 numbers on 2 devices, and do by hand what the given body does. Over how many numbers is "
-        "each of its means taken?",
-        "The mean over a row is the mean over devices of the mean over each device's columns, because all have equally "
-        "many. keepdims=True keeps the shapes simple.",
-        "Body: the block's mean over dimension 1, then pmean over y; the same for squared deviations. Test: compute the "
-        "right answer with NumPy and compare with np.allclose.",
+        "Take one row with 4 numbers on 2 devices, and do by hand what the given body does. Over how many numbers is each "
+        "of its means taken?",
+        "The mean over a row is the mean over devices of the mean over each device's columns, because all devices have "
+        "equally many. keepdims=True keeps the shapes simple.",
+        "Body: take the block's mean over dimension 1, then pmean over y; do the same for squared deviations. Test: "
+        "compute the right answer with NumPy and compare with np.allclose.",
     ),
-    explanation="pmean of an array is taken over devices, element by element, and leaves an array of the block's size: "
-                "what is subtracted is the mean of 2 numbers, not of a row. With two devices every deviation is plus or "
-                "minus the same number, so everything becomes plus or minus one, whose mean is 0 and whose standard "
-                "deviation is 1. That is how such a test passed in a published notebook. A test of properties proves "
-                "nothing that the wrong answers share. Compare with an independent, slow, obvious answer, and on data "
-                "where the mistakes that you can think of show. Reduced first, one number a row crosses devices, "
-                "instead of a block.",
+    explanation="pmean of an array is taken over devices, element by element, and leaves an array of the block's size. So "
+                "the body subtracts the mean of 2 numbers, not of a row. With two devices every deviation is plus or "
+                "minus the same number, so everything becomes plus or minus one. The mean of these is 0 and their "
+                "standard deviation is 1, so the test in the published notebook passed.\n\nA test of properties proves "
+                "nothing if the wrong answers have these properties too. Compare with an independent, slow, obvious "
+                "answer, on data that show the mistakes you can think of. If a block is reduced first, one number a row "
+                "crosses devices, instead of a block.",
 )  # fmt: skip

@@ -12,30 +12,34 @@ MASKED = (
     PROMISE, LEFT,
     WrongValues(
         "mean-of-means",
-        "Means were put together, which gives every device, or sentence, the same weight, however few words it has. Add "
-        "sums and counts up first, then divide once.", 1, when=of.mean_of_means),
+        "You averaged means, so every device, or every sentence, has the same weight, however few words it has. Add up "
+        "sums and counts first, then divide once.", 1, when=of.mean_of_means),
     WrongValues(
-        "padding-counted", "All entries were averaged, behind the end of the sentences too.", 1,
+        "padding-counted", "All entries were averaged, including the padding after the sentences.", 1,
         like=lambda losses, lengths: losses.mean()),
     WrongValues(
-        "padding-as-zeros", "The padding is zero in the sum, and still counted in the denominator.", 1,
+        "padding-as-zeros", "The padding is zero in the sum, but it is still counted in the denominator.", 1,
         like=lambda losses, lengths: of.masked_mean(losses, lengths) * lengths.sum() / losses.size),
     WrongValues(
         "each-device-its-own",
-        "Each device returned the mean of its own sentences: sums, and counts, are to be added up over devices.", 1,
+        "Each device returned the mean of its own sentences. Add sums, and counts, over devices.", 1,
         local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),
     WrongValues(
-        "psum-and-pmean", "The mean is as many times too large or too small as x has devices: one of the two sums is a "
-        "pmean, say, and the other a psum.", 2, when=lambda o: of.scaled(o, of.masked_mean)),
+        "psum-and-pmean",
+        "The mean is too large or too small, by as many times as x has devices. Perhaps one of the two sums is a pmean, "
+        "and the other a psum.", 2, when=lambda o: of.scaled(o, of.masked_mean)),
     WrongValues(
-        "own-words-counted", "The losses of all devices were added, and divided by the words of one: count over all too.", 2,
+        "own-words-counted",
+        "The losses of all devices were added, and divided by the words of one. Count over all devices too.", 2,
         when=of.own_counts),
     WrongValues(
-        "nothing-by-nothing", "A device without a word divides zero by zero, and whatever that is added to is no number "
-        "either. Add up first; divide once, at the end.", 2, when=lambda o: not finite(o)),
+        "nothing-by-nothing",
+        "A device without a word divides zero by zero. That is no number, and neither is a sum that contains it. Add up "
+        "first; divide once, at the end.", 2, when=lambda o: not finite(o)),
     WrongValues(
-        "nothing-counts-as-one", "max(count, 1) stands before the sum over devices, so a device without a word counts as "
-        "one. Add the counts first.", 2, when=of.nothing_as_one),
+        "nothing-counts-as-one",
+        "max(count, 1) stands before the sum over devices, so a device without a word counts as one. Add the counts "
+        "first.", 2, when=of.nothing_as_one),
     WrongValues(
         "last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
         when=of.last_word_too),
@@ -54,12 +58,12 @@ QUESTION = Question(
         "Two devices, one with 1 word of loss 10, one with 9 words of loss 2. What is the mean over the 10 words? What "
         "is the mean of the means?",
         "A mean is a quotient of two sums. Which two numbers does each device contribute?",
-        "keep = jnp.arange(width) < lengths[:, None]. Sum jnp.where(keep, losses, 0) and keep, psum both over x, and "
-        "divide after that.",
+        "keep = jnp.arange(width) < lengths[:, None]. Sum jnp.where(keep, losses, 0) and keep, psum both over x, and then "
+        "divide.",
     ),
-    explanation="A mean is a sum divided by a count, and both run over devices. Divided too early, each device's mean "
-                "gets the same weight, whether it stands for 9 words or for 1; with sentences of unequal length that is "
-                "wrong, and wrong by an amount that changes from batch to batch. pmean is right, whatever the numbers, only "
-                "where all devices have equally many terms. The price is two numbers a device, 16 bytes as this course "
-                "counts all-reduces, whatever the batch.",
+    explanation="A mean is a sum divided by a count, and both run over devices. If each device divides first, every "
+                "device's mean gets the same weight, whether it stands for 9 words or for 1. With sentences of unequal "
+                "length that is wrong, by an amount that changes from batch to batch. pmean is right for all numbers only "
+                "if all devices have equally many terms. The right program sends two numbers a device, whatever the "
+                "batch. Its price is 16 bytes, because this course counts an all-reduce twice.",
 )  # fmt: skip

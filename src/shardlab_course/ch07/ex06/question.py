@@ -24,36 +24,41 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 OVERFLOW = WrongValues(
     "no-maximum-subtracted",
-    "Some value is no number: float32 holds neither exp(100) nor exp(-200). Subtract the maximum of the row first, the "
+    "Some value is no number: float32 holds neither exp(100) nor exp(-200). First subtract the maximum of the row, the "
     "same on all devices.", 2,
     when=lambda o: not finite(o))  # fmt: skip
 PART_OF_ROW = WrongValues(
-    "part-of-the-row-summed", "The maximum is right, but the sum is not that of the whole row, and far below the maximum it "
-    "is zero. Add up the block's columns, then psum over x; divide, or take the logarithm, after that.", 2,
+    "part-of-the-row-summed",
+    "The maximum is right, but the sum is not that of the whole row, and far below the maximum it is zero. Add up the "
+    "block's columns, then psum over x. Then divide, or take the logarithm.", 2,
     when=of.sums_a_part)  # fmt: skip
 ONE_MAXIMUM = WrongValues(
-    "one-maximum-for-all-rows", "The largest logit of all rows was subtracted. In a row that lies far below it every "
-    "exponential is zero: subtract the maximum of the row.", 2,
+    "one-maximum-for-all-rows",
+    "The largest logit of all rows was subtracted. In a row that lies far below it every exponential is zero. Subtract "
+    "the maximum of each row.", 2,
     when=lambda o: of.overflows(o, of.one_maximum))  # fmt: skip
 MEAN = WrongValues(
-    "mean-for-maximum", "What was subtracted from a row, such as its mean, lies so far below some logit that the "
-    "exponential of the difference is too large for float32. Above the maximum there is none.", 2,
+    "mean-for-maximum",
+    "You subtracted something from the row, such as its mean, that lies far below some logit. The exponential of that "
+    "difference is too large for float32. No logit lies above the maximum.", 2,
     when=lambda o: of.overflows(o, of.row_means))  # fmt: skip
 SOFTMAX = (
     LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,
     WrongValues(
-        "pmean-for-psum", "pmean divides the sum by the number of devices along x: all is as many times too large.", 2,
+        "pmean-for-psum",
+        "pmean divides the sum by the number of devices along x, so all values are that many times too large.", 2,
         when=lambda o: same(o, devices(o) * of.softmax(o.inputs[0].astype(np.float64)))),
     WrongValues(
-        "local-softmax", "Each device divided by the sum of its own columns, so a row adds up to the number of devices "
-        "along x.", 1,
+        "local-softmax",
+        "Each device divided by the sum of its own columns, so a row adds up to the number of devices along x.", 1,
         local=lambda at, x: of.softmax(x)),
     WrongValues(
-        "own-maximum", "Each device subtracted its own maximum: the sums are in different units, and cannot be added.", 2,
+        "own-maximum",
+        "Each device subtracted its own maximum. So the sums are in different units, and cannot be added.", 2,
         when=of.own_maximum),
     WrongValues(
         "devices-compared",
-        "pmax and psum go over devices, element by element; the block's own columns are still to be reduced.", 1,
+        "pmax and psum go over devices, element by element. The block's own columns are still to be reduced.", 1,
         when=of.softmax_over_devices),
     WrongValues(
         "everything-adds-up", "All rows together add up to 1. Reduce over dimension 1 only.", 1,
@@ -69,17 +74,19 @@ SOFTMAX = (
 LOGSUMEXP = (
     PROMISE, LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,
     WrongValues(
-        "pmean-for-psum", "pmean divides the sum by the number of devices along x, and the logarithm of that is missing.", 2,
+        "pmean-for-psum",
+        "pmean divides the sum by the number of devices along x, so the logarithm of that number is missing.", 2,
         when=of.logarithm_of_mean),
     WrongValues(
         "maximum-forgotten", "What was subtracted before exp has to be added after log.", 2,
         like=lambda x: of.logsumexp(x) - x.max(1)),
     WrongValues(
-        "logarithms-added", "The logarithm of a sum is not the sum, or mean, of logarithms: add the exponentials up.", 1,
+        "logarithms-added",
+        "The logarithm of a sum is not the sum, or the mean, of logarithms. Add up the exponentials.", 1,
         when=of.summed_logarithms),
     WrongValues(
         "each-device-its-own",
-        "Each device returned the logarithm of its own sum: exponentials are to be added up over devices.", 1,
+        "Each device returned the logarithm of its own sum. Add up the exponentials over devices.", 1,
         local=lambda at, x: of.logsumexp(x)),
     GATHERS, PARTS,
 )  # fmt: skip
@@ -96,20 +103,19 @@ QUESTION = Question(
                     draw=drawing(of.LOGSUMEXP, MESHES, 3, 16)),
     ),
     hints=(
-        "Write softmax of one row in NumPy, with the maximum subtracted. Which of its steps need the whole row? How "
-        "large is what they produce?",
-        "Two steps need everybody: the maximum and the sum of exponentials. Each is one number a row; reduce the block "
+        "Write softmax of one row in NumPy, with the maximum subtracted. Which of its steps need the whole row? How large "
+        "is what they produce?",
+        "Two steps need every device: the maximum and the sum of exponentials. Each is one number a row. Reduce the block "
         "first, then over x.",
-        "m = pmax of the block's maximum over dimension 1, keepdims=True; e = exp(block - m); divide by psum of e's "
-        "sum. logsumexp is log of that sum, plus m.",
+        "m = pmax of the block's maximum over dimension 1, keepdims=True; e = exp(block - m); divide by psum of e's sum. "
+        "logsumexp is the log of that sum, plus m.",
     ),
-    explanation="Softmax needs the whole row twice, once for its maximum and once for its sum, and both times as one "
-                "number a row. So each device reduces its block first, and two all-reduces of one number a row do the "
-                "rest, however wide the row is. pmax and psum return invarying values, so logsumexp may promise "
-                "P().\n\nThe maximum must be the same everywhere, or sums in different units are added. Without any "
-                "maximum float32 overflows at exp(89), and exp(-88) is already zero on XLA for CPU. A local softmax "
-                "makes each block of a row add up to 1, and the row to the number of devices along x. "
-                "Vocabulary-parallel cross-entropy and attention over split sequences are made of these two. To train "
-                "through them, put jax.lax.stop_gradient around what goes into pmax: JAX has no derivative of pmax, and "
-                "none is needed.",
+    explanation="Softmax needs the whole row twice, for its maximum and for its sum, and each time as one number a row. "
+                "So each device reduces its block first, and then there are two all-reduces of one number a row, however "
+                "wide the row is. pmax and psum return invarying values, so logsumexp may promise P().\n\nThe maximum "
+                "must be the same on all devices, or sums in different units are added. Without any maximum float32 "
+                "overflows at exp(89), and exp(-88) is already zero on XLA for CPU. A local softmax makes each block of a "
+                "row add up to 1, and the row to the number of devices along x. Vocabulary-parallel cross-entropy and "
+                "attention over split sequences are made of these two functions. To train through them, put "
+                "jax.lax.stop_gradient around the argument of pmax: JAX has no derivative of pmax, and none is needed.",
 )  # fmt: skip

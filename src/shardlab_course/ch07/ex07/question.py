@@ -12,35 +12,37 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 SOLVES = (
     WrongProgram(
         "vector-looks-like-matrix",
-        "With two dimensions b is taken for a matrix, and not for the stack of vectors that it is. A[0] and b[0] of a block "
+        "b has two dimensions, so solve takes it for a matrix, and not for a stack of vectors. A[0] and b[0] of a block "
         "are one system; jax.vmap says that there is a stack.", 1,
         error=r"Invalid shapes for solve|contracting dimensions to have the same shape, got \(\d+,\) and \([18],\)"),
     WrongProgram(
         "brought-to-the-host",
-        "NumPy, and process_allgather, need arrays that are there; inside jit none is. And there is nothing to bring "
-        "together: process_allgather would even stack the result in one dimension more.", 2,
+        "NumPy and process_allgather need the values of an array, and inside jit there are none. Nothing has to be "
+        "brought together here: process_allgather would even stack the result in one more dimension.", 2,
         error="TracerArrayConversionError|process_allgather|multihost"),
     WrongValues(
         "block-dimension-lost",
-        "A[0] took the block's first dimension away, so the vectors were set end to end: put it back with [None].", 2,
+        "A[0] took the block's first dimension away, so the vectors were set end to end. Put the dimension back with "
+        "[None].", 2,
         when=lambda o: shape(o) == (o.inputs[1].size,)),
     WrongCost(
         "one-system-only",
-        "One solution came out. A[0] of the whole array is one system of all; inside shard_map it is each device's own, and "
-        "out_specs sets the solutions one below another.", 1,
+        "One solution came out. A[0] of the whole array is the first system of all. Inside shard_map it is each device's "
+        "own system, and out_specs set the solutions one below another.", 1,
         when=lambda o: shape(o) == o.inputs[1].shape[1:]),
     WrongValues(
         "damping-forgotten", "The matrix is A + 16 I.", 1,
         like=lambda A, b: np.stack([np.linalg.solve(m, v) for m, v in zip(A, b)])),
     WrongValues(
-        "transposed", "The solution of the transposed system: A[0] @ x should give b[0].", 1,
+        "transposed", "This solves the transposed system: A[0] @ x should give b[0].", 1,
         like=lambda A, b: of.solves(A.transpose(0, 2, 1), b)),
     WrongCost(
-        "everyone-solves-all", "All matrices were brought to every device, and a device needs its own.", 1,
+        "everyone-solves-all", "All matrices were brought to every device, and a device needs only its own.", 1,
         when=lambda o: any(c.payload_bytes >= o.inputs[0].nbytes for c in o.collectives)),
     WrongCost(
-        "whole-everywhere", "Some devices hold the same solutions. Each should solve one system, and keep what it found: "
-        "in_specs and out_specs name all axes of the mesh.", 2,
+        "whole-everywhere",
+        "Some devices hold the same solutions. Each should solve one system, and keep its solution: in_specs and "
+        "out_specs name all axes of the mesh.", 2,
         when=lambda o: o.placements[0].copies > 1),
 )  # fmt: skip
 
@@ -59,11 +61,11 @@ QUESTION = Question(
         "Body: jnp.linalg.solve(A[0] + 16 * jnp.eye(n), b[0])[None]. Specs: P(mesh.axis_names) on all three, which cuts "
         "the first dimension over all axes.",
     ),
-    explanation="shard_map keeps the rank: a block of eight systems is a stack of one. solve reads a [1, n] "
-                "right-hand side as a matrix and refuses. A[0] and [None] take the stack apart and put it together "
-                "again, jax.vmap says that it is a stack, b[..., None] makes columns of the vectors. All are right. "
-                "On whole arrays it depends on the compiler: of jax.vmap of solve XLA for CPU makes a program that "
-                "leaves the systems where they are, XLA for TPU gathers the whole stack. With jax.lax.map both "
-                "gather everything. In shard_map nothing moves on either. One large system over eight devices is "
-                "another matter (chapter 13).",
+    explanation="shard_map keeps the rank: a block of eight systems is a stack of one. solve reads a [1, n] right-hand "
+                "side as a matrix and refuses it. A[0] and [None] take the stack apart and put it together again, "
+                "jax.vmap says that it is a stack, and b[..., None] turns the vectors into columns. All three are right.\n\n"
+                "On whole arrays the compiler decides. For jax.vmap of solve, XLA for CPU makes a program that leaves the "
+                "systems where they are, and XLA for TPU gathers the whole stack. With jax.lax.map both gather "
+                "everything. In shard_map nothing moves on either. One large system over eight devices is another matter "
+                "(chapter 13).",
 )  # fmt: skip

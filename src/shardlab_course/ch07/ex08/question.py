@@ -12,54 +12,57 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 WRONG_KINDS = (
     WrongValues(
         "rows-are-independent-so-free",
-        "They are, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers the "
-        "rest. (XLA for TPU has a rule for the two best of short rows.)", 1,
+        "Rows are independent, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers "
+        "the rest. (XLA for TPU has a rule for the two best of short rows.)", 1,
         like=lambda got: not got),
     WrongValues(
-        "thinks-of-sums", "Nothing is added up: XLA for CPU brings all rows to every device.", 1,
+        "thinks-of-sums", "Nothing is added up. XLA for CPU brings all rows to every device.", 1,
         like=lambda got: "all-reduce" in got),
 )  # fmt: skip
 TRAVEL = WrongProgram(
     "custom-partitioning-stays-home",
-    "custom_partitioning calls your Python while XLA compiles, so such a program cannot be exported, nor graded. "
-    "shard_map says the same in the program itself.", 1, error="host_callback")  # fmt: skip
+    "custom_partitioning calls your Python while XLA compiles, so such a program cannot be exported, and so it cannot be "
+    "graded. shard_map says the same in the program itself.", 1, error="host_callback")  # fmt: skip
 BY_ROW = (
     TRAVEL,
     WrongCost(
         "compiler-does-not-know",
         "On the whole array XLA for CPU sends all rows to every device. In shard_map, with in_specs that cut the rows as "
-        "they lie, a device takes its own.", 1, when=lambda o: not o.manual and "all-gather" in o.kinds),
+        "they lie, each device takes its own.", 1, when=lambda o: not o.manual and "all-gather" in o.kinds),
     WrongValues(
-        "best-of-columns", "The best were sought down the columns, in dimension 0.", 1, when=of.down_columns),
+        "best-of-columns", "You took the best of each column, in dimension 0.", 1, when=of.down_columns),
     WrongValues(
-        "three-or-one", "Two are wanted for each "
-        "row.", 1, when=lambda o: shape(o)[0] == len(o.inputs[0]) and shape(o)[1] != of.BEST),
+        "three-or-one", "Return two for each row.",
+                        1, when=lambda o: shape(o)[0] == len(o.inputs[0]) and shape(o)[1] != of.BEST),
 )  # fmt: skip
 BY_COLUMN = (
     TRAVEL, PROMISE,
     WrongValues(
         "local-index-as-global",
-        "What is largest is right. A column found in a block is counted from the block's start: add axis_index times the "
+        "The best scores are right. A column found in a block counts from the block's start: add axis_index times the "
         "block's width.", 2, when=of.local_columns),
     WrongValues(
         "column-among-candidates",
-        "What is largest is right. top_k of the gathered candidates says which candidate it was, 0 to 2n - 1; fetch that "
-        "one's own column.", 2, when=of.places_of_candidates),
+        "The best scores are right. top_k of the gathered candidates gives the number of the candidate, 0 to 2n - 1. Look "
+        "up that candidate's own column.", 2, when=of.places_of_candidates),
     WrongValues(
         "place-by-place",
-        "pmax compares all best with each other, and all second best. The best two of the row may be on one device.", 1,
+        "pmax compares the best values with each other, and the second best with each other. The best two of a row may be "
+        "on one device.", 1,
         when=of.place_by_place),
     WrongCost(
-        "padded-and-summed", "Candidates were padded to full length, and reduced: an all-reduce costs twice a gather.", 2,
+        "padded-and-summed",
+        "Candidates were padded to full length and added up. The price of an all-reduce is twice that of a gather.", 2,
         when=lambda o: o.kinds == {"all-reduce"} and same(o, of.best(o.inputs[0])[0])
         and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
     WrongValues(
         "best-of-each-device",
-        "Each device returned the best of its own columns; the best of all are among them, and nobody compared.", 1,
+        "Each device returned the best of its own columns. The best of all are among them, but nobody compared.", 1,
         when=lambda o: not o.collectives, breaks=True),
     WrongCost(
         "scores-gathered",
-        "All scores were gathered. No score that is not among the best two of its device can be among the best two of all.",
+        "All scores were gathered. A score that is not among the best two of its device cannot be among the best two of "
+        "all.",
         2, when=lambda o: any(c.kind == "all-gather" and c.payload_bytes == o.inputs[0].nbytes for c in o.collectives)),
 )  # fmt: skip
 
@@ -75,19 +78,19 @@ QUESTION = Question(
                     draw=drawing(of.scores_by_column_case, MESHES, 2, 64)),
     ),
     hints=(
-        "By rows: who needs another device's rows? By columns: which scores of a device can be among the best two of "
-        "the whole row?",
-        "By columns: each device sends its own best two and their columns, counted from the start of the row; then "
-        "everybody chooses among the 2n candidates.",
-        "all_gather values and columns with axis=1, tiled=True, to='invarying'; top_k of the values says which; "
-        "jnp.take_along_axis fetches their columns. axis_index times the block's width is where a block starts.",
+        "By rows: does any device need another device's rows? By columns: which scores of a device can be among the best "
+        "two of the whole row?",
+        "By columns: each device sends its own best two and their columns, counted from the start of the row. Then every "
+        "device chooses among the 2n candidates.",
+        "all_gather values and columns with axis=1, tiled=True, to='invarying'. top_k of the values says which; "
+        "jnp.take_along_axis looks up their columns. A block starts at axis_index times its width.",
     ),
-    explanation="Choosing experts for tokens is top_k of every row; cut by rows nothing has to move. XLA for CPU has "
-                "no rule that cuts top_k and gathers all scores; XLA for TPU moves nothing where a row has 64 of them, and "
-                "gathers rows of 96 or more (asked for eight it cuts longer ones, too). shard_map takes the question away "
-                "from both: inside there is nothing left to partition.\n\n"
-                "Cut by columns something must move, but only candidates: the best two of a row are among "
-                "each device's best two. 2n values and 2n columns replace a whole row. What is found in a block has local "
-                "numbers; axis_index times the width makes them global. custom_partitioning can teach XLA the same, and "
-                "then it works for callers who know nothing of meshes; but such programs cannot be exported.",
+    explanation="To choose experts for tokens is top_k of every row. If the array is cut by rows, nothing has to move. "
+                "XLA for CPU has no rule that cuts top_k, and gathers all scores. XLA for TPU moves nothing where a row "
+                "has 64 of them, and gathers rows of 96 or more (asked for eight it cuts longer ones, too). With "
+                "shard_map the question does not arise: inside it there is nothing left to partition.\n\nIf the array is "
+                "cut by columns something must move, but only candidates: the best two of a row are among each device's "
+                "best two. 2n values and 2n columns replace a whole row. A column found in a block has a local number; "
+                "axis_index times the width makes it global. custom_partitioning can teach XLA the same, and then it "
+                "works for callers who know nothing of meshes; but such programs cannot be exported.",
 )  # fmt: skip

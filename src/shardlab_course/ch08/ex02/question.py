@@ -22,21 +22,22 @@ from shardlab_judge.question import Question, WrongProgram, WrongValues
 
 PARTS = WrongProgram(
     "promise-not-proved",
-    "out_specs=P() says that all devices end with the same. Here each is to end with its own part of the sum: P('x').", 2,
+    "out_specs=P() says that all devices end with the same array. Here each should end with its own part of the sum: "
+    "P('x').", 2,
     error="can't be statically inferred")  # fmt: skip
 
 SUMMING = (
     WrongValues(
         "same-chunk-everywhere",
-        "In each round every device adds its chunk of the same number, so different chunks meet in one sum; which chunk "
+        "In each round every device adds its chunk of the same number, so different chunks meet in one sum. Which chunk "
         "is due depends on axis_index.", 2, when=of.same_chunk_everywhere),
     WrongValues(
         "term-counted-twice",
         "Every sum has one device's term twice: n terms are n - 1 additions.", 2, when=lambda o: of.miscounted(o, 1)),
     WrongValues(
         "term-left-out",
-        "Every sum lacks one device's term. n - 1 hops bring n - 1 terms to what a sum begins with: let it begin with a "
-        "chunk, not with zeros, and add one after the last hop too.",
+        "Every sum lacks one device's term. n - 1 hops bring n - 1 more terms to the one that a sum begins with. Let the "
+        "sum begin with a chunk, not with zeros, and add one after the last hop too.",
         2, when=lambda o: of.miscounted(o, -1)),
 )  # fmt: skip
 
@@ -53,12 +54,12 @@ QUESTION = Question(
         "The sum of chunk c ends on device c, so it begins on device c + 1 and visits everyone. In round i, device d adds "
         "its own chunk number (d - 1 - i) % n.",
         "Start with your chunk (d - 1) % n. Then n - 1 times: ppermute the sum to the next device and add your own chunk, "
-        "one number lower each time. The last is chunk d.",
+        "one number lower each time. The last one is chunk d.",
     ),
-    explanation="An all-gather run backwards: where a block was copied, a term is added. The sum of chunk c starts one "
-                "device past its goal, walks all the way round and collects a term at each stop, so that n sums are "
-                "under way at once, and no device ever adds to a sum that another one is adding to. Each hop carries one "
-                "chunk, V / n bytes, and n - 1 of them suffice. Letting whole terms travel and adding them as they pass "
-                "gives the same sum, up to rounding, for n times the bytes. Each chunk's terms are added in another order, "
-                "and the order changes the last digits, which is why the tolerance is not zero.",
+    explanation="A reduce-scatter is an all-gather run backwards: where a block was copied, a term is added. The sum of "
+                "chunk c starts one device past its goal, goes all the way round and collects a term at each stop. So n "
+                "sums are under way at once, and no two devices ever work on the same sum. Each hop carries one chunk, V "
+                "/ n bytes, and n - 1 hops are enough. If whole terms travel instead and are added as they pass, the sum "
+                "is the same up to rounding, for n times the bytes.\n\nThe terms of each chunk are added in another "
+                "order, and the order changes the last digits. That is why the tolerance is not zero.",
 )  # fmt: skip

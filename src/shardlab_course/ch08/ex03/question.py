@@ -29,37 +29,40 @@ REDUCE = (
     *GATHERING, SUMS, KEPT, ROTATION, ENDS,
     WrongCost(
         "sends-all-it-has",
-        "The buffer travels, with sums that the next device has already; only the sum that came last is news.",
+        "The whole buffer travels, with sums that the next device already has. Only the sum that came last is new.",
         1, when=lambda o: adds_up(o) and rings.largest(o) > o.inputs[0][0].nbytes // rings.devices(o)),
     WrongValues(
         "arrival-order",
-        "Each device laid the sums down in the order in which they came; a sum's place is the number of its chunk.",
+        "Each device laid the sums down in the order in which they came. A sum's place is the number of its chunk.",
         2, when=lambda o: rotated(o, summed(o.inputs[0]))),
     WrongValues(
         "counts-the-wrong-way",
         "In the second half the places go the wrong way round. After i hops to the next device you hold the sum that "
-        "began on (d - i) % n, after i hops to the one before that of (d + i) % n.", 2,
+        "began on (d - i) % n; after i hops to the one before, the sum that began on (d + i) % n.", 2,
         when=lambda o: mirrored(o, summed(o.inputs[0]))),
     WrongCost(
         "half-an-all-reduce",
-        "Every device holds one finished chunk, and there it ends; the second half passes the sums round once more.",
+        "Every device holds one finished chunk, and the program ends there. The second half passes the sums round once "
+        "more.",
         1, when=of.ends_halfway),
     WrongValues(
-        "one-hop-short", "Finished sums are missing, with zeros in their place: the second half takes n - 1 hops as well, "
-        "and a device keeps its own and every arrival.", 2, when=lambda o: incomplete(o, summed(o.inputs[0]))),
+        "one-hop-short",
+        "Finished sums are missing, with zeros in their place. The second half takes n - 1 hops as well, and a device "
+        "keeps its own sum and every arrival.", 2, when=lambda o: incomplete(o, summed(o.inputs[0]))),
     WrongValues(
         "term-left-out",
-        "Every sum lacks one device's term. In the first half it begins with a chunk, not with zeros, and each of n - 1 "
-        "hops, the last one too, is followed by an addition.", 2, when=of.short_sums),
+        "Every sum lacks one device's term. In the first half a sum begins with a chunk, not with zeros, and an addition "
+        "follows each of the n - 1 hops, also the last one.", 2, when=of.short_sums),
     WrongValues(
         "finished-sums-added",
-        "Some sums have a term more than once. In the first half each device adds its own once to each; in the second what "
-        "arrives is finished, and is not added.",
+        "Some sums have a term more than once. In the first half each device adds its own term once to each sum. In the "
+        "second half what arrives is finished, and nothing is added.",
         2, when=lambda o: bool(np.any(of.tally(o) > 1))),
     WrongValues(
         "unfinished-sum-passed-on",
-        "Some sums lack terms: the first half ends too early or does not add at every stop, or the second ends too early, "
-        "or passes on another chunk than the one that is finished.", 2, when=lambda o: bool(np.any(of.tally(o) < 1))),
+        "Some sums lack terms. Perhaps the first half ends too early, or does not add at every stop. Perhaps the second "
+        "half ends too early, or passes on another chunk than the finished one.",
+        2, when=lambda o: bool(np.any(of.tally(o) < 1))),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -68,15 +71,18 @@ QUESTION = Question(
         program("ring_all_reduce", {"V": 1, "S": 0.5, "H": 2.5}, summed, TERMS, ROWS, WHOLE, terms, REDUCE),
     ),
     hints=(
-        "You have both halves already. What does each device hold after the first, and is it what the second starts from?",
-        "Reduce-scatter leaves chunk d on device d; gather it as in 8.1. Together 2 (n - 1) permutes, each of one chunk.",
+        "You have both halves already. What does each device hold after the first half, and is it what the second half "
+        "starts from?",
+        "Reduce-scatter leaves chunk d on device d; gather it as in 8.1. Together that is 2 (n - 1) permutes, each of one "
+        "chunk.",
         "Call the bodies of 8.2 and 8.1, in this order, inside one shard_map: sum the block's chunks round the ring, "
         "then pass the finished chunk round. check_vma=False.",
     ),
-    explanation="2 (n - 1) permutes of V / n bytes: whatever n is, less than 2 V a device. That is why an all-reduce is "
-                "counted twice in this course. The tempting version keeps a running total and lets each device's whole "
-                "term travel past everyone. Its n - 1 hops look like half the work, and allclose finds its values right;"
-                " it moves n / 2 times the bytes: 7 permutes of 4,096 bytes in place of 14 of 512. And each device adds "
-                "in its own order, so the copies differ in their last digits, and out_specs=P() is a promise that is not"
-                " kept. With travelling sums each chunk is added up once, and then copied.",
+    explanation="2 (n - 1) permutes of V / n bytes are less than 2 V a device, whatever n is. That is why this course "
+                "counts an all-reduce twice.\n\nThe tempting version keeps a running total and lets each device's whole "
+                "term travel past all the others. Its n - 1 hops look like half the work, and allclose finds its values "
+                "right. But it moves n / 2 times the bytes: for the page's terms 7 permutes of 4,096 bytes in place of 14 "
+                "of 512. And each device adds in its own order, so the copies differ in their last digits, and "
+                "out_specs=P() is a promise that is not kept. If sums travel, each chunk is added up once, and then "
+                "copied.",
 )  # fmt: skip

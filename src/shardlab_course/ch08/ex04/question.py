@@ -10,23 +10,25 @@ from shardlab_judge.question import Question, WrongCost
 BOTH_WAYS = (
     *GATHERING, *GATHER[len(GATHERING) : len(GATHERING) + 4],
     WrongCost(
-        "still-one-way", "All blocks still travel one way round: n - 1 hops, each of which waits for the one before.",
+        "still-one-way",
+        "All blocks still travel one way round. That is n - 1 hops, each of which waits for the one before.",
         1, when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 1),
     WrongCost(
-        "one-way-after-the-other", "There are hops in both directions, and each waits for the one before: let both "
-        "ways begin with the device's own block, and send on what just came.", 1,
+        "one-way-after-the-other",
+        "There are hops in both directions, but each waits for the one before. Let both ways begin with the device's own "
+        "block, and pass on what just came.", 1,
         when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 2),
     WrongCost(
         "halves-both-ways",
-        "Half a block goes each way, but all the way round: each hop is shorter, and there are as many of them in a row. "
-        "Whole blocks need to go half round only.",
+        "Half a block goes each way, but all the way round. Each hop carries half as much, but there are as many of them "
+        "in a row. Whole blocks need to go only half round.",
         2, when=lambda o: of.both_all_round(o) and rings.largest(o) < o.inputs[0].nbytes // rings.devices(o)),
     WrongCost(
         "blocks-arrive-twice",
-        "Whole blocks go all the way round, both ways, so each arrives twice. It is enough to go half round.",
+        "Whole blocks go all the way round, both ways, so each arrives twice. Half round is enough.",
         2, when=of.both_all_round),
     WrongCost(
-        "antipode-sent-twice", "With an even n the block from opposite comes from both sides; it is needed once.",
+        "antipode-sent-twice", "With an even n the opposite device's block comes from both sides. It is needed once.",
         3, when=lambda o: rings.whole(o, o.inputs[0]) and rings.hops(o) == rings.devices(o) and rings.needless(o)
         and rings.devices(o) % 2 == 0 and o.depth == rings.devices(o) // 2),
     TOO_MANY,
@@ -41,16 +43,16 @@ QUESTION = Question(
     hints=(
         "Two blocks can travel at once, one each way, without waiting for each other. How far does a block have to go if "
         "it may choose its side?",
-        "One stream needs n // 2 hops, the other (n - 1) // 2: together n - 1, so no byte is sent that was not sent "
+        "One stream needs n // 2 hops, the other (n - 1) // 2. Together that is n - 1, so no more bytes are sent than "
         "before.",
-        "For i up to n // 2, permute right by +1, place it at d - i. For i up to (n - 1) // 2, permute left by -1, place it "
-        "at d + i. All modulo n.",
+        "For i up to n // 2, permute right by +1 and place at d - i. For i up to (n - 1) // 2, permute left by -1 and "
+        "place at d + i. All modulo n.",
     ),
-    explanation="Bytes and steps are two different numbers. Both rings send n - 1 blocks a device; in the first each hop "
-                "waits for the one before, in the second two chains run beside each other, and the longer one has n // 2 "
-                "hops. Program.depth reads that from the compiled program: it follows each value from the inputs on and "
-                "counts the collectives that it waits for.\n\nOn links that carry both directions at once, half the steps "
-                "is about half the time, bound by latency or by bandwidth. Half blocks sent all the way round both ways use "
-                "both directions too, and save nothing when latency rules: n - 1 hops in a row remain. With an even n the "
-                "block from opposite must not come twice.",
+    explanation="Bytes and steps are two different numbers. Both programs send n - 1 blocks a device. In the first each "
+                "hop waits for the one before. In the second two chains run beside each other, and the longer one has n "
+                "// 2 hops. Program.depth reads that from the compiled program: it follows each value from the inputs on "
+                "and counts the collectives that it waits for.\n\nOn links that carry both directions at once, half the "
+                "steps take about half the time, whether latency or bandwidth is the limit. Half blocks that go all the "
+                "way round, both ways, use both directions too, but they save nothing where latency is the limit: n - 1 "
+                "hops in a row remain. With an even n the opposite device's block must not come twice.",
 )  # fmt: skip

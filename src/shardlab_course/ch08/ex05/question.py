@@ -12,32 +12,36 @@ HALO = (
     LEFT,
     WrongCost(
         "edges-for-everybody",
-        "The edges of all blocks go to all devices, and each needs two of those rows; that grows with every device.",
+        "The edges of all blocks go to all devices, and each device needs two of those rows. With more devices that "
+        "becomes more.",
         2, when=lambda o: of.brings_together(o) and rings.largest(o) < o.inputs[0].nbytes),
     WrongCost(
         "gathers-everything", "The array is gathered, and each device needs two rows of it.", 1, when=of.brings_together),
     WrongValues(
         "wraps-around",
-        "Beyond an end the row of the other end was taken: a permutation closes the ring, and this line has ends.",
+        "Beyond an end you took the row of the other end: your permutation closes the ring, and this line has ends.",
         1, when=of.wrapped),
     WrongValues(
         "no-exchange",
-        "Every block was filtered as if nothing lay beside it: right inside, wrong in the rows beside another block.",
+        "Every block was filtered as if nothing lay beside it. That is right inside a block, and wrong in the rows beside "
+        "another block.",
         1, when=of.lonely),
     WrongValues(
-        "one-side-only", "Only one of a block's two edges got its neighbour's row, the other one zeros: a device needs a "
-        "row from the one before and a row from the one after, so two permutes.", 1, when=of.one_sided),
+        "one-side-only",
+        "Only one of a block's two edges got its neighbour's row, the other one zeros. A device needs a row from the "
+        "device before and a row from the device after, so two permutes.", 1, when=of.one_sided),
     WrongValues(
         "neighbours-mixed-up",
-        "A row from the wrong side, or the wrong one of the right side: above you lies the last row of the device before, "
-        "below you the first row of the device after.", 2, when=of.mixed_up),
+        "A device got a row from the wrong side, or the wrong row of the right side. Above your block belongs the last "
+        "row of the device before, below it the first row of the device after.", 2, when=of.mixed_up),
     WrongValues(
         "edge-rows-repeated",
-        "Beyond the ends the first and the last row were repeated; asked for are zeros, which ppermute leaves there "
-        "anyway.",
+        "Beyond the ends the first and the last row were repeated. The exercise asks for zeros, which ppermute leaves "
+        "there anyway.",
         2, like=lambda x: of.filtered(x, x[0], x[-1])),
     WrongCost(
-        "sends-whole-blocks", "More than one row is sent to each side, and one of them is used; slice before you send.",
+        "sends-whole-blocks",
+        "More than one row is sent to each side, and only one of them is used. Slice before you send.",
         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0][0].nbytes),
 )  # fmt: skip
 
@@ -47,16 +51,17 @@ QUESTION = Question(
         program("stencil", {"V": 1.5, "S": 0.5, "H": 1}, of.stencil, BLOCKS, ROWS, ROWS, rows, HALO),
     ),
     hints=(
-        "A device has nearly all that it needs. Which rows of other devices does its first row need, and which its last?",
+        "A device has nearly all that it needs. Which rows of other devices does its first row need, and which does its "
+        "last row need?",
         "Two permutes: last rows go to the next device, first rows to the one before. No pair leads from the last device "
         "to the first, so ppermute leaves zeros there.",
         "above = ppermute(x[-1:], [(i, i + 1), ...]), below = ppermute(x[:1], [(i + 1, i), ...]); concatenate above, x, "
         "below, and combine three slices of it that are shifted by one.",
     ),
-    explanation="The exchange of edges, or halos, is the collective of grids, images and convolutions: what moves is the "
+    explanation="The exchange of edges, or halos, is the collective of grids, images and convolutions. What moves is the "
                 "surface of a block, not the block, so it stays cheap however large the blocks grow. The permutation is "
-                "the boundary condition. Closed, the array is a circle; open, it is a line, and since ppermute gives "
-                "zeros to whoever is nobody's target, the zeros beyond the ends cost nothing. A closed ring and a mask "
-                "afterwards is right too. The two permutes do not wait for each other, and the inner rows wait for "
-                "neither: a compiler may compute them meanwhile.",
+                "the boundary condition: closed, the array is a circle; open, it is a line. ppermute gives zeros to "
+                "whoever is nobody's target, so the zeros beyond the ends cost nothing. A closed ring and a mask "
+                "afterwards is right too.\n\nThe two permutes do not wait for each other, and the inner rows wait for "
+                "neither. A compiler may compute these meanwhile.",
 )  # fmt: skip

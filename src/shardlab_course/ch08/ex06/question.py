@@ -8,13 +8,13 @@ from shardlab_judge.question import Question, WrongValues
 
 STEPS = (
     WrongValues(
-        "one-phase-only", "Adding up is half of it: the sum has to come back, in as many steps again.", 1,
+        "one-phase-only", "Adding up is half of it. The sum has to come back, in as many steps again.", 1,
         like=of.steps_with(once=True)),
     WrongValues(
         "tree-as-deep-as-wide", "A tree halves the number of holders in each step: it takes log2(n) steps, not n - 1.", 2,
         like=of.steps_with(linear=True)),
     WrongValues(
-        "logarithm-rounded-down", "With 5 devices one is left over after two halvings, and takes a third: round up.", 3,
+        "logarithm-rounded-down", "With 5 devices one is left over after two halvings, and needs a third one: round up.", 3,
         like=of.steps_with(rounded=True)),
     WrongValues(
         "hops-of-a-closed-ring", "n chunks pass n - 1 links: nobody sends a chunk back to where it began.", 2,
@@ -28,16 +28,17 @@ SECONDS = (
         "A tree adds whole arrays: each of its hops carries V bytes.", 1, like=of.seconds_with(cut=True)),
     WrongValues(
         "latency-and-bytes-added",
-        "In the model of chapter 2 a hop takes its latency or the time of its bytes, whichever is longer, not both.",
+        "In the model of chapter 2 a hop takes its latency or the time of its bytes, whichever is longer. It does not "
+        "take both.",
         2, like=of.seconds_with(added=True)),
 )  # fmt: skip
 CROSSOVER = (
     WrongValues(
         "latency-of-one-hop",
-        "That is the size of a message that takes as long as its latency; at the crossing the ring still waits for its "
-        "2 (n - 1) latencies, and the tree for bytes.", 3, like=lambda n, bandwidth, latency: latency * bandwidth),
+        "That is the size of a message that takes as long as its latency. At the crossing the ring still waits for its 2 "
+        "(n - 1) latencies, and the tree waits for bytes.", 3, like=lambda n, bandwidth, latency: latency * bandwidth),
     WrongValues(
-        "chunk-instead-of-array", "From that size on the ring is bound by bytes; it has overtaken the tree before.",
+        "chunk-instead-of-array", "From that size on, bytes decide the ring's time. It has overtaken the tree before.",
         3, like=lambda n, bandwidth, latency: n * latency * bandwidth),
 )  # fmt: skip
 
@@ -55,18 +56,18 @@ QUESTION = Question(
         )),
     ),
     hints=(
-        "Count hops that wait for one another first, then ask what one hop carries. The tree sends the whole array in "
-        "each, the ring a chunk.",
+        "First count the hops that wait for one another, then ask what one hop carries. In each hop the tree sends the "
+        "whole array, the ring a chunk.",
         "Ring: 2 (n - 1) hops of V / n bytes. Tree: 2 ceil(log2 n) hops of V bytes. Each takes max(latency, bytes / "
         "bandwidth).",
-        "At the crossing the ring's hops are still bound by latency and the tree's by bytes: (n - 1) latency = ceil(log2 "
+        "At the crossing latency still decides the ring's time, and bytes decide the tree's: (n - 1) latency = ceil(log2 "
         "n) V / bandwidth. Solve for V.",
     ),
     explanation="A tree is shallow and heavy, a ring deep and light. For small arrays only the number of dependent hops "
-                "counts, and from n = 4 on 2 log2(n) beats 2 (n - 1); for large ones only bytes count, and V / n beats V. "
-                "The crossing lies at (n - 1) / ceil(log2(n)) times latency times bandwidth: for 8 devices about 105 kB at "
-                "1 microsecond and 45 GB/s.\n\nSo libraries keep both and choose by size. The tree here may use any pair of "
-                "devices, as a switch allows; on a ring of chips its long hops would cross several links. Recursive halving "
-                "and doubling has the depth of the tree and the bytes of the ring, where n is a power of two and all "
-                "devices can talk to each other.",
+                "counts, and from n = 4 on 2 log2(n) beats 2 (n - 1). For large arrays only bytes count, and V / n beats "
+                "V. The crossing lies at (n - 1) / ceil(log2(n)) times latency times bandwidth: for 8 devices about 105 "
+                "kB at 1 microsecond and 45 GB/s.\n\nSo libraries keep both and choose by size. The tree here may use any "
+                "pair of devices, as a switch allows. On a ring of chips its long hops would cross several links. "
+                "Recursive halving and doubling has the depth of the tree and the bytes of the ring, if n is a power of "
+                "two and all devices can talk to each other.",
 )  # fmt: skip

@@ -25,20 +25,20 @@ WRONG_SHAPES = (
         2, like=lambda said: isinstance(said["g"], list)),
     WrongValues(
         "exchange-changes-the-size",
-        "An all_to_all moves elements and makes none: what one dimension loses the other gains.",
+        "An all_to_all moves elements and makes none: what one dimension loses, the other gains.",
         2, like=lambda said: isinstance(said["h"], list) and math.prod(said["h"]) != 32),
 )  # fmt: skip
 
 MECHANISM = why(
-    "What do these collectives do with the devices, if nobody says `tiled=True`?",
-    a="They take them for a dimension of their own, as long as the axis: a gather makes one, a scatter takes one away.",
+    "What do these collectives do with the devices if you do not write `tiled=True`?",
+    a="They treat the devices as a dimension, as long as the axis: a gather adds it, a scatter takes it away.",
     b=Believed(
-        "They join or cut a dimension in as many pieces as there are devices, wherever that divides.",
+        "They join or cut a dimension in as many pieces as there are devices, wherever that number divides it.",
         "pieces-that-divide",
-        "Then g would be no error, for 8 divides by 4: that is what `tiled=True` does, in i.",
+        "Then g would be no error, because 4 divides 8. That is what `tiled=True` does, in i.",
     ),
     c=Believed(
-        "The same as with it: only the order of the elements is another.",
+        "The same as with `tiled=True`, but the elements are in another order.",
         "only-the-order",
         "The shapes that JAX prints differ: compare a with b, and e with f.",
     ),
@@ -55,18 +55,18 @@ QUESTION = Question(
         MECHANISM,
     ),
     hints=(
-        "Without tiled=True devices become a dimension of their own: it appears when blocks come together, and disappears "
-        "when something is handed out.",
-        "Untiled, a gather adds a dimension as long as the axis, and a scatter takes one away that has to be as long as "
-        "the axis. Tiled, sizes are multiplied and divided.",
+        "Without tiled=True the devices become a dimension of their own. It appears when blocks come together, and "
+        "disappears when something is handed out.",
+        "Untiled, a gather adds a dimension as long as the axis. A scatter takes a dimension away, which has to be as "
+        "long as the axis. Tiled, sizes are multiplied and divided.",
         "a to d: 4 in front, 2 times 4, 4 in the middle, 3 times 4. e: the 4 is gone. f: 4 over 4. g: 8 is not 4. h: 8 "
         "over 4, and 4 times 4.",
     ),
-    explanation="Both defaults have their use. Untiled, the devices are a dimension: all_gather stacks one block a device, "
-                "psum_scatter gives each device one entry of the sum over devices. The two are each other's transposes, not "
-                "inverses: a gather and then a scatter gives n times the block. Tiled, blocks are parts of a "
-                "dimension that is there already: all_gather multiplies it by n, psum_scatter divides it, as shardings do. "
-                "shard_map keeps the rank, so tiled=True is what you want nearly always. Forgotten on psum_scatter it is "
-                "an error, unless that dimension happens to be as long as the axis; forgotten on all_gather it is one "
-                "dimension more, which broadcasting may hide for a while.",
+    explanation="Both ways are useful. Untiled, the devices are a dimension: all_gather stacks one block for each device, "
+                "and psum_scatter gives each device one entry of the sum. The two are each other's transposes, not "
+                "inverses: a gather and then a scatter gives n times the block. Tiled, blocks are parts of a dimension "
+                "that is already there: all_gather multiplies its size by n and psum_scatter divides it, as shardings do. "
+                "shard_map keeps the rank, so you nearly always want tiled=True.\n\nIf you forget it on psum_scatter, "
+                "that is an error, unless the dimension happens to be as long as the axis. If you forget it on "
+                "all_gather, you get one more dimension, which broadcasting may hide for a while.",
 )  # fmt: skip

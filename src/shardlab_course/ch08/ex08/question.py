@@ -8,21 +8,23 @@ from shardlab_course.shared.manual import LEFT
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 SUM_ITSELF = WrongProgram(
-    "sums-in-one-go", "That is the finished all-reduce; here it is to be made of a reduce-scatter and an all-gather.",
+    "sums-in-one-go", "That is the finished all-reduce. Make it of a reduce-scatter and an all-gather here.",
     1, when=lambda o: "all-reduce" in o.kinds, barred=True)  # fmt: skip
 COMPOSE = (
     LEFT, SUM_ITSELF, SUMS,
     WrongProgram(
         "promise-not-proved",
-        "out_specs promises equal copies, and what comes back counts as varying: a block does, and so does what all_gather "
-        "returns unless you say to='invarying'.", 2, error="can't be statically inferred"),
+        "out_specs promises equal copies, and the type of what you return varies. A block's type does, and so does that "
+        "of an all_gather, unless you say to='invarying'.", 2, error="can't be statically inferred"),
     WrongCost(
         "gathers-all-terms",
-        "Every device collects all terms and adds them itself: n/2 times the bytes of an all-reduce, n times its additions.",
+        "Every device collects all terms and adds them itself. That takes n/2 times the bytes of an all-reduce, and n "
+        "times its additions.",
         1, when=lambda o: o.kinds == {"all-gather"}),
     WrongCost(
         "half-an-all-reduce",
-        "Every device holds its own part of the sum, and there it ends; the all-gather is missing.", 1, when=scattered),
+        "Every device holds its own part of the sum, and the program ends there. The all-gather is missing.",
+        1, when=scattered),
     WrongProgram(
         "scatter-not-tiled",
         "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
@@ -32,7 +34,7 @@ COMPOSE = (
         2, when=of.parts_stacked),
     WrongValues(
         "gathers-another-dimension",
-        "Scattered along one dimension and gathered along another: the parts do not come together again.",
+        "The sum was scattered along one dimension and gathered along another, so the parts do not come together again.",
         2, when=lambda o: "all-gather" in o.kinds and rank(o) == 2 and o.placements[0].shape != o.inputs[0].shape[1:]),
 )  # fmt: skip
 
@@ -42,16 +44,17 @@ QUESTION = Question(
         program("two_halves", {"V": 1, "S": 0.5, "H": 1.5}, summed, TERMS, ROWS, WHOLE, terms, COMPOSE),
     ),
     hints=(
-        "What is finished after a reduce-scatter, and what is missing? Which collective brings that?",
-        "psum_scatter leaves each device with its rows of the sum; all_gather along the same dimension puts the rows back "
-        "together. Both tiled.",
+        "What is finished after a reduce-scatter, and what is missing? Which collective brings the missing part?",
+        "psum_scatter leaves each device with its rows of the sum. all_gather along the same dimension puts the rows back "
+        "together. Both are tiled.",
         "part = psum_scatter(term, 'x', scatter_dimension=0, tiled=True); then all_gather(part, 'x', axis=0, tiled=True, "
         "to='invarying'), and out_specs=P() needs no promise.",
     ),
-    explanation="{U_x} becomes a subscript, and then the subscript goes: V bytes in the reduce-scatter and V in the "
-                "all-gather, the 2 V of an all-reduce (where the compiler leaves the reduce-scatter one). That is more than "
-                "an identity. Between the halves every device holds a finished n-th of the sum, and whatever is done to it "
-                "there is done once instead of n times: the optimizer's step in ZeRO, a normalization in sequence "
-                "parallelism. And if nobody needs the whole, the second half is left out. to='invarying' says that all have "
-                "gathered the same; with ppermute nothing could say so, here JAX knows it.",
+    explanation="{U_x} becomes a subscript, and then the subscript goes. The reduce-scatter has V bytes and the "
+                "all-gather V bytes, together the 2 V of an all-reduce (where the compiler leaves the reduce-scatter "
+                "one). That is more than an identity. Between the halves every device holds a finished n-th of the sum. "
+                "Whatever is done to it there is done once instead of n times: the optimizer's step in ZeRO, a "
+                "normalization in sequence parallelism. And if no device needs the whole sum, omit the second half.\n\n"
+                "to='invarying' says that all devices gathered the same. After ppermute nothing could say so; here JAX "
+                "knows it.",
 )  # fmt: skip

@@ -8,7 +8,7 @@ from shardlab_course.shared.manual import LEFT
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 OTHER_WAY_ROUND = (
-    "split_axis is the dimension that was whole and gets cut, concat_axis the one that was cut and becomes whole."
+    "split_axis is the dimension that was whole and gets cut. concat_axis is the one that was cut and becomes whole."
 )
 EXCHANGE = (
     LEFT,
@@ -16,17 +16,18 @@ EXCHANGE = (
         "gathers-then-slices", "Everything was gathered, and most of it thrown away: n times the bytes of an all-to-all.",
         1, when=lambda o: "all-gather" in o.kinds),
     WrongValues(
-        "only-renamed", "Nothing moved: out_specs says where blocks lie, and does not bring them there.",
+        "only-renamed", "Nothing moved. out_specs says where blocks lie, and does not bring them there.",
         1, when=lambda o: not o.collectives, breaks=True),
     WrongValues("split-and-concat-swapped", OTHER_WAY_ROUND, 2, when=of.split_again),
     WrongProgram("split-and-concat-swapped", OTHER_WAY_ROUND, 2, error="to be divisible"),
     WrongCost(
         "out-specs-as-before",
-        "Each device holds the right block, and out_specs says that another dimension is cut than the one that is.",
+        "Each device holds the right block, but out_specs name another dimension than the one that is cut.",
         2, when=of.right_blocks),
     WrongProgram(
         "not-tiled",
-        "Without tiled=True the split dimension must be as long as the axis has devices, and a new one appears for them.",
+        "Without tiled=True the split dimension must be as long as the axis has devices, and a new dimension appears for "
+        "them.",
         2, error="to equal x.shape"),
 )  # fmt: skip
 
@@ -39,16 +40,17 @@ QUESTION = Question(
         program("to_tokens", {"V": 1, "S": 0.5, "H": 0.75}, unchanged, CUBES, (None, "x"), ROWS, of.cube, EXCHANGE),
     ),
     hints=(
-        "The global array does not change at all: not a value, not an index. Only who holds which part of it does.",
-        "Each device cuts its block along the dimension that was whole, and puts what it gets together along the one that "
+        "The global array does not change at all: not a value, not an index. What changes is who holds which part of it.",
+        "Each device cuts its block along the dimension that was whole, and puts together what it gets along the one that "
         "was cut.",
         "all_to_all(block, 'x', split_axis=1, concat_axis=0, tiled=True) turns tokens into heads, with out_specs=P(None, "
-        "'x'). The way back has the two numbers exchanged.",
+        "'x'). For the way back exchange the two numbers.",
     ),
-    explanation="A grid of blocks, one row for each sender and one column for each receiver, is transposed: device i "
-                "gives its block j to device j and gets block i of everyone. Between these two specs values stay where "
-                "they are in the global array, and the subscript moves from one dimension to the other. It costs one "
-                "shard, an n-th of what gathering costs, and undoes itself with the two axes exchanged. DeepSpeed "
-                "Ulysses uses it in both directions: tokens are shared out for the projections, heads for the attention "
-                "itself. A change between the two specs under jit compiles to the same collective, for CPU and for TPU.",
+    explanation="Think of a grid of blocks, with one row for each sender and one column for each receiver. An all-to-all "
+                "transposes it: device i gives its block j to device j and gets block i of every device. Between these "
+                "two specs values stay where they are in the global array, and the subscript moves from one dimension to "
+                "the other. It costs one shard, an n-th of what a gather costs, and with the two axes exchanged it undoes "
+                "itself. DeepSpeed Ulysses uses it in both directions: devices share the tokens for the projections, and "
+                "the heads for the attention itself. A change between the two specs under jit compiles to the same "
+                "collective, for CPU and for TPU.",
 )  # fmt: skip
