@@ -1,6 +1,6 @@
-"""The tables of the status page that are made from files: doors, lanes, attacks on the grader, mutants, faults, speed.
+"""The tables of the status page that are made from files: doors, lanes, attacks on the grader, mutants, faults, prose, speed.
 
-`doors.json` is written by hand, when somebody has seen a door work; `constraints.txt` by `make constraints`; `hostile.json`
+`doors.json` is written by hand, when somebody has seen a door work, and `prose.json` when readers have counted; `constraints.txt` by `make constraints`; `hostile.json`
 by `make test-full`; `mutants.json` by `make mutants`; `strength.json` by `make test-strength`; `bench.json` by `make bench`.
 A file of measurements that is not there is said to be not there.
 """
@@ -26,7 +26,7 @@ FOUND = ("lint", "types", "make test")
 
 def parts(folder: pathlib.Path) -> dict[str, str]:
     """What stands in each marked place of the status page, by the name in the mark."""
-    made = {"doors": doors, "hostile": hostile, "mutants": mutants, "strength": strength, "bench": bench}
+    made = {"doors": doors, "hostile": hostile, "mutants": mutants, "strength": strength, "prose": prose, "bench": bench}
     read = {name: make(_read(folder / f"{name}.json")) for name, make in made.items()}
     return {
         name: text + "\n" for name, text in {**read, "lanes": of_lanes((folder.parent / CONSTRAINTS).read_text())}.items()
@@ -99,6 +99,19 @@ def strength(found: Mapping[str, Any] | None) -> str:
     )
     rows = [_row(room, *(f"{counts[end]}" for end in ends)) for room, counts in [*rooms.items(), ("all", total)]]
     return "\n".join([about, "", _row("room", *ends), "|:--" + "|--:" * len(ends) + "|", *rows])
+
+
+def prose(found: Mapping[str, Any] | None) -> str:
+    """How many sentences a reader marked, before and after they were rewritten, by chapter, as Markdown."""
+    if found is None:
+        return "Not counted for this copy of the book."
+    head = [_row("chapter", "text", "sentences", "marked before", "marked after"), "|:--|:--|--:|--:|--:|"]
+    rows = [
+        _row(chapter, text, f"{counts['sentences']}", f"{counts['before']}", f"{counts['after']}")
+        for chapter, texts in found["chapters"].items()
+        for text, counts in texts.items()
+    ]
+    return "\n".join([f"Counted on {found['date']}.", "", *head, *rows])
 
 
 def bench(entries: Sequence[Mapping[str, Any]] | None) -> str:
