@@ -1,8 +1,9 @@
-"""The tables of the status page that are made from files: doors, lanes, attacks on the grader, mutants, faults, prose, speed.
+"""The tables of the status page that are made from files: doors, lanes, attacks, mutants, faults, prose, speed.
 
-`doors.json` is written by hand, when somebody has seen a door work, and `prose.json` when readers have counted; `constraints.txt` by `make constraints`; `hostile.json`
-by `make test-full`; `mutants.json` by `make mutants`; `strength.json` by `make test-strength`; `bench.json` by `make bench`.
-A file of measurements that is not there is said to be not there.
+`doors.json` is written by hand, when somebody has seen a door work, and `prose.json` when readers have counted;
+`constraints.txt` by `make constraints`; `hostile.json` by `make test-full`; `mutants.json` by `make mutants`;
+`strength.json` by `make test-strength`; `bench.json` by `make bench`. A file of measurements that is not there is said
+to be not there.
 """
 
 from __future__ import annotations
