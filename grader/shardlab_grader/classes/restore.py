@@ -17,7 +17,7 @@ from nbgrader.utils import is_grade, is_solution
 from shardlab_course.editions.edition import GRADE
 from shardlab_grader.classes.notebook import Cell
 from shardlab_grader.inside import shown
-from shardlab_grader.records.submissions import grade_id
+from shardlab_grader.records.forms import grade_id
 
 SHOW = "show"
 """The tag of a given cell that only shows something."""

@@ -25,7 +25,8 @@ from shardlab_grader.nbgrader.course import Course, verdict_of
 from shardlab_grader.records import roster
 from shardlab_grader.records.roster import Person, Roster
 from shardlab_grader.records.store import Record, Store, key
-from shardlab_grader.records.submissions import Contents, Submission, each, parse
+from shardlab_grader.records.forms import parse
+from shardlab_grader.records.submissions import Contents, Submission, each
 from shardlab_grader.releases.release import Release
 from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row

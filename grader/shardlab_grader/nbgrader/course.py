@@ -31,7 +31,8 @@ from traitlets.config.loader import PyFileConfigLoader
 from traitlets.log import get_logger
 
 from shardlab.errors import ShardlabError
-from shardlab_grader.records.submissions import Unreadable, stage
+from shardlab_grader.records.forms import Unreadable
+from shardlab_grader.records.submissions import stage
 from shardlab_grader.releases import places
 
 STAGED = ".shardlab-staged"
