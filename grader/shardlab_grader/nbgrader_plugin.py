@@ -26,9 +26,9 @@ from shardlab_grader.classes import jobs
 from shardlab_grader.classes.restore import is_manual, restore
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.nbgrader import doors, pages
+from shardlab_grader.records.forms import handed_in
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Record, Store, key
-from shardlab_grader.records.forms import handed_in
 from shardlab_grader.releases.release import Release
 from shardlab_grader.sandbox.box import Mode
 from shardlab_judge.question import Question

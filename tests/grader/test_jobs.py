@@ -116,6 +116,7 @@ def settings(stand_in: pathlib.Path) -> Settings:
         notebook=Limits(wall=20),
         judge=Limits(wall=20),
         question_seconds=1.0,
+        question_wall_seconds=1.0,
         seed=7,
     )
 

@@ -20,7 +20,7 @@ Manifest = Mapping[str, Any]
 SCRIPT = "/grader/runner.py"
 INSIDE = pathlib.Path(__file__).parents[1] / "inside"
 OURS = (*PACKAGES, "shardlab_grader", "shardlab_authoring")
-RUN = ("runner.py", "shown.py")
+RUN = ("runner.py", "broken.py", "shown.py")
 AGAIN = 3
 """How often a run goes on without the cell that ended it."""
 LEAST = 5.0
@@ -52,7 +52,8 @@ class Settings:
         cell_seconds: what one cell, or taking one item's answer, may take of wall time.
         cell_cpu_seconds: the same of CPU time, in all threads: it ends an endless loop, and no cell that only waits. The
             slowest cell of a solution takes a third of it (`bench/cells.py`).
-        question_seconds: what judging one question may take.
+        question_seconds: what judging one question may take of CPU time, in all threads.
+        question_wall_seconds: the same of wall time: it ends a judge that only waits.
         packages: the directory that holds `shardlab`, the judge and the course; where they are installed unless given.
         references: file of the reference programs for this seed; the packaged one when `None`.
         seed: the release's seed; `None` for the public cases only.
@@ -66,6 +67,7 @@ class Settings:
     cell_seconds: float = 60.0
     cell_cpu_seconds: float = 15.0
     question_seconds: float = 60.0
+    question_wall_seconds: float = 180.0
     packages: pathlib.Path | None = None
     references: pathlib.Path | None = None
     seed: int | None = None
@@ -126,7 +128,7 @@ def run(job: Job, run_script: RunScript = cold) -> tuple[Outcome, bytes | None]:
     """
     sandbox, asked = job.settings.sandbox, job
     outcome, output = _run(job, sandbox, run_script)
-    reached, seconds = _died_at(job, outcome, output), outcome.seconds
+    reached, seconds, doubts = _died_at(job, outcome, output), outcome.seconds, _doubts(job, outcome, output)
     for _ in range(AGAIN):
         left = sandbox.limits.wall - seconds
         if reached is None or left < LEAST:
@@ -134,12 +136,19 @@ def run(job: Job, run_script: RunScript = cold) -> tuple[Outcome, bytes | None]:
         job = _without(job, reached, outcome.ending)
         limits = dataclasses.replace(sandbox.limits, wall=left)
         later, found = _run(job, dataclasses.replace(sandbox, limits=limits), run_script)
+        doubts += _doubts(job, later, found)
         before, reached, seconds = reached, _died_at(job, later, found), seconds + later.seconds
         if _got(asked, found) >= _got(asked, output):
             outcome, output = later, found
         if reached == before:  # it is not this cell that ends it
             break
-    return dataclasses.replace(outcome, seconds=seconds), output
+    return dataclasses.replace(outcome, seconds=seconds, doubts=doubts), output
+
+
+def _doubts(job: Job, outcome: Outcome, output: bytes | None) -> tuple[str, ...]:
+    """What ended a run before its end, where that need not be its own doing."""
+    ended = output is not None and artifact.read(output, job.manifests, len(job.cells)).ended
+    return () if ended or not outcome.doubtful else (outcome.ending,)
 
 
 def _got(job: Job, output: bytes | None) -> tuple[bool, int]:

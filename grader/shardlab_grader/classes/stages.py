@@ -17,15 +17,15 @@ from shardlab.errors import ShardlabError
 from shardlab_grader.border import artifact
 from shardlab_grader.border.artifact import CellError, Recording
 from shardlab_grader.border.entries import refused
-from shardlab_grader.classes import faults, judging, notebook
+from shardlab_grader.classes import faults, judging, notebook, unread
 from shardlab_grader.classes.judging import Shared
 from shardlab_grader.classes.notebook import Cell, Job, Settings
 from shardlab_grader.classes.restore import job_cells, owners, restore
 from shardlab_grader.nbgrader.course import Course, verdict_of
 from shardlab_grader.records import roster
+from shardlab_grader.records.forms import parse
 from shardlab_grader.records.roster import Person, Roster
 from shardlab_grader.records.store import Record, Store, key
-from shardlab_grader.records.forms import parse
 from shardlab_grader.records.submissions import Contents, Submission, each
 from shardlab_grader.releases.release import Release
 from shardlab_grader.reports import report
@@ -80,7 +80,8 @@ class Answers:
     """What the border let through of a run.
 
     `checked` are the answers by question, where single items that are missing are errors; `lost` has the questions without
-    any, with the reason. `fault` says why nothing can be judged when that is not the student's doing.
+    any, with the reason. `fault` says why nothing can be judged when that is not the student's doing, and `doubts` what need
+    not be.
     """
 
     checked: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -89,6 +90,7 @@ class Answers:
     limits_hit: tuple[str, ...] = ()
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     fault: str = ""
+    doubts: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Graded:
 
     `errors` are the exceptions of its cells. `limits_hit` names each limit that ended something. `seconds` has the wall time
     of the stages `notebook`, `processes` and `judge`. `mode` is the sandbox's. `programs` has a hash of each question's
-    programs.
+    programs. `doubts` says what need not be the student's doing: see `shardlab_grader.classes.again`.
     """
 
     verdicts: dict[str, Verdict]
@@ -106,6 +108,7 @@ class Graded:
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     mode: Mode = "bubblewrap"
     programs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
 
 def found(release: Release, student: str = "*") -> Iterator[Submission]:
@@ -140,8 +143,8 @@ def admitted(job: Job, outcome: Outcome, output: bytes | None) -> Answers:
     recording = recording or Recording({})
     reason = _unfinished(recording, outcome, "notebook's" if job.cells else "processes'")
     lost = {question: reason for question in job.manifests if question not in recording.answers}
-    checked = _complete(job.manifests, recording.answers, reason)
-    return Answers(checked, lost, recording.errors, hit, seconds)
+    checked = unread.with_errors(job, recording.errors, _complete(job.manifests, recording.answers, reason))
+    return Answers(checked, lost, recording.errors, hit, seconds, doubts=(*outcome.doubts, *_late(recording)))
 
 
 def launched(job: Job, answers: Answers, shared: Shared) -> Answers:
@@ -158,19 +161,21 @@ def launched(job: Job, answers: Answers, shared: Shared) -> Answers:
     more = lost | {question: answer["items"] for question, answer in said.checked.items()}
     checked = {q: {"items": {**answer["items"], **more.get(q, {})}} for q, answer in answers.checked.items()}
     hit, seconds = (*answers.limits_hit, *said.limits_hit), {**answers.seconds, "processes": said.seconds["notebook"]}
-    return dataclasses.replace(answers, checked=checked, limits_hit=hit, seconds=seconds, fault=said.fault)
+    doubts = (*answers.doubts, *said.doubts)
+    return dataclasses.replace(answers, checked=checked, limits_hit=hit, seconds=seconds, fault=said.fault, doubts=doubts)
 
 
 def judged(job: Job, answers: Answers, shared: Shared) -> Graded:
     """The verdicts of the judge, which runs in a sandbox of its own; all are *ungraded* where there is a fault of ours."""
     if answers.fault:
         lost = ungraded(job.manifests, answers.fault)
-        return Graded(lost, (), answers.limits_hit, answers.seconds, job.settings.mode)
+        return Graded(lost, (), answers.limits_hit, answers.seconds, job.settings.mode, doubts=answers.doubts)
     judge = judging.Judging(answers.checked, answers.lost, job.settings, shared)
     judge.run()
     verdicts = {question: judge.verdicts[question] for question in job.manifests}
     hit, seconds = (*answers.limits_hit, *judge.limits_hit), {**answers.seconds, "judge": round(judge.seconds, 3)}
-    return Graded(verdicts, answers.errors, hit, seconds, job.settings.mode, judging.identities(answers.checked))
+    made = Graded(verdicts, answers.errors, hit, seconds, job.settings.mode, judging.identities(answers.checked))
+    return dataclasses.replace(made, doubts=(*answers.doubts, *judge.doubts))
 
 
 def recorded(grading: Grading, name: str, record: Record) -> Record:
@@ -306,6 +311,17 @@ def _limits_hit(outcome: Outcome, recording: Recording | None) -> tuple[str, ...
     errors = recording.errors if recording else ()
     hit = [f"{error.message} (cell {error.cell + 1})" for error in errors if error.type == "CellTimeout"]
     return (*hit, f"notebook: {outcome.ending}") if outcome.status else tuple(hit)
+
+
+def _late(recording: Recording) -> Iterator[str]:
+    """What ended because time passed, which a busy machine does too; a limit of CPU time is another thing."""
+    entries = [entry for answer in recording.answers.values() for entry in answer["items"].values()]
+    errors = [error for entry in entries if (error := entry.get("error"))]
+    told = [(error.type, error.message) for error in recording.errors] + [(e["type"], e["message"]) for e in errors]
+    yield from (message for kind, message in told if kind == "CellTimeout" and "CPU" not in message)
+    launches = [launch for entry in entries for launch in entry.get("launches", ())]
+    if any(process.get("stopped") == "time" for launch in launches for process in launch.get("processes", ())):
+        yield "processes that did not end in time"
 
 
 def _unstarted(outcome: Outcome) -> str:

@@ -13,7 +13,7 @@ A cell with a question is a grade cell: its source is not executed, and the ques
 variables of that moment. Questions without a grade cell, and items whose variable is not there yet, are asked after the
 last cell. Given cells that only show something are left out where no answer can tell. All other cells are executed as in a
 notebook, with one namespace, magics and shell commands; what they display is thrown away, and after an exception the next
-cell runs.
+cell runs. Of a cell that Python cannot read, what can be read of it runs.
 
 `started` on standard output, which is closed then, says that all was well on our side; whatever happens after it is the
 notebook's own doing.
@@ -32,6 +32,7 @@ Environment: XLA shows 8 CPU devices, `SHARDLAB_RECORD=1`, matplotlib draws noth
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import gc
@@ -52,6 +53,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 MESSAGE = 500
+UNREAD = 3
+"""Statements that cannot be read, told of one cell."""
 STARTED = b"started\n"
 MISSING = {"missing": True}
 ENVIRONMENT = {
@@ -143,6 +146,7 @@ class Runner:
 
         self._raised_at = raised_at
         self._entry_of, self._predictions, self._left_out = record.record, in_the_box.GIVEN, _beside("shown").left_out
+        self._broken = _beside("broken")
         self._shell = _shell()
         self._compiler: Any = self._shell.compile
 
@@ -171,15 +175,40 @@ class Runner:
         return self._left_out(self._job["cells"], asked)
 
     def _execute(self, index: int, source: str) -> None:
+        error, begun = self._ran(index, source)
+        if isinstance(error, SyntaxError) and not begun:
+            rest, unread = self._readable(source)
+            for each in unread[:UNREAD]:
+                said = {"type": type(each).__name__, "message": str(each.msg)[:MESSAGE]}
+                self._say({"error": {"cell": index, **said, "line": self._broken.told(each, source)}})
+            error = self._ran(index, rest)[0] if unread else error
+        if error is not None:
+            self._say({"error": {"cell": index, **self._error(error)}})
+
+    def _ran(self, index: int, source: str) -> tuple[BaseException | None, bool]:
+        """What a cell raised, and whether it began to run."""
         try:
             with self._limit():
                 self._compiler.cell = index
                 ran = self._shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
-            error = ran.error_before_exec or ran.error_in_exec
+            return ran.error_before_exec or ran.error_in_exec, ran.error_before_exec is None
         except BaseException as raised:
-            error = raised
-        if error is not None:
-            self._say({"error": {"cell": index, **self._error(error)}})
+            return raised, True
+
+    def _readable(self, source: str) -> tuple[str, list[SyntaxError]]:
+        try:
+            with self._limit():
+                found: tuple[str, list[SyntaxError]] = self._broken.readable(source, self._unread)
+                return found
+        except BaseException:
+            return source, []
+
+    def _unread(self, text: str) -> SyntaxError | None:
+        try:
+            compile(self._shell.transform_cell(text), "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)  # type: ignore[no-untyped-call]
+        except SyntaxError as error:
+            return error
+        return None
 
     def _ask(self, question: str, last: bool = False) -> None:
         manifest = self._job["manifests"].get(question, {"items": []})
@@ -282,6 +311,7 @@ def warm() -> None:
     from shardlab.answers import in_the_box, record  # noqa: F401
 
     _beside("shown")
+    _beside("broken")
 
     for name in dir(shardlab):
         getattr(shardlab, name)

@@ -27,9 +27,9 @@ from shardlab_grader.nbgrader import pages
 from shardlab_grader.nbgrader.course import STAGED, staging, verdict_of
 from shardlab_grader.plain import plain
 from shardlab_grader.records import changes, lock, sharing
+from shardlab_grader.records.forms import Unreadable
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Store
-from shardlab_grader.records.forms import Unreadable
 from shardlab_grader.records.submissions import stage
 from shardlab_grader.releases import places
 from shardlab_grader.releases.release import all_or_nothing

@@ -20,7 +20,7 @@ NAMED = re.compile(r"q(\d+)-\d+")
 
 @dataclasses.dataclass(frozen=True)
 class Exercises:
-    """What a notebook has of its assignment's exercises: the questions of its checks, its grade ids, and the names of answers."""
+    """What a notebook has of its assignment's exercises: the questions of its checks, its grade ids, names of answers."""
 
     assignment: str
     questions: frozenset[str]
@@ -49,7 +49,7 @@ class Exercises:
         raise Unreadable(f"another chapter's: it holds the exercises of {called}, and none of {self.assignment}; {where}.")
 
     def has(self, cells: list[dict[str, Any]]) -> bool:
-        """Whether a notebook's cells have a check, a grade id or, where no chapter's are left, an answer of this assignment."""
+        """Whether cells have a check, a grade id or, where no chapter's check is left, an answer of this assignment."""
         asked = {found[1] for cell in cells if (found := ASKED.match(cell["source"]))}
         if asked & self.questions or {grade_id(cell["metadata"]) for cell in cells} & self.names:
             return True

@@ -144,7 +144,8 @@ def _content(folder: pathlib.Path, assignment: str) -> bytes:
 def _files(folder: pathlib.Path) -> list[pathlib.Path]:
     """What was handed in, also in a folder inside; links are not followed."""
     inside = [place for place in sorted(folder.glob("*")) if place.is_dir() and not place.is_symlink()]
-    return [path for place in (folder, *inside) for path in sorted(place.glob("*")) if not path.is_dir() or path.is_symlink()]
+    paths = [path for place in (folder, *inside) for path in sorted(place.glob("*"))]
+    return [path for path in paths if not path.is_dir() or path.is_symlink()]
 
 
 def _fitting(others: Sequence[pathlib.Path], ours: Exercises | None) -> dict[pathlib.Path, bytes]:

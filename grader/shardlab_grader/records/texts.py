@@ -24,6 +24,7 @@ PROSE = re.compile(r"\s*(?:[^\[{]*)?\[(?:markdown|md|raw)\]")
 MAGIC = re.compile(r"^(\s*)# ([%!]\w.*)$")
 FIRST = re.compile(r"(?!else\b|elif\b|except\b|finally\b)[^\s)\]}]")
 """What can begin a statement."""
+QUOTES, END = ('"""', "'''"), "-"
 OPTION = re.compile(r"#\||:[\w-]+:")
 FOUND = {
     "py": "Your file was Python text, not a notebook.",
@@ -98,36 +99,46 @@ def _script(lines: list[str]) -> Iterator[dict[str, Any]]:
     held: list[str] = []
     options, loose, quoted = "", True, False
     for line in lines:
-        if percent := PERCENT.match(line):
-            mark, said, open_ = True, percent["options"] or "", False
-        elif light := LIGHT.match(line):
-            mark, said, open_ = True, light["options"] or "", light["options"] is None
-        else:
-            mark, said, open_ = bool(COUNTED.match(line)) or line.strip() in ('""', "''"), "", False
-        if mark:
+        begins = not held or not held[-1].strip()
+        if (mark := _mark(line)) is not None:
             yield from _piece(held, options)
-            held, options, loose, quoted = [], said, open_, False
-        elif loose and not quoted and held and not held[-1].strip() and FIRST.match(line):
+            held, options, loose, quoted = [], mark, mark == END, False
+        elif begins and not quoted and (line.rstrip() in QUOTES or (loose and FIRST.match(line))):
             yield from _piece(held, options)
-            held, options = [line], ""
+            held, options, quoted = [line], "[markdown]" if line.rstrip() in QUOTES else "", line.rstrip() in QUOTES
+        elif quoted and line.rstrip() in QUOTES and options == "[markdown]":
+            yield from _piece([*held, line], options)
+            held, options, quoted = [], "", False
         else:
             held.append(line)
-        quoted ^= sum(map(line.count, ('"""', "'''"))) % 2 == 1
+            quoted ^= sum(map(line.count, QUOTES)) % 2 == 1
     yield from _piece(held, options)
 
 
+def _mark(line: str) -> str | None:
+    """The options of a line that ends a cell and may begin the next one; `None` for any other line."""
+    if found := PERCENT.match(line) or LIGHT.match(line):
+        return found["options"] or ("" if line.startswith(("# %%", "#%%", "# +")) else END)
+    return "" if COUNTED.match(line) or line.strip() in ('""', "''") else None
+
+
 def _piece(lines: list[str], options: str) -> Iterator[dict[str, Any]]:
-    """Comments alone are prose, and so is what says that it is."""
+    """Comments alone are prose, and so is what says that it is; nbconvert has the prose after a cell below it."""
     if PROSE.match(options):
         yield _cell("markdown", _uncommented(lines), options)
-    elif all(line.startswith("#") or not line.strip() for line in lines) and not MARK.search(options):
-        yield _cell("markdown", _uncommented(lines))
-    else:
-        yield from _code(lines, options)
+        return
+    end = len(lines)
+    while end and (lines[end - 1].startswith("#") or not lines[end - 1].strip()):
+        end -= 1
+    while end and end < len(lines) and lines[end].strip():
+        end += 1  # comments that touch the code are its own
+    if end or MARK.search(options):
+        yield from _code(lines[:end], options)
+    yield _cell("markdown", _uncommented(lines[end:]))
 
 
 def _uncommented(lines: list[str]) -> list[str]:
-    inside = [line for line in lines if line.strip() not in ('"""', "'''")]
+    inside = [line for line in lines if line.strip() not in QUOTES]
     if not all(line.startswith("#") or not line.strip() for line in inside):
         return inside
     return [re.sub(r"^#+ ?", "", line) if line.startswith(("# ", "##")) else line[1:] for line in inside]
