@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shardlab_grader.border import artifact
+from shardlab_grader.inside.cells import label
 from shardlab_grader.sandbox import compiled
 from shardlab_grader.sandbox.box import ONE_THREAD, Limits, MiB, Mode, Mount, Outcome, RunScript, Sandbox, cold, interpreter
 from shardlab_grader.sandbox.student_package import PACKAGES, STUDENT, home, installed, student_package
@@ -20,7 +21,7 @@ Manifest = Mapping[str, Any]
 SCRIPT = "/grader/runner.py"
 INSIDE = pathlib.Path(__file__).parents[1] / "inside"
 OURS = (*PACKAGES, "shardlab_grader", "shardlab_authoring")
-RUN = ("runner.py", "broken.py", "shown.py")
+RUN = ("runner.py", "cells.py", "shown.py")
 AGAIN = 3
 """How often a run goes on without the cell that ended it."""
 LEAST = 5.0
@@ -39,6 +40,11 @@ class Cell:
     question: str | None = None
     reads: tuple[str, ...] | None = None
     shows: tuple[str, ...] | None = None
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"the check of {self.question}" if self.question else label(self.source)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -136,12 +136,12 @@ def run(job: Job, shared: Shared) -> tuple[Outcome, bytes | None]:
 def admitted(job: Job, outcome: Outcome, output: bytes | None) -> Answers:
     """What of these bytes keeps to the manifests."""
     recording = None if output is None else artifact.read(output, job.manifests, len(job.cells))
-    hit, seconds = _limits_hit(outcome, recording), {"notebook": round(outcome.seconds, 3)}
+    hit, seconds = _limits_hit(job, outcome, recording), {"notebook": round(outcome.seconds, 3)}
     begun = recording is not None and (recording.cell is not None or recording.ended)
     if not begun and not outcome.stdout:
         return Answers(limits_hit=hit, seconds=seconds, fault=_unstarted(outcome))
     recording = recording or Recording({})
-    reason = _unfinished(recording, outcome, "notebook's" if job.cells else "processes'")
+    reason = _unfinished(job, recording, outcome)
     lost = {question: reason for question in job.manifests if question not in recording.answers}
     checked = unread.with_errors(job, recording.errors, _complete(job.manifests, recording.answers, reason))
     return Answers(checked, lost, recording.errors, hit, seconds, doubts=(*outcome.doubts, *_late(recording)))
@@ -298,18 +298,24 @@ def _complete(manifests: Mapping[str, Any], given: Mapping[str, Any], reason: st
     }
 
 
-def _unfinished(recording: Recording, outcome: Outcome, what: str) -> str:
+def _unfinished(job: Job, recording: Recording, outcome: Outcome) -> str:
     if recording.ended:
         said = f" ({recording.faults[0]})" if recording.faults else ""
         return f"Your notebook ran to its end, but no answer to this question could be read{said}."
     if recording.cell is None:
-        return f"Your {what} run left nothing to read ({outcome.ending})."
-    return f"Your notebook did not finish: {outcome.ending} at cell {recording.cell + 1}."
+        whose = "notebook's" if job.cells else "processes'"
+        return f"Your {whose} run left nothing to read ({outcome.ending})."
+    return f"Your notebook did not finish: {outcome.ending} at {_label(job.cells, recording.cell)}."
 
 
-def _limits_hit(outcome: Outcome, recording: Recording | None) -> tuple[str, ...]:
+def _label(cells: Sequence[Cell], number: int) -> str:
+    """A cell as its writer can find it; its text is the student's."""
+    return artifact.said(cells[number].label, 100) if number < len(cells) else f"cell {number + 1}"
+
+
+def _limits_hit(job: Job, outcome: Outcome, recording: Recording | None) -> tuple[str, ...]:
     errors = recording.errors if recording else ()
-    hit = [f"{error.message} (cell {error.cell + 1})" for error in errors if error.type == "CellTimeout"]
+    hit = [f"{error.message} ({_label(job.cells, error.cell)})" for error in errors if error.type == "CellTimeout"]
     return (*hit, f"notebook: {outcome.ending}") if outcome.status else tuple(hit)
 
 
@@ -335,6 +341,6 @@ def _errors(cells: Sequence[Cell], errors: Sequence[CellError]) -> dict[str, lis
     for error in errors:
         lines = told.setdefault(owner[error.cell] or "", []) if error.cell < len(owner) else []
         if len(lines) < ERRORS:
-            what = f"cell {error.cell + 1}: {error.type}: {error.message}"[:300]
+            what = f"{_label(cells, error.cell)}: {error.type}: {error.message}"[:300]
             lines.append(f"{what}\n{error.line}".rstrip())
     return told

@@ -76,19 +76,19 @@ class CellTimeout(BaseException):
 
 
 class Compiler(CachingCompiler):
-    """Calls a cell what the notebook does: by its place, since not all of them run here."""
+    """Calls a cell by its first line: numbers are others in the student's notebook, where not the same cells ran."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.cell, self._cells = 0, dict[str, int]()
+        self.label, self._labels = "", dict[str, str]()
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
         name = str(super().get_code_name(raw_code, transformed_code, number))
-        self._cells[name] = self.cell
+        self._labels[name] = self.label
         return name
 
     def format_code_name(self, name: str) -> tuple[str, str] | None:
-        return ("Cell", f"cell {self._cells[name] + 1}") if name in self._cells else None
+        return ("Cell", self._labels[name]) if name in self._labels else None
 
 
 class SilentHook(DisplayHook):
@@ -146,7 +146,7 @@ class Runner:
 
         self._raised_at = raised_at
         self._entry_of, self._predictions, self._left_out = record.record, in_the_box.GIVEN, _beside("shown").left_out
-        self._broken = _beside("broken")
+        self._cells = _beside("cells")
         self._shell = _shell()
         self._compiler: Any = self._shell.compile
 
@@ -180,7 +180,7 @@ class Runner:
             rest, unread = self._readable(source)
             for each in unread[:UNREAD]:
                 said = {"type": type(each).__name__, "message": str(each.msg)[:MESSAGE]}
-                self._say({"error": {"cell": index, **said, "line": self._broken.told(each, source)}})
+                self._say({"error": {"cell": index, **said, "line": self._cells.told(each, source)}})
             error = self._ran(index, rest)[0] if unread else error
         if error is not None:
             self._say({"error": {"cell": index, **self._error(error)}})
@@ -189,7 +189,7 @@ class Runner:
         """What a cell raised, and whether it began to run."""
         try:
             with self._limit():
-                self._compiler.cell = index
+                self._compiler.label = self._cells.label(source)
                 ran = self._shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
             return ran.error_before_exec or ran.error_in_exec, ran.error_before_exec is None
         except BaseException as raised:
@@ -198,7 +198,7 @@ class Runner:
     def _readable(self, source: str) -> tuple[str, list[SyntaxError]]:
         try:
             with self._limit():
-                found: tuple[str, list[SyntaxError]] = self._broken.readable(source, self._unread)
+                found: tuple[str, list[SyntaxError]] = self._cells.readable(source, self._unread)
                 return found
         except BaseException:
             return source, []
@@ -311,7 +311,7 @@ def warm() -> None:
     from shardlab.answers import in_the_box, record  # noqa: F401
 
     _beside("shown")
-    _beside("broken")
+    _beside("cells")
 
     for name in dir(shardlab):
         getattr(shardlab, name)

@@ -1,6 +1,7 @@
-"""A cell that Python cannot read: its statements that can be read run all the same, and the others are named by their lines.
+"""Cells as their writers know them: by their first line of code, and, where Python cannot read them, by the line at fault.
 
-One missing colon would otherwise take all answers of a cell along.
+Of a cell that Python cannot read, the statements that it can read run all the same: one missing colon would otherwise take
+all answers of the cell along.
 """
 
 from __future__ import annotations
@@ -11,8 +12,18 @@ from collections.abc import Callable, Iterator
 FIRST = re.compile(r"(?!(?:else|elif|except|finally)\b)[^\s)\]}#]")
 """What can begin a statement."""
 QUOTES = ('"""', "'''")
+ASIDE = ("#", "%", "@", "import ", "from ", '"""')
+"""What a cell's first line may begin with and say little."""
+WIDTH = 60
 MOST = 2000
 """Lines of a cell that are looked at one by one."""
+
+
+def label(source: str) -> str:
+    """A cell's name in messages: its first line that does something."""
+    lines = [line.strip() for line in source.split("\n", MOST)[:MOST]]
+    first = next((line for line in lines if line and not line.startswith(ASIDE)), next(filter(None, lines), ""))
+    return f'cell "{first if len(first) <= WIDTH else first[: WIDTH - 3] + "..."}"'
 
 
 def readable(source: str, compiles: Callable[[str], SyntaxError | None]) -> tuple[str, list[SyntaxError]]:
