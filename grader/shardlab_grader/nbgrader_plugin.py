@@ -6,6 +6,7 @@ import functools
 import html
 import math
 import pathlib
+import re
 import warnings
 from collections.abc import Mapping
 from typing import Any, cast
@@ -22,10 +23,11 @@ from traitlets.config import Config
 
 from shardlab_course.checking import feedback
 from shardlab_course.editions import edition
-from shardlab_grader.classes import jobs
+from shardlab_grader.classes import jobs, unread
 from shardlab_grader.classes.restore import is_manual, restore
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.nbgrader import doors, pages
+from shardlab_grader.plain import plain
 from shardlab_grader.records.forms import handed_in
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Record, Store, key
@@ -36,6 +38,7 @@ from shardlab_judge.verdict import Verdict
 
 Converted = tuple[NotebookNode, ResourcesDict]
 NO_RESPONSE = "No response."
+UNREAD = "Python could not read these lines. We ran the rest of their cells, and judged each exercise by what ran."
 
 
 def configure(c: Config) -> None:
@@ -92,6 +95,7 @@ class SaveVerdicts(NbGraderPreprocessor):
             theirs = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
             _save(theirs, verdicts, prose)
             gradebook.db.commit()
+        nb.cells[:0] = _unread(record)
         nb.metadata["shardlab"] = {"verdict": key, "sandbox": record.sandbox}
         return nb, resources
 
@@ -159,6 +163,17 @@ def _output(verdict: Verdict, question: Question | None, record: Record, most: f
     page = f"{told}<p>Cells of this exercise that stopped with an exception:</p><ul>{raised}</ul>" if raised else told
     shown: dict[str, Any] = {"text/plain": repr(_points(verdict, most)), "text/html": page}
     return nbformat.v4.new_output("execute_result", data=shown, execution_count=None)
+
+
+def _unread(record: Record) -> list[NotebookNode]:
+    """A cell for the top of the page with every line that Python could not read; none where there is no such line."""
+    said = {line for lines in record.errors.values() for line in lines if unread.TOLD.search(line)}
+    if not said:
+        return []
+    text = "\n\n".join(plain(line, keep="\n") for line in sorted(said))
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    told = f"**{UNREAD}**\n\n{fence}text\n{text}\n{fence}"
+    return [nbformat.v4.new_markdown_cell(told, id="shardlab-unread")]
 
 
 def _is_grade(cell: NotebookNode) -> bool:

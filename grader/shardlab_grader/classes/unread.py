@@ -12,6 +12,8 @@ from shardlab_grader.classes.notebook import Cell, Job
 from shardlab_grader.classes.restore import owners
 
 TYPES = ("SyntaxError", "IndentationError", "TabError")
+TOLD = re.compile(rf"^[^\n]*: (?:{'|'.join(TYPES)}): ")
+"""Begins what a record has of such an error."""
 MISSING, TODO = {"missing": True}, {"todo": True}
 DEFINED = re.compile(r"^\s*(?:(?:async\s+)?def|class)\s+(\w+)|^\s*(\w+)\s*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
 PREDICTED = re.compile(r"""\bsl\.predict\(\s*["'](\d+\.\d+)["']""")
