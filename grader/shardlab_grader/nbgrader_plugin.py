@@ -172,8 +172,8 @@ def _unread(record: Record) -> list[NotebookNode]:
         return []
     text = "\n\n".join(plain(line, keep="\n") for line in sorted(said))
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    told = f"**{UNREAD}**\n\n{fence}text\n{text}\n{fence}"
-    return [nbformat.v4.new_markdown_cell(told, id="shardlab-unread")]
+    told = f"{fence}text\n{UNREAD}\n\n{text}\n{fence}"
+    return [nbformat.v4.new_markdown_cell(told, id="shardlab-unread", metadata={pages.FIRST: True})]
 
 
 def _is_grade(cell: NotebookNode) -> bool:

@@ -13,7 +13,7 @@ from nbconvert import MarkdownExporter, PythonExporter
 from shardlab_course.chapters import CHAPTERS
 from shardlab_course.editions import edition, header
 from shardlab_grader.classes.restore import job_cells, restore
-from shardlab_grader.records import texts
+from shardlab_grader.records import strays, texts
 from shardlab_grader.records.forms import handed_in, parse
 from shardlab_grader.records.submissions import each
 
@@ -178,3 +178,106 @@ def test_a_neighbours_folder_is_no_place(course: pathlib.Path) -> None:
     assert [one.problem for one in each(course, NAME, "eve")] == [
         f"handed in as another file: mine, which holds none of its exercises as code; ask for {NAME}.ipynb."
     ]
+
+
+def restored(*cells: tuple[str, str], among: nbformat.NotebookNode) -> list[str]:
+    """What runs of a released notebook with new code cells, each after the one whose source holds a text."""
+    released, notebook = among, json.loads(json.dumps(among))
+    for after, source in cells:
+        at = max(n for n, cell in enumerate(notebook["cells"]) if after in cell["source"])
+        notebook["cells"].insert(at + 1, {"cell_type": "code", "metadata": {}, "source": source})
+    return run(handed_in(json.dumps(notebook).encode()), released)
+
+
+def test_an_answer_below_its_check_is_asked_for() -> None:
+    """While the given cell is untouched: the check is moved below it, and below a second try as well."""
+    released = solved()[1]
+    ran = restored(
+        ("90.1", "def double(n):\n    return n"), ("return n", "def double(n):\n    return 2 * n"), among=released
+    )
+    assert ran.index("90.1") == ran.index("def double(n):\n    return 2 * n") + 1
+    ran = restored(
+        ("90.2", 'parts = {"A": 3, "B": 4}'), ("parts =", 'sl.predict("90.2", kind="all-reduce")'), among=released
+    )
+    assert ran[-1] == "90.2"
+
+
+def test_an_answer_in_its_place_is_asked_for_there() -> None:
+    """What the student tries out below it under the same name does not count, nor another exercise's answer."""
+    notebook, released = solved()
+    tried = json.loads(json.dumps(notebook))
+    tried["cells"].append({"cell_type": "code", "metadata": {}, "source": "def double(n):\n    return 3 * n"})
+    assert run(handed_in(json.dumps(tried).encode()), released)[:-1] == run(
+        handed_in(json.dumps(notebook).encode()), released
+    )
+    shared = json.loads(json.dumps(released).replace("double", "parts"))
+    ran = restored(("90.2", 'parts = {"A": 3}'), among=nbformat.from_dict(shared))
+    assert ran.index("90.1") < ran.index(next(source for source in ran if "predict" in source))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.thorough(after=3)
+def test_deleted_given_cells_are_put_back(chapter: int) -> None:
+    """Each where it was, whichever are gone: one by one, every second one, and all."""
+    notebook, released = solved(next(ROOT.glob(f"solutions/{chapter:02}*.md")), header.syllabus(ROOT))
+    raw = json.loads(json.dumps(notebook))
+    given = [n for n, cell in enumerate(raw["cells"]) if cell["cell_type"] == "code" and "nbgrader" not in cell["metadata"]]
+    wanted = run(handed_in(json.dumps(raw).encode()), released)
+    for gone in ([given[0]], given[1:2], given[-1:], given[::2], given[1::2], given):
+        left = {**raw, "cells": [cell for n, cell in enumerate(raw["cells"]) if n not in gone]}
+        assert run(handed_in(json.dumps(left).encode()), released) == wanted, gone
+
+
+STRAYS = {
+    "beside the folder": (f"ann/{NAME}.ipynb", "ann", f"submitted/ann/{NAME}.ipynb", "ann"),
+    "beside it, under another name": ("ann/Untitled 3.ipynb", "ann", "submitted/ann/Untitled 3.ipynb", "ann"),
+    "in a folder of another name": ("ann/chapter 90/work.ipynb", "ann", "submitted/ann/chapter 90/work.ipynb", "ann"),
+    "as text": ("ann/work.py", "ann", "submitted/ann/work.py", "ann"),
+    "nobody's": ("ann.ipynb", "ann.ipynb", "submitted/ann.ipynb", "STUDENT"),
+}
+"""Where the file is, whose row it becomes, and what is said: which file, and whose folder it belongs to."""
+
+
+@pytest.mark.parametrize("name", STRAYS)
+def test_a_file_in_the_wrong_place_is_not_missing(name: str, course: pathlib.Path) -> None:
+    """It is a row with a reason that says where it should be; nothing of it is graded there."""
+    file, student, found_at, whose = STRAYS[name]
+    path = course / "submitted" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(exported(solved()[0], "py:percent" if path.suffix == ".py" else "ipynb"))
+    (found,) = each(course, NAME)
+    place = f"submitted/{whose}/{NAME}/{NAME}.ipynb"
+    assert (found.student, found.problem) == (student, f"in the wrong place: {found_at}; move it to {place}.")
+    assert found.stray and list(each(course, NAME, "bob")) == []
+
+
+def test_folders_in_the_other_order_are_told(course: pathlib.Path) -> None:
+    """As some archives have them: the assignment's folder outside, the student's inside."""
+    path = course / "submitted" / NAME / "ann" / f"{NAME}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text("{}")
+    (found,) = each(course, NAME)
+    assert found.problem == f"in the wrong place: submitted/{NAME}/ann; move it to submitted/ann/{NAME}."
+
+
+def test_what_belongs_to_another_assignment_is_no_stray(course: pathlib.Path) -> None:
+    """A folder of another release, and a file of another chapter, are theirs."""
+    put(course, f"{NAME}.ipynb", exported(solved()[0], "ipynb"), "01_first")
+    (course / "submitted" / "ann" / "other.ipynb").write_text('{"cells": []}')
+    assert list(each(course, NAME)) == []
+
+
+ZEROS = {
+    "lost": ("123", ["00123", "7"], "unknown student: the gradebook has 00123, not 123; rename the folder submitted/123."),
+    "known": ("123", ["00123", "123"], ""),
+    "two": ("123", ["00123", "0123"], ""),
+    "another": ("124", ["00123"], ""),
+    "letters": ("ann", ["0ann"], ""),
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_an_id_without_its_zeros_is_nobody(name: str) -> None:
+    """Spreadsheets take them; the student with the zeros would get nothing, and a new one all."""
+    student, known, problem = ZEROS[name]
+    assert strays.lost_zeros(student, known) == problem

@@ -15,7 +15,7 @@ from shardlab_course import dependence
 from shardlab_grader.classes import cluster, faults, jobs, stages
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.records import changes as changing
-from shardlab_grader.records import roster
+from shardlab_grader.records import recognising, roster, strays
 from shardlab_grader.records.changes import Change, changes
 from shardlab_grader.records.roster import Person, Roster
 from shardlab_grader.records.store import Record, sweep
@@ -167,7 +167,9 @@ def wanted(course_dir: pathlib.Path, assignment: str, student: str) -> str:
     one = found not in ("", "..") and pathlib.PurePath(found).name == found
     exact = [glob.escape(found)] * (found != "*")  # a name that could be a pattern is a name first
     for pattern in (*exact, found) if one else ():
-        if next((course_dir / "submitted").glob(f"{pattern}/{assignment}"), None):
+        if next((course_dir / "submitted").glob(f"{pattern}/{assignment}"), None) or _has_strays(
+            course_dir, assignment, pattern
+        ):
             return pattern
     mend = f"put each notebook at submitted/STUDENT/{assignment}/{assignment}.ipynb, then run the same command again."
     where = str(course_dir / "submitted")
@@ -179,6 +181,11 @@ def wanted(course_dir: pathlib.Path, assignment: str, student: str) -> str:
     mend = "write the name as its folder in submitted/ has it, or the key of a submission; "
     mend += f"all of them: shardlab-grader report {assignment} --names"
     raise ShardlabError("unknown-student", what, where=where, mend=mend)
+
+
+def _has_strays(course_dir: pathlib.Path, assignment: str, student: str) -> bool:
+    ours = recognising.exercises(course_dir, assignment)
+    return ours is not None and next(strays.strays(course_dir, ours, student), None) is not None
 
 
 def absent(course_dir: pathlib.Path, assignment: str, rows: Iterable[Row]) -> dict[str, str]:

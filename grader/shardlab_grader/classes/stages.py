@@ -22,7 +22,7 @@ from shardlab_grader.classes.judging import Shared
 from shardlab_grader.classes.notebook import Cell, Job, Settings
 from shardlab_grader.classes.restore import job_cells, owners, restore
 from shardlab_grader.nbgrader.course import Course, verdict_of
-from shardlab_grader.records import roster
+from shardlab_grader.records import roster, strays
 from shardlab_grader.records.forms import parse
 from shardlab_grader.records.roster import Person, Roster
 from shardlab_grader.records.store import Record, Store, key
@@ -113,9 +113,12 @@ class Graded:
 
 def found(release: Release, student: str = "*") -> Iterator[Submission]:
     """The submissions in their handed-in form, each with the key of its verdict, or with the problem."""
-    fingerprint = release.fingerprint
+    fingerprint, known = release.fingerprint, roster.people(release.course_dir)
     for one in each(release.course_dir, release.assignment, student):
-        yield one if one.problem else dataclasses.replace(one, key=key(one.content, fingerprint))
+        if lost := strays.lost_zeros(one.student, known):
+            yield Submission(one.student, problem=lost, stray=True)
+        else:
+            yield one if one.problem else dataclasses.replace(one, key=key(one.content, fingerprint))
 
 
 def restored(grading: Grading, name: str, content: bytes) -> Job:
@@ -194,7 +197,8 @@ def written(grading: Grading, one: Submission, contents: Contents, *, fresh: boo
     """
     error, course, assignment = "", grading.course, grading.release.assignment
     if one.problem:
-        course.add_student(one.student)
+        if not one.stray:
+            course.add_student(one.student)
     elif fresh or not _is_written(grading, one):
         error = course.autograde(assignment, one.student, contents[one.key], one.key)
         error = error or course.feedback(assignment, one.student)

@@ -10,13 +10,12 @@ from shardlab_grader.border.artifact import CellError
 from shardlab_grader.border.entries import Entry
 from shardlab_grader.classes.notebook import Cell, Job
 from shardlab_grader.classes.restore import owners
+from shardlab_grader.inside.cells import defined
 
 TYPES = ("SyntaxError", "IndentationError", "TabError")
 TOLD = re.compile(rf"^[^\n]*: (?:{'|'.join(TYPES)}): ")
 """Begins what a record has of such an error."""
 MISSING, TODO = {"missing": True}, {"todo": True}
-DEFINED = re.compile(r"^\s*(?:(?:async\s+)?def|class)\s+(\w+)|^\s*(\w+)\s*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
-PREDICTED = re.compile(r"""\bsl\.predict\(\s*["'](\d+\.\d+)["']""")
 
 
 def is_unread(error: CellError) -> bool:
@@ -40,9 +39,9 @@ def with_errors(job: Job, errors: Sequence[CellError], checked: Mapping[str, Any
 
 
 def _entry(job: Job, question: str, name: str, entry: Entry, unread: Sequence[tuple[CellError, Cell, bool]]) -> Entry:
-    named = {job.manifests[question]["variable"] or name, name}
+    named = {job.manifests[question]["variable"] or name, name, question}
     for error, cell, mine in unread:
-        defines = bool(named & _defined(cell.source)) or question in PREDICTED.findall(cell.source)
+        defines = bool(named & defined(cell.source))
         # A stub that is left elsewhere is open; only a cell that was to replace it says more.
         lost = entry == MISSING and (defines or (mine and is_unread(error)))
         if lost or (_is_open(entry) and defines and is_unread(error)):
@@ -54,7 +53,3 @@ def _is_open(entry: Entry) -> bool:
     """Whether an entry, or each of its cases, is `...`."""
     parts = next((parts for parts in entry.values() if isinstance(parts, list)), [])
     return entry == TODO or (bool(parts) and all(part == TODO for part in parts))
-
-
-def _defined(source: str) -> set[str]:
-    return {found[1] or found[2] for found in DEFINED.finditer(source)}

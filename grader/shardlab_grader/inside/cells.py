@@ -15,6 +15,8 @@ QUOTES = ('"""', "'''")
 ASIDE = ("#", "%", "@", "import ", "from ", '"""')
 """What a cell's first line may begin with and say little."""
 WIDTH = 60
+DEFINED = re.compile(r"^[ \t]*(?:(?:async +)?def|class)[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
+PREDICTED = re.compile(r"""\bsl\.predict\([ \t\n]*["'](\d+\.\d+)["']""")
 MOST = 2000
 """Lines of a cell that are looked at one by one."""
 
@@ -24,6 +26,11 @@ def label(source: str) -> str:
     lines = [line.strip() for line in source.split("\n", MOST)[:MOST]]
     first = next((line for line in lines if line and not line.startswith(ASIDE)), next(filter(None, lines), ""))
     return f'cell "{first if len(first) <= WIDTH else first[: WIDTH - 3] + "..."}"'
+
+
+def defined(source: str) -> set[str]:
+    """What a cell defines, by its text alone: names at the beginnings of lines, and the exercises that it predicts for."""
+    return {found[1] or found[2] for found in DEFINED.finditer(source)} | set(PREDICTED.findall(source))
 
 
 def readable(source: str, compiles: Callable[[str], SyntaxError | None]) -> tuple[str, list[SyntaxError]]:

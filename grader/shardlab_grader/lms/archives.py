@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from shardlab.errors import ShardlabError
 from shardlab_grader.lms.sheets import Preset
 from shardlab_grader.records import store
-from shardlab_grader.records.submissions import MOST_BYTES
+from shardlab_grader.records.files import MOST_BYTES
 
 COPY = re.compile(r"(?:-\d+| \(\d+\))?\.ipynb", re.IGNORECASE)
 """What browsers and Canvas add to the name of a file that is handed in once more."""

@@ -24,6 +24,8 @@ TEMPLATES = pathlib.Path(__file__).with_name("templates")
 STYLE = f"<style>{TEMPLATES.joinpath('feedback', 'feedback.css').read_text()}</style>"
 GIVEN = "shardlab_given"
 """In the metadata of an autograded notebook's cells: as it was released, and no exercise's answer."""
+FIRST = "shardlab_first"
+"""In the metadata of a cell of ours that stands above everything."""
 UNSTYLED = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')
 """Names, brackets and spaces, a third of a page: they have no colour of their own."""
 LEFT_OUT = "*Exercises, and cells of your own. The rest of the chapter is as it was given.*"
@@ -129,7 +131,7 @@ def exercises(notebook: NotebookNode) -> NotebookNode:
             kept.append(cell)
         inside = inside and not cell.metadata.get("nbgrader", {}).get("grade")
     if len(kept) < len(notebook.cells):
-        kept.insert(0, nbformat.v4.new_markdown_cell(LEFT_OUT))
+        kept.insert(sum(FIRST in cell.metadata for cell in kept[:1]), nbformat.v4.new_markdown_cell(LEFT_OUT))
     return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=kept)
 
 

@@ -10,7 +10,8 @@ import pathlib
 import re
 from typing import Any
 
-from shardlab_grader.records.forms import Unreadable, grade_id
+from shardlab_grader.records.files import MOST_BYTES, READ, is_file, read_file
+from shardlab_grader.records.forms import Unreadable, grade_id, handed_in
 from shardlab_grader.records.texts import CHECK
 
 ASKED = re.compile(r"""\s*sl\.check\(\s*["'](\d+\.\d+)["']""")
@@ -47,6 +48,16 @@ class Exercises:
         where = f"if it was meant as that, move it to submitted/STUDENT/{name}" if name else "ask for the right file"
         called = f"chapter {chapter}" + f", {name}" * bool(name)
         raise Unreadable(f"another chapter's: it holds the exercises of {called}, and none of {self.assignment}; {where}.")
+
+    def form_of(self, path: pathlib.Path) -> bytes:
+        """The handed-in form of a file that holds exercises of this assignment, whatever it is called; else nothing."""
+        try:
+            if path.suffix.lower() not in READ or not is_file(path):
+                return b""
+            form = handed_in(read_file(path, MOST_BYTES))
+        except (OSError, Unreadable):
+            return b""
+        return form if self.has(json.loads(form)["cells"]) else b""
 
     def has(self, cells: list[dict[str, Any]]) -> bool:
         """Whether cells have a check, a grade id or, where no chapter's check is left, an answer of this assignment."""

@@ -6,30 +6,25 @@ Nothing else of a student's files goes further than the notebook's handed-in for
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import pathlib
 import re
-import stat
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import IO
 
 from shardlab_grader.plain import plain
-from shardlab_grader.records import recognising
+from shardlab_grader.records import recognising, strays
+from shardlab_grader.records.files import MOST_BYTES, is_file, read_file
 from shardlab_grader.records.forms import Unreadable, handed_in, said
 from shardlab_grader.records.recognising import Exercises
 
-MOST_BYTES = 64_000_000
-"""Of a file with its outputs, which Python needs some thirty times as many bytes to read."""
 TIMESTAMP_BYTES = 200
 MOST_OTHERS = 20
 SECRET = re.compile(rb"[!-~]{1,200}")
 """What nbgrader's exchange puts beside a submission, so that its student alone finds the feedback again."""
 NOTES = ("timestamp.txt", "submission_secret.txt")
-READ = (".ipynb", ".json", ".md", ".markdown", ".py", ".qmd", ".rmd", ".txt")
-"""Endings of files in which a notebook's cells may be."""
 PACKED = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 MEMORY = 64 * 2**20
 """Bytes of a class that are held in memory, compressed: more than ordinary ones take."""
@@ -39,7 +34,8 @@ MEMORY = 64 * 2**20
 class Submission:
     """One student's notebook of one assignment: its handed-in form, or the `problem` in one sentence.
 
-    `key` is that of the verdict on it, where one was asked for. `note` says what beside the notebook could not be read.
+    `key` is that of the verdict on it, where one was asked for. `note` says what beside the notebook could not be read. A
+    `stray` is where nbgrader does not look, so that nobody's row in the gradebook is made of it.
     """
 
     student: str
@@ -47,6 +43,7 @@ class Submission:
     problem: str = ""
     key: str = ""
     note: str = ""
+    stray: bool = False
 
 
 class Contents:
@@ -88,6 +85,9 @@ def each(course_dir: pathlib.Path, assignment: str, student: str = "*") -> Itera
     """The same, read one at a time."""
     for folder in sorted((course_dir / "submitted").glob(f"{student}/{assignment}")):
         yield _submission(folder, assignment)
+    if ours := recognising.exercises(course_dir, assignment):
+        for name, problem in strays.strays(course_dir, ours, student):
+            yield Submission(name, problem=problem, stray=True)
 
 
 def stage(
@@ -128,11 +128,11 @@ def _content(folder: pathlib.Path, assignment: str) -> bytes:
     ours = recognising.exercises(course_dir, assignment)
     others = [other for other in _files(folder) if other != folder / name]
     try:
-        fitting = {} if _is_file(folder / name) else _fitting(others, ours)
+        fitting = {} if is_file(folder / name) else _fitting(others, ours)
         if len(fitting) == 1:
             return next(iter(fitting.values()))
         if os.path.lexists(folder / name):
-            form = handed_in(_file(folder / name, MOST_BYTES))
+            form = handed_in(read_file(folder / name, MOST_BYTES))
             if ours:
                 ours.check(form, sorted(path.name for path in (course_dir / "release").glob("*")))
             return form
@@ -150,8 +150,8 @@ def _files(folder: pathlib.Path) -> list[pathlib.Path]:
 
 def _fitting(others: Sequence[pathlib.Path], ours: Exercises | None) -> dict[pathlib.Path, bytes]:
     """The handed-in form of each file that holds exercises of this assignment, whatever it is called."""
-    read = [path for path in others if path.suffix.lower() in READ and path.name not in NOTES][:MOST_OTHERS]
-    return {path: form for path in read if ours and (form := _of(path, ours))}
+    read = [path for path in others if path.name not in NOTES][:MOST_OTHERS]
+    return {path: form for path in read if ours and (form := ours.form_of(path))}
 
 
 def _instead(folder: pathlib.Path, others: Sequence[pathlib.Path], name: str, fitting: int) -> str:
@@ -176,29 +176,6 @@ def _check_folders(folder: pathlib.Path) -> None:
             raise Unreadable(f"unreadable: the folder {plain(place.name)} is a link.")
 
 
-def _of(path: pathlib.Path, ours: Exercises) -> bytes | None:
-    """The handed-in form of a file, if it is this assignment's."""
-    try:
-        form = handed_in(_file(path, MOST_BYTES))
-    except Unreadable:
-        return None
-    return form if ours.has(json.loads(form)["cells"]) else None
-
-
-def _is_file(path: pathlib.Path) -> bool:
-    return os.path.lexists(path) and stat.S_ISREG(path.lstat().st_mode)
-
-
-def _file(path: pathlib.Path, most: int) -> bytes:
-    """The bytes of an ordinary file. Links are not followed, and nothing that is no file is opened for reading."""
-    status = path.lstat()
-    if not stat.S_ISREG(status.st_mode):
-        raise Unreadable(f"unreadable: {path.name} is not a regular file.")
-    if status.st_size > most:
-        raise Unreadable(f"unreadable: {path.name} has {status.st_size:,} bytes; the limit is {most:,}.")
-    return path.read_bytes()
-
-
 def _timestamp(path: pathlib.Path) -> tuple[str, str]:
     """When it was handed in, or else why that cannot be said: then nothing is late."""
     # nbgrader drops a submission whose timestamp it cannot read, without saying so.
@@ -207,7 +184,7 @@ def _timestamp(path: pathlib.Path) -> tuple[str, str]:
     if not os.path.lexists(path):
         return "", ""
     try:
-        text = _file(path, TIMESTAMP_BYTES).decode().strip()
+        text = read_file(path, TIMESTAMP_BYTES).decode().strip()
         if text:
             parse_utc(text)
     except Exception as error:
@@ -217,7 +194,7 @@ def _timestamp(path: pathlib.Path) -> tuple[str, str]:
 
 def _secret(path: pathlib.Path) -> bytes:
     try:
-        found = _file(path, 200) if os.path.lexists(path) else b""
+        found = read_file(path, 200) if os.path.lexists(path) else b""
     except (OSError, Unreadable):
         return b""
     return found if SECRET.fullmatch(found) else b""
