@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
+import json
 import math
 import pathlib
 import re
@@ -27,6 +28,7 @@ from shardlab_grader.classes import jobs, unread
 from shardlab_grader.classes.restore import is_manual, restore
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.nbgrader import doors, pages
+from shardlab_grader.nbgrader.course import version
 from shardlab_grader.plain import plain
 from shardlab_grader.records.forms import handed_in
 from shardlab_grader.records.roster import Roster
@@ -73,11 +75,13 @@ class RestoreCells(NbGraderPreprocessor):
 class SaveVerdicts(NbGraderPreprocessor):
     """In place of Execute and SaveAutoGrades: scores, comments and feedback from the stored verdict, or graded on the spot.
 
-    A question that we fail to grade keeps the points that it had, none if it is new, waits for a person, and says why.
+    A question that we fail to grade keeps the points that it had, none if it is new, waits for a person, and says why. What
+    a person gave stays, as long as the answer and the judge's points for it are those that it was given for.
     """
 
     sandbox = Unicode("bubblewrap", help="where code runs that no verdict is stored of: bubblewrap or none").tag(config=True)
     verdict = Unicode(help="the key of the stored verdict, from who has looked for it before").tag(config=True)
+    before = Unicode("{}", help="by student what was marked, as `course.marked_in` has it, in JSON").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Converted:
         names = resources["nbgrader"]
@@ -93,11 +97,20 @@ class SaveVerdicts(NbGraderPreprocessor):
                 cell.outputs = [_output(verdict, declared.get(verdict.question), record, cell.metadata.nbgrader.points)]
         with Gradebook(names["db_url"]) as gradebook:
             theirs = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
-            _save(theirs, verdicts, prose)
+            _save(theirs, verdicts, prose, self._unchanged(nb, verdicts, names["assignment"], names["student"]))
             gradebook.db.commit()
         nb.cells[:0] = _unread(record)
         nb.metadata["shardlab"] = {"verdict": key, "sandbox": record.sandbox}
         return nb, resources
+
+    def _unchanged(self, nb: NotebookNode, verdicts: Mapping[str, Verdict], assignment: str, student: str) -> set[str]:
+        """The grade cells whose answers are those that were marked, and those that are judged as they were before."""
+        marked = json.loads(self.before).get(student, {})
+        record = Store(_folder(self, "release", assignment).parents[1]).get(marked.get("", ""))
+        old = record.verdicts if record else {}
+        marks = {cell.metadata.nbgrader.grade_id: cell for cell in nb.cells if is_manual(cell)}
+        same = {name for name, c in marks.items() if marked.get(name) == version(c.source, c.metadata.nbgrader.points)}
+        return same | {name for name, now in verdicts.items() if _scored(old.get(now.question)) == _scored(now)}
 
     def _verdicts(self, assignment: str, student: str) -> tuple[str, Record]:
         try:
@@ -117,21 +130,29 @@ class SaveVerdicts(NbGraderPreprocessor):
             return "", Record({}, "", {"": [f"{type(error).__name__}: {error}"]})
 
 
-def _save(notebook: SubmittedNotebook, verdicts: Mapping[str, Verdict], prose: Mapping[str, float | None]) -> None:
+def _scored(verdict: Verdict | None) -> tuple[str, float, float] | None:
+    return verdict and (verdict.status, verdict.points, verdict.of)
+
+
+def _save(
+    notebook: SubmittedNotebook, verdicts: Mapping[str, Verdict], prose: Mapping[str, float | None], unchanged: set[str]
+) -> None:
     """Scores go to every grade of the gradebook, not only to those whose cells the student left in.
 
-    What is written for a person waits for one, unless the cell is as it was released.
+    What is written for a person waits for one, unless the cell is as it was released, or was marked and is `unchanged`.
     """
     lost = Verdict("", "ungraded", reason="The release does not have this cell any more.")
     for grade in notebook.grades:
         if grade.cell.name in prose:
             grade.auto_score = prose[grade.cell.name]
-            grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
+            open_ = grade.auto_score is None if grade.manual_score is None else grade.cell.name not in unchanged
+            grade.needs_manual_grade = open_
             continue
         verdict = verdicts.get(grade.cell.name, lost)
         if verdict.status != "ungraded":
             grade.auto_score = _points(verdict, grade.cell.max_score)
-        grade.needs_manual_grade = grade.manual_score is not None or verdict.status == "ungraded"
+        marked = grade.manual_score is not None
+        grade.needs_manual_grade = (marked and grade.cell.name not in unchanged) or verdict.status == "ungraded"
     for comment in notebook.comments:
         if comment.cell.name in prose:
             comment.auto_comment = NO_RESPONSE if prose[comment.cell.name] == 0 else None
