@@ -34,6 +34,7 @@ from shardlab_grader.records.forms import handed_in
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.releases.release import Release
+from shardlab_grader.reports.itemised import itemised
 from shardlab_grader.sandbox.box import Mode
 from shardlab_judge.question import Question
 from shardlab_judge.verdict import Verdict
@@ -179,6 +180,8 @@ def _points(verdict: Verdict, most: float) -> float:
 def _output(verdict: Verdict, question: Question | None, record: Record, most: float) -> NotebookNode:
     """The grade cell's only output: its points, which nbgrader's own tools can read, and the feedback, which people can."""
     told = feedback.html(verdict, question, hints=False) if question else f"<p>{html.escape(verdict.reason)}</p>"
+    lost = [f"Points: {parts}."] if (parts := itemised(verdict)) else []
+    told += "".join(f"<p>{html.escape(said)}</p>" for said in (*lost, *record.notes.get(verdict.question, ())))
     cells = record.errors.get(verdict.question, ())
     raised = "".join(f"<li style='white-space:pre-wrap'>{html.escape(said)}</li>" for said in cells)
     page = f"{told}<p>Cells of this exercise that stopped with an exception:</p><ul>{raised}</ul>" if raised else told

@@ -28,7 +28,7 @@ from shardlab_grader.records.roster import Person, Roster
 from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.records.submissions import Contents, Submission, each
 from shardlab_grader.releases.release import Release
-from shardlab_grader.reports import report
+from shardlab_grader.reports import itemised, report
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox.box import Mode, Outcome
 from shardlab_judge.verdict import Verdict
@@ -224,7 +224,8 @@ def grade(job: Job, shared: Shared) -> Graded:
 
 def record(job: Job, graded: Graded) -> Record:
     """What is to be kept of a job's verdicts, with the first exceptions of each question's cells in words."""
-    return Record(graded.verdicts, graded.mode, _errors(job.cells, graded.errors), graded.seconds, graded.programs)
+    notes = itemised.borrowed(job, graded.verdicts)
+    return Record(graded.verdicts, graded.mode, _errors(job.cells, graded.errors), graded.seconds, graded.programs, notes)
 
 
 def row(grading: Grading, one: Submission) -> Row:

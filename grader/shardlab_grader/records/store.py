@@ -25,7 +25,8 @@ from shardlab_judge.verdict import Verdict
 class Record:
     """The verdicts on one notebook, the exceptions of its cells in words, and the sandbox in which it ran.
 
-    `seconds` has the wall time of its run, its processes and its judge, `programs` by question a hash of those handed in.
+    `seconds` has the wall time of its run, its processes and its judge, `programs` by question a hash of those handed in, and
+    `notes` by question sentences for its student.
     """
 
     verdicts: Mapping[str, Verdict]
@@ -33,6 +34,7 @@ class Record:
     errors: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     programs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    notes: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
 
     @property
     def points(self) -> float:
@@ -49,13 +51,15 @@ class Record:
         verdicts = {question: verdict.to_json() for question, verdict in self.verdicts.items()}
         errors = {question: list(lines) for question, lines in self.errors.items()}
         measured = {"seconds": dict(self.seconds), "programs": dict(self.programs)}
-        return {"sandbox": self.sandbox, "verdicts": verdicts, "errors": errors, **measured}
+        notes = {"notes": {question: list(lines) for question, lines in self.notes.items()}} if self.notes else {}
+        return {"sandbox": self.sandbox, "verdicts": verdicts, "errors": errors, **measured, **notes}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Record:
         """The record that `to_json` wrote."""
         verdicts = {question: Verdict.from_json(verdict) for question, verdict in raw["verdicts"].items()}
-        return cls(verdicts, raw["sandbox"], raw["errors"], raw.get("seconds", {}), raw.get("programs", {}))
+        more = (raw.get(name, {}) for name in ("seconds", "programs", "notes"))
+        return cls(verdicts, raw["sandbox"], raw["errors"], *more)
 
 
 class Store:
