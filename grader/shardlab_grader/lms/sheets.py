@@ -26,8 +26,9 @@ SAFE = re.compile(r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,99}")
 class Preset:
     """How one LMS names files, and the columns of its table.
 
-    `entry` finds in an archive's path the LMS's own number of the `user` and the file's `title`, and where it has them the
-    number of the `file`, which grows with each upload, and a mark that it was `late`. `key` is the column of that number,
+    `entry` finds in an archive's path, from the beginning of a folder's or file's name on, `who` it is and the LMS's own
+    number of the `user`, the file's `title`, and where it has them the number of the `file`, which grows with each upload,
+    and a mark that it was `late`. Whatever stands behind that is a student's own. `key` is the column of that number,
     `students` those that may have the id that the course knows, the usual one first, and `after` the last that says who it
     is. `most` is the column of the points that it counts, or what begins the row that has them.
     """
@@ -46,7 +47,7 @@ PRESETS = {
     "canvas": Preset(
         "canvas",
         # Canvas too finds users by `_\d+_`, and keeps names free of it; an anonymous one begins with `anon_`.
-        re.compile(r"(?:.*/)?(?!anon_)[^/]*?_(?P<late>LATE_)?(?P<user>\d+)_(?P<file>\d+)_(?P<title>[^/]+)"),
+        re.compile(r"(?!anon_)(?P<who>[^/]*?)_(?P<late>LATE_)?(?P<user>\d+)_(?P<file>\d+)_(?P<title>(?:(?P<next>\d+)_)?.+)"),
         "ID",
         ("SIS Login ID", "SIS User ID", "ID"),
         "Section",
@@ -55,7 +56,10 @@ PRESETS = {
     "moodle": Preset(
         "moodle",
         # A folder for each student, or, as the teacher chose, one for all; older versions end the folder in `_`.
-        re.compile(r"(?:.*/)?[^/]*_(?P<user>\d+)_assignsubmission_file_?(?:/(?:.*/)?|(?<=_))(?P<title>[^/]+)"),
+        # Moodle keeps names free of `_`.
+        re.compile(
+            r"(?P<who>[^/_]*)_(?P<user>\d+)_assignsubmission_(?:file_?(?:/(?:.*/)?|(?<=_))(?P<title>[^/]+)|[a-z]+.*)"
+        ),
         "Identifier",
         ("Username", "ID number", "Email address"),
         "",

@@ -12,6 +12,8 @@ MOST_BYTES = 64_000_000
 """Of a file with its outputs, which Python needs some thirty times as many bytes to read."""
 READ = (".ipynb", ".json", ".md", ".markdown", ".py", ".qmd", ".rmd", ".txt")
 """Endings of files in which a notebook's cells may be."""
+PACKED = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
+"""Endings of files in which other files are."""
 
 
 def is_file(path: pathlib.Path) -> bool:

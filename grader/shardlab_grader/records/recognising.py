@@ -59,6 +59,16 @@ class Exercises:
             return b""
         return form if self.has(json.loads(form)["cells"]) else b""
 
+    def chapter_of(self, content: bytes) -> str:
+        """This assignment, the number of another chapter, or nothing where that cannot be told."""
+        try:
+            cells = json.loads(handed_in(content))["cells"]
+        except Unreadable:
+            return ""
+        if self.has(cells):
+            return self.assignment
+        return next((chapter for cell in cells for chapter in _chapters(cell)), "")
+
     def has(self, cells: list[dict[str, Any]]) -> bool:
         """Whether cells have a check, a grade id or, where no chapter's check is left, an answer of this assignment."""
         asked = {found[1] for cell in cells if (found := ASKED.match(cell["source"]))}

@@ -25,7 +25,7 @@ from shardlab_judge.verdict import Verdict
 class Record:
     """The verdicts on one notebook, the exceptions of its cells in words, and the sandbox in which it ran.
 
-    `seconds` has the wall time of its run, its processes and its judge, `programs` by question a hash of those handed in, and
+    `seconds` has the wall time of its run, its processes and its judge, `programs` by question a hash of those handed in,
     `notes` by question sentences for its student.
     """
 

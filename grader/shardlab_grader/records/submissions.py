@@ -16,7 +16,7 @@ from typing import IO
 
 from shardlab_grader.plain import plain
 from shardlab_grader.records import recognising, strays
-from shardlab_grader.records.files import MOST_BYTES, is_file, read_file
+from shardlab_grader.records.files import MOST_BYTES, PACKED, is_file, read_file
 from shardlab_grader.records.forms import Unreadable, handed_in, said
 from shardlab_grader.records.recognising import Exercises
 
@@ -25,7 +25,6 @@ MOST_OTHERS = 20
 SECRET = re.compile(rb"[!-~]{1,200}")
 """What nbgrader's exchange puts beside a submission, so that its student alone finds the feedback again."""
 NOTES = ("timestamp.txt", "submission_secret.txt")
-PACKED = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 MEMORY = 64 * 2**20
 """Bytes of a class that are held in memory, compressed: more than ordinary ones take."""
 
