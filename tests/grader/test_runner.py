@@ -226,7 +226,7 @@ def test_a_missing_colon_costs_its_own_function(ran: Run) -> None:
     assert [(error.type, error.line) for error in recording.errors] == [
         ("SyntaxError", "line 2\n    def f(n)\n            ^"),
         ("SyntaxError", "line 6\n    c = [1\n        ^"),
-        ("SyntaxError", "line 7\n    d = a +\n          ^"),
+        ("SyntaxError", "line 7\n    d = a +\n           ^"),
         ("ZeroDivisionError", 'line 8 of cell "a = 1"\n    1 / 0\n    ^^^^^'),
     ]
 

@@ -329,8 +329,10 @@ def main(job: str, output: str) -> None:
     sys.argv = [sys.argv[0]]
     with open(output, "a", encoding="utf-8", errors="replace") as written:
         runner = Runner(read, written)
-        os.write(1, STARTED)
+        told = os.dup(1)
         _hush()
+        os.write(told, STARTED)
+        os.close(told)
         runner.run()
     os._exit(0)
 
