@@ -132,7 +132,7 @@ class SaveVerdicts(NbGraderPreprocessor):
 
 
 def _scored(verdict: Verdict | None) -> tuple[str, float, float] | None:
-    return verdict and (verdict.status, verdict.points, verdict.of)
+    return None if verdict is None else (verdict.status, verdict.points, verdict.of)
 
 
 def _save(

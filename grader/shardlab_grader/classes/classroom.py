@@ -18,7 +18,7 @@ from shardlab_grader.records import changes as changing
 from shardlab_grader.records import recognising, roster, strays
 from shardlab_grader.records.changes import Change, changes
 from shardlab_grader.records.roster import Person, Roster
-from shardlab_grader.records.store import Record, sweep
+from shardlab_grader.records.store import Record
 from shardlab_grader.records.submissions import Contents, Submission
 from shardlab_grader.releases.release import Release
 from shardlab_grader.reports import report
@@ -85,7 +85,6 @@ def grade(
     grading = Grading(Release.load(course_dir, assignment), mode)
     faults.check(grading.course.root)
     changing.kept(course_dir, assignment)  # before anything is written of which it could not be told
-    sweep(course_dir)
     with Contents() as contents:
         found = [contents.keep(one) for one in stages.found(grading.release, student)]
         keys = Roster(course_dir).enter(assignment, {one.student: one.key for one in found})
@@ -94,28 +93,32 @@ def grade(
             return _tried(handed, workers, servers, progress, changed)
         before = {one.student: stages.given(grading, one) for one in found}
 
-        def tell(one: Submission, heard: list[Change]) -> None:
-            handed.tell(one, before[one.student], grading.store.get(one.key), heard.append)
-
         fresh = {one.student for one in found if one.key in handed.new or not stages.is_given(grading, one)}
-        with _kept(course_dir, assignment, changed) as heard:
-            rows = _run(handed, workers, scheduler, servers, progress, told, lambda one: tell(one, heard))
-            _write(handed, rows, progress, lambda one: tell(one, heard), again=again)
+        with _kept(course_dir, assignment, changed) as hear:
+
+            def tell(one: Submission) -> None:
+                new: list[Change] = []
+                handed.tell(one, before[one.student], grading.store.get(one.key), new.append)
+                hear(one.student, new)
+
+            rows = _run(handed, workers, scheduler, servers, progress, told, tell)
+            _write(handed, rows, progress, tell, again=again)
     return [dataclasses.replace(rows[one.student], key=keys[one.student], fresh=one.student in fresh) for one in found]
 
 
 @contextlib.contextmanager
-def _kept(course_dir: pathlib.Path, assignment: str, changed: Changed) -> Iterator[list[Change]]:
-    """Keep what is heard of, also where writing is broken off, since what was written then has changed; and tell it."""
-    heard: list[Change] = []
-    try:
-        yield heard
-    except BaseException:
-        with contextlib.suppress(OSError):  # of a full disk we are on the way to tell
-            changing.keep(course_dir, assignment, heard, dependence.versions())
-        raise
-    changing.keep(course_dir, assignment, heard, dependence.versions())
-    for change in heard:
+def _kept(course_dir: pathlib.Path, assignment: str, changed: Changed) -> Iterator[Callable[[str, list[Change]], None]]:
+    """Keep each student's changes before nbgrader is given them, so that a killed run has told all; tell them in the end."""
+    heard: dict[str, list[Change]] = {}
+
+    def hear(student: str, changes: list[Change]) -> None:
+        if changes and heard.get(student) != changes:
+            changing.keep(course_dir, assignment, changes, dependence.versions())
+        heard[student] = changes
+
+    yield hear
+    changing.keep(course_dir, assignment, [], dependence.versions())
+    for change in (change for changes in heard.values() for change in changes):
         changed(change)
 
 
@@ -138,8 +141,8 @@ def _run(
                 told(one.student, handed.keys[one.student], record)
                 # While the next ones run. What cannot be written now is tried once more when all have been judged.
                 with contextlib.suppress(ShardlabError):
-                    rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=True)
                     written(one)
+                    rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=True)
             advance()
     return rows
 
@@ -152,8 +155,8 @@ def _write(
         for one in handed.found:
             if one.student not in rows:
                 fresh = again or one.key in handed.new
-                rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=fresh)
                 told(one)
+                rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=fresh)
             advance()
 
 

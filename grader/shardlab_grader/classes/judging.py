@@ -148,7 +148,7 @@ class Judging:
         return current
 
     def _blame(self, question: str, outcome: Outcome) -> None:
-        limits = {
+        limits: dict[int, str] = {
             signal.SIGPROF: f"limit of {self._settings.question_seconds:g} s of CPU time",
             signal.SIGALRM: f"limit of {self._settings.question_wall_seconds:g} s",
         }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from shardlab_grader.classes import faults, judging, notebook, unread
 from shardlab_grader.classes.judging import Shared
 from shardlab_grader.classes.notebook import Cell, Job, Settings
 from shardlab_grader.classes.restore import job_cells, owners, restore
+from shardlab_grader.nbgrader import pages
 from shardlab_grader.nbgrader.course import Course, verdict_of
 from shardlab_grader.records import roster, strays
 from shardlab_grader.records.forms import parse
@@ -282,8 +284,18 @@ def _is_written(grading: Grading, one: Submission) -> bool:
     """Whether nbgrader has already this verdict: grading it again would ask for every manual grade once more."""
     assignment = grading.release.assignment
     page = grading.course.folder("feedback", assignment, one.student) / f"{assignment}.html"
-    there = _last(grading, one.student) == one.key and page.exists()
+    there = _last(grading, one.student) == one.key and _tells(page, one.key)
     return there and grading.course.score(assignment, one.student) is not None
+
+
+def _tells(page: pathlib.Path, key: str) -> bool:
+    """Whether a feedback page is there, and not that of an earlier verdict."""
+    try:
+        with page.open("rb") as file:
+            file.seek(max(0, page.stat().st_size - 200))
+            return pages.of_verdict(key).encode() in file.read()
+    except OSError:
+        return False
 
 
 def _last(grading: Grading, student: str) -> str:

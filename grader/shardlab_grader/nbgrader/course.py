@@ -13,8 +13,9 @@ import logging
 import math
 import os
 import pathlib
+import secrets
+import shutil
 import sys
-import tempfile
 import traceback
 import warnings
 from collections.abc import Collection, Iterator, Mapping
@@ -32,6 +33,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from traitlets.log import get_logger
 
 from shardlab.errors import ShardlabError
+from shardlab_grader.records import ledger
 from shardlab_grader.records.forms import Unreadable
 from shardlab_grader.records.submissions import stage
 from shardlab_grader.releases import places
@@ -195,9 +197,13 @@ class Course:
 @contextlib.contextmanager
 def staging(root: pathlib.Path) -> Iterator[pathlib.Path]:
     """A new folder of this process alone, for what nbgrader is to take for `submitted/`."""
-    # With the process in its name, by which the next run sees what a killed one has left: `store.sweep`.
-    with tempfile.TemporaryDirectory(prefix=f"{STAGED}.{os.getpid()}.", dir=root, ignore_cleanup_errors=True) as place:
-        yield pathlib.Path(place)
+    place = root / f"{STAGED}.{os.getpid()}.{secrets.token_hex(4)}"
+    ledger.enter(place)
+    place.mkdir(mode=0o700)
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _file_of(engine: Engine) -> tuple[str, int]:

@@ -59,11 +59,16 @@ def kept(course_dir: pathlib.Path, assignment: str) -> Kept:
 
 
 def keep(course_dir: pathlib.Path, assignment: str, new: Sequence[Change], versions: Mapping[str, str]) -> None:
-    """Add changes of today to those that are kept."""
+    """Add changes of today to those that are kept; one that was kept last, by a run that was killed then, is not added twice."""
     before, today = kept(course_dir, assignment), datetime.date.today().isoformat()
-    if new or versions != before.versions:
-        dated = (dataclasses.replace(change, date=today) for change in new)
-        _write(_path(course_dir, assignment), Kept(versions, (*before.changes, *dated)))
+    last = {(change.key, change.question): change for change in before.changes}
+    added = [
+        dataclasses.replace(change, date=today)
+        for change in new
+        if (old := last.get((change.key, change.question))) is None or (old.before, old.now) != (change.before, change.now)
+    ]
+    if added or versions != before.versions:
+        _write(_path(course_dir, assignment), Kept(versions, (*before.changes, *added)))
 
 
 def forget(course_dir: pathlib.Path, keys: Collection[str]) -> None:

@@ -11,13 +11,11 @@ import hashlib
 import json
 import os
 import pathlib
-import re
-import shutil
-import tempfile
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shardlab_grader.records import sharing
+from shardlab_grader.records import ledger, sharing
 from shardlab_judge.verdict import Verdict
 
 
@@ -114,32 +112,15 @@ def write(path: pathlib.Path, text: str, mode: int = 0o600) -> None:
 def write_bytes(path: pathlib.Path, content: bytes, mode: int = 0o600) -> None:
     """The same of bytes."""
     sharing.make(path.parent)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.")
+    made = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    ledger.enter(made)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(content)
             file.flush()
             os.fchmod(file.fileno(), sharing.mode(path.parent, mode))
             os.fsync(file.fileno())
-        os.replace(name, path)
+        os.replace(made, path)
     except BaseException:
-        pathlib.Path(name).unlink(missing_ok=True)
+        made.unlink(missing_ok=True)
         raise
-
-
-def sweep(course_dir: pathlib.Path) -> None:
-    """Remove the unfinished files of writers that were killed, and what they had staged for nbgrader."""
-    for path in [*course_dir.glob(".*"), *(course_dir / "shardlab").rglob(".*")]:
-        match = re.fullmatch(r"\..+\.(\d+)\.\w+", path.name)
-        if match and not _runs(int(match[1])):
-            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -40,7 +40,7 @@ def cells(text: str) -> list[dict[str, Any]]:
     lines = text.split("\n")
     if not any(CHECK.match(line) for line in lines):
         return []
-    kind = "md" if any((found := FENCE.match(line)) and CODE.match(found["rest"]) for line in lines) else "py"
+    kind = "md" if any((fence := FENCE.match(line)) and CODE.match(fence["rest"]) for line in lines) else "py"
     found = list(_document(_body(lines)) if kind == "md" else _script(_body(lines)))
     return [_cell("markdown", [FOUND[kind], ADVICE]), *(cell for cell in found if cell["source"])]
 
