@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import glob
+import itertools
 import json
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -111,14 +112,14 @@ def _kept(course_dir: pathlib.Path, assignment: str, changed: Changed) -> Iterat
     """Keep each student's changes before nbgrader is given them, so that a killed run has told all; tell them in the end."""
     heard: dict[str, list[Change]] = {}
 
-    def hear(student: str, changes: list[Change]) -> None:
-        if changes and heard.get(student) != changes:
-            changing.keep(course_dir, assignment, changes, dependence.versions())
-        heard[student] = changes
+    def hear(student: str, new: list[Change]) -> None:
+        if new and heard.get(student) != new:
+            changing.keep(course_dir, assignment, new, dependence.versions())
+        heard[student] = new
 
     yield hear
     changing.keep(course_dir, assignment, [], dependence.versions())
-    for change in (change for changes in heard.values() for change in changes):
+    for change in itertools.chain.from_iterable(heard.values()):
         changed(change)
 
 

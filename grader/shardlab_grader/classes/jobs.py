@@ -33,8 +33,9 @@ def grade_all(
 
 
 def grade_one(grading: Grading, name: str, content: bytes) -> Record:
-    """The record under a key; graded now when the store has none."""
-    return grading.store.get(name) or stages.recorded(grading, name, graded(grading, name, content))
+    """The record under a key; graded now when the store has none, or one that is ungraded."""
+    found = grading.store.get(name)
+    return found if found and not found.ungraded else stages.recorded(grading, name, graded(grading, name, content))
 
 
 def graded(grading: Grading, name: str, content: bytes) -> Record:

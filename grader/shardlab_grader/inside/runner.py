@@ -53,6 +53,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 MESSAGE = 500
+ERRORS = 200
+"""Exceptions that are told of one notebook."""
 UNREAD = 3
 """Statements that cannot be read, told of one cell."""
 STARTED = b"started\n"
@@ -140,6 +142,7 @@ class Runner:
     def __init__(self, job: dict[str, Any], output: TextIO) -> None:
         self._job, self._output = job, output
         self._taken: set[tuple[str, str]] = set()
+        self._errors = 0
         # Before any cell: when this fails the fault is ours, and nothing has been written.
         from shardlab.answers import in_the_box, record
         from shardlens import raised_at
@@ -245,6 +248,9 @@ class Runner:
         return _limit(self._job["cell_seconds"], self._job["cell_cpu_seconds"])
 
     def _say(self, line: dict[str, Any]) -> None:
+        self._errors += "error" in line
+        if "error" in line and self._errors > ERRORS:
+            return
         self._output.write(json.dumps(line) + "\n")
         self._output.flush()
 

@@ -8,7 +8,6 @@ import zoneinfo
 from collections.abc import Callable, Sequence
 
 import click
-from rich.markup import escape
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.lms.sheets import PRESETS, Sheet
@@ -152,4 +151,4 @@ def say(what: str, found: Sequence[str], names: bool) -> None:
     if found:
         more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
         listed = f": {', '.join(found[:MOST])}{more}" if names else ""
-        console.print(escape(f"{what}: {len(found)}{listed}"), soft_wrap=True)
+        console.print(f"{what}: {len(found)}{listed}", soft_wrap=True)

@@ -89,7 +89,8 @@ class Sheet:
             rows = list(csv.reader(io.StringIO(text), delimiter=self._delimiter))
         except csv.Error as error:
             raise self._error(f"it is no CSV ({error})", "export it once more, as CSV.") from None
-        self._header, self._rows = (rows[0], rows[1:]) if rows else ([], [])
+        self._header, found = (rows[0], rows[1:]) if rows else ([], [])
+        self._rows = [self._whole(row, number) for number, row in enumerate(found, 2) if any(map(str.strip, row))]
         if missing := [name for name in (preset.key, preset.after, preset.grade) if name and name not in self._header]:
             mend = (
                 "in Canvas: Grades, Export"
@@ -99,6 +100,13 @@ class Sheet:
             raise self._error(
                 f"it has no column {' and no '.join(map(repr, missing))}", f"export it once more, in English ({mend})."
             )
+
+    def _whole(self, row: list[str], number: int) -> list[str]:
+        """A row as long as the first: programs leave empty cells at the end out."""
+        if any(map(str.strip, row[len(self._header) :])):
+            what = f"row {number} has {len(row)} cells, and the first has {len(self._header)}"
+            raise self._error(what, "export it once more, and let no other program save it.")
+        return (row + [""] * len(self._header))[: len(self._header)]
 
     def students(self, column: str = "") -> dict[str, str]:
         """The course's id of each user of the LMS, by the LMS's own number.
@@ -182,7 +190,7 @@ class Sheet:
     def _people(self) -> Iterator[tuple[str, list[str]]]:
         """Rows of persons, each with the LMS's own number, which Moodle puts after a word of its language."""
         for row in self._rows:
-            if len(row) == len(self._header) and (found := re.fullmatch(r"\D*(\d+)", self._cell(row, self.preset.key))):
+            if found := re.fullmatch(r"\D*(\d+)", self._cell(row, self.preset.key)):
                 yield found[1], row
 
     def _cell(self, row: Sequence[str], column: str) -> str:

@@ -77,7 +77,7 @@ class Course:
 
     def generate(self, assignment: str) -> str:
         """Make `release/` from `source/`, and the assignment's rows in the gradebook."""
-        return self._run(GenerateAssignment, assignment)
+        return self._run(_one(GenerateAssignment), assignment, ".")
 
     def autograde(self, assignment: str, student: str, content: bytes | None = None, verdict: str = "") -> str:
         """Write the verdicts on one submission into the gradebook and `autograded/`.

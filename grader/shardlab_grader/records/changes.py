@@ -59,7 +59,7 @@ def kept(course_dir: pathlib.Path, assignment: str) -> Kept:
 
 
 def keep(course_dir: pathlib.Path, assignment: str, new: Sequence[Change], versions: Mapping[str, str]) -> None:
-    """Add changes of today to those that are kept; one that was kept last, by a run that was killed then, is not added twice."""
+    """Add changes of today to those that are kept; what a run kept that was killed then is not added twice."""
     before, today = kept(course_dir, assignment), datetime.date.today().isoformat()
     last = {(change.key, change.question): change for change in before.changes}
     added = [

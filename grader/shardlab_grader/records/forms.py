@@ -75,12 +75,17 @@ def _cells(text: str) -> list[Any]:
     if not text.strip():
         raise Unreadable("not a notebook: the file is empty; ask for it once more.")
     try:
-        return _listed(json.loads(text))
+        return _listed(json.loads(text, parse_int=_number))
     except (ValueError, RecursionError) as error:
         found = texts.cells(text) or _salvaged(text)
         if not found:
             raise Unreadable(f"not a notebook: {said(error)}.") from None
         return found
+
+
+def _number(digits: str) -> int:
+    """Only outputs have numbers, and nothing reads them: Python refuses to read one of more than 4,300 digits."""
+    return int(digits[:20])
 
 
 def _listed(raw: Any) -> list[Any]:
@@ -95,7 +100,7 @@ def _listed(raw: Any) -> list[Any]:
 
 def _salvaged(text: str) -> list[Any]:
     """What can be read of a file that broke off, or that a merge, a download or an editor damaged."""
-    decoder, found, failures, at = json.JSONDecoder(), [], 0, 0
+    decoder, found, failures, at = json.JSONDecoder(parse_int=_number), [], 0, 0
     while failures < FAILURES and (match := PIECE.search(text, at)):
         try:
             piece, at = decoder.raw_decode(text, match.start())

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from shardlab_grader.plain import plain
+from shardlab_grader.plain import inert, plain
 from shardlab_grader.records.changes import Change
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports.figures import ENOUGH, FEW, STATES, Exercise, Figures
@@ -298,10 +298,8 @@ def _write(lines: Iterable[Sequence[Cell]], path: pathlib.Path) -> None:
 
 
 def _inert(cell: Cell) -> Cell:
-    # A student chooses the file names that a reason quotes; a spreadsheet would run a leading sign as a formula.
-    if not isinstance(cell, str):
-        return cell
-    return f"'{plain(cell)}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else plain(cell)
+    # A student chooses the file names that a reason quotes.
+    return plain(inert(cell)) if isinstance(cell, str) else cell
 
 
 def _short(reason: str, head: int = 90, tail: int = 110) -> str:
