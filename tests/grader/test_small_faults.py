@@ -102,7 +102,7 @@ LOCKED = {
     "locked": ("database is locked", "[gradebook-locked] another program holds the gradebook"),
     "read-only": (
         "attempt to write a readonly database",
-        "[gradebook-damaged] the gradebook cannot be used (attempt to write",
+        "[gradebook-damaged] the gradebook cannot be used (attempt",
     ),
     "full": ("database or disk is full", "[disk-full] the disk is full"),
 }

@@ -95,12 +95,12 @@ def grade(
         before = {one.student: stages.given(grading, one) for one in found}
 
         fresh = {one.student for one in found if one.key in handed.new or not stages.is_given(grading, one)}
-        with _kept(course_dir, assignment, changed) as hear:
+        with _kept(handed, changed) as hear:
 
             def tell(one: Submission) -> None:
                 new: list[Change] = []
                 handed.tell(one, before[one.student], grading.store.get(one.key), new.append)
-                hear(one.student, new)
+                hear(one, new)
 
             rows = _run(handed, workers, scheduler, servers, progress, told, tell)
             _write(handed, rows, progress, tell, again=again)
@@ -108,16 +108,24 @@ def grade(
 
 
 @contextlib.contextmanager
-def _kept(course_dir: pathlib.Path, assignment: str, changed: Changed) -> Iterator[Callable[[str, list[Change]], None]]:
-    """Keep each student's changes before nbgrader is given them, so that a killed run has told all; tell them in the end."""
+def _kept(handed: _Class, changed: Changed) -> Iterator[Callable[[Submission, list[Change]], None]]:
+    """Keep each student's changes before nbgrader is given them, so that a killed run has kept all; tell them in the end."""
+    release = handed.grading.release
+    course_dir, assignment = release.course_dir, release.assignment
     heard: dict[str, list[Change]] = {}
 
-    def hear(student: str, new: list[Change]) -> None:
-        if new and heard.get(student) != new:
+    def hear(one: Submission, new: list[Change]) -> None:
+        if new and heard.get(one.student) != new:
             changing.keep(course_dir, assignment, new, dependence.versions())
-        heard[student] = new
+        heard[one.student] = new
 
-    yield hear
+    try:
+        yield hear
+    except BaseException:
+        with contextlib.suppress(OSError):  # of a full disk we are on the way to tell
+            not_given = [heard.get(one.student, []) for one in handed.found if not stages.is_given(handed.grading, one)]
+            changing.take_back(course_dir, assignment, [*itertools.chain.from_iterable(not_given)])
+        raise
     changing.keep(course_dir, assignment, [], dependence.versions())
     for change in itertools.chain.from_iterable(heard.values()):
         changed(change)

@@ -198,12 +198,12 @@ class Course:
 def staging(root: pathlib.Path) -> Iterator[pathlib.Path]:
     """A new folder of this process alone, for what nbgrader is to take for `submitted/`."""
     place = root / f"{STAGED}.{os.getpid()}.{secrets.token_hex(4)}"
-    ledger.enter(place)
-    place.mkdir(mode=0o700)
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+    with ledger.entered(place):
+        place.mkdir(mode=0o700)
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def _file_of(engine: Engine) -> tuple[str, int]:

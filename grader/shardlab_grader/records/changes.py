@@ -71,6 +71,14 @@ def keep(course_dir: pathlib.Path, assignment: str, new: Sequence[Change], versi
         _write(_path(course_dir, assignment), Kept(versions, (*before.changes, *added)))
 
 
+def take_back(course_dir: pathlib.Path, assignment: str, new: Sequence[Change]) -> None:
+    """Strike changes out that were kept, and then not made."""
+    before, gone = kept(course_dir, assignment), {(one.key, one.question, one.before, one.now) for one in new}
+    today = datetime.date.today().isoformat()
+    left = [c for c in before.changes if c.date != today or (c.key, c.question, c.before, c.now) not in gone]
+    _write(_path(course_dir, assignment), Kept(before.versions, tuple(left)))
+
+
 def forget(course_dir: pathlib.Path, keys: Collection[str]) -> None:
     """Strike the changes of these submissions out."""
     for path in sorted(_path(course_dir, "").parent.glob("*.json")):

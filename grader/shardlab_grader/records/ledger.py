@@ -6,6 +6,7 @@ names of other files look like.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import json
@@ -14,18 +15,25 @@ import pathlib
 import secrets
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 
 from shardlab_grader.records import sharing
 
 FOLDER, MARK = pathlib.PurePath("shardlab", "writing"), "nbgrader_config.py"
 """Where the files lie in a course directory, and by what a course directory is known."""
+LOCK, OPEN = threading.Lock(), collections.Counter[pathlib.Path]()
 
 
-def enter(path: pathlib.Path) -> None:
-    """Enter a file or folder that does not exist yet; outside of a course directory nothing is entered."""
-    if course := _course_of(path.parent):
-        _write(course, path)
+@contextlib.contextmanager
+def entered(path: pathlib.Path) -> Iterator[None]:
+    """Enter a file or folder that does not exist yet, for as long as it may be a leftover.
+
+    Outside of a course directory nothing is entered.
+    """
+    course = _course_of(path.parent)
+    with _open(course, path) if course else contextlib.nullcontext():
+        yield
 
 
 @contextlib.contextmanager
@@ -33,17 +41,16 @@ def scratch(course_dir: pathlib.Path) -> Iterator[None]:
     """Have all temporary files of this process lie in one folder, which is entered: seeds and answers are among them."""
     before = tempfile.tempdir
     place = pathlib.Path(tempfile.gettempdir(), f"shardlab-{os.getpid()}-{secrets.token_hex(4)}")
-    if (course_dir / MARK).exists():
-        _write(course_dir.resolve(), place)
-    place.mkdir()
-    place.chmod(0o711)  # the user of the sandbox goes through it
-    tempfile.tempdir = str(place)
-    try:
-        yield
-    finally:
-        tempfile.tempdir = before
-        shutil.rmtree(place, ignore_errors=True)
-        _file(course_dir.resolve()).unlink(missing_ok=True)
+    course = course_dir.resolve() if (course_dir / MARK).exists() else None
+    with _open(course, place) if course else contextlib.nullcontext():
+        place.mkdir()
+        place.chmod(0o711)  # the user of the sandbox goes through it
+        tempfile.tempdir = str(place)
+        try:
+            yield
+        finally:
+            tempfile.tempdir = before
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def sweep(course_dir: pathlib.Path) -> None:
@@ -57,15 +64,22 @@ def sweep(course_dir: pathlib.Path) -> None:
         ledger.unlink(missing_ok=True)
 
 
-def _write(course: pathlib.Path, path: pathlib.Path) -> None:
-    file = _file(course)
-    sharing.make(file.parent)
-    with file.open("a", encoding="utf-8") as opened:
-        opened.write(f"{json.dumps(os.fspath(path.absolute()))}\n")
-
-
-def _file(course: pathlib.Path) -> pathlib.Path:
-    return course / FOLDER / str(os.getpid())
+@contextlib.contextmanager
+def _open(course: pathlib.Path, path: pathlib.Path) -> Iterator[None]:
+    """A line of the ledger, which goes with the last one that is open."""
+    file = course / FOLDER / str(os.getpid())
+    with LOCK:
+        sharing.make(file.parent)
+        with file.open("a", encoding="utf-8") as opened:
+            opened.write(f"{json.dumps(os.fspath(path.absolute()))}\n")
+        OPEN[file] += 1
+    try:
+        yield
+    finally:
+        with LOCK:
+            OPEN[file] -= 1
+            if not OPEN[file]:
+                file.unlink(missing_ok=True)
 
 
 @functools.lru_cache(maxsize=256)

@@ -113,14 +113,14 @@ def write_bytes(path: pathlib.Path, content: bytes, mode: int = 0o600) -> None:
     """The same of bytes."""
     sharing.make(path.parent)
     made = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    ledger.enter(made)
-    try:
-        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fchmod(file.fileno(), sharing.mode(path.parent, mode))
-            os.fsync(file.fileno())
-        os.replace(made, path)
-    except BaseException:
-        made.unlink(missing_ok=True)
-        raise
+    with ledger.entered(made):
+        try:
+            with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fchmod(file.fileno(), sharing.mode(path.parent, mode))
+                os.fsync(file.fileno())
+            os.replace(made, path)
+        except BaseException:
+            made.unlink(missing_ok=True)
+            raise
