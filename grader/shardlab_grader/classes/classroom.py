@@ -102,9 +102,31 @@ def grade(
                 handed.tell(one, before[one.student], grading.store.get(one.key), new.append)
                 hear(one, new)
 
+            finals = {one.student: _final(grading, one) for one in found} if again else {}
             rows = _run(handed, workers, scheduler, servers, progress, told, tell)
             _write(handed, rows, progress, tell, again=again)
-    return [dataclasses.replace(rows[one.student], key=keys[one.student], fresh=one.student in fresh) for one in found]
+        changed_finals = {
+            one.student: _changed_final(finals.get(one.student), _final(grading, one)) for one in found if again
+        }
+    return [
+        dataclasses.replace(
+            rows[one.student],
+            key=keys[one.student],
+            fresh=one.student in fresh or changed_finals.get(one.student) is not None,
+            final=changed_finals.get(one.student),
+        )
+        for one in found
+    ]
+
+
+def _final(grading: Grading, one: Submission) -> float | None:
+    """The score in the gradebook less the penalty for lateness."""
+    scored = grading.course.scored(grading.release.assignment, one.student)
+    return None if scored.score is None else max(0.0, scored.score - scored.penalty)
+
+
+def _changed_final(before: float | None, now: float | None) -> tuple[float, float] | None:
+    return (before, now) if before is not None and now is not None and before != now else None
 
 
 @contextlib.contextmanager

@@ -94,13 +94,14 @@ class Settings:
 class Job:
     """A notebook to be graded, under a key of the caller's: all its code cells in order, and what they are asked.
 
-    `manifests` has `Question.manifest(seed)` by question id.
+    `manifests` has `Question.manifest(seed)` by question id, `form` a hash of what was handed in.
     """
 
     key: str
     cells: tuple[Cell, ...]
     manifests: Mapping[str, Manifest]
     settings: Settings
+    form: str = ""
 
 
 def told(job: Job) -> Job:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -126,7 +127,8 @@ def found(release: Release, student: str = "*") -> Iterator[Submission]:
 def restored(grading: Grading, name: str, content: bytes) -> Job:
     """A handed-in form under its key, with everything but the student's text taken from the release."""
     cells = job_cells(restore(parse(content), grading.released), grading.released)
-    return Job(name, tuple(cells), grading.release.manifests, grading.settings)
+    form = hashlib.sha256(content).hexdigest()[:16]
+    return Job(name, tuple(cells), grading.release.manifests, grading.settings, form)
 
 
 def run(job: Job, shared: Shared) -> tuple[Outcome, bytes | None]:
@@ -227,7 +229,8 @@ def grade(job: Job, shared: Shared) -> Graded:
 def record(job: Job, graded: Graded) -> Record:
     """What is to be kept of a job's verdicts, with the first exceptions of each question's cells in words."""
     notes = itemised.borrowed(job, graded.verdicts)
-    return Record(graded.verdicts, graded.mode, _errors(job.cells, graded.errors), graded.seconds, graded.programs, notes)
+    errors = _errors(job.cells, graded.errors)
+    return Record(graded.verdicts, graded.mode, errors, graded.seconds, graded.programs, notes, job.form)
 
 
 def row(grading: Grading, one: Submission) -> Row:

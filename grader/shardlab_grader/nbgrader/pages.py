@@ -20,6 +20,9 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
 
+from shardlab_grader.nbgrader import rendering
+from shardlab_grader.nbgrader.rendering import Unrendered
+
 TEMPLATES = pathlib.Path(__file__).with_name("templates")
 STYLE = f"<style>{TEMPLATES.joinpath('feedback', 'feedback.css').read_text()}</style>"
 GIVEN = "shardlab_given"
@@ -30,8 +33,8 @@ UNSTYLED = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')
 """Names, brackets and spaces, a third of a page: they have no colour of their own."""
 LEFT_OUT = "*Exercises, and cells of your own. The rest of the chapter is as it was given.*"
 HEADING = re.compile(r"^## Exercise (?P<id>\d+\.\d+): (?P<title>.+)", re.MULTILINE)
-ADMONITION = re.compile(r"^:::\{(?P<kind>\w+)\} *(?P<title>.*)\n(?P<body>(?s:.*?))^:::$\n?", re.MULTILINE)
-OPTIONS = re.compile(r"\A(?::[\w-]+:.*\n)+")
+ADMONITION = re.compile(r":::\{(?P<kind>\w+)\} *(?P<title>.*)")
+OPTION = re.compile(r":[\w-]+:")
 MATH = """
     math menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt
     mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics
@@ -113,6 +116,7 @@ class Page(HTMLExporter):
     def from_notebook_node(  # type: ignore[override]
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **rest: Any
     ) -> tuple[str, dict[str, Any]]:
+        rendering.RENDERER.begin()
         given = self._init_resources(resources)
         nb = exercises(nb)
         kinds = WidgetsDataTypeFilter(notebook_metadata=self._nb_metadata, parent=self, resources=given)
@@ -173,26 +177,59 @@ class Renderer(IPythonRenderer):
 
 def highlighted(source: str, language: str | None = None, metadata: Mapping[str, Any] | None = None) -> str:
     """Python code in colours; in place of nbconvert's filter `highlight_code`."""
-    return _highlighted(source, str((metadata or {}).get("magics_language") or language or "ipython3"))
+    return _shown("highlighted", source, str((metadata or {}).get("magics_language") or language or "ipython3"))
+
+
+def markdown(source: str) -> str:
+    """Markdown as HTML of known elements; in place of nbconvert's filter `markdown2html`."""
+    return _shown("markdown", source, "")
+
+
+def _shown(name: str, source: str, language: str) -> str:
+    try:
+        return _rendered(name, source, language)
+    except Unrendered as why:
+        return rendering.plain(source, str(why))
 
 
 @functools.lru_cache(PAGES)
-def _highlighted(source: str, language: str) -> str:
+def _rendered(name: str, source: str, language: str) -> str:
+    return rendering.RENDERER.render(name, source, language)
+
+
+def to_colours(source: str, language: str) -> str:
+    """What `highlighted` shows, in the process that renders."""
     return UNSTYLED.sub(r"\1", str(Highlight2HTML(pygments_lexer=language)(source)))
 
 
-@functools.lru_cache(PAGES)
-def markdown(source: str) -> str:
-    """Markdown as HTML of known elements; in place of nbconvert's filter `markdown2html`."""
-    source = ADMONITION.sub(_quoted, source)
-    rendered = MarkdownWithMath(renderer=Renderer(escape=False, allow_harmful_protocols=False)).render(source)
+def to_html(source: str, language: str = "") -> str:
+    """What `markdown` shows, in the process that renders."""
+    rendered = MarkdownWithMath(renderer=Renderer(escape=False, allow_harmful_protocols=False)).render(quoted(source))
     return CLEANER.clean(rendered)
 
 
-def _quoted(found: re.Match[str]) -> str:
-    """An admonition of MyST as a quotation with a title in bold, which any Markdown has; its options are for the book."""
-    said, body = found["title"] or found["kind"].capitalize(), OPTIONS.sub("", found["body"])
-    return "\n".join(f"> {line}".rstrip() for line in (f"**{said}**", "", *body.splitlines())) + "\n"
+def quoted(source: str) -> str:
+    """The text with MyST's admonitions as quotations with a title in bold, which any Markdown has."""
+    lines = source.split("\n")
+    ends = [n for n, line in enumerate(lines) if line == ":::"]
+    made, at, end = list[str](), 0, 0
+    while at < len(lines):
+        while end < len(ends) and ends[end] <= at:
+            end += 1
+        if end < len(ends) and (found := ADMONITION.fullmatch(lines[at])):
+            made += _quoted(found, lines[at + 1 : ends[end]])
+            at = ends[end] + 1
+        else:
+            made.append(lines[at])
+            at += 1
+    return "\n".join(made)
+
+
+def _quoted(found: re.Match[str], body: list[str]) -> list[str]:
+    """One admonition; its options are for the book."""
+    start = next((n for n, line in enumerate(body) if not OPTION.match(line)), len(body))
+    title = found["title"] or found["kind"].capitalize()
+    return [f"> {line}".rstrip() for line in (f"**{title}**", "", *body[start:])]
 
 
 def inert(notebook: NotebookNode, released: NotebookNode) -> NotebookNode:

@@ -112,5 +112,8 @@ def _points(record: Record, question: str) -> float | None:
 def _why(before: Record, now: Record, question: str) -> str:
     if None in (_points(before, question), _points(now, question)):
         return "our side failed " + ("before" if _points(before, question) is None else "now")
-    same = before.programs.get(question) == now.programs.get(question) is not None
-    return "the same answer, judged anew" if same else "another answer"
+    if before.form and before.form == now.form:
+        return "the same notebook, judged anew"
+    if before.programs.get(question) == now.programs.get(question) is not None:
+        return "the same answer, judged anew"
+    return "another notebook" if before.form and now.form else "another answer, or judged anew"

@@ -24,7 +24,7 @@ class Record:
     """The verdicts on one notebook, the exceptions of its cells in words, and the sandbox in which it ran.
 
     `seconds` has the wall time of its run, its processes and its judge, `programs` by question a hash of those handed in,
-    `notes` by question sentences for its student.
+    `notes` by question sentences for its student, and `form` a hash of the handed-in form.
     """
 
     verdicts: Mapping[str, Verdict]
@@ -33,6 +33,7 @@ class Record:
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     programs: Mapping[str, str] = dataclasses.field(default_factory=dict)
     notes: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+    form: str = ""
 
     @property
     def points(self) -> float:
@@ -50,14 +51,15 @@ class Record:
         errors = {question: list(lines) for question, lines in self.errors.items()}
         measured = {"seconds": dict(self.seconds), "programs": dict(self.programs)}
         notes = {"notes": {question: list(lines) for question, lines in self.notes.items()}} if self.notes else {}
-        return {"sandbox": self.sandbox, "verdicts": verdicts, "errors": errors, **measured, **notes}
+        form = {"form": self.form} if self.form else {}
+        return {"sandbox": self.sandbox, "verdicts": verdicts, "errors": errors, **measured, **notes, **form}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Record:
         """The record that `to_json` wrote."""
         verdicts = {question: Verdict.from_json(verdict) for question, verdict in raw["verdicts"].items()}
         more = (raw.get(name, {}) for name in ("seconds", "programs", "notes"))
-        return cls(verdicts, raw["sandbox"], raw["errors"], *more)
+        return cls(verdicts, raw["sandbox"], raw["errors"], *more, raw.get("form", ""))
 
 
 class Store:

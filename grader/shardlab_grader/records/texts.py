@@ -20,7 +20,7 @@ BREAK = re.compile(r"<!-- #(?:end)?region\b(?P<region>.*)-->\s*$|\+\+\+(?P<plus>
 PERCENT = re.compile(r"# ?%%(?:\s+(?P<options>.*))?$")
 LIGHT = re.compile(r"# \+(?P<options>.*)$|# -\s*$")
 COUNTED = re.compile(r"# In\s?\[[\d *]*\]:\s*$")
-PROSE = re.compile(r"\s*(?:[^\[{]*)?\[(?:markdown|md|raw)\]")
+PROSE = re.compile(r"[^\[{]*\[(?:markdown|md|raw)\]")
 MAGIC = re.compile(r"^(\s*)# ([%!]\w.*)$")
 FIRST = re.compile(r"(?!else\b|elif\b|except\b|finally\b)[^\s)\]}]")
 """What can begin a statement."""

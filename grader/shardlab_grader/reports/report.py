@@ -40,7 +40,8 @@ class Row:
     """One submission: its points by question, `total` as in the gradebook, and what a person should know.
 
     `student` is a name, or where names are not to be shown the submission's `key`. `fresh` says that this run gave it to
-    nbgrader, `waiting` that a person has still to grade a part.
+    nbgrader, `waiting` that a person has still to grade a part; `final` is the score less the penalty before and now, where
+    penalties were counted anew and that changed it.
     """
 
     student: str
@@ -50,6 +51,7 @@ class Row:
     reason: str = ""
     key: str = ""
     fresh: bool = dataclasses.field(default=False, compare=False)
+    final: tuple[float, float] | None = dataclasses.field(default=None, compare=False)
     waiting: bool = False
 
 
@@ -229,6 +231,12 @@ def changed(changes: Sequence[Change], names: bool) -> list[str]:
 def _change(one: Change, who: str) -> str:
     when = f"{one.date} " if one.date else ""
     return f"  {when}{who} {one.question}: {number(one.before)} -> {number(one.now)}, {one.why}"
+
+
+def finals(rows: Sequence[Row]) -> list[str]:
+    """Which final scores penalties that were counted anew have changed."""
+    told = [f"  {plain(one.student)}: {number(one.final[0])} -> {number(one.final[1])}" for one in rows if one.final]
+    return [f"penalties changed {len(told)} final score{'s' * (len(told) != 1)}:", *told] if told else []
 
 
 def graded_with(versions: Mapping[str, str]) -> list[str]:
