@@ -512,7 +512,8 @@ def test_an_extension_and_penalties_anew(made: Release, hand_in: Hand) -> None:
     assert penalties() == {"ann": 2.0, "bob": 0.0}
     assert "the deadline is now 2027-03-04 18:00 UTC." in said("extend", "90", "ann", "3")
     assert penalties() == {"ann": 2.0, "bob": 0.0}
-    said("grade", "90", "--penalties", "--workers", "1")
+    told = said("grade", "90", "--penalties", "--workers", "1", "--names")
+    assert "penalties changed 1 final score: ann: 0 -> 2 " in told, told
     assert penalties() == {"ann": 0.0, "bob": 0.0}
     assert not any("late" in row.reason for row in classroom.rows(made.course_dir, NAME))
     said("extend", "90", "ann", "0")

@@ -18,10 +18,13 @@ from shardlab_grader.border import artifact
 from shardlab_grader.classes import jobs, stages
 from shardlab_grader.lms.sheets import PRESETS, Sheet
 from shardlab_grader.plain import inert
+from shardlab_grader.records.changes import changes
 from shardlab_grader.records.forms import handed_in
 from shardlab_grader.records.store import Record
+from shardlab_grader.reports import report
+from shardlab_grader.reports.report import Row
 from shardlab_judge import responses
-from shardlab_judge.verdict import Verdict
+from shardlab_judge.verdict import Part, Verdict
 
 FORMULAS = ("=1+2", "x\n=cmd()", "x;=cmd()", 'x; "=cmd()', "x\t@SUM(1)", "-1", "a\r\n+1", ";=1", "= 1;-2\n@3")
 
@@ -117,6 +120,37 @@ def test_a_gradebook_that_refuses_is_a_sentence(name: str, capsys: pytest.Captur
     assert ended.value.code == 1 and sqlalchemy.__version__
     errors = capsys.readouterr().err
     assert errors.startswith(told) and "Traceback" not in errors
+
+
+WHYS = {
+    "the same notebook": ({"form": "a"}, {"form": "a"}, "the same notebook, judged anew"),
+    "another notebook": ({"form": "a"}, {"form": "b"}, "another answer"),
+    "the same program in another": (
+        {"form": "a", "programs": {"1.1": "x"}},
+        {"form": "b", "programs": {"1.1": "x"}},
+        "the same answer, judged anew",
+    ),
+    "kept before": ({}, {"form": "b"}, "another answer, or judged anew"),
+}
+
+
+@pytest.mark.parametrize("name", WHYS)
+def test_a_change_has_its_true_reason(name: str) -> None:
+    """Who has sent nothing new has no other answer, whatever the exercise is."""
+    before, now, why = WHYS[name]
+    records = [
+        Record({"1.1": Verdict("1.1", "failed", (Part("a", "C", points, 2.0),))}, "none", **more)  # type: ignore[arg-type]
+        for points, more in ((0.0, before), (2.0, now))
+    ]
+    (change,) = changes("key", "ann", *records)
+    assert change.why == why and Record.from_json(records[1].to_json()) == records[1]
+
+
+def test_penalties_tell_whom_they_changed() -> None:
+    """By name or key, with the score before and now."""
+    rows = [Row("ann", "graded", final=(3.0, 5.5)), Row("bob", "graded")]
+    assert report.finals(rows) == ["penalties changed 1 final score:", "  ann: 3 -> 5.5"]
+    assert report.finals(rows[1:]) == []
 
 
 def test_what_is_ungraded_is_tried_again_by_nbgraders_own_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,6 @@ def grade(
         if dry:
             return _tried(handed, workers, servers, progress, changed)
         before = {one.student: stages.given(grading, one) for one in found}
-
         fresh = {one.student for one in found if one.key in handed.new or not stages.is_given(grading, one)}
         with _kept(handed, changed) as hear:
 
@@ -102,31 +101,22 @@ def grade(
                 handed.tell(one, before[one.student], grading.store.get(one.key), new.append)
                 hear(one, new)
 
-            finals = {one.student: _final(grading, one) for one in found} if again else {}
+            finals = _finals(grading, found) if again else {}
             rows = _run(handed, workers, scheduler, servers, progress, told, tell)
             _write(handed, rows, progress, tell, again=again)
-        changed_finals = {
-            one.student: _changed_final(finals.get(one.student), _final(grading, one)) for one in found if again
-        }
-    return [
-        dataclasses.replace(
-            rows[one.student],
-            key=keys[one.student],
-            fresh=one.student in fresh or changed_finals.get(one.student) is not None,
-            final=changed_finals.get(one.student),
-        )
-        for one in found
-    ]
+        now = _finals(grading, found) if again else {}
+    moved = {who: (finals[who], score) for who, score in now.items() if finals.get(who, score) != score}
+    return [_told(rows[who], keys[who], who in fresh, moved.get(who)) for who in (one.student for one in found)]
 
 
-def _final(grading: Grading, one: Submission) -> float | None:
-    """The score in the gradebook less the penalty for lateness."""
-    scored = grading.course.scored(grading.release.assignment, one.student)
-    return None if scored.score is None else max(0.0, scored.score - scored.penalty)
+def _told(row: Row, key: str, fresh: bool, final: tuple[float, float] | None) -> Row:
+    return dataclasses.replace(row, key=key, fresh=fresh or final is not None, final=final)
 
 
-def _changed_final(before: float | None, now: float | None) -> tuple[float, float] | None:
-    return (before, now) if before is not None and now is not None and before != now else None
+def _finals(grading: Grading, found: Sequence[Submission]) -> dict[str, float]:
+    """By student the score in the gradebook less the penalty for lateness, where there is one."""
+    scored = {one.student: grading.course.scored(grading.release.assignment, one.student) for one in found}
+    return {student: max(0.0, one.score - one.penalty) for student, one in scored.items() if one.score is not None}
 
 
 @contextlib.contextmanager

@@ -116,4 +116,4 @@ def _why(before: Record, now: Record, question: str) -> str:
         return "the same notebook, judged anew"
     if before.programs.get(question) == now.programs.get(question) is not None:
         return "the same answer, judged anew"
-    return "another notebook" if before.form and now.form else "another answer, or judged anew"
+    return "another answer" if before.form and now.form else "another answer, or judged anew"
