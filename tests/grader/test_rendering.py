@@ -12,7 +12,7 @@ import pytest
 
 from shardlab_grader.classes import unread
 from shardlab_grader.inside import cells
-from shardlab_grader.nbgrader import pages, rendering
+from shardlab_grader.nbgrader import admonitions, pages, rendering
 from shardlab_grader.nbgrader.rendering import Renderer, Unrendered
 from shardlab_grader.plain import inert, plain
 from shardlab_grader.records import forms, texts
@@ -71,7 +71,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "definitions": cells.defined,
     "labels": cells.label,
     "statements": lambda text: cells.readable(text, lambda part: None),
-    "admonitions": pages.quoted,
+    "admonitions": admonitions.quoted,
     "spreadsheets": inert,
     "terminals": plain,
     "errors": unread.TOLD.search,

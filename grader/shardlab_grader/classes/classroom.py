@@ -92,15 +92,8 @@ def grade(
         handed = _Class(grading, contents, found, keys, stages.missing(grading, sorted(contents)))
         if dry:
             return _tried(handed, workers, servers, progress, changed)
-        before = {one.student: stages.given(grading, one) for one in found}
         fresh = {one.student for one in found if one.key in handed.new or not stages.is_given(grading, one)}
-        with _kept(handed, changed) as hear:
-
-            def tell(one: Submission) -> None:
-                new: list[Change] = []
-                handed.tell(one, before[one.student], grading.store.get(one.key), new.append)
-                hear(one, new)
-
+        with _kept(handed, changed) as tell:
             finals = _finals(grading, found) if again else {}
             rows = _run(handed, workers, scheduler, servers, progress, told, tell)
             _write(handed, rows, progress, tell, again=again)
@@ -120,13 +113,16 @@ def _finals(grading: Grading, found: Sequence[Submission]) -> dict[str, float]:
 
 
 @contextlib.contextmanager
-def _kept(handed: _Class, changed: Changed) -> Iterator[Callable[[Submission, list[Change]], None]]:
+def _kept(handed: _Class, changed: Changed) -> Iterator[Callable[[Submission], None]]:
     """Keep each student's changes before nbgrader is given them, so that a killed run has kept all; tell them in the end."""
-    release = handed.grading.release
-    course_dir, assignment = release.course_dir, release.assignment
+    grading = handed.grading
+    course_dir, assignment = grading.release.course_dir, grading.release.assignment
+    before = {one.student: stages.given(grading, one) for one in handed.found}
     heard: dict[str, list[Change]] = {}
 
-    def hear(one: Submission, new: list[Change]) -> None:
+    def hear(one: Submission) -> None:
+        new: list[Change] = []
+        handed.tell(one, before[one.student], grading.store.get(one.key), new.append)
         if new and heard.get(one.student) != new:
             changing.keep(course_dir, assignment, new, dependence.versions())
         heard[one.student] = new
@@ -135,7 +131,7 @@ def _kept(handed: _Class, changed: Changed) -> Iterator[Callable[[Submission, li
         yield hear
     except BaseException:
         with contextlib.suppress(OSError):  # of a full disk we are on the way to tell
-            not_given = [heard.get(one.student, []) for one in handed.found if not stages.is_given(handed.grading, one)]
+            not_given = [heard.get(one.student, []) for one in handed.found if not stages.is_given(grading, one)]
             changing.take_back(course_dir, assignment, [*itertools.chain.from_iterable(not_given)])
         raise
     changing.keep(course_dir, assignment, [], dependence.versions())

@@ -20,7 +20,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
 
-from shardlab_grader.nbgrader import rendering
+from shardlab_grader.nbgrader import admonitions, rendering
 from shardlab_grader.nbgrader.rendering import Unrendered
 
 TEMPLATES = pathlib.Path(__file__).with_name("templates")
@@ -33,8 +33,6 @@ UNSTYLED = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')
 """Names, brackets and spaces, a third of a page: they have no colour of their own."""
 LEFT_OUT = "*Exercises, and cells of your own. The rest of the chapter is as it was given.*"
 HEADING = re.compile(r"^## Exercise (?P<id>\d+\.\d+): (?P<title>.+)", re.MULTILINE)
-ADMONITION = re.compile(r":::\{(?P<kind>\w+)\} *(?P<title>.*)")
-OPTION = re.compile(r":[\w-]+:")
 MATH = """
     math menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt
     mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics
@@ -204,32 +202,10 @@ def to_colours(source: str, language: str) -> str:
 
 def to_html(source: str, language: str = "") -> str:
     """What `markdown` shows, in the process that renders."""
-    rendered = MarkdownWithMath(renderer=Renderer(escape=False, allow_harmful_protocols=False)).render(quoted(source))
+    rendered = MarkdownWithMath(renderer=Renderer(escape=False, allow_harmful_protocols=False)).render(
+        admonitions.quoted(source)
+    )
     return CLEANER.clean(rendered)
-
-
-def quoted(source: str) -> str:
-    """The text with MyST's admonitions as quotations with a title in bold, which any Markdown has."""
-    lines = source.split("\n")
-    ends = [n for n, line in enumerate(lines) if line == ":::"]
-    made, at, end = list[str](), 0, 0
-    while at < len(lines):
-        while end < len(ends) and ends[end] <= at:
-            end += 1
-        if end < len(ends) and (found := ADMONITION.fullmatch(lines[at])):
-            made += _quoted(found, lines[at + 1 : ends[end]])
-            at = ends[end] + 1
-        else:
-            made.append(lines[at])
-            at += 1
-    return "\n".join(made)
-
-
-def _quoted(found: re.Match[str], body: list[str]) -> list[str]:
-    """One admonition; its options are for the book."""
-    start = next((n for n, line in enumerate(body) if not OPTION.match(line)), len(body))
-    title = found["title"] or found["kind"].capitalize()
-    return [f"> {line}".rstrip() for line in (f"**{title}**", "", *body[start:])]
 
 
 def inert(notebook: NotebookNode, released: NotebookNode) -> NotebookNode:
