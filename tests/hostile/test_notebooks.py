@@ -14,7 +14,7 @@ import pytest
 from shardlab_course.editions import edition
 from shardlab_course.editions.header import Syllabus
 from shardlab_grader.classes.restore import job_cells, restore
-from shardlab_grader.nbgrader import pages
+from shardlab_grader.nbgrader import pages, rendered
 from shardlab_grader.records.forms import Unreadable, handed_in, parse
 from shardlab_grader.records.submissions import each, stage
 
@@ -178,5 +178,5 @@ DISGUISED = (
 def test_disguised_prose_is_harmless(source: str) -> None:
     """Nothing that runs or fetches is left, neither now nor when a browser's corrected form of the page is read again."""
     shown = pages.markdown(source)
-    assert dangers(shown) == dangers(pages.CLEANER.clean(shown)) == []
+    assert dangers(shown) == dangers(rendered.CLEANER.clean(shown)) == []
     assert not any(f'href="{scheme}' in shown.lower() for scheme in ("data:", "javascript:"))

@@ -3,10 +3,7 @@
 Renderers take a time that no one has promised for texts that nobody meant. What takes too long, or is too long, is shown as
 plain text that is cut, and says so.
 
-    python -P -m shardlab_grader.nbgrader.rendering
-
-is the child: it reads lines of JSON, `[name, source, language]`, and writes a line of JSON, the HTML and the CPU seconds
-that it took.
+The child is `rendered`.
 """
 
 from __future__ import annotations
@@ -16,9 +13,7 @@ import contextlib
 import html
 import json
 import os
-import resource
 import select
-import signal
 import subprocess
 import sys
 import threading
@@ -110,7 +105,7 @@ def plain(source: str, why: str) -> str:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-m", "shardlab_grader.nbgrader.rendering"]
+    command = [sys.executable, "-P", "-m", "shardlab_grader.nbgrader.rendered"]
     path = os.pathsep.join(entry for entry in sys.path if entry)
     environment = {"PYTHONPATH": path, "PATH": os.defpath, "LANG": "C.UTF-8"}
     pipe = subprocess.PIPE
@@ -133,26 +128,5 @@ def _there(stream: IO[bytes] | None) -> IO[bytes]:
     return stream
 
 
-def main() -> None:
-    """Serve until the other end closes."""
-    from shardlab_grader.nbgrader import pages
-
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    render = {"markdown": pages.to_html, "highlighted": pages.to_colours}
-    for line in sys.stdin:
-        name, source, language = json.loads(line)
-        started = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # which ends this process, also inside of a regular expression
-        try:
-            page = render[name](source, language)
-        except Exception:
-            page = plain(source, "could not be formatted")
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        print(json.dumps([page, time.process_time() - started]), flush=True)
-
-
 RENDERER = Renderer()
 atexit.register(RENDERER.close)
-
-if __name__ == "__main__":
-    main()
