@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from shardlab.errors import ShardlabError
+from shardlab_grader.border.artifact import Recording
 from shardlab_grader.classes import again, jobs, judging, notebook, stages
 from shardlab_grader.classes.notebook import Cell, Job, Settings
 from shardlab_grader.classes.stages import Graded
@@ -167,3 +168,27 @@ def test_one_submission_alone_is_tried_again_too(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(jobs, "grade", grade)
     jobs.graded(None, "", b"")  # type: ignore[arg-type]
     assert seen == [Settings.cell_seconds, again.PATIENCE * Settings.cell_seconds]
+
+
+LATE: dict[str, tuple[dict[str, Any], int]] = {
+    "in time": ({"launches": [{"processes": [{"value": 1}, {"value": 1}]}]}, 0),
+    "late": ({"launches": [{"processes": [{"stopped": "time", "where": "line 1"}, {"value": 1}]}]}, 1),
+    "its peer raised": ({"launches": [{"processes": [{"stopped": "peer", "where": "line 1"}, {"error": {}}]}]}, 0),
+    "an answer that waits": ({"error": {"type": "CellTimeout", "message": "did not end within 60 s"}}, 1),
+    "an answer that computes": ({"error": {"type": "CellTimeout", "message": "did not end within 15 s of CPU time"}}, 0),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_time_that_passed_is_in_doubt(name: str) -> None:
+    """Processes and answers that a busy machine makes late; time that they computed is their own."""
+    entry, doubts = LATE[name]
+    assert len(list(stages._late(Recording({"1.1": {"items": {"a": entry}}})))) == doubts
+
+
+def test_processes_get_more_time_too(tmp_path: pathlib.Path) -> None:
+    """A right answer that takes 8 s alone takes longer than its 20 s beside a load."""
+    manifests = {"1.1": {"variable": None, "items": [{"name": "a", "kind": "processes", "seconds": 20.0}, {"name": "b"}]}}
+    job = again.patient(Job("", CELLS, manifests, Settings(tmp_path)))
+    assert job.manifests["1.1"]["items"] == [{"name": "a", "kind": "processes", "seconds": 60.0}, {"name": "b"}]
+    assert (job.settings.cell_cpu_seconds, job.settings.question_seconds) == (15.0, 60.0)

@@ -6,25 +6,31 @@ import csv
 import io
 import json
 import pathlib
+import shutil
 import sqlite3
 
 import pytest
 import sqlalchemy
+from click.testing import CliRunner
 from sqlalchemy.exc import OperationalError
 
 from shardlab.errors import ShardlabError
-from shardlab_grader import terminal
+from shardlab_grader import cli, terminal
 from shardlab_grader.border import artifact
-from shardlab_grader.classes import jobs, stages
+from shardlab_grader.classes import classroom, jobs, stages
 from shardlab_grader.lms.sheets import PRESETS, Sheet
 from shardlab_grader.plain import inert
 from shardlab_grader.records.changes import changes
 from shardlab_grader.records.forms import handed_in
 from shardlab_grader.records.store import Record
+from shardlab_grader.releases.release import release
 from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
 from shardlab_judge import responses
 from shardlab_judge.verdict import Part, Verdict
+
+from .conftest import NAME
+from .test_nbgrader import silent
 
 FORMULAS = ("=1+2", "x\n=cmd()", "x;=cmd()", 'x; "=cmd()', "x\t@SUM(1)", "-1", "a\r\n+1", ";=1", "= 1;-2\n@3")
 
@@ -166,3 +172,21 @@ def test_what_is_ungraded_is_tried_again_by_nbgraders_own_command(monkeypatch: p
         monkeypatch.setattr(jobs, "graded", lambda *_: made)
         monkeypatch.setattr(stages, "recorded", lambda grading, name, record: record)
         assert jobs.grade_one(Grading(), "key", b"") is (made if tried else kept)  # type: ignore[arg-type]
+
+
+@pytest.mark.thorough
+@pytest.mark.sandbox
+def test_a_path_of_a_course_is_no_pattern(tiny: pathlib.Path, tiny_course: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Released, graded and reported in a folder with brackets; a student whose name is a colour of rich's is shown."""
+    course = shutil.copytree(tiny_course, tmp_path / "PAR101 [2026]" / "[a-z] course")
+    release(NAME, course, tiny)
+    text = (course / "release" / NAME / f"{NAME}.ipynb").read_text().replace("TODO", "done")
+    for student in ("[red]", "ann"):
+        place = course / "submitted" / student / NAME
+        place.mkdir(parents=True)
+        (place / f"{NAME}.ipynb").write_text(text)
+    rows = classroom.grade(course, NAME, "bubblewrap", 1, silent)
+    assert {row.student: row.total for row in rows} == {"[red]": 3.5, "ann": 3.5}
+    assert sorted(path.parts[-3] for path in course.glob("feedback/*/*/*.html")) == ["[red]", "ann"]
+    printed = CliRunner().invoke(cli.main, ["report", "90", "--names", "--course", str(course)])
+    assert printed.exit_code == 0 and "[red]" in printed.output
