@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
-from rich.markup import escape
 
 import shardlab
 from shardlab_grader import statuses
@@ -80,7 +79,7 @@ def check(folder: pathlib.Path, mode: Mode) -> None:
         for name, faults in look(folder, mode):
             good = good and not faults
             for line in [f"{name}: {'as it should be' if not faults else ''}".rstrip(), *(f"  {fault}" for fault in faults)]:
-                console.print(escape(line), soft_wrap=True)
+                console.print(line, soft_wrap=True)
         sys.exit(statuses.DONE if good else statuses.MEND)
 
 
@@ -252,7 +251,7 @@ def forget(student: str, course_dir: pathlib.Path, wait: bool) -> None:
         if gone.stays:
             console.print("not deleted, because nbgrader or you made it; while it is there, grading takes it up again:")
         for what, remove in gone.stays:
-            console.print(f"  {escape(what)}\n    {escape(remove)}", soft_wrap=True)
+            console.print(f"  {what}\n    {remove}", soft_wrap=True)
         console.print("not known here: exported tables, pages written with --names, the exchange, backups.")
 
 
@@ -333,12 +332,12 @@ def show_class(
         console.print(report.table(listed, points, HEADS[names], observed, console.width))
     if len(listed) < len(rows):
         console.print(f"as before, and not listed without --verbose: {len(rows) - len(listed)}")
-    lines = [*report.changed(changes, names), report.summary(rows)]
+    lines = [*report.changed(changes, names), *report.finals(shown), report.summary(rows)]
     if everybody:
         absent = classroom.absent(course_dir, name, rows)
         lines.append(report.enrolment(len(rows), sorted(absent if names else absent.values()), verbose))
     for line in lines:
-        console.print(escape(line), soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import html
+import json
 import math
 import pathlib
+import re
 import warnings
 from collections.abc import Mapping
 from typing import Any, cast
@@ -22,20 +24,24 @@ from traitlets.config import Config
 
 from shardlab_course.checking import feedback
 from shardlab_course.editions import edition
-from shardlab_grader.classes import jobs
+from shardlab_grader.classes import jobs, unread
 from shardlab_grader.classes.restore import is_manual, restore
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.nbgrader import doors, pages
+from shardlab_grader.nbgrader.course import version
+from shardlab_grader.plain import plain
+from shardlab_grader.records.forms import handed_in
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Record, Store, key
-from shardlab_grader.records.submissions import handed_in
 from shardlab_grader.releases.release import Release
+from shardlab_grader.reports.itemised import itemised
 from shardlab_grader.sandbox.box import Mode
 from shardlab_judge.question import Question
 from shardlab_judge.verdict import Verdict
 
 Converted = tuple[NotebookNode, ResourcesDict]
 NO_RESPONSE = "No response."
+UNREAD = "Python could not read these lines. We ran the rest of their cells, and judged each exercise by what ran."
 
 
 def configure(c: Config) -> None:
@@ -70,11 +76,13 @@ class RestoreCells(NbGraderPreprocessor):
 class SaveVerdicts(NbGraderPreprocessor):
     """In place of Execute and SaveAutoGrades: scores, comments and feedback from the stored verdict, or graded on the spot.
 
-    A question that we fail to grade keeps the points that it had, none if it is new, waits for a person, and says why.
+    A question that we fail to grade keeps the points that it had, none if it is new, waits for a person, and says why. What
+    a person gave stays, as long as the answer and the judge's points for it are those that it was given for.
     """
 
     sandbox = Unicode("bubblewrap", help="where code runs that no verdict is stored of: bubblewrap or none").tag(config=True)
     verdict = Unicode(help="the key of the stored verdict, from who has looked for it before").tag(config=True)
+    before = Unicode("{}", help="by student what was marked, as `course.marked_in` has it, in JSON").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Converted:
         names = resources["nbgrader"]
@@ -90,10 +98,20 @@ class SaveVerdicts(NbGraderPreprocessor):
                 cell.outputs = [_output(verdict, declared.get(verdict.question), record, cell.metadata.nbgrader.points)]
         with Gradebook(names["db_url"]) as gradebook:
             theirs = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
-            _save(theirs, verdicts, prose)
+            _save(theirs, verdicts, prose, self._unchanged(nb, verdicts, names["assignment"], names["student"]))
             gradebook.db.commit()
+        nb.cells[:0] = _unread(record)
         nb.metadata["shardlab"] = {"verdict": key, "sandbox": record.sandbox}
         return nb, resources
+
+    def _unchanged(self, nb: NotebookNode, verdicts: Mapping[str, Verdict], assignment: str, student: str) -> set[str]:
+        """The grade cells whose answers are those that were marked, and those that are judged as they were before."""
+        marked = json.loads(self.before).get(student, {})
+        record = Store(_folder(self, "release", assignment).parents[1]).get(marked.get("", ""))
+        old = record.verdicts if record else {}
+        marks = {cell.metadata.nbgrader.grade_id: cell for cell in nb.cells if is_manual(cell)}
+        same = {name for name, c in marks.items() if marked.get(name) == version(c.source, c.metadata.nbgrader.points)}
+        return same | {name for name, now in verdicts.items() if _scored(old.get(now.question)) == _scored(now)}
 
     def _verdicts(self, assignment: str, student: str) -> tuple[str, Record]:
         try:
@@ -113,21 +131,29 @@ class SaveVerdicts(NbGraderPreprocessor):
             return "", Record({}, "", {"": [f"{type(error).__name__}: {error}"]})
 
 
-def _save(notebook: SubmittedNotebook, verdicts: Mapping[str, Verdict], prose: Mapping[str, float | None]) -> None:
+def _scored(verdict: Verdict | None) -> tuple[str, float, float] | None:
+    return None if verdict is None else (verdict.status, verdict.points, verdict.of)
+
+
+def _save(
+    notebook: SubmittedNotebook, verdicts: Mapping[str, Verdict], prose: Mapping[str, float | None], unchanged: set[str]
+) -> None:
     """Scores go to every grade of the gradebook, not only to those whose cells the student left in.
 
-    What is written for a person waits for one, unless the cell is as it was released.
+    What is written for a person waits for one, unless the cell is as it was released, or was marked and is `unchanged`.
     """
     lost = Verdict("", "ungraded", reason="The release does not have this cell any more.")
     for grade in notebook.grades:
         if grade.cell.name in prose:
             grade.auto_score = prose[grade.cell.name]
-            grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
+            open_ = grade.auto_score is None if grade.manual_score is None else grade.cell.name not in unchanged
+            grade.needs_manual_grade = open_
             continue
         verdict = verdicts.get(grade.cell.name, lost)
         if verdict.status != "ungraded":
             grade.auto_score = _points(verdict, grade.cell.max_score)
-        grade.needs_manual_grade = grade.manual_score is not None or verdict.status == "ungraded"
+        marked = grade.manual_score is not None
+        grade.needs_manual_grade = (marked and grade.cell.name not in unchanged) or verdict.status == "ungraded"
     for comment in notebook.comments:
         if comment.cell.name in prose:
             comment.auto_comment = NO_RESPONSE if prose[comment.cell.name] == 0 else None
@@ -154,11 +180,24 @@ def _points(verdict: Verdict, most: float) -> float:
 def _output(verdict: Verdict, question: Question | None, record: Record, most: float) -> NotebookNode:
     """The grade cell's only output: its points, which nbgrader's own tools can read, and the feedback, which people can."""
     told = feedback.html(verdict, question, hints=False) if question else f"<p>{html.escape(verdict.reason)}</p>"
+    lost = [f"Points: {parts}."] if (parts := itemised(verdict)) else []
+    told += "".join(f"<p>{html.escape(said)}</p>" for said in (*lost, *record.notes.get(verdict.question, ())))
     cells = record.errors.get(verdict.question, ())
     raised = "".join(f"<li style='white-space:pre-wrap'>{html.escape(said)}</li>" for said in cells)
     page = f"{told}<p>Cells of this exercise that stopped with an exception:</p><ul>{raised}</ul>" if raised else told
     shown: dict[str, Any] = {"text/plain": repr(_points(verdict, most)), "text/html": page}
     return nbformat.v4.new_output("execute_result", data=shown, execution_count=None)
+
+
+def _unread(record: Record) -> list[NotebookNode]:
+    """A cell for the top of the page with every line that Python could not read; none where there is no such line."""
+    said = {line for lines in record.errors.values() for line in lines if unread.TOLD.search(line)}
+    if not said:
+        return []
+    text = "\n\n".join(plain(line, keep="\n") for line in sorted(said))
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    told = f"{fence}text\n{UNREAD}\n\n{text}\n{fence}"
+    return [nbformat.v4.new_markdown_cell(told, id="shardlab-unread", metadata={pages.FIRST: True})]
 
 
 def _is_grade(cell: NotebookNode) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 
@@ -12,6 +13,11 @@ def plain(text: str, keep: str = "") -> str:
         keep: control characters that stay.
     """
     return "".join(c if c.isprintable() or c in keep else "\ufffd" for c in text)
+
+
+def inert(text: str) -> str:
+    """Text for a cell of a spreadsheet, which runs no formula in it, even where it splits the cell at lines or at `;`."""
+    return re.sub(r"(^|[;\t\r\n])([ \"']*)(?=[=+\-@])", r"\1\2'", text)
 
 
 def quoted(text: str) -> str:

@@ -7,10 +7,11 @@ import pathlib
 import sys
 import traceback
 from collections.abc import Iterator
-from typing import get_args
+from typing import Any, get_args
 
 import click
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markup import escape
 from rich.segment import Segment
 
 from shardlab.errors import ShardlabError
@@ -39,7 +40,10 @@ names_option = click.option("--names", is_flag=True, envvar="SHARDLAB_NAMES", he
 
 
 class PlainConsole(Console):
-    """Prints nothing that the terminal would obey but rich's own colours: names of folders are of students' choosing."""
+    """Prints nothing that the terminal or rich would obey, except rich's own colours: students choose names of folders."""
+
+    def print(self, *objects: Any, **rest: Any) -> None:
+        super().print(*(escape(one) if isinstance(one, str) else one for one in objects), **rest)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         for segment in super().render(renderable, options):
@@ -70,7 +74,10 @@ def mended() -> Iterator[None]:
     except KeyboardInterrupt:
         print("stopped; what was graded is kept, and the same command goes on from here.", file=sys.stderr)
         sys.exit(statuses.STOPPED)
-    except Exception:
+    except Exception as error:
+        if type(error).__module__.startswith("sqlalchemy") and getattr(error, "orig", None) is not None:
+            print(plain(str(faults.of_gradebook(error)), keep="\n"), file=sys.stderr)
+            sys.exit(statuses.MEND)
         traceback.print_exc()
         print(f"\n{faults.ours()}", file=sys.stderr)
         sys.exit(statuses.OURS)

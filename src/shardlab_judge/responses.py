@@ -92,9 +92,12 @@ def placement(raw: Any, devices: int = 4096) -> Any:
         Refused: it is none.
     """
     try:
-        return Placement.from_json(raw, devices=devices).to_json()
+        found = Placement.from_json(raw, devices=devices)
     except ValueError as error:
         raise Refused(f"the placement is malformed: {said(str(error), 200)}") from error
+    if not found.shards:
+        raise Refused("the placement is on no device")
+    return found.to_json()
 
 
 def value(raw: Any) -> Any:

@@ -18,7 +18,7 @@ from shardlab_grader import cli, statuses
 from shardlab_grader.classes import classroom
 from shardlab_grader.demo import sampling
 from shardlab_grader.nbgrader.course import Course, quiet
-from shardlab_grader.records import roster
+from shardlab_grader.records import roster, texts
 from shardlab_grader.records.store import Record
 from shardlab_grader.releases import places
 from shardlab_grader.reports import report
@@ -331,22 +331,15 @@ def test_nobody_to_grade(course: pathlib.Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_text_is_no_notebook_but_can_become_one(course: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reason of a handed-in `.md` is a command, which makes of it a notebook that is graded."""
+def test_a_text_is_converted_and_graded(course: pathlib.Path) -> None:
+    """As it is handed in, and the page says so."""
     released = (course / "release" / NAME / f"{NAME}.ipynb").read_text()
     text = jupytext.writes(jupytext.reads(released, fmt="ipynb"), fmt="md:myst").replace("TODO", "done")
     hand_in(course, "ann", text, f"{NAME}.md")
-    ran = run("grade", "90", "--course", course, "--names")
-    assert ran.exit_code == statuses.LOOK
-    command = f"jupytext --to ipynb --output {NAME}.ipynb {NAME}.md"
-    reasons = {row.student: row.reason for row in classroom.rows(course, NAME)}
-    mend = f"ask for the .ipynb, or make it in that folder: {command}."
-    assert reasons == {"ann": f"missing notebook: {NAME}.md is a text; {mend}"}
-    monkeypatch.chdir(course / "submitted" / "ann" / NAME)
-    jupytext.cli.jupytext(command.split()[1:])
-    assert run("grade", "90", "--course", course).exit_code == statuses.DONE
+    assert run("grade", "90", "--course", course, "--names").exit_code == statuses.DONE
     (row,) = classroom.rows(course, NAME)
     assert row.total == 3.5
+    assert texts.ADVICE in (course / "feedback" / "ann" / NAME / f"{NAME}.html").read_text()
 
 
 def test_a_fault_of_ours_has_its_own_status(course: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

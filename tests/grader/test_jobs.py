@@ -116,6 +116,7 @@ def settings(stand_in: pathlib.Path) -> Settings:
         notebook=Limits(wall=20),
         judge=Limits(wall=20),
         question_seconds=1.0,
+        question_wall_seconds=1.0,
         seed=7,
     )
 
@@ -229,7 +230,9 @@ def test_notebook_that_does_not_finish(grade: Grade) -> None:
     endless = Cell("import time\nwhile True:\n    try: time.sleep(9)\n    except BaseException: pass")
     graded = grade(*NUMBERS[:2], endless, *NUMBERS[2:], notebook=Limits(wall=6), cell_seconds=0.5)
     assert statuses(graded) == ["passed", "failed", "failed"]
-    assert graded.verdicts["1.3"].findings[0].what == "Your notebook did not finish: time limit of 6 s at cell 3."
+    assert graded.verdicts["1.3"].findings[0].what == (
+        'Your notebook did not finish: time limit of 6 s at cell "while True:".'
+    )
     assert graded.limits_hit == ("notebook: time limit of 6 s",)
 
 
@@ -269,14 +272,14 @@ def test_deaths_without_end(grade: Grade) -> None:
     deaths = [Cell("import os; os._exit(0)") for _ in range(4)]
     graded = grade(*NUMBERS[:2], *deaths, *NUMBERS[2:])
     assert statuses(graded) == ["passed", "failed", "failed"]
-    assert "did not finish: exit status 0 at cell 6" in graded.verdicts["1.3"].findings[0].what
+    assert 'did not finish: exit status 0 at cell "import os; os._exit(0)"' in graded.verdicts["1.3"].findings[0].what
 
 
 def test_cell_that_does_not_end(grade: Grade) -> None:
     """A cell at its limit is reported, and costs nothing else."""
     graded = grade(Cell("while True: pass"), *NUMBERS, cell_seconds=0.5)
     assert statuses(graded) == ["passed", "failed", "passed"]
-    assert graded.limits_hit == ("did not end within 0.5 s (cell 1)",)
+    assert graded.limits_hit == ('did not end within 0.5 s (cell "while True: pass")',)
 
 
 def test_refused_answer(grade: Grade) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import pathlib
+import random
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -186,6 +187,126 @@ def test_what_is_no_archive_of_that_lms_is_refused(tmp_path: pathlib.Path) -> No
         with pytest.raises(ShardlabError, match="lms-archive"):
             archives.collect(tmp_path / "all.zip", PRESETS["canvas"], STUDENTS, {}, tmp_path / "course", NAME)
     assert not (tmp_path / "course").exists()
+
+
+HOSTILE: dict[str, tuple[str, dict[str, str], dict[str, str], str]] = {
+    "a folder inside, canvas": (
+        "canvas",
+        {"evegus_4711_900_a/novahana_4712_901_90_tiny.ipynb": "eve"},
+        {"gus": "eve"},
+        "",
+    ),
+    "a folder inside, moodle": (
+        "moodle",
+        {"Gus_71_assignsubmission_file/Hana_72_assignsubmission_file/90_tiny.ipynb": "eve"},
+        {"gus": "eve"},
+        "",
+    ),
+    "a title, canvas": ("canvas", {"evegus_4711_900_x_4712_901_90_tiny.ipynb": "eve"}, {"gus": "eve"}, ""),
+    "a title, moodle": (
+        "moodle",
+        {"Gus_71_assignsubmission_file_x_72_assignsubmission_file_90_tiny.ipynb": "eve"},
+        {"gus": "eve"},
+        "",
+    ),
+    "a text online": (
+        "moodle",
+        {"Gus_71_assignsubmission_onlinetext/x_72_assignsubmission_file/90_tiny.ipynb": "eve"},
+        {},
+        "left",
+    ),
+    "a name that ends in a number": ("canvas", {"eve_4712_4711_900_90_tiny.ipynb": "eve"}, {}, "twice"),
+    "two names": (
+        "moodle",
+        {"Hana_72_assignsubmission_file/a.ipynb": "hana", "Eve_72_assignsubmission_file/a.ipynb": "eve"},
+        {},
+        "twice",
+    ),
+    "two names in one folder": (
+        "canvas",
+        {"novahana_4712_900_90_tiny.ipynb": "hana", "eve_4712_901_90_tiny.ipynb": "eve"},
+        {},
+        "twice",
+    ),
+    "a way out": ("canvas", {"../novahana_4712_900_90_tiny.ipynb": "eve", "readme.txt": ""}, {}, ""),
+}  # fmt: skip
+"""An LMS, an archive, what comes of it by student, and where the other files are named."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_only_what_the_lms_wrote_names_a_student(name: str, tmp_path: pathlib.Path) -> None:
+    """Nobody's notebook is replaced by a name that another student chose; two claims stop both."""
+    lms, files, expected, field = HOSTILE[name]
+    if name == "a way out":
+        with pytest.raises(ShardlabError, match="no notebook in it is named"):
+            collected(tmp_path, lms, files)
+        return
+    if field == "left":
+        files = files | {"Gus_71_assignsubmission_file/b.ipynb": "gus"}
+        expected = {"gus": "gus"}
+    done = collected(tmp_path, lms, files)
+    assert {path.split("/")[0]: text for path, text in submitted(tmp_path).items()} == expected
+    assert not field or set(getattr(done, field)) <= set(files) and getattr(done, field)
+
+
+PARTS = [*"_/x \\", "..", "4711", "4712", "71", "72", "LATE_", "anon_", "assignsubmission", "_file", NAME, "é", "-1"]
+
+
+@pytest.mark.parametrize("lms", ["canvas", "moodle"])
+def test_no_name_of_a_file_is_another_students(lms: str, tmp_path: pathlib.Path) -> None:
+    """Three hundred names drawn from what names are made of: gus hands them in, and nothing of hana's is touched."""
+    drawn = random.Random(4712)
+    begins = {"canvas": "lindgrengus_4711_{}_", "moodle": "Gus Lindgren_71_assignsubmission_file_"}[lms]
+    begins += drawn.choice(["", "/"]) if lms == "moodle" else ""
+    hana = {"canvas": "novakhana_4712_17_90_tiny.ipynb", "moodle": "Hana_72_assignsubmission_file_/90_tiny.ipynb"}[lms]
+    for number in range(150):
+        title = "".join(drawn.choices(PARTS, k=drawn.randint(1, 9)))
+        done = collected(tmp_path, lms, {f"{begins.format(9000 + number)}{title}.ipynb": "gus", hana: "hana"})
+        assert submitted(tmp_path)[f"hana/{NAME}/{NAME}.ipynb"] == "hana", title
+        assert "hana" in (*done.new, *done.same) and not done.replaced and {*done.new, *done.same} <= {"gus", "hana"}
+
+
+def test_what_is_too_large_or_no_notebook_is_told(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large notebook is named; a text or an archive is stored as such, so that `grade` can say what it is."""
+    monkeypatch.setattr(archives, "MOST_BYTES", 10)
+    done = collected(tmp_path, "canvas", {
+        f"lindgrengus_4711_900_{NAME}.ipynb": "x" * 11, "novahana_4712_901_work.py": "y"})  # fmt: skip
+    assert done.large == (f"lindgrengus_4711_900_{NAME}.ipynb",)
+    assert submitted(tmp_path) == {f"hana/{NAME}/{NAME}.py": "y"}
+
+
+def test_ids_are_the_gradebooks(tmp_path: pathlib.Path) -> None:
+    """Before anything is stored: ids of another column, or without their zeros, stop it."""
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as opened:
+        opened.writestr(f"lindgrengus_4711_900_{NAME}.ipynb", "gus")
+
+    def collect(students: Mapping[str, str], known: list[str]) -> Collected:
+        course = tmp_path / "course"
+        return archives.collect(tmp_path / "all.zip", PRESETS["canvas"], students, {}, course, NAME, known)
+
+    for students, known, said in (
+        ({"4711": "123"}, ["00123", "7"], "123 is without the zeros that it has in the gradebook"),
+        ({"4711": "gus"}, ["ivo"], "none of them is in the gradebook"),
+    ):
+        with pytest.raises(ShardlabError, match="lms-ids") as error:
+            collect(students, known)
+        assert said in str(error.value) and submitted(tmp_path) == {}
+    assert collect({"4711": "gus"}, ["gus", "ivo"]).new == ("gus",) and collect({"4711": "gus"}, []).same == ("gus",)
+
+
+def test_another_chapters_archive_is_refused(tiny_course: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Before anything is stored; one notebook of another chapter replaces none."""
+    shutil.copytree(tiny_course, tmp_path / "course")
+    ours = (tmp_path / "course" / "release" / NAME / f"{NAME}.ipynb").read_text()
+    other = ours.replace('\\"90.', '\\"4.').replace('"q90-', '"q4-')
+    gus, hana = (f"{who}_{user}_900_{NAME}.ipynb" for who, user in (("gus", 4711), ("hana", 4712)))
+    with pytest.raises(ShardlabError, match="2 of 2 notebooks are of another chapter"):
+        collected(tmp_path, "canvas", {gus: other, hana: other})
+    assert submitted(tmp_path) == {}
+    assert collected(tmp_path, "canvas", {gus: ours, hana: other}).other == ("hana",)
+    assert set(submitted(tmp_path)) == {f"gus/{NAME}/{NAME}.ipynb", f"hana/{NAME}/{NAME}.ipynb"}
+    done = collected(tmp_path, "canvas", {gus: other, hana: ours})
+    assert (done.other, done.replaced) == (("gus",), ("hana",)) and submitted(tmp_path)[f"gus/{NAME}/{NAME}.ipynb"] == ours
 
 
 def test_canvas_gets_its_identifying_columns_and_this_assignment(tmp_path: pathlib.Path) -> None:

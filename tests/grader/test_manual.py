@@ -82,3 +82,53 @@ def test_points_by_hand_are_in_total_and_maximum(made: Release) -> None:
         "student,state,90.1,90.2,by hand,total,of,reason",
         'wrote,graded,0.0,0.0,2.5,2.5,6.5,"90.1, 90.2: not attempted"',
     ]
+
+
+def mark(made: Release, student: str, name: str = "q90-1-why", points: float = 2.5) -> None:
+    """What a person gives in Formgrader."""
+    with quiet(), Course(made.course_dir).gradebook() as gradebook:
+        grade = gradebook.find_grade(name, NAME, NAME, student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        gradebook.db.commit()
+
+
+@pytest.mark.sandbox
+def test_marks_stay_when_another_exercise_changes(made: Release, tiny: pathlib.Path) -> None:
+    """A release with other points judges anew, and asks again for no mark of an answer that is the same."""
+    notebook = made.notebook
+    next(cell for cell in notebook.cells if cell.id == "q90-1-why").source = "Because *bytes*."
+    hand_in(made, "ann", notebook)
+    classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    mark(made, "ann")
+    path = tiny / "solutions" / f"{NAME}.md"
+    before = made.fingerprint
+    path.write_text(path.read_text().replace("Double it.", "Double it, please."))
+    assert release(NAME, made.course_dir, tiny).fingerprint != before
+    (row,) = classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    assert (row.waiting, row.points[report.BY_HAND], row.total) == (False, 2.5, 2.5)
+    path.write_text(path.read_text().replace('"points": 3', '"points": 4'))
+    release(NAME, made.course_dir, tiny)
+    (row,) = classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    assert row.waiting, "of other points a person decides anew"
+
+
+@pytest.mark.sandbox
+@pytest.mark.thorough
+def test_a_mark_is_of_its_answer(made: Release) -> None:
+    """Another answer waits; a mark on a judged exercise stays while the judge says the same."""
+    notebook = made.notebook
+    prose = next(cell for cell in notebook.cells if cell.id == "q90-1-why")
+    prose.source = "Because *bytes*."
+    hand_in(made, "ann", notebook)
+    classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    for name, points in (("q90-1-why", 2.5), ("q90-1", 1.0)):
+        mark(made, "ann", name, points)
+    notebook.cells.append(edition.nbformat.v4.new_code_cell("x = 1"))
+    path = made.course_dir / "submitted" / "ann" / NAME / f"{NAME}.ipynb"
+    path.write_text(edition.to_ipynb(notebook))
+    (row,) = classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    assert (row.waiting, row.total) == (False, 3.5)
+    prose.source = "Because of time."
+    path.write_text(edition.to_ipynb(notebook))
+    (row,) = classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
+    assert row.waiting

@@ -32,7 +32,8 @@ from shardlab_grader.classes.stages import Grading, missing
 from shardlab_grader.nbgrader.course import Course, quiet
 from shardlab_grader.records import changes, forgetting
 from shardlab_grader.records.changes import Change
-from shardlab_grader.records.submissions import handed_in, submissions
+from shardlab_grader.records.forms import handed_in
+from shardlab_grader.records.submissions import submissions
 from shardlab_grader.releases.release import Release, release
 
 from .conftest import NAME
@@ -298,7 +299,9 @@ def test_every_other_way_to_hand_in_nothing(made: Release, hand_in: Hand) -> Non
     rows = grade(made)
     assert rows["missing"].reason == f"missing notebook: there is no {NAME}.ipynb."
     assert rows["misnamed"].reason == "90.1, 90.2: not attempted"
-    assert rows["two"].reason == f"wrong name: one.ipynb, two.ipynb instead of {NAME}.ipynb."
+    assert rows["two"].reason == (
+        f"wrong name: 2 files hold its exercises (one.ipynb, two.ipynb); keep the one that counts, as {NAME}.ipynb."
+    )
     assert rows["linked"].reason == f"unreadable: {NAME}.ipynb is not a regular file."
     assert rows["misdated"].reason.startswith("counted as in time; ") and "(timestamp.txt)" in rows["misdated"].reason
     assert (rows["misdated"].status, rows["misdated"].total) == ("graded", 0.0)
@@ -509,7 +512,8 @@ def test_an_extension_and_penalties_anew(made: Release, hand_in: Hand) -> None:
     assert penalties() == {"ann": 2.0, "bob": 0.0}
     assert "the deadline is now 2027-03-04 18:00 UTC." in said("extend", "90", "ann", "3")
     assert penalties() == {"ann": 2.0, "bob": 0.0}
-    said("grade", "90", "--penalties", "--workers", "1")
+    told = said("grade", "90", "--penalties", "--workers", "1", "--names")
+    assert "penalties changed 1 final score: ann: 0 -> 2 " in told, told
     assert penalties() == {"ann": 0.0, "bob": 0.0}
     assert not any("late" in row.reason for row in classroom.rows(made.course_dir, NAME))
     said("extend", "90", "ann", "0")

@@ -138,7 +138,7 @@ def test_csv_of_the_exercises(tmp_path: pathlib.Path) -> None:
     rows = list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
     assert rows[1] == {
         "exercise": "4.2", "title": "You compile", "submissions": "30", "passed": "12", "partly": "9", "failed": "5",
-        "unattempted": "3", "ungraded": "1", "mean": "3.21", "of": "5.5", "misconceptions": "gathers-both: 9; =cmd: 1",
+        "unattempted": "3", "ungraded": "1", "mean": "3.21", "of": "5.5", "misconceptions": "gathers-both: 9; '=cmd: 1",
         "other mistakes": "0", "equal programs": "passed 9 + 2; partly 4", "observed": "",
         "predictions that came true": "deep: 7 of 24",
     }  # fmt: skip

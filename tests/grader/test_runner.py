@@ -190,7 +190,7 @@ def test_endless_answer(ran: Run) -> None:
     items = [{"name": "f", "kind": "calls", "calls": [[1]]}, {"name": "a", "kind": "value", "predicted": False}]
     source = "def f(x):\n    while True: pass\na = 1"
     _, recording = ran(source, manifests={"1.1": {"id": "1.1", "variable": None, "items": items}}, cell_seconds=0.5)
-    line = "line 2 of cell 1, in f\n    while True: pass\n    ^^^^^^^^^^^^^^^^"
+    line = 'line 2 of cell "def f(x):", in f\n    while True: pass\n    ^^^^^^^^^^^^^^^^'
     timeout = {"error": {"type": "CellTimeout", "message": "did not end within 0.5 s", "line": line}}
     assert values(recording) == {"f": timeout, "a": 1}
 
@@ -204,17 +204,31 @@ LOOKED_AT = {
 
 
 def test_a_cells_error_tells_its_line(ran: Run) -> None:
-    """Cells are called by their place in the notebook, also where others were not run; the innermost line comes first."""
+    """Cells are called by their first line, since a student finds no numbers; the innermost line comes first."""
     raising = "def inner(xs):\n    return [xs[n] for n in range(9)]\ndef outer(): return inner([1])"
     _, recording = ran("a = 1", GRADE, raising, "a = 2\nouter()", "x = (1\n", "sorted(1)")
     lines = {error.cell + 1: error.line for error in recording.errors}
     assert lines == {
-        4: "line 2 of cell 3, in inner\n    return [xs[n] for n in range(9)]\n            ^^^^^\n"
+        4: 'line 2 of cell "def inner(xs):", in inner\n    return [xs[n] for n in range(9)]\n            ^^^^^\n'
         "with xs = [1], n = 1\n"
-        "called in line 3 of cell 3, in outer: def outer(): return inner([1])\ncalled in line 2 of cell 4: outer()",
-        5: "",
-        6: "line 1 of cell 6\n    sorted(1)\n    ^^^^^^^^^",
+        'called in line 3 of cell "def inner(xs):", in outer: def outer(): return inner([1])\n'
+        'called in line 2 of cell "a = 2": outer()',
+        5: "line 1\n    x = (1\n        ^",
+        6: 'line 1 of cell "sorted(1)"\n    sorted(1)\n    ^^^^^^^^^',
     }
+
+
+def test_a_missing_colon_costs_its_own_function(ran: Run) -> None:
+    """What Python can read of a cell runs, with the lines that the cell has, and each fault is told with its caret."""
+    cell = "a = 1\ndef f(n)\n    return n\n\nb = 2\nc = [1\nd = a +\n1 / 0"
+    _, recording = ran(cell)
+    assert values(recording) == {"a": 1, "b": 2}
+    assert [(error.type, error.line) for error in recording.errors] == [
+        ("SyntaxError", "line 2\n    def f(n)\n            ^"),
+        ("SyntaxError", "line 6\n    c = [1\n        ^"),
+        ("SyntaxError", "line 7\n    d = a +\n           ^"),
+        ("ZeroDivisionError", 'line 8 of cell "a = 1"\n    1 / 0\n    ^^^^^'),
+    ]
 
 
 def test_time_that_a_cell_computes_is_not_time_that_it_waits(ran: Run) -> None:

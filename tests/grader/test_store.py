@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
+import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
-from shardlab_grader.records import store
+from shardlab_grader.records import ledger, store
 from shardlab_grader.records.store import Record, Store
 from shardlab_judge.verdict import Finding, Part, Verdict
 from shardlens.placement import place
@@ -63,16 +64,51 @@ def test_a_key_changes_with_what_it_stands_for() -> None:
     assert len({first, *others}) == 3
 
 
-def test_unfinished_files_are_swept(tmp_path: pathlib.Path) -> None:
-    """What a killed writer left goes; what is being written stays, and so does everything else."""
-    folder = tmp_path / "shardlab" / "verdicts"
-    folder.mkdir(parents=True)
-    ended = subprocess.Popen([sys.executable, "-c", "pass"])
-    ended.wait()
-    dead, alive, other = f".a.json.{ended.pid}.x1_y", f".a.json.{os.getpid()}.x1_y", ".hidden.json"
-    for place_ in (tmp_path, folder):
-        for name in (dead, alive, other, "a.json"):
-            (place_ / name).touch()
-    store.sweep(tmp_path)
-    assert {path.name for path in folder.iterdir()} == {alive, other, "a.json"}
-    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {alive, other, "a.json"}
+def killed(course: pathlib.Path, code: str) -> None:
+    """What a process leaves that is killed in this code."""
+    body = (
+        f"import os, pathlib, signal\ncourse = pathlib.Path({str(course)!r})\n{code}\nos.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", body]).returncode == -signal.SIGKILL
+
+
+def test_what_a_killed_process_left_is_swept(tmp_path: pathlib.Path) -> None:
+    """Unfinished files, staged folders and temporary files with seeds and answers; nothing else, whatever its name."""
+    course = tmp_path / "course"
+    course.mkdir()
+    (course / ledger.MARK).touch()
+    others = [course / ".x.4711.y", course / "shardlab" / ".a.json.4712.x1", course / ".shardlab-staged.4713.ab"]
+    for path in others:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    killed(
+        course,
+        f"""
+import tempfile
+tempfile.tempdir = {str(tmp_path)!r}
+from shardlab_grader.nbgrader.course import staging
+from shardlab_grader.records import ledger, store
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+with ledger.scratch(course), staging(course) as place:
+    (place / "ann").mkdir()
+    tempfile.mkdtemp()
+    store.write(course / "shardlab" / "verdicts" / "a.json", "half")
+""",
+    )
+    left = {path.name for path in tmp_path.glob("shardlab-*")} | {path.name for path in course.rglob(".*")}
+    assert len(left) == len(others) + 3
+    ledger.sweep(course)
+    assert list(tmp_path.iterdir()) == [course]
+    assert sorted(course.rglob(".*")) == sorted(others) and all(path.read_text() == "mine" for path in others)
+    assert list((course / ledger.FOLDER).iterdir()) == []
+
+
+def test_what_is_being_written_stays(tmp_path: pathlib.Path) -> None:
+    """While its process runs; and when it ends in order it leaves no ledger."""
+    (tmp_path / ledger.MARK).touch()
+    with ledger.scratch(tmp_path):
+        place = pathlib.Path(tempfile.mkdtemp())
+        store.write(tmp_path / "shardlab" / "a.json", "whole")
+        ledger.sweep(tmp_path)
+        assert place.exists() and list((tmp_path / ledger.FOLDER).iterdir())
+    assert not place.exists() and not list((tmp_path / ledger.FOLDER).iterdir())

@@ -14,8 +14,9 @@ import pytest
 from shardlab_course.editions import edition
 from shardlab_course.editions.header import Syllabus
 from shardlab_grader.classes.restore import job_cells, restore
-from shardlab_grader.nbgrader import pages
-from shardlab_grader.records.submissions import Unreadable, each, handed_in, parse, stage
+from shardlab_grader.nbgrader import pages, rendered
+from shardlab_grader.records.forms import Unreadable, handed_in, parse
+from shardlab_grader.records.submissions import each, stage
 
 from . import notebooks
 from .cases import NAME, RIGHT, Case, Notebook, answered
@@ -45,6 +46,9 @@ def course(tmp_path: pathlib.Path, released: Notebook) -> pathlib.Path:
     """A course directory with one honest submission."""
     for student in ("aaa-honest", "eve"):
         (tmp_path / "course" / "submitted" / student / NAME).mkdir(parents=True)
+    place = tmp_path / "course" / "release" / NAME
+    place.mkdir(parents=True)
+    (place / f"{NAME}.ipynb").write_text(json.dumps(released))
     path = tmp_path / "course" / "submitted" / "aaa-honest" / NAME / f"{NAME}.ipynb"
     path.write_text(json.dumps(answered(released, "all")))
     return tmp_path / "course"
@@ -174,5 +178,5 @@ DISGUISED = (
 def test_disguised_prose_is_harmless(source: str) -> None:
     """Nothing that runs or fetches is left, neither now nor when a browser's corrected form of the page is read again."""
     shown = pages.markdown(source)
-    assert dangers(shown) == dangers(pages.CLEANER.clean(shown)) == []
+    assert dangers(shown) == dangers(rendered.CLEANER.clean(shown)) == []
     assert not any(f'href="{scheme}' in shown.lower() for scheme in ("data:", "javascript:"))

@@ -19,7 +19,7 @@ from shardlab_grader.border.entries import Refused as Refused
 from shardlab_grader.border.entries import said as said
 
 Manifests = Mapping[str, Mapping[str, Any]]
-FILE, LINE, LINES = 16 * 2**20, 4 * 2**20, 10_000
+FILE, LINE, LINES = 16 * 2**20, 4 * 2**20, 50_000
 ERRORS = 100
 
 

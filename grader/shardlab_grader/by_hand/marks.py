@@ -16,7 +16,7 @@ from nbgrader.api import MissingEntry
 from shardlab.errors import ShardlabError
 from shardlab_grader.by_hand.rubric import Rubric
 from shardlab_grader.nbgrader.course import Course, quiet
-from shardlab_grader.plain import plain
+from shardlab_grader.plain import inert, plain
 from shardlab_grader.records.roster import Roster
 
 MOST = 30_000
@@ -85,10 +85,9 @@ def write(path: pathlib.Path, answers: Sequence[Waiting], rubric: Rubric) -> Non
 
 
 def _inert(text: str) -> str:
-    # A spreadsheet would run a leading sign as a formula.
     left = len(text) - MOST
     kept = plain(text[:MOST] + f"\n... and {left:,} characters more, in Formgrader" * (left > 0), keep="\n")
-    return f"'{kept}" if kept.startswith(("=", "+", "-", "@")) else kept
+    return inert(kept)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import glob
+import itertools
 import json
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,10 +16,10 @@ from shardlab_course import dependence
 from shardlab_grader.classes import cluster, faults, jobs, stages
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.records import changes as changing
-from shardlab_grader.records import roster
+from shardlab_grader.records import recognising, roster, strays
 from shardlab_grader.records.changes import Change, changes
 from shardlab_grader.records.roster import Person, Roster
-from shardlab_grader.records.store import Record, sweep
+from shardlab_grader.records.store import Record
 from shardlab_grader.records.submissions import Contents, Submission
 from shardlab_grader.releases.release import Release
 from shardlab_grader.reports import report
@@ -85,37 +86,56 @@ def grade(
     grading = Grading(Release.load(course_dir, assignment), mode)
     faults.check(grading.course.root)
     changing.kept(course_dir, assignment)  # before anything is written of which it could not be told
-    sweep(course_dir)
     with Contents() as contents:
         found = [contents.keep(one) for one in stages.found(grading.release, student)]
         keys = Roster(course_dir).enter(assignment, {one.student: one.key for one in found})
         handed = _Class(grading, contents, found, keys, stages.missing(grading, sorted(contents)))
         if dry:
             return _tried(handed, workers, servers, progress, changed)
-        before = {one.student: stages.given(grading, one) for one in found}
-
-        def tell(one: Submission, heard: list[Change]) -> None:
-            handed.tell(one, before[one.student], grading.store.get(one.key), heard.append)
-
         fresh = {one.student for one in found if one.key in handed.new or not stages.is_given(grading, one)}
-        with _kept(course_dir, assignment, changed) as heard:
-            rows = _run(handed, workers, scheduler, servers, progress, told, lambda one: tell(one, heard))
-            _write(handed, rows, progress, lambda one: tell(one, heard), again=again)
-    return [dataclasses.replace(rows[one.student], key=keys[one.student], fresh=one.student in fresh) for one in found]
+        with _kept(handed, changed) as tell:
+            finals = _finals(grading, found) if again else {}
+            rows = _run(handed, workers, scheduler, servers, progress, told, tell)
+            _write(handed, rows, progress, tell, again=again)
+        now = _finals(grading, found) if again else {}
+    moved = {who: (finals[who], score) for who, score in now.items() if finals.get(who, score) != score}
+    return [_told(rows[who], keys[who], who in fresh, moved.get(who)) for who in (one.student for one in found)]
+
+
+def _told(row: Row, key: str, fresh: bool, final: tuple[float, float] | None) -> Row:
+    return dataclasses.replace(row, key=key, fresh=fresh or final is not None, final=final)
+
+
+def _finals(grading: Grading, found: Sequence[Submission]) -> dict[str, float]:
+    """By student the score in the gradebook less the penalty for lateness, where there is one."""
+    scored = {one.student: grading.course.scored(grading.release.assignment, one.student) for one in found}
+    return {student: max(0.0, one.score - one.penalty) for student, one in scored.items() if one.score is not None}
 
 
 @contextlib.contextmanager
-def _kept(course_dir: pathlib.Path, assignment: str, changed: Changed) -> Iterator[list[Change]]:
-    """Keep what is heard of, also where writing is broken off, since what was written then has changed; and tell it."""
-    heard: list[Change] = []
+def _kept(handed: _Class, changed: Changed) -> Iterator[Callable[[Submission], None]]:
+    """Keep each student's changes before nbgrader is given them, so that a killed run has kept all; tell them in the end."""
+    grading = handed.grading
+    course_dir, assignment = grading.release.course_dir, grading.release.assignment
+    before = {one.student: stages.given(grading, one) for one in handed.found}
+    heard: dict[str, list[Change]] = {}
+
+    def hear(one: Submission) -> None:
+        new: list[Change] = []
+        handed.tell(one, before[one.student], grading.store.get(one.key), new.append)
+        if new and heard.get(one.student) != new:
+            changing.keep(course_dir, assignment, new, dependence.versions())
+        heard[one.student] = new
+
     try:
-        yield heard
+        yield hear
     except BaseException:
         with contextlib.suppress(OSError):  # of a full disk we are on the way to tell
-            changing.keep(course_dir, assignment, heard, dependence.versions())
+            not_given = [heard.get(one.student, []) for one in handed.found if not stages.is_given(grading, one)]
+            changing.take_back(course_dir, assignment, [*itertools.chain.from_iterable(not_given)])
         raise
-    changing.keep(course_dir, assignment, heard, dependence.versions())
-    for change in heard:
+    changing.keep(course_dir, assignment, [], dependence.versions())
+    for change in itertools.chain.from_iterable(heard.values()):
         changed(change)
 
 
@@ -138,8 +158,8 @@ def _run(
                 told(one.student, handed.keys[one.student], record)
                 # While the next ones run. What cannot be written now is tried once more when all have been judged.
                 with contextlib.suppress(ShardlabError):
-                    rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=True)
                     written(one)
+                    rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=True)
             advance()
     return rows
 
@@ -152,8 +172,8 @@ def _write(
         for one in handed.found:
             if one.student not in rows:
                 fresh = again or one.key in handed.new
-                rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=fresh)
                 told(one)
+                rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=fresh)
             advance()
 
 
@@ -167,7 +187,9 @@ def wanted(course_dir: pathlib.Path, assignment: str, student: str) -> str:
     one = found not in ("", "..") and pathlib.PurePath(found).name == found
     exact = [glob.escape(found)] * (found != "*")  # a name that could be a pattern is a name first
     for pattern in (*exact, found) if one else ():
-        if next((course_dir / "submitted").glob(f"{pattern}/{assignment}"), None):
+        if next((course_dir / "submitted").glob(f"{pattern}/{assignment}"), None) or _has_strays(
+            course_dir, assignment, pattern
+        ):
             return pattern
     mend = f"put each notebook at submitted/STUDENT/{assignment}/{assignment}.ipynb, then run the same command again."
     where = str(course_dir / "submitted")
@@ -179,6 +201,11 @@ def wanted(course_dir: pathlib.Path, assignment: str, student: str) -> str:
     mend = "write the name as its folder in submitted/ has it, or the key of a submission; "
     mend += f"all of them: shardlab-grader report {assignment} --names"
     raise ShardlabError("unknown-student", what, where=where, mend=mend)
+
+
+def _has_strays(course_dir: pathlib.Path, assignment: str, student: str) -> bool:
+    ours = recognising.exercises(course_dir, assignment)
+    return ours is not None and next(strays.strays(course_dir, ours, student), None) is not None
 
 
 def absent(course_dir: pathlib.Path, assignment: str, rows: Iterable[Row]) -> dict[str, str]:

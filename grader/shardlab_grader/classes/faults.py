@@ -63,6 +63,19 @@ def ours() -> ShardlabError:
     return ShardlabError("our-fault", what, where="the last line of the traceback above", mend=mend)
 
 
+def of_gradebook(error: Exception) -> ShardlabError:
+    """The error for a gradebook that another program holds, that cannot be written, or that is no database."""
+    said = str(getattr(error, "orig", error))
+    if "full" in said:
+        return full("gradebook.db")
+    what = "another program holds the gradebook" if "locked" in said else f"the gradebook cannot be used ({said})"
+    mend = "close the program that holds it (Formgrader, another grading run), then run the same command again."
+    if "locked" not in said:
+        mend = "see that gradebook.db can be read and written, or take it from a backup; then run the same command again."
+    reference = "gradebook-locked" if "locked" in said else "gradebook-damaged"
+    return ShardlabError(reference, f"{what}; what was graded before is kept.", where="gradebook.db", mend=mend)
+
+
 def stop_when_full(error: Exception) -> None:
     """Do nothing, unless the disk is full: then no submission is to be called ungraded.
 

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Iterable, Iterator
 
 from shardlab.errors import ShardlabError
-from shardlab_grader.classes import stages
+from shardlab_grader.classes import again, stages
 from shardlab_grader.classes.judging import Shared
 from shardlab_grader.classes.notebook import Job
 from shardlab_grader.classes.stages import Graded, Grading
@@ -33,18 +33,21 @@ def grade_all(
 
 
 def grade_one(grading: Grading, name: str, content: bytes) -> Record:
-    """The record under a key; graded now when the store has none."""
-    return grading.store.get(name) or stages.recorded(grading, name, graded(grading, name, content))
+    """The record under a key; graded now when the store has none, or one that is ungraded."""
+    found = grading.store.get(name)
+    return found if found and not found.ungraded else stages.recorded(grading, name, graded(grading, name, content))
 
 
 def graded(grading: Grading, name: str, content: bytes) -> Record:
     """The record of a handed-in form, graded now and kept nowhere."""
     job = stages.restored(grading, name, content)
-    return stages.record(job, grade(job))
+    done = grade(job)
+    again.check_room(done)
+    return stages.record(job, again.settled(done, grade(again.patient(job))) if again.in_doubt(done) else done)
 
 
 def run_all(jobs: Iterable[Job], workers: int, servers: Servers | None = None) -> Iterator[tuple[Job, Graded]]:
-    """Every job with its verdicts, as each is done; none is dropped.
+    """Every job with its verdicts, as each is done; none is dropped, and what is in doubt is tried again after the others.
 
     Args:
         jobs: taken as they are needed.
@@ -54,8 +57,18 @@ def run_all(jobs: Iterable[Job], workers: int, servers: Servers | None = None) -
     own, servers = concurrent.futures.ThreadPoolExecutor(workers), servers or Servers(workers)
     start = functools.partial(stages.grade, shared=Shared(servers.run))
     try:
-        for job, done in flow(functools.partial(own.submit, start), jobs, 2 * workers):
-            yield job, _collected(done, job)
+        doubtful: list[tuple[Job, Graded]] = []
+        for job, future in flow(functools.partial(own.submit, start), jobs, 2 * workers):
+            done = _collected(future, job)
+            again.check_room(done)
+            if again.in_doubt(done):
+                doubtful.append((job, done))
+            else:
+                yield job, done
+        for job, first in doubtful:
+            second = _collected(own.submit(start, again.patient(job)), job)
+            again.check_room(second)
+            yield job, again.settled(first, second)
     except BaseException:
         INTERRUPT.set()
         raise

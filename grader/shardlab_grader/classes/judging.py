@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import tempfile
 from collections.abc import Mapping
 from typing import Any
@@ -78,7 +79,8 @@ class Shared:
 class Judging:
     """One notebook's judging: what is still open, `answers` and `refused`, and what came of the rest.
 
-    `seconds` is the judge's wall time, `limits_hit` names each limit that ended it.
+    `seconds` is the judge's wall time, `limits_hit` names each limit that ended it, and `doubts` each end of it that need
+    not be the program's doing.
     """
 
     def __init__(self, answers: Mapping[str, Any], refused: Mapping[str, str], settings: Settings, shared: Shared) -> None:
@@ -87,6 +89,7 @@ class Judging:
         self.verdicts: dict[str, Verdict] = {}
         self.seconds = 0.0
         self.limits_hit: list[str] = []
+        self.doubts: list[str] = []
         self._settings, self._shared, self._sandbox = settings, shared, sandbox(settings)
 
     def run(self) -> None:
@@ -108,6 +111,7 @@ class Judging:
             "references": settings.references and self._sandbox.seen(REFERENCES),
             "seed": settings.seed,
             "question_seconds": settings.question_seconds,
+            "question_wall_seconds": settings.question_wall_seconds,
         }
         with tempfile.TemporaryDirectory() as directory:
             box = pathlib.Path(directory)
@@ -144,7 +148,13 @@ class Judging:
         return current
 
     def _blame(self, question: str, outcome: Outcome) -> None:
-        ending = outcome.ending if outcome.status - 128 != 14 else f"limit of {self._settings.question_seconds:g} s"
+        limits: dict[int, str] = {
+            signal.SIGPROF: f"limit of {self._settings.question_seconds:g} s of CPU time",
+            signal.SIGALRM: f"limit of {self._settings.question_wall_seconds:g} s",
+        }
+        ending = limits.get(outcome.status - 128, outcome.ending)
+        if outcome.doubtful and outcome.status - 128 != signal.SIGPROF:
+            self.doubts.append(f"judge of {question}: {ending}")
         self.limits_hit.append(f"judge of {question}: {ending}")
         if question in self.refused:
             self._settle(Verdict(question, "ungraded", reason=f"The judge died ({ending})."))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shardlab_grader.border import artifact
+from shardlab_grader.inside.cells import label
 from shardlab_grader.sandbox import compiled
 from shardlab_grader.sandbox.box import ONE_THREAD, Limits, MiB, Mode, Mount, Outcome, RunScript, Sandbox, cold, interpreter
 from shardlab_grader.sandbox.student_package import PACKAGES, STUDENT, home, installed, student_package
@@ -20,7 +21,7 @@ Manifest = Mapping[str, Any]
 SCRIPT = "/grader/runner.py"
 INSIDE = pathlib.Path(__file__).parents[1] / "inside"
 OURS = (*PACKAGES, "shardlab_grader", "shardlab_authoring")
-RUN = ("runner.py", "shown.py")
+RUN = ("runner.py", "cells.py", "shown.py")
 AGAIN = 3
 """How often a run goes on without the cell that ended it."""
 LEAST = 5.0
@@ -40,6 +41,11 @@ class Cell:
     reads: tuple[str, ...] | None = None
     shows: tuple[str, ...] | None = None
 
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"the check of {self.question}" if self.question else label(self.source)
+
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
@@ -52,7 +58,8 @@ class Settings:
         cell_seconds: what one cell, or taking one item's answer, may take of wall time.
         cell_cpu_seconds: the same of CPU time, in all threads: it ends an endless loop, and no cell that only waits. The
             slowest cell of a solution takes a third of it (`bench/cells.py`).
-        question_seconds: what judging one question may take.
+        question_seconds: what judging one question may take of CPU time, in all threads.
+        question_wall_seconds: the same of wall time: it ends a judge that only waits.
         packages: the directory that holds `shardlab`, the judge and the course; where they are installed unless given.
         references: file of the reference programs for this seed; the packaged one when `None`.
         seed: the release's seed; `None` for the public cases only.
@@ -66,6 +73,7 @@ class Settings:
     cell_seconds: float = 60.0
     cell_cpu_seconds: float = 15.0
     question_seconds: float = 60.0
+    question_wall_seconds: float = 180.0
     packages: pathlib.Path | None = None
     references: pathlib.Path | None = None
     seed: int | None = None
@@ -86,13 +94,14 @@ class Settings:
 class Job:
     """A notebook to be graded, under a key of the caller's: all its code cells in order, and what they are asked.
 
-    `manifests` has `Question.manifest(seed)` by question id.
+    `manifests` has `Question.manifest(seed)` by question id, `form` a hash of what was handed in.
     """
 
     key: str
     cells: tuple[Cell, ...]
     manifests: Mapping[str, Manifest]
     settings: Settings
+    form: str = ""
 
 
 def told(job: Job) -> Job:
@@ -126,7 +135,7 @@ def run(job: Job, run_script: RunScript = cold) -> tuple[Outcome, bytes | None]:
     """
     sandbox, asked = job.settings.sandbox, job
     outcome, output = _run(job, sandbox, run_script)
-    reached, seconds = _died_at(job, outcome, output), outcome.seconds
+    reached, seconds, doubts = _died_at(job, outcome, output), outcome.seconds, _doubts(job, outcome, output)
     for _ in range(AGAIN):
         left = sandbox.limits.wall - seconds
         if reached is None or left < LEAST:
@@ -134,12 +143,19 @@ def run(job: Job, run_script: RunScript = cold) -> tuple[Outcome, bytes | None]:
         job = _without(job, reached, outcome.ending)
         limits = dataclasses.replace(sandbox.limits, wall=left)
         later, found = _run(job, dataclasses.replace(sandbox, limits=limits), run_script)
+        doubts += _doubts(job, later, found)
         before, reached, seconds = reached, _died_at(job, later, found), seconds + later.seconds
         if _got(asked, found) >= _got(asked, output):
             outcome, output = later, found
         if reached == before:  # it is not this cell that ends it
             break
-    return dataclasses.replace(outcome, seconds=seconds), output
+    return dataclasses.replace(outcome, seconds=seconds, doubts=doubts), output
+
+
+def _doubts(job: Job, outcome: Outcome, output: bytes | None) -> tuple[str, ...]:
+    """What ended a run before its end, where that need not be its own doing."""
+    ended = output is not None and artifact.read(output, job.manifests, len(job.cells)).ended
+    return () if ended or not outcome.doubtful else (outcome.ending,)
 
 
 def _got(job: Job, output: bytes | None) -> tuple[bool, int]:

@@ -17,7 +17,8 @@ from nbgrader.utils import is_grade, is_solution
 from shardlab_course.editions.edition import GRADE
 from shardlab_grader.classes.notebook import Cell
 from shardlab_grader.inside import shown
-from shardlab_grader.records.submissions import grade_id
+from shardlab_grader.inside.cells import defined
+from shardlab_grader.records.forms import grade_id
 
 SHOW = "show"
 """The tag of a given cell that only shows something."""
@@ -28,7 +29,8 @@ def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
 
     Only a cell's type, text and ids are believed. Of a duplicated answer or grade cell the last counts. A grade cell that
     lost its metadata is known by its source; what else stands in one becomes a cell before it. Grade cells and given code
-    cells that are missing are put back where they were.
+    cells that are missing are put back where they were. Where an answer's cells are as they were released, and the student
+    wrote it below its grade cell, the grade cell goes below it.
     """
     ours = {name: cell for cell in released.cells if (name := _grade_id(cell))}
     cells = [cell for cell in submitted.get("cells", []) if _is_cell(cell)]
@@ -41,6 +43,7 @@ def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
         stands_for = ours[name] if name and last[name] == position else None
         rebuilt += _cells(cell, stands_for, position)
     _put_back(rebuilt, released, cells)
+    _ask_below(rebuilt, released)
     return nbformat.v4.new_notebook(metadata=copy.deepcopy(released.metadata), cells=rebuilt)
 
 
@@ -139,17 +142,16 @@ def _put_back(cells: list[NotebookNode], released: NotebookNode, submitted: Sequ
 
     Where there is none, given cells go to the beginning, and grade cells to the end.
     """
-    texts = {cell["source"].strip() for cell in submitted}
-    ids = {cell.get("id") for cell in submitted}
+    matched = _matched(cells, released, submitted)
     places: dict[tuple[str, str], NotebookNode] = {}
     for cell in cells:
         _enter(places, cell)
     before: NotebookNode | None = None
     theirs: NotebookNode | None = None
     for cell in released.cells:
-        there = places.get(_marks(cell)[0])
-        given = cell.cell_type == "code" and not _grade_id(cell)
-        if there is None and given and cell.source.strip() not in texts and cell.id not in ids:
+        given = _is_given(cell)
+        there = matched.get(cell.id) if given else places.get(_marks(cell)[0])
+        if there is None and given:
             there = copy.deepcopy(cell)
             cells.insert(_after(before, cells, 0), there)
             _enter(places, there)
@@ -160,6 +162,58 @@ def _put_back(cells: list[NotebookNode], released: NotebookNode, submitted: Sequ
             cells.insert(_after(theirs, cells, len(cells)), there)
             _enter(places, there)
         before, theirs = (before, theirs) if there is None else (there, there)
+
+
+def _ask_below(cells: list[NotebookNode], released: NotebookNode) -> None:
+    """Move a grade cell below the answer that stands after it, while the cells for that answer are untouched."""
+    ours = {cell.source for cell in released.cells}
+    stubs: list[NotebookNode] = []
+    for cell in released.cells:
+        if is_grade(cell) and not is_manual(cell):
+            check = next(other for other in cells if _grade_id(other) == _grade_id(cell))
+            if all(
+                stub.source in {other.source for other in cells if _grade_id(other) == _grade_id(stub)} for stub in stubs
+            ):
+                _move(cells, check, set[str]().union(*(defined(stub.source) for stub in stubs)), ours)
+            stubs = []
+        elif is_solution(cell):
+            stubs.append(cell)
+
+
+def _move(cells: list[NotebookNode], check: NotebookNode, names: set[str], ours: set[str]) -> None:
+    """To below the last cell of the student's own that defines one of these names, above the release's next that does."""
+    start = next(n for n, cell in enumerate(cells) if cell is check)
+    last = start
+    for n in range(start + 1, len(cells)):
+        if cells[n].cell_type == "code" and names & defined(cells[n].source):
+            if _grade_id(cells[n]) or cells[n].source in ours:
+                break
+            last = n
+    cells.insert(last, cells.pop(start))
+
+
+def _matched(cells: list[NotebookNode], released: NotebookNode, submitted: Sequence[Any]) -> dict[str, NotebookNode]:
+    """By the id of a given code cell the student's cell that it is: the one with its id, or else the next with its text.
+
+    A chapter may have the same cell several times.
+    """
+    ids = {f"cell-{position}": cell.get("id") for position, cell in enumerate(submitted)}
+    given = [cell for cell in released.cells if _is_given(cell)]
+    known = {cell.id for cell in given}
+    own = [cell for cell in cells if not _grade_id(cell)]
+    matched = {ids[cell.id]: cell for cell in own[::-1] if ids.get(cell.id) in known}
+    others = [cell for cell in own if ids.get(cell.id) not in known]
+    waiting: dict[str, list[NotebookNode]] = {}
+    for cell in others[::-1]:
+        waiting.setdefault(cell.source.strip(), []).append(cell)
+    for cell in given:
+        if cell.id not in matched and waiting.get(cell.source.strip()):
+            matched[cell.id] = waiting[cell.source.strip()].pop()
+    return matched
+
+
+def _is_given(cell: NotebookNode) -> bool:
+    return bool(cell.cell_type == "code" and not _grade_id(cell))
 
 
 def _enter(places: dict[tuple[str, str], NotebookNode], cell: NotebookNode) -> None:

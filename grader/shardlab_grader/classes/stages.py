@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
+import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,17 +19,19 @@ from shardlab.errors import ShardlabError
 from shardlab_grader.border import artifact
 from shardlab_grader.border.artifact import CellError, Recording
 from shardlab_grader.border.entries import refused
-from shardlab_grader.classes import faults, judging, notebook
+from shardlab_grader.classes import faults, judging, notebook, unread
 from shardlab_grader.classes.judging import Shared
 from shardlab_grader.classes.notebook import Cell, Job, Settings
 from shardlab_grader.classes.restore import job_cells, owners, restore
+from shardlab_grader.nbgrader import pages
 from shardlab_grader.nbgrader.course import Course, verdict_of
-from shardlab_grader.records import roster
+from shardlab_grader.records import roster, strays
+from shardlab_grader.records.forms import parse
 from shardlab_grader.records.roster import Person, Roster
 from shardlab_grader.records.store import Record, Store, key
-from shardlab_grader.records.submissions import Contents, Submission, each, parse
+from shardlab_grader.records.submissions import Contents, Submission, each
 from shardlab_grader.releases.release import Release
-from shardlab_grader.reports import report
+from shardlab_grader.reports import itemised, report
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox.box import Mode, Outcome
 from shardlab_judge.verdict import Verdict
@@ -79,7 +83,8 @@ class Answers:
     """What the border let through of a run.
 
     `checked` are the answers by question, where single items that are missing are errors; `lost` has the questions without
-    any, with the reason. `fault` says why nothing can be judged when that is not the student's doing.
+    any, with the reason. `fault` says why nothing can be judged when that is not the student's doing, and `doubts` what need
+    not be.
     """
 
     checked: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -88,6 +93,7 @@ class Answers:
     limits_hit: tuple[str, ...] = ()
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     fault: str = ""
+    doubts: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +102,7 @@ class Graded:
 
     `errors` are the exceptions of its cells. `limits_hit` names each limit that ended something. `seconds` has the wall time
     of the stages `notebook`, `processes` and `judge`. `mode` is the sandbox's. `programs` has a hash of each question's
-    programs.
+    programs. `doubts` says what need not be the student's doing: see `shardlab_grader.classes.again`.
     """
 
     verdicts: dict[str, Verdict]
@@ -105,19 +111,24 @@ class Graded:
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     mode: Mode = "bubblewrap"
     programs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
 
 def found(release: Release, student: str = "*") -> Iterator[Submission]:
     """The submissions in their handed-in form, each with the key of its verdict, or with the problem."""
-    fingerprint = release.fingerprint
+    fingerprint, known = release.fingerprint, roster.people(release.course_dir)
     for one in each(release.course_dir, release.assignment, student):
-        yield one if one.problem else dataclasses.replace(one, key=key(one.content, fingerprint))
+        if lost := strays.lost_zeros(one.student, known):
+            yield Submission(one.student, problem=lost, stray=True)
+        else:
+            yield one if one.problem else dataclasses.replace(one, key=key(one.content, fingerprint))
 
 
 def restored(grading: Grading, name: str, content: bytes) -> Job:
     """A handed-in form under its key, with everything but the student's text taken from the release."""
     cells = job_cells(restore(parse(content), grading.released), grading.released)
-    return Job(name, tuple(cells), grading.release.manifests, grading.settings)
+    form = hashlib.sha256(content).hexdigest()[:16]
+    return Job(name, tuple(cells), grading.release.manifests, grading.settings, form)
 
 
 def run(job: Job, shared: Shared) -> tuple[Outcome, bytes | None]:
@@ -132,15 +143,15 @@ def run(job: Job, shared: Shared) -> tuple[Outcome, bytes | None]:
 def admitted(job: Job, outcome: Outcome, output: bytes | None) -> Answers:
     """What of these bytes keeps to the manifests."""
     recording = None if output is None else artifact.read(output, job.manifests, len(job.cells))
-    hit, seconds = _limits_hit(outcome, recording), {"notebook": round(outcome.seconds, 3)}
+    hit, seconds = _limits_hit(job, outcome, recording), {"notebook": round(outcome.seconds, 3)}
     begun = recording is not None and (recording.cell is not None or recording.ended)
     if not begun and not outcome.stdout:
         return Answers(limits_hit=hit, seconds=seconds, fault=_unstarted(outcome))
     recording = recording or Recording({})
-    reason = _unfinished(recording, outcome, "notebook's" if job.cells else "processes'")
+    reason = _unfinished(job, recording, outcome)
     lost = {question: reason for question in job.manifests if question not in recording.answers}
-    checked = _complete(job.manifests, recording.answers, reason)
-    return Answers(checked, lost, recording.errors, hit, seconds)
+    checked = unread.with_errors(job, recording.errors, _complete(job.manifests, recording.answers, reason))
+    return Answers(checked, lost, recording.errors, hit, seconds, doubts=(*outcome.doubts, *_late(recording)))
 
 
 def launched(job: Job, answers: Answers, shared: Shared) -> Answers:
@@ -157,19 +168,21 @@ def launched(job: Job, answers: Answers, shared: Shared) -> Answers:
     more = lost | {question: answer["items"] for question, answer in said.checked.items()}
     checked = {q: {"items": {**answer["items"], **more.get(q, {})}} for q, answer in answers.checked.items()}
     hit, seconds = (*answers.limits_hit, *said.limits_hit), {**answers.seconds, "processes": said.seconds["notebook"]}
-    return dataclasses.replace(answers, checked=checked, limits_hit=hit, seconds=seconds, fault=said.fault)
+    doubts = (*answers.doubts, *said.doubts)
+    return dataclasses.replace(answers, checked=checked, limits_hit=hit, seconds=seconds, fault=said.fault, doubts=doubts)
 
 
 def judged(job: Job, answers: Answers, shared: Shared) -> Graded:
     """The verdicts of the judge, which runs in a sandbox of its own; all are *ungraded* where there is a fault of ours."""
     if answers.fault:
         lost = ungraded(job.manifests, answers.fault)
-        return Graded(lost, (), answers.limits_hit, answers.seconds, job.settings.mode)
+        return Graded(lost, (), answers.limits_hit, answers.seconds, job.settings.mode, doubts=answers.doubts)
     judge = judging.Judging(answers.checked, answers.lost, job.settings, shared)
     judge.run()
     verdicts = {question: judge.verdicts[question] for question in job.manifests}
     hit, seconds = (*answers.limits_hit, *judge.limits_hit), {**answers.seconds, "judge": round(judge.seconds, 3)}
-    return Graded(verdicts, answers.errors, hit, seconds, job.settings.mode, judging.identities(answers.checked))
+    made = Graded(verdicts, answers.errors, hit, seconds, job.settings.mode, judging.identities(answers.checked))
+    return dataclasses.replace(made, doubts=(*answers.doubts, *judge.doubts))
 
 
 def recorded(grading: Grading, name: str, record: Record) -> Record:
@@ -188,7 +201,8 @@ def written(grading: Grading, one: Submission, contents: Contents, *, fresh: boo
     """
     error, course, assignment = "", grading.course, grading.release.assignment
     if one.problem:
-        course.add_student(one.student)
+        if not one.stray:
+            course.add_student(one.student)
     elif fresh or not _is_written(grading, one):
         error = course.autograde(assignment, one.student, contents[one.key], one.key)
         error = error or course.feedback(assignment, one.student)
@@ -214,7 +228,9 @@ def grade(job: Job, shared: Shared) -> Graded:
 
 def record(job: Job, graded: Graded) -> Record:
     """What is to be kept of a job's verdicts, with the first exceptions of each question's cells in words."""
-    return Record(graded.verdicts, graded.mode, _errors(job.cells, graded.errors), graded.seconds, graded.programs)
+    notes = itemised.borrowed(job, graded.verdicts)
+    errors = _errors(job.cells, graded.errors)
+    return Record(graded.verdicts, graded.mode, errors, graded.seconds, graded.programs, notes, job.form)
 
 
 def row(grading: Grading, one: Submission) -> Row:
@@ -271,8 +287,18 @@ def _is_written(grading: Grading, one: Submission) -> bool:
     """Whether nbgrader has already this verdict: grading it again would ask for every manual grade once more."""
     assignment = grading.release.assignment
     page = grading.course.folder("feedback", assignment, one.student) / f"{assignment}.html"
-    there = _last(grading, one.student) == one.key and page.exists()
+    there = _last(grading, one.student) == one.key and _tells(page, one.key)
     return there and grading.course.score(assignment, one.student) is not None
+
+
+def _tells(page: pathlib.Path, key: str) -> bool:
+    """Whether a feedback page is there, and not that of an earlier verdict."""
+    try:
+        with page.open("rb") as file:
+            file.seek(max(0, page.stat().st_size - 200))
+            return pages.of_verdict(key).encode() in file.read()
+    except OSError:
+        return False
 
 
 def _last(grading: Grading, student: str) -> str:
@@ -292,19 +318,36 @@ def _complete(manifests: Mapping[str, Any], given: Mapping[str, Any], reason: st
     }
 
 
-def _unfinished(recording: Recording, outcome: Outcome, what: str) -> str:
+def _unfinished(job: Job, recording: Recording, outcome: Outcome) -> str:
     if recording.ended:
         said = f" ({recording.faults[0]})" if recording.faults else ""
         return f"Your notebook ran to its end, but no answer to this question could be read{said}."
     if recording.cell is None:
-        return f"Your {what} run left nothing to read ({outcome.ending})."
-    return f"Your notebook did not finish: {outcome.ending} at cell {recording.cell + 1}."
+        whose = "notebook's" if job.cells else "processes'"
+        return f"Your {whose} run left nothing to read ({outcome.ending})."
+    return f"Your notebook did not finish: {outcome.ending} at {_label(job.cells, recording.cell)}."
 
 
-def _limits_hit(outcome: Outcome, recording: Recording | None) -> tuple[str, ...]:
+def _label(cells: Sequence[Cell], number: int) -> str:
+    """A cell as its writer can find it; its text is the student's."""
+    return artifact.said(cells[number].label, 100) if number < len(cells) else f"cell {number + 1}"
+
+
+def _limits_hit(job: Job, outcome: Outcome, recording: Recording | None) -> tuple[str, ...]:
     errors = recording.errors if recording else ()
-    hit = [f"{error.message} (cell {error.cell + 1})" for error in errors if error.type == "CellTimeout"]
+    hit = [f"{error.message} ({_label(job.cells, error.cell)})" for error in errors if error.type == "CellTimeout"]
     return (*hit, f"notebook: {outcome.ending}") if outcome.status else tuple(hit)
+
+
+def _late(recording: Recording) -> Iterator[str]:
+    """What ended because time passed, which a busy machine does too; a limit of CPU time is another thing."""
+    entries = [entry for answer in recording.answers.values() for entry in answer["items"].values()]
+    errors = [error for entry in entries if (error := entry.get("error"))]
+    told = [(error.type, error.message) for error in recording.errors] + [(e["type"], e["message"]) for e in errors]
+    yield from (message for kind, message in told if kind == "CellTimeout" and "CPU" not in message)
+    launches = [launch for entry in entries for launch in entry.get("launches", ())]
+    if any(process.get("stopped") == "time" for launch in launches for process in launch.get("processes", ())):
+        yield "processes that did not end in time"
 
 
 def _unstarted(outcome: Outcome) -> str:
@@ -318,6 +361,6 @@ def _errors(cells: Sequence[Cell], errors: Sequence[CellError]) -> dict[str, lis
     for error in errors:
         lines = told.setdefault(owner[error.cell] or "", []) if error.cell < len(owner) else []
         if len(lines) < ERRORS:
-            what = f"cell {error.cell + 1}: {error.type}: {error.message}"[:300]
+            what = f"{_label(cells, error.cell)}: {error.type}: {error.message}"[:300]
             lines.append(f"{what}\n{error.line}".rstrip())
     return told

@@ -4,12 +4,14 @@
 
 JOB is JSON: `answers`, from question id to answer; `refused`, from question id to the reason why its answer cannot be
 judged; `known`, from question id to item to the findings in each case, or null where this program is new; `references`, the
-file of reference programs or null for the packaged one; `seed`, the release's seed or null; `question_seconds`.
+file of reference programs or null for the packaged one; `seed`, the release's seed or null; `question_seconds` and
+`question_wall_seconds`.
 
 OUTPUT is JSON lines: `{"question": id}` before a question is judged, `{"item": name, "case": n, "findings": [...]}` for each
 new program in its n-th case, `{"verdict": {...}}` after it, `{"failed": text}` when our own code raised, and nothing more of
-a question that killed the child. A question that takes longer than `question_seconds` is ended by SIGALRM, which the kernel
-delivers even inside native code. The environment gives JAX eight CPU devices.
+a question that killed the child. A question that takes more than `question_seconds` of CPU time is ended by SIGPROF, and one
+that takes longer than `question_wall_seconds` by SIGALRM: the kernel delivers both even inside native code. The environment
+gives JAX eight CPU devices.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ def main(job: str, output: str) -> None:
     """Judge everything in the job."""
     read = json.loads(pathlib.Path(job).read_text())
     references = References.load(pathlib.Path(read["references"])) if read["references"] else None
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # whoever started the grader may have ignored it, and that is inherited
+    limits = {signal.SIGPROF: signal.ITIMER_PROF, signal.SIGALRM: signal.ITIMER_REAL}
+    for number in limits:
+        signal.signal(number, signal.SIG_DFL)  # whoever started the grader may have ignored it, and that is inherited
     with open(output, "a", encoding="utf-8") as file:
 
         def say(line: dict[str, Any]) -> None:
@@ -57,9 +61,11 @@ def main(job: str, output: str) -> None:
             _attempt(id, say, partial(refuse, QUESTIONS[id], reason))
         for id, answer in read["answers"].items():
             one = _remembering(id, read["known"].get(id, {}), say)
-            signal.setitimer(signal.ITIMER_REAL, read["question_seconds"])
+            signal.setitimer(signal.ITIMER_PROF, read["question_seconds"])
+            signal.setitimer(signal.ITIMER_REAL, read["question_wall_seconds"])
             _attempt(id, say, partial(judge, QUESTIONS[id], answer, references or reference_of(id), read["seed"], one))
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            for timer in limits.values():
+                signal.setitimer(timer, 0)
 
 
 def refuse(question: Question, reason: str) -> Verdict:

@@ -13,7 +13,7 @@ A cell with a question is a grade cell: its source is not executed, and the ques
 variables of that moment. Questions without a grade cell, and items whose variable is not there yet, are asked after the
 last cell. Given cells that only show something are left out where no answer can tell. All other cells are executed as in a
 notebook, with one namespace, magics and shell commands; what they display is thrown away, and after an exception the next
-cell runs.
+cell runs. Of a cell that Python cannot read, what can be read of it runs.
 
 `started` on standard output, which is closed then, says that all was well on our side; whatever happens after it is the
 notebook's own doing.
@@ -32,6 +32,7 @@ Environment: XLA shows 8 CPU devices, `SHARDLAB_RECORD=1`, matplotlib draws noth
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import gc
@@ -52,6 +53,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 MESSAGE = 500
+ERRORS = 200
+"""Exceptions that are told of one notebook."""
+UNREAD = 3
+"""Statements that cannot be read, told of one cell."""
 STARTED = b"started\n"
 MISSING = {"missing": True}
 ENVIRONMENT = {
@@ -73,19 +78,19 @@ class CellTimeout(BaseException):
 
 
 class Compiler(CachingCompiler):
-    """Calls a cell what the notebook does: by its place, since not all of them run here."""
+    """Calls a cell by its first line: numbers are others in the student's notebook, where not the same cells ran."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.cell, self._cells = 0, dict[str, int]()
+        self.label, self._labels = "", dict[str, str]()
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
         name = str(super().get_code_name(raw_code, transformed_code, number))
-        self._cells[name] = self.cell
+        self._labels[name] = self.label
         return name
 
     def format_code_name(self, name: str) -> tuple[str, str] | None:
-        return ("Cell", f"cell {self._cells[name] + 1}") if name in self._cells else None
+        return ("Cell", self._labels[name]) if name in self._labels else None
 
 
 class SilentHook(DisplayHook):
@@ -137,12 +142,14 @@ class Runner:
     def __init__(self, job: dict[str, Any], output: TextIO) -> None:
         self._job, self._output = job, output
         self._taken: set[tuple[str, str]] = set()
+        self._errors = 0
         # Before any cell: when this fails the fault is ours, and nothing has been written.
         from shardlab.answers import in_the_box, record
         from shardlens import raised_at
 
         self._raised_at = raised_at
         self._entry_of, self._predictions, self._left_out = record.record, in_the_box.GIVEN, _beside("shown").left_out
+        self._cells = _beside("cells")
         self._shell = _shell()
         self._compiler: Any = self._shell.compile
 
@@ -171,15 +178,40 @@ class Runner:
         return self._left_out(self._job["cells"], asked)
 
     def _execute(self, index: int, source: str) -> None:
-        try:
-            with self._limit():
-                self._compiler.cell = index
-                ran = self._shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
-            error = ran.error_before_exec or ran.error_in_exec
-        except BaseException as raised:
-            error = raised
+        error, begun = self._ran(index, source)
+        if isinstance(error, SyntaxError) and not begun:
+            rest, unread = self._readable(source)
+            for each in unread[:UNREAD]:
+                said = {"type": type(each).__name__, "message": str(each.msg)[:MESSAGE]}
+                self._say({"error": {"cell": index, **said, "line": self._cells.told(each, source)}})
+            error = self._ran(index, rest)[0] if unread else error
         if error is not None:
             self._say({"error": {"cell": index, **self._error(error)}})
+
+    def _ran(self, index: int, source: str) -> tuple[BaseException | None, bool]:
+        """What a cell raised, and whether it began to run."""
+        try:
+            with self._limit():
+                self._compiler.label = self._cells.label(source)
+                ran = self._shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
+            return ran.error_before_exec or ran.error_in_exec, ran.error_before_exec is None
+        except BaseException as raised:
+            return raised, True
+
+    def _readable(self, source: str) -> tuple[str, list[SyntaxError]]:
+        try:
+            with self._limit():
+                found: tuple[str, list[SyntaxError]] = self._cells.readable(source, self._unread)
+                return found
+        except BaseException:
+            return source, []
+
+    def _unread(self, text: str) -> SyntaxError | None:
+        try:
+            compile(self._shell.transform_cell(text), "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)  # type: ignore[no-untyped-call]
+        except SyntaxError as error:
+            return error
+        return None
 
     def _ask(self, question: str, last: bool = False) -> None:
         manifest = self._job["manifests"].get(question, {"items": []})
@@ -216,6 +248,9 @@ class Runner:
         return _limit(self._job["cell_seconds"], self._job["cell_cpu_seconds"])
 
     def _say(self, line: dict[str, Any]) -> None:
+        self._errors += "error" in line
+        if "error" in line and self._errors > ERRORS:
+            return
         self._output.write(json.dumps(line) + "\n")
         self._output.flush()
 
@@ -282,6 +317,7 @@ def warm() -> None:
     from shardlab.answers import in_the_box, record  # noqa: F401
 
     _beside("shown")
+    _beside("cells")
 
     for name in dir(shardlab):
         getattr(shardlab, name)
@@ -299,8 +335,10 @@ def main(job: str, output: str) -> None:
     sys.argv = [sys.argv[0]]
     with open(output, "a", encoding="utf-8", errors="replace") as written:
         runner = Runner(read, written)
-        os.write(1, STARTED)
+        told = os.dup(1)
         _hush()
+        os.write(told, STARTED)
+        os.close(told)
         runner.run()
     os._exit(0)
 

@@ -1,4 +1,8 @@
-"""From an LMS's archive into `submitted/`: of each student the newest notebook, and when it was handed in."""
+"""From an LMS's archive into `submitted/`: of each student the newest notebook, and when it was handed in.
+
+Students choose the names of their files, and of folders in them. Only the beginning of a name, which the LMS wrote, says
+whose a file is; where two names claim one student, neither is believed.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +12,34 @@ import pathlib
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.lms.sheets import Preset
-from shardlab_grader.records import store
-from shardlab_grader.records.submissions import MOST_BYTES
+from shardlab_grader.records import recognising, store, strays
+from shardlab_grader.records.files import MOST_BYTES, PACKED, READ
+from shardlab_grader.records.recognising import Exercises
 
-COPY = re.compile(r"(?:-\d+| \(\d+\))?\.ipynb", re.IGNORECASE)
+COPY = re.compile(r"(?:-\d+| \(\d+\))?\.[a-z]+", re.IGNORECASE)
 """What browsers and Canvas add to the name of a file that is handed in once more."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Collected:
-    """Students by what was done with what they handed in, and the files of the archive that nobody's notebook is."""
+    """Students by what was done with what they handed in, and the files of the archive that are nobody's, or no notebook's.
+
+    `other` are students whose file is of another chapter; it stays in the archive where they have handed in this one before.
+    `twice` are files by whose names one student is claimed twice, and `large` those that are more than we read.
+    """
 
     new: tuple[str, ...]
     replaced: tuple[str, ...]
     same: tuple[str, ...]
     late: tuple[str, ...]
+    other: tuple[str, ...]
     unknown: tuple[str, ...]
+    twice: tuple[str, ...]
+    large: tuple[str, ...]
     left: tuple[str, ...]
 
 
@@ -38,67 +50,138 @@ def collect(
     times: Mapping[str, datetime.datetime],
     course_dir: pathlib.Path,
     assignment: str,
+    known: Collection[str] = (),
 ) -> Collected:
-    """Write each student's notebook where nbgrader expects it; only notebooks come out of the archive.
+    """Write each student's notebook where nbgrader expects it, once all of them have been looked at.
 
     Args:
         students: the course's id of each user, by the LMS's own number.
         times: when they handed in, by the same number.
+        known: the ids of the gradebook, where it has any.
     Raises:
-        ShardlabError: it is no archive, or none of that LMS's.
+        ShardlabError: it is no archive, none of that LMS's, or one of other students or of another chapter.
     """
     done: dict[str, list[str]] = {field.name: [] for field in dataclasses.fields(Collected)}
     try:
         with zipfile.ZipFile(archive) as opened:
-            for user, infos in sorted(_by_user(opened, preset, done["left"]).items()):
-                student = students.get(user)
-                if student is None:
-                    done["unknown"] += [info.filename for info in infos]
-                    continue
-                chosen = _chosen(infos, preset, assignment, done["left"])
-                if chosen is not None:
-                    place = course_dir / "submitted" / student / assignment
-                    done[_put(place / f"{assignment}.ipynb", opened.read(chosen))].append(student)
-                    _put_time(place / "timestamp.txt", times.get(user))
-                    if _named(chosen, preset)["late"]:
-                        done["late"].append(student)
+            chosen = _all_chosen(opened, preset, students, assignment, done)
+            _check_ids([students[user] for user in chosen], known)
+            ours = recognising.exercises(course_dir, assignment)
+            others = _others(opened, chosen, ours)
+            for user, info in chosen.items():
+                place = course_dir / "submitted" / students[user] / assignment
+                path = place / f"{assignment}{_ending(info.filename)}"
+                if user in others:
+                    done["other"].append(students[user])
+                    if path.exists():
+                        continue
+                done[_put(path, opened.read(info))].append(students[user])
+                _put_time(place / "timestamp.txt", times.get(user))
+                if _named(info.filename, preset)["late"]:
+                    done["late"].append(students[user])
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last of encrypted files, and methods
         raise ShardlabError("lms-archive", f"{error}.", where=str(archive), mend="download it once more.") from None
     collected = Collected(**{name: tuple(found) for name, found in done.items()})
-    if not (collected.new or collected.replaced or collected.same or collected.unknown):
+    if not any(getattr(collected, name) for name in ("new", "replaced", "same", "other", "unknown", "twice", "large")):
         what = f"no notebook in it is named as {preset.name} names them."
         mend = "download all submissions of the assignment (not anonymous), and name the LMS that they come from."
         raise ShardlabError("lms-archive", what, where=str(archive), mend=mend)
     return collected
 
 
-def _by_user(opened: zipfile.ZipFile, preset: Preset, left: list[str]) -> dict[str, list[zipfile.ZipInfo]]:
-    """The notebooks of each user; what else there is goes to `left`."""
+def _all_chosen(
+    opened: zipfile.ZipFile, preset: Preset, students: Mapping[str, str], assignment: str, done: dict[str, list[str]]
+) -> dict[str, zipfile.ZipInfo]:
+    """The file of each user that is graded; only what the LMS wrote says whose it is."""
     found: dict[str, list[zipfile.ZipInfo]] = {}
+    claims: dict[str, set[str]] = {}
     for info in opened.infolist():
-        if info.is_dir():
+        named = _named(info.filename, preset)
+        fits = not info.is_dir() and _ending(named["title"])
+        if not fits or not named["user"]:
+            done["left"] += [info.filename] * (not info.is_dir())
             continue
-        named = _named(info, preset)
-        if named["user"] and named["title"].lower().endswith(".ipynb") and info.file_size <= MOST_BYTES:
-            found.setdefault(named["user"], []).append(info)
-        else:
-            left.append(info.filename)
-    return found
+        found.setdefault(named["user"], []).append(info)
+        claims.setdefault(named["user"], set()).add(named["who"])
+        # A name that ends in a number reads as a user's, and the user's then as a file's.
+        if named["next"] and named["file"] in students:
+            claims[named["user"]].add("")
+            claims.setdefault(named["file"], set()).update(("", named["who"]))
+    for user in list(found):
+        if len(claims[user]) > 1 or user not in students:
+            done["twice" if user in students else "unknown"] += [info.filename for info in found.pop(user)]
+    made = {user: _chosen(infos, preset, assignment, done) for user, infos in sorted(found.items())}
+    return {user: info for user, info in made.items() if info is not None}
 
 
-def _named(info: zipfile.ZipInfo, preset: Preset) -> dict[str, str]:
-    """What the entry's name tells; empty texts where it tells nothing."""
-    match = preset.entry.fullmatch(info.filename)
-    told = {name: value or "" for name, value in match.groupdict().items()} if match else {}
-    return {"user": "", "title": "", "file": "", "late": ""} | told
+def _named(name: str, preset: Preset) -> dict[str, str]:
+    """What an entry's name tells; empty texts where it tells nothing. The first folder that names somebody does."""
+    told = {"who": "", "user": "", "title": "", "file": "", "late": "", "next": ""}
+    at = -1 if ".." in name.split("/") else 0  # no LMS wrote that
+    while at >= 0:
+        if match := preset.entry.fullmatch(name, at):
+            return told | {key: value or "" for key, value in match.groupdict().items()}
+        at = name.find("/", at) + 1 or -1
+    return told
 
 
-def _chosen(infos: list[zipfile.ZipInfo], preset: Preset, assignment: str, left: list[str]) -> zipfile.ZipInfo | None:
-    """The one that is graded: of this assignment's name, the newest; any name will do where it is the only one."""
-    fitting = [info for info in infos if COPY.fullmatch(_named(info, preset)["title"].removeprefix(assignment))]
-    candidates = fitting or (infos if len(infos) == 1 else [])
-    newest = max(candidates, key=lambda info: (int(_named(info, preset)["file"] or 0), info.date_time), default=None)
-    left += [info.filename for info in infos if info is not newest]
+def _ending(name: str) -> str:
+    """The ending of a file in which a notebook may be; nothing for any other."""
+    return next((ending for ending in (*READ, *PACKED) if name.lower().endswith(ending)), "")
+
+
+def _check_ids(found: Sequence[str], known: Collection[str]) -> None:
+    """Do nothing where these students are those of the gradebook, or new ones beside them.
+
+    Raises:
+        ShardlabError: none of them is, or ids have lost the zeros that they begin with.
+    """
+    lost = [one for one in found if strays.lost_zeros(one, known)]
+    strange = bool(known) and bool(found) and not set(found) & set(known)
+    if lost or strange:
+        who = f"{lost[0]} is without the zeros that it has in the gradebook" if lost else "none of them is in the gradebook"
+        mend = (
+            "name the column that has the gradebook's ids: --id COLUMN; a spreadsheet takes zeros, so export the table anew."
+        )
+        raise ShardlabError(
+            "lms-ids", f"these are other ids: {who}; nothing was stored.", where=", ".join(found[:3]), mend=mend
+        )
+
+
+def _others(opened: zipfile.ZipFile, chosen: Mapping[str, zipfile.ZipInfo], ours: Exercises | None) -> set[str]:
+    """The users whose file holds no exercises of this assignment.
+
+    Raises:
+        ShardlabError: that is so of most of them.
+    """
+    if ours is None:
+        return set()
+    notebooks = {user: info for user, info in chosen.items() if not info.filename.lower().endswith(PACKED)}
+    others = {user for user, info in notebooks.items() if ours.chapter_of(opened.read(info)) not in ("", ours.assignment)}
+    if len(others) * 2 > len(notebooks):
+        what = (
+            f"{len(others)} of {len(notebooks)} notebooks are of another chapter than {ours.assignment}; nothing was stored."
+        )
+        raise ShardlabError("lms-archive", what, where="the archive", mend="name the assignment that the archive is of.")
+    return others
+
+
+def _chosen(
+    infos: list[zipfile.ZipInfo], preset: Preset, assignment: str, done: dict[str, list[str]]
+) -> zipfile.ZipInfo | None:
+    """The one that is graded: of this assignment's name, the newest; any name will do where it is the only one.
+
+    Other files than notebooks count where there is no notebook: they are converted when they are graded, or have a reason.
+    """
+    large = [info for info in infos if info.file_size > MOST_BYTES]
+    done["large"] += [info.filename for info in large]
+    infos = [info for info in infos if info not in large]
+    notebooks = [info for info in infos if info.filename.lower().endswith(".ipynb")] or infos
+    titles = {info.filename: _named(info.filename, preset) for info in infos}
+    fitting = [info for info in notebooks if COPY.fullmatch(titles[info.filename]["title"].removeprefix(assignment))]
+    candidates = fitting or (notebooks if len(notebooks) == 1 else [])
+    newest = max(candidates, key=lambda info: (int(titles[info.filename]["file"] or 0), info.date_time), default=None)
+    done["left"] += [info.filename for info in infos if info is not newest]
     return newest
 
 

@@ -8,7 +8,6 @@ import zoneinfo
 from collections.abc import Callable, Sequence
 
 import click
-from rich.markup import escape
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.lms.sheets import PRESETS, Sheet
@@ -22,7 +21,10 @@ SAID = {
     "replaced": "replaced",
     "same": "as before",
     "late": "marked late by the LMS, which gives no time",
+    "other": "of another chapter; collected where there was nothing before",
     "unknown": "not in the table, and not collected",
+    "twice": "one student claimed by two names, and not collected; look whose they are",
+    "large": "larger than is read, and not collected",
     "left": "other files, left alone",
 }
 
@@ -60,6 +62,7 @@ def collect(
 ) -> None:
     """Take each student's notebook out of an LMS's archive of submissions."""
     from shardlab_grader.lms import archives
+    from shardlab_grader.records import roster
     from shardlab_grader.releases.places import released
 
     with mended():
@@ -68,7 +71,7 @@ def collect(
         students = sheet.students(column)
         times = sheet.times(zone(timezone)) if timezone else {}
         with alone(course_dir, f"collect {name}", wait):
-            done = archives.collect(archive, preset, students, times, course_dir, name)
+            done = archives.collect(archive, preset, students, times, course_dir, name, roster.people(course_dir))
         for field, found in dataclasses.asdict(done).items():
             say(SAID[field], found, names)
         if not times:
@@ -148,4 +151,4 @@ def say(what: str, found: Sequence[str], names: bool) -> None:
     if found:
         more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
         listed = f": {', '.join(found[:MOST])}{more}" if names else ""
-        console.print(escape(f"{what}: {len(found)}{listed}"), soft_wrap=True)
+        console.print(f"{what}: {len(found)}{listed}", soft_wrap=True)

@@ -26,8 +26,9 @@ SAFE = re.compile(r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,99}")
 class Preset:
     """How one LMS names files, and the columns of its table.
 
-    `entry` finds in an archive's path the LMS's own number of the `user` and the file's `title`, and where it has them the
-    number of the `file`, which grows with each upload, and a mark that it was `late`. `key` is the column of that number,
+    `entry` finds in an archive's path, from the beginning of a folder's or file's name on, `who` it is and the LMS's own
+    number of the `user`, the file's `title`, and where it has them the number of the `file`, which grows with each upload,
+    and a mark that it was `late`. Whatever stands behind that is a student's own. `key` is the column of that number,
     `students` those that may have the id that the course knows, the usual one first, and `after` the last that says who it
     is. `most` is the column of the points that it counts, or what begins the row that has them.
     """
@@ -46,7 +47,7 @@ PRESETS = {
     "canvas": Preset(
         "canvas",
         # Canvas too finds users by `_\d+_`, and keeps names free of it; an anonymous one begins with `anon_`.
-        re.compile(r"(?:.*/)?(?!anon_)[^/]*?_(?P<late>LATE_)?(?P<user>\d+)_(?P<file>\d+)_(?P<title>[^/]+)"),
+        re.compile(r"(?!anon_)(?P<who>[^/]*?)_(?P<late>LATE_)?(?P<user>\d+)_(?P<file>\d+)_(?P<title>(?:(?P<next>\d+)_)?.+)"),
         "ID",
         ("SIS Login ID", "SIS User ID", "ID"),
         "Section",
@@ -55,7 +56,10 @@ PRESETS = {
     "moodle": Preset(
         "moodle",
         # A folder for each student, or, as the teacher chose, one for all; older versions end the folder in `_`.
-        re.compile(r"(?:.*/)?[^/]*_(?P<user>\d+)_assignsubmission_file_?(?:/(?:.*/)?|(?<=_))(?P<title>[^/]+)"),
+        # Moodle keeps names free of `_`.
+        re.compile(
+            r"(?P<who>[^/_]*)_(?P<user>\d+)_assignsubmission_(?:file_?(?:/(?:.*/)?|(?<=_))(?P<title>[^/]+)|[a-z]+.*)"
+        ),
         "Identifier",
         ("Username", "ID number", "Email address"),
         "",
@@ -85,7 +89,8 @@ class Sheet:
             rows = list(csv.reader(io.StringIO(text), delimiter=self._delimiter))
         except csv.Error as error:
             raise self._error(f"it is no CSV ({error})", "export it once more, as CSV.") from None
-        self._header, self._rows = (rows[0], rows[1:]) if rows else ([], [])
+        self._header, found = (rows[0], rows[1:]) if rows else ([], [])
+        self._rows = [self._whole(row, number) for number, row in enumerate(found, 2) if any(map(str.strip, row))]
         if missing := [name for name in (preset.key, preset.after, preset.grade) if name and name not in self._header]:
             mend = (
                 "in Canvas: Grades, Export"
@@ -95,6 +100,13 @@ class Sheet:
             raise self._error(
                 f"it has no column {' and no '.join(map(repr, missing))}", f"export it once more, in English ({mend})."
             )
+
+    def _whole(self, row: list[str], number: int) -> list[str]:
+        """A row as long as the first: programs leave empty cells at the end out."""
+        if any(map(str.strip, row[len(self._header) :])):
+            what = f"row {number} has {len(row)} cells, and the first has {len(self._header)}"
+            raise self._error(what, "export it once more, and let no other program save it.")
+        return (row + [""] * len(self._header))[: len(self._header)]
 
     def students(self, column: str = "") -> dict[str, str]:
         """The course's id of each user of the LMS, by the LMS's own number.
@@ -178,7 +190,7 @@ class Sheet:
     def _people(self) -> Iterator[tuple[str, list[str]]]:
         """Rows of persons, each with the LMS's own number, which Moodle puts after a word of its language."""
         for row in self._rows:
-            if len(row) == len(self._header) and (found := re.fullmatch(r"\D*(\d+)", self._cell(row, self.preset.key))):
+            if found := re.fullmatch(r"\D*(\d+)", self._cell(row, self.preset.key)):
                 yield found[1], row
 
     def _cell(self, row: Sequence[str], column: str) -> str:

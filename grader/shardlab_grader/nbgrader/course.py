@@ -6,14 +6,16 @@ import contextlib
 import copy
 import dataclasses
 import glob
+import hashlib
 import io
 import json
 import logging
 import math
 import os
 import pathlib
+import secrets
+import shutil
 import sys
-import tempfile
 import traceback
 import warnings
 from collections.abc import Collection, Iterator, Mapping
@@ -31,7 +33,9 @@ from traitlets.config.loader import PyFileConfigLoader
 from traitlets.log import get_logger
 
 from shardlab.errors import ShardlabError
-from shardlab_grader.records.submissions import Unreadable, stage
+from shardlab_grader.records import ledger
+from shardlab_grader.records.forms import Unreadable
+from shardlab_grader.records.submissions import stage
 from shardlab_grader.releases import places
 
 STAGED = ".shardlab-staged"
@@ -73,7 +77,7 @@ class Course:
 
     def generate(self, assignment: str) -> str:
         """Make `release/` from `source/`, and the assignment's rows in the gradebook."""
-        return self._run(GenerateAssignment, assignment)
+        return self._run(_one(GenerateAssignment), assignment, ".")
 
     def autograde(self, assignment: str, student: str, content: bytes | None = None, verdict: str = "") -> str:
         """Write the verdicts on one submission into the gradebook and `autograded/`.
@@ -193,9 +197,13 @@ class Course:
 @contextlib.contextmanager
 def staging(root: pathlib.Path) -> Iterator[pathlib.Path]:
     """A new folder of this process alone, for what nbgrader is to take for `submitted/`."""
-    # With the process in its name, by which the next run sees what a killed one has left: `store.sweep`.
-    with tempfile.TemporaryDirectory(prefix=f"{STAGED}.{os.getpid()}.", dir=root, ignore_cleanup_errors=True) as place:
-        yield pathlib.Path(place)
+    place = root / f"{STAGED}.{os.getpid()}.{secrets.token_hex(4)}"
+    with ledger.entered(place):
+        place.mkdir(mode=0o700)
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def _file_of(engine: Engine) -> tuple[str, int]:
@@ -215,6 +223,22 @@ def _one(step: type[BaseConverter]) -> type[BaseConverter]:
             self.notebooks: list[str] = []
 
     return One
+
+
+def version(text: str, points: float) -> str:
+    """Tells whether an answer, and what a person can give for it, are still those that were marked."""
+    return hashlib.sha256(f"{points:g}\n{text}".encode()).hexdigest()[:16]
+
+
+def marked_in(autograded: pathlib.Path) -> dict[str, str]:
+    """The version of each answer for a person in an autograded notebook, by its grade id; under `""` the verdict's key."""
+    try:
+        cells = json.loads(autograded.read_text())["cells"]
+        marks = [(cell["metadata"].get("nbgrader", {}), "".join(cell["source"])) for cell in cells]
+        found = {m["grade_id"]: version(text, m["points"]) for m, text in marks if m.get("grade") and m.get("solution")}
+        return found | {"": verdict_of(autograded)}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def verdict_of(autograded: pathlib.Path) -> str:

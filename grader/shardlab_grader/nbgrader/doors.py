@@ -10,10 +10,11 @@ import contextlib
 import fnmatch
 import functools
 import glob
+import json
 import logging
 import os
 import pathlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 
 from nbgrader.api import Gradebook
@@ -24,12 +25,13 @@ from traitlets.config import Config
 
 from shardlab_course import dependence
 from shardlab_grader.nbgrader import pages
-from shardlab_grader.nbgrader.course import STAGED, staging, verdict_of
+from shardlab_grader.nbgrader.course import STAGED, marked_in, staging, verdict_of
 from shardlab_grader.plain import plain
 from shardlab_grader.records import changes, lock, sharing
+from shardlab_grader.records.forms import Unreadable
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Store
-from shardlab_grader.records.submissions import Unreadable, stage
+from shardlab_grader.records.submissions import stage
 from shardlab_grader.releases import places
 from shardlab_grader.releases.release import all_or_nothing
 from shardlab_grader.reports import report
@@ -124,12 +126,14 @@ def _autograding(step: BaseConverter) -> Iterator[None]:
     step.autograde_preprocessors = [f"{OURS}SaveVerdicts", f"{THEIRS}AssignLatePenalties"]
     directory, before = step.coursedir, step.coursedir.submitted_directory
     if before.startswith(STAGED):  # by `Course.autograde`
+        _keep_marks(step, [directory.student_id])
         yield
         return
     root = pathlib.Path(directory.root)
     with staging(root) as place:
         _stage_all(step, root, place)
         last = {path.name: _last(step, path.name) for path in place.iterdir()}
+        _keep_marks(step, last)
         directory.submitted_directory = place.name
         try:
             yield
@@ -155,11 +159,20 @@ def _stage_all(step: BaseConverter, root: pathlib.Path, place: pathlib.Path) -> 
                 gradebook.update_or_create_student(student)
 
 
+def _keep_marks(step: BaseConverter, students: Iterable[str]) -> None:
+    """Tell `SaveVerdicts` what was marked before: nbgrader removes the copies that say so."""
+    found = {student: marked_in(_autograded(step, student)) for student in students}
+    step.update_config(Config({"SaveVerdicts": {"before": json.dumps(found)}}))
+
+
 def _last(step: BaseConverter, student: str) -> str:
     """The key of the verdict that nbgrader was last given."""
+    return verdict_of(_autograded(step, student))
+
+
+def _autograded(step: BaseConverter, student: str) -> pathlib.Path:
     directory, assignment = step.coursedir, step.coursedir.assignment_id
-    folder = directory.format_path(directory.autograded_directory, student, assignment)
-    return verdict_of(pathlib.Path(folder) / f"{assignment}.ipynb")
+    return pathlib.Path(directory.format_path(directory.autograded_directory, student, assignment), f"{assignment}.ipynb")
 
 
 def _tell(step: BaseConverter, root: pathlib.Path, last: Mapping[str, str]) -> None:

@@ -10,67 +10,25 @@ from collections.abc import Mapping
 from typing import Any
 
 import jinja2
-import latex2mathml.converter
 import nbformat
-import nh3
 from jinja2.bccache import Bucket
 from nbconvert.exporters import HTMLExporter, TemplateExporter
-from nbconvert.filters.highlight import Highlight2HTML
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
+
+from shardlab_grader.nbgrader import rendering
+from shardlab_grader.nbgrader.rendering import Unrendered
 
 TEMPLATES = pathlib.Path(__file__).with_name("templates")
 STYLE = f"<style>{TEMPLATES.joinpath('feedback', 'feedback.css').read_text()}</style>"
 GIVEN = "shardlab_given"
 """In the metadata of an autograded notebook's cells: as it was released, and no exercise's answer."""
-UNSTYLED = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')
-"""Names, brackets and spaces, a third of a page: they have no colour of their own."""
+FIRST = "shardlab_first"
+"""In the metadata of a cell of ours that stands above everything."""
 LEFT_OUT = "*Exercises, and cells of your own. The rest of the chapter is as it was given.*"
 HEADING = re.compile(r"^## Exercise (?P<id>\d+\.\d+): (?P<title>.+)", re.MULTILINE)
-ADMONITION = re.compile(r"^:::\{(?P<kind>\w+)\} *(?P<title>.*)\n(?P<body>(?s:.*?))^:::$\n?", re.MULTILINE)
-OPTIONS = re.compile(r"\A(?::[\w-]+:.*\n)+")
-MATH = """
-    math menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt
-    mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics
-    """.split()
-TEXT = """
-    a abbr b blockquote br caption code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li
-    mark ol p pre q s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var
-    """.split()
-MATH_ATTRIBUTES = """
-    accent accentunder columnalign columnlines columnspacing depth display displaystyle fence form height linethickness
-    lspace mathcolor mathsize mathvariant maxsize minsize movablelimits notation rowlines rowspacing rspace scriptlevel
-    separator stretchy symmetric voffset width xmlns
-    """.split()
-TEXT_ATTRIBUTES = ["align", "alt", "class", "colspan", "id", "rowspan", "start", "title"]
 PAGES = 500
 """How many rendered cells are kept: most cells of a class are the chapter's own."""
-PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*")
-
-
-def _kept(tag: str, name: str, value: str) -> str | None:
-    """An attribute's value, or `None` where it may not stand: data are for pictures, and pictures are data."""
-    match tag, name:
-        case "img", "src":
-            return value if PICTURE.fullmatch(value) else None
-        case "a", "href":
-            return None if value.strip().lower().startswith("data:") else value
-    return value
-
-
-CLEANER = nh3.Cleaner(
-    tags={*TEXT, *MATH},
-    attributes={
-        **dict.fromkeys(TEXT, set(TEXT_ATTRIBUTES)),
-        **dict.fromkeys(MATH, set(MATH_ATTRIBUTES)),
-        "a": {*TEXT_ATTRIBUTES, "href"},
-        "img": {*TEXT_ATTRIBUTES, "src"},
-    },
-    attribute_filter=_kept,
-    url_schemes={"http", "https", "mailto", "data"},
-    link_rel=None,
-)
 
 
 class Templates(jinja2.BytecodeCache):
@@ -111,12 +69,18 @@ class Page(HTMLExporter):
     def from_notebook_node(  # type: ignore[override]
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **rest: Any
     ) -> tuple[str, dict[str, Any]]:
+        rendering.RENDERER.begin()
         given = self._init_resources(resources)
         nb = exercises(nb)
         kinds = WidgetsDataTypeFilter(notebook_metadata=self._nb_metadata, parent=self, resources=given)
         self.register_filter("filter_data_type", kinds)  # type: ignore[no-untyped-call]
         text, told = TemplateExporter.from_notebook_node(self, nb, given, **rest)
-        return titled(str(text), nb), told
+        return titled(str(text), nb) + of_verdict(nb.metadata.get("shardlab", {}).get("verdict", "")), told
+
+
+def of_verdict(key: str) -> str:
+    """Ends a page: which verdict it tells, by which the page of an earlier one is known."""
+    return f"<!-- verdict {key[:16]} -->\n" if re.fullmatch(r"[0-9a-f]{16,}", key) else ""
 
 
 def exercises(notebook: NotebookNode) -> NotebookNode:
@@ -129,7 +93,7 @@ def exercises(notebook: NotebookNode) -> NotebookNode:
             kept.append(cell)
         inside = inside and not cell.metadata.get("nbgrader", {}).get("grade")
     if len(kept) < len(notebook.cells):
-        kept.insert(0, nbformat.v4.new_markdown_cell(LEFT_OUT))
+        kept.insert(sum(FIRST in cell.metadata for cell in kept[:1]), nbformat.v4.new_markdown_cell(LEFT_OUT))
     return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=kept)
 
 
@@ -148,44 +112,26 @@ def _heading(cell: NotebookNode) -> re.Match[str] | None:
     return HEADING.search(cell.source) if ours else None
 
 
-class Renderer(IPythonRenderer):
-    """nbconvert's, with formulas as MathML, which browsers show without a script."""
-
-    def block_math(self, body: str) -> str:
-        return _formula(body, "block")
-
-    def inline_math(self, body: str) -> str:
-        return _formula(body, "inline")
-
-    def latex_environment(self, name: str, body: str) -> str:
-        return _formula(f"\\begin{{{name}}}{body}\\end{{{name}}}", "block")
-
-    def image(self, text: str, url: str, title: str | None = None) -> str:
-        return str(super().image(text, url if PICTURE.fullmatch(url) else "", title))
-
-
 def highlighted(source: str, language: str | None = None, metadata: Mapping[str, Any] | None = None) -> str:
     """Python code in colours; in place of nbconvert's filter `highlight_code`."""
-    return _highlighted(source, str((metadata or {}).get("magics_language") or language or "ipython3"))
+    return _shown("highlighted", source, str((metadata or {}).get("magics_language") or language or "ipython3"))
 
 
-@functools.lru_cache(PAGES)
-def _highlighted(source: str, language: str) -> str:
-    return UNSTYLED.sub(r"\1", str(Highlight2HTML(pygments_lexer=language)(source)))
-
-
-@functools.lru_cache(PAGES)
 def markdown(source: str) -> str:
     """Markdown as HTML of known elements; in place of nbconvert's filter `markdown2html`."""
-    source = ADMONITION.sub(_quoted, source)
-    rendered = MarkdownWithMath(renderer=Renderer(escape=False, allow_harmful_protocols=False)).render(source)
-    return CLEANER.clean(rendered)
+    return _shown("markdown", source, "")
 
 
-def _quoted(found: re.Match[str]) -> str:
-    """An admonition of MyST as a quotation with a title in bold, which any Markdown has; its options are for the book."""
-    said, body = found["title"] or found["kind"].capitalize(), OPTIONS.sub("", found["body"])
-    return "\n".join(f"> {line}".rstrip() for line in (f"**{said}**", "", *body.splitlines())) + "\n"
+def _shown(name: str, source: str, language: str) -> str:
+    try:
+        return _rendered(name, source, language)
+    except Unrendered as why:
+        return rendering.plain(source, str(why))
+
+
+@functools.lru_cache(PAGES)
+def _rendered(name: str, source: str, language: str) -> str:
+    return rendering.RENDERER.render(name, source, language)
 
 
 def inert(notebook: NotebookNode, released: NotebookNode) -> NotebookNode:
@@ -208,10 +154,3 @@ def _plain(cell: NotebookNode) -> NotebookNode:
     runs = [len(run) for run in re.findall("`+", cell.source)]
     fence = "`" * max(3, 1 + max(runs, default=0))
     return nbformat.v4.new_markdown_cell(f"{fence}text\n{cell.source}\n{fence}", id=cell.id, metadata=cell.metadata)
-
-
-def _formula(body: str, display: str) -> str:
-    try:
-        return latex2mathml.converter.convert(body, display=display)
-    except Exception:  # its own errors, and plain ones for what TeX would not take either
-        return f"<code>{html.escape(body)}</code>"

@@ -59,11 +59,24 @@ def kept(course_dir: pathlib.Path, assignment: str) -> Kept:
 
 
 def keep(course_dir: pathlib.Path, assignment: str, new: Sequence[Change], versions: Mapping[str, str]) -> None:
-    """Add changes of today to those that are kept."""
+    """Add changes of today to those that are kept; what a run kept that was killed then is not added twice."""
     before, today = kept(course_dir, assignment), datetime.date.today().isoformat()
-    if new or versions != before.versions:
-        dated = (dataclasses.replace(change, date=today) for change in new)
-        _write(_path(course_dir, assignment), Kept(versions, (*before.changes, *dated)))
+    last = {(change.key, change.question): change for change in before.changes}
+    added = [
+        dataclasses.replace(change, date=today)
+        for change in new
+        if (old := last.get((change.key, change.question))) is None or (old.before, old.now) != (change.before, change.now)
+    ]
+    if added or versions != before.versions:
+        _write(_path(course_dir, assignment), Kept(versions, (*before.changes, *added)))
+
+
+def take_back(course_dir: pathlib.Path, assignment: str, new: Sequence[Change]) -> None:
+    """Strike changes out that were kept, and then not made."""
+    before, gone = kept(course_dir, assignment), {(one.key, one.question, one.before, one.now) for one in new}
+    today = datetime.date.today().isoformat()
+    left = [c for c in before.changes if c.date != today or (c.key, c.question, c.before, c.now) not in gone]
+    _write(_path(course_dir, assignment), Kept(before.versions, tuple(left)))
 
 
 def forget(course_dir: pathlib.Path, keys: Collection[str]) -> None:
@@ -99,5 +112,8 @@ def _points(record: Record, question: str) -> float | None:
 def _why(before: Record, now: Record, question: str) -> str:
     if None in (_points(before, question), _points(now, question)):
         return "our side failed " + ("before" if _points(before, question) is None else "now")
-    same = before.programs.get(question) == now.programs.get(question) is not None
-    return "the same answer, judged anew" if same else "another answer"
+    if before.form and before.form == now.form:
+        return "the same notebook, judged anew"
+    if before.programs.get(question) == now.programs.get(question) is not None:
+        return "the same answer, judged anew"
+    return "another answer" if before.form and now.form else "another answer, or judged anew"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import IO
 
 from shardlab.errors import ShardlabError
-from shardlab_grader.records import sharing
+from shardlab_grader.records import ledger, sharing
 
 NAME = "lock"
 """Below `shardlab/`. The kernel holds the lock, not the file: it is free as soon as its holder has ended in any way."""
@@ -28,7 +28,7 @@ def mine(course_dir: pathlib.Path) -> bool:
 
 @contextlib.contextmanager
 def held(course_dir: pathlib.Path, command: str, *, wait: bool = True, told: Told = lambda _: None) -> Iterator[None]:
-    """Hold the course directory for a command.
+    """Hold the course directory for a command, without what killed ones have left.
 
     Args:
         command: what others are told that runs.
@@ -58,7 +58,8 @@ def held(course_dir: pathlib.Path, command: str, *, wait: bool = True, told: Tol
         _say(file, f"{command}, process {os.getpid()} on {socket.gethostname()} since {datetime.datetime.now():%H:%M:%S},")
         before = _MINE.set(_MINE.get() | {course_dir.resolve()})
         try:
-            with sharing.among(course_dir):
+            ledger.sweep(course_dir)
+            with sharing.among(course_dir), ledger.scratch(course_dir):
                 yield
         finally:
             _MINE.reset(before)

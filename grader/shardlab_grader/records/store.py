@@ -11,13 +11,11 @@ import hashlib
 import json
 import os
 import pathlib
-import re
-import shutil
-import tempfile
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shardlab_grader.records import sharing
+from shardlab_grader.records import ledger, sharing
 from shardlab_judge.verdict import Verdict
 
 
@@ -25,7 +23,8 @@ from shardlab_judge.verdict import Verdict
 class Record:
     """The verdicts on one notebook, the exceptions of its cells in words, and the sandbox in which it ran.
 
-    `seconds` has the wall time of its run, its processes and its judge, `programs` by question a hash of those handed in.
+    `seconds` has the wall time of its run, its processes and its judge, `programs` by question a hash of those handed in,
+    `notes` by question sentences for its student, and `form` a hash of the handed-in form.
     """
 
     verdicts: Mapping[str, Verdict]
@@ -33,6 +32,8 @@ class Record:
     errors: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     programs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    notes: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+    form: str = ""
 
     @property
     def points(self) -> float:
@@ -49,13 +50,16 @@ class Record:
         verdicts = {question: verdict.to_json() for question, verdict in self.verdicts.items()}
         errors = {question: list(lines) for question, lines in self.errors.items()}
         measured = {"seconds": dict(self.seconds), "programs": dict(self.programs)}
-        return {"sandbox": self.sandbox, "verdicts": verdicts, "errors": errors, **measured}
+        notes = {"notes": {question: list(lines) for question, lines in self.notes.items()}} if self.notes else {}
+        form = {"form": self.form} if self.form else {}
+        return {"sandbox": self.sandbox, "verdicts": verdicts, "errors": errors, **measured, **notes, **form}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Record:
         """The record that `to_json` wrote."""
         verdicts = {question: Verdict.from_json(verdict) for question, verdict in raw["verdicts"].items()}
-        return cls(verdicts, raw["sandbox"], raw["errors"], raw.get("seconds", {}), raw.get("programs", {}))
+        more = (raw.get(name, {}) for name in ("seconds", "programs", "notes"))
+        return cls(verdicts, raw["sandbox"], raw["errors"], *more, raw.get("form", ""))
 
 
 class Store:
@@ -110,32 +114,15 @@ def write(path: pathlib.Path, text: str, mode: int = 0o600) -> None:
 def write_bytes(path: pathlib.Path, content: bytes, mode: int = 0o600) -> None:
     """The same of bytes."""
     sharing.make(path.parent)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fchmod(file.fileno(), sharing.mode(path.parent, mode))
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        pathlib.Path(name).unlink(missing_ok=True)
-        raise
-
-
-def sweep(course_dir: pathlib.Path) -> None:
-    """Remove the unfinished files of writers that were killed, and what they had staged for nbgrader."""
-    for path in [*course_dir.glob(".*"), *(course_dir / "shardlab").rglob(".*")]:
-        match = re.fullmatch(r"\..+\.(\d+)\.\w+", path.name)
-        if match and not _runs(int(match[1])):
-            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    made = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    with ledger.entered(made):
+        try:
+            with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fchmod(file.fileno(), sharing.mode(path.parent, mode))
+                os.fsync(file.fileno())
+            os.replace(made, path)
+        except BaseException:
+            made.unlink(missing_ok=True)
+            raise

@@ -1,41 +1,30 @@
 """What lies in `submitted/`: for each student the notebook's cells, or the reason why there is nothing to grade.
 
-Nothing else of a student's files goes further: a notebook becomes its *handed-in form*, with each cell's type, text, id and
-grade id and no more, in one way of writing. It is what keys, sandboxes and nbgrader are given, and is made once.
+Nothing else of a student's files goes further than the notebook's handed-in form, which is made once: see `forms`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import pathlib
 import re
-import stat
 import tempfile
 import zlib
-from collections.abc import Iterator
-from typing import IO, Any
-
-import nbformat
-from nbformat import NotebookNode
+from collections.abc import Iterator, Sequence
+from typing import IO
 
 from shardlab_grader.plain import plain
+from shardlab_grader.records import recognising, strays
+from shardlab_grader.records.files import MOST_BYTES, PACKED, is_file, read_file
+from shardlab_grader.records.forms import Unreadable, handed_in, said
+from shardlab_grader.records.recognising import Exercises
 
-MOST_BYTES, MOST_CELLS = 64_000_000, 10_000
-"""Of a file with its outputs, which Python needs some thirty times as many bytes to read; and of its cells."""
-MOST_TEXT = 20_000_000
-"""Bytes of a handed-in form, which has no outputs."""
 TIMESTAMP_BYTES = 200
 MOST_OTHERS = 20
 SECRET = re.compile(rb"[!-~]{1,200}")
 """What nbgrader's exchange puts beside a submission, so that its student alone finds the feedback again."""
-KINDS = {"code": "code", "markdown": "markdown", "raw": "raw", "heading": "markdown", "html": "markdown"}
-PIECE = re.compile(
-    r'\{\s*"(?:attachments|cells|cell_type|collapsed|execution_count|id|input|metadata|nbformat|outputs|source|worksheets)"\s*:'
-)
-FAILURES = 100
-"""Pieces of a broken file that are looked at in vain; each can cost a pass over the file."""
+NOTES = ("timestamp.txt", "submission_secret.txt")
 MEMORY = 64 * 2**20
 """Bytes of a class that are held in memory, compressed: more than ordinary ones take."""
 
@@ -44,7 +33,8 @@ MEMORY = 64 * 2**20
 class Submission:
     """One student's notebook of one assignment: its handed-in form, or the `problem` in one sentence.
 
-    `key` is that of the verdict on it, where one was asked for. `note` says what beside the notebook could not be read.
+    `key` is that of the verdict on it, where one was asked for. `note` says what beside the notebook could not be read. A
+    `stray` is where nbgrader does not look, so that nobody's row in the gradebook is made of it.
     """
 
     student: str
@@ -52,10 +42,7 @@ class Submission:
     problem: str = ""
     key: str = ""
     note: str = ""
-
-
-class Unreadable(Exception):
-    """Why a submission cannot be graded, in one sentence."""
+    stray: bool = False
 
 
 class Contents:
@@ -97,6 +84,9 @@ def each(course_dir: pathlib.Path, assignment: str, student: str = "*") -> Itera
     """The same, read one at a time."""
     for folder in sorted((course_dir / "submitted").glob(f"{student}/{assignment}")):
         yield _submission(folder, assignment)
+    if ours := recognising.exercises(course_dir, assignment):
+        for name, problem in strays.strays(course_dir, ours, student):
+            yield Submission(name, problem=problem, stray=True)
 
 
 def stage(
@@ -121,114 +111,6 @@ def stage(
         (target / "submission_secret.txt").write_bytes(secret)
 
 
-def handed_in(content: bytes) -> bytes:
-    """The handed-in form of a notebook's file; of itself it is the same.
-
-    A file of another encoding or format is read all the same, and of a broken one whatever cells can be found.
-
-    Raises:
-        Unreadable: these bytes are not a notebook.
-    """
-    cells = [cell for raw in _cells(_text(content)) if (cell := _cell(raw))]
-    if len(cells) > MOST_CELLS:
-        raise Unreadable(f"unreadable: the notebook has {len(cells):,} cells; the limit is {MOST_CELLS:,}.")
-    for number, cell in enumerate(cells):
-        cell.setdefault("id", f"cell-{number}")
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    form = json.dumps(notebook, sort_keys=True, indent=1).encode()
-    if len(form) > MOST_TEXT:
-        raise Unreadable(f"unreadable: its cells have {len(form):,} bytes of text; the limit is {MOST_TEXT:,}.")
-    return form
-
-
-def parse(form: bytes) -> NotebookNode:
-    """The notebook of a handed-in form, with whatever cells it has."""
-    return nbformat.from_dict(json.loads(form))
-
-
-def _text(content: bytes) -> str:
-    try:
-        return content.decode(json.detect_encoding(content)).lstrip("\ufeff")
-    except UnicodeDecodeError:
-        # Some old editor's: all that is code is ASCII there too.
-        return content.decode("cp1252", errors="replace")
-
-
-def _cells(text: str) -> list[Any]:
-    if not text.strip():
-        raise Unreadable("not a notebook: the file is empty; ask for it once more.")
-    try:
-        return _listed(json.loads(text))
-    except (ValueError, RecursionError) as error:
-        found = _salvaged(text)
-        if not found:
-            raise Unreadable(f"not a notebook: {_said(error)}.") from None
-        return found
-
-
-def _listed(raw: Any) -> list[Any]:
-    """The cells of any version of the format."""
-    match raw:
-        case {"cells": list(cells)}:
-            return cells
-        case {"worksheets": list(sheets)}:
-            return [cell for sheet in sheets if isinstance(sheet, dict) for cell in _listed({"cells": sheet.get("cells")})]
-    raise Unreadable("not a notebook: it has no list of cells.")
-
-
-def _salvaged(text: str) -> list[Any]:
-    """What can be read of a file that broke off, or that a merge, a download or an editor damaged."""
-    decoder, found, failures, at = json.JSONDecoder(), [], 0, 0
-    while failures < FAILURES and (match := PIECE.search(text, at)):
-        try:
-            piece, at = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            failures, at = failures + 1, match.start() + 1
-            continue
-        if "cells" in piece or "worksheets" in piece:
-            return _listed(piece)
-        found.append(piece)
-    return [piece for piece in found if "cell_type" in piece]
-
-
-def _cell(raw: Any) -> dict[str, Any] | None:
-    """A cell without all that is not the student's words; nothing when it has none."""
-    if not isinstance(raw, dict):
-        return None
-    source = raw.get("source", raw.get("input"))
-    if isinstance(source, list) and all(isinstance(line, str) for line in source):
-        source = "".join(source)
-    if not isinstance(source, str):
-        return None
-    name = grade_id(raw.get("metadata"))
-    if not source.strip() and not name:
-        return None
-    kind = KINDS.get(str(raw.get("cell_type")).lower(), "code" if "outputs" in raw else "raw")
-    cell: dict[str, Any] = {"cell_type": kind, "source": _whole(source), "metadata": {}}
-    if name:
-        cell["metadata"] = {"nbgrader": {"grade_id": name}}
-    if isinstance(id := raw.get("id"), str) and re.fullmatch(r"[\w-]{1,64}", id, re.ASCII):
-        cell["id"] = id
-    return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {})
-
-
-def grade_id(metadata: Any) -> str:
-    """The grade id that a cell claims, or the empty text."""
-    for key in ("nbgrader", "grade_id"):
-        metadata = metadata.get(key) if isinstance(metadata, dict) else None
-    return _whole(metadata)[:200] if isinstance(metadata, str) else ""
-
-
-def _whole(text: str) -> str:
-    """Text that can be written as UTF-8: without halves of characters."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _said(error: BaseException) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text[:150].rstrip(".")
-
-
 def _submission(folder: pathlib.Path, assignment: str) -> Submission:
     student = folder.parent.name
     try:
@@ -241,52 +123,56 @@ def _submission(folder: pathlib.Path, assignment: str) -> Submission:
 def _content(folder: pathlib.Path, assignment: str) -> bytes:
     name = f"{assignment}.ipynb"
     _check_folders(folder)
+    course_dir = folder.parents[2]
+    ours = recognising.exercises(course_dir, assignment)
+    others = [other for other in _files(folder) if other != folder / name]
     try:
-        others = [other for other in sorted(folder.glob("*.ipynb")) if other.name != name]
-        if not _is_file(folder / name):
-            fitting = [found for other in others[:MOST_OTHERS] if (found := _of_chapter(other, assignment))]
-            if len(fitting) == 1:
-                return fitting[0]
+        fitting = {} if is_file(folder / name) else _fitting(others, ours)
+        if len(fitting) == 1:
+            return next(iter(fitting.values()))
         if os.path.lexists(folder / name):
-            return handed_in(_file(folder / name, MOST_BYTES))
+            form = handed_in(read_file(folder / name, MOST_BYTES))
+            if ours:
+                ours.check(form, sorted(path.name for path in (course_dir / "release").glob("*")))
+            return form
     except OSError as error:
         raise Unreadable(f"unreadable: {name}: {error.strerror}.") from None
-    if texts := [other.name for other in sorted(folder.glob("*.md")) if _is_file(other)]:
-        mend = f"ask for the .ipynb, or make it in that folder: jupytext --to ipynb --output {name} {plain(texts[0])}."
-        raise Unreadable(f"missing notebook: {plain(texts[0])} is a text; {mend}")
-    wrong = f"wrong name: {', '.join(plain(other.name) for other in others[:3])} instead of {name}."
-    raise Unreadable(wrong if others else f"missing notebook: there is no {name}.")
+    raise Unreadable(_instead(folder, others, name, len(fitting)))
+
+
+def _files(folder: pathlib.Path) -> list[pathlib.Path]:
+    """What was handed in, also in a folder inside; links are not followed."""
+    inside = [place for place in sorted(folder.glob("*")) if place.is_dir() and not place.is_symlink()]
+    paths = [path for place in (folder, *inside) for path in sorted(place.glob("*"))]
+    return [path for path in paths if not path.is_dir() or path.is_symlink()]
+
+
+def _fitting(others: Sequence[pathlib.Path], ours: Exercises | None) -> dict[pathlib.Path, bytes]:
+    """The handed-in form of each file that holds exercises of this assignment, whatever it is called."""
+    read = [path for path in others if path.name not in NOTES][:MOST_OTHERS]
+    return {path: form for path in read if ours and (form := ours.form_of(path))}
+
+
+def _instead(folder: pathlib.Path, others: Sequence[pathlib.Path], name: str, fitting: int) -> str:
+    """What was handed in where no notebook is, and what to do with it."""
+    named = [plain(str(other.relative_to(folder))) for other in others if other.name not in NOTES]
+    told = ", ".join(named[:3]) + f" and {len(named) - 3} more" * (len(named) > 3)
+    if not named:
+        return f"missing notebook: there is no {name}."
+    if fitting:
+        return f"wrong name: {fitting} files hold its exercises ({told}); keep the one that counts, as {name}."
+    packed = [path for path in named if path.lower().endswith(PACKED)]
+    if packed:
+        return f"handed in as an archive: {packed[0]}; unpack it in that folder, and put its notebook there as {name}."
+    if any(path.lower().endswith(".ipynb") for path in named):
+        return f"wrong name: {told} instead of {name}."
+    return f"handed in as another file: {told}, which holds none of its exercises as code; ask for {name}."
 
 
 def _check_folders(folder: pathlib.Path) -> None:
     for place in (folder.parent, folder):
         if place.is_symlink():
             raise Unreadable(f"unreadable: the folder {plain(place.name)} is a link.")
-
-
-def _of_chapter(path: pathlib.Path, assignment: str) -> bytes | None:
-    """The handed-in form of a notebook under another name, if it is this assignment's: if it has its grade cells."""
-    try:
-        content = handed_in(_file(path, MOST_BYTES)) if _is_file(path) else b"{}"
-    except Unreadable:
-        return None
-    chapter = re.match(r"0*(\d+)_", assignment)
-    asked = re.compile(rf"""\s*sl\.check\(\s*["']{chapter[1]}\.\d+["']""" if chapter else "(?!)")
-    return content if any(asked.match(cell["source"]) for cell in json.loads(content).get("cells", [])) else None
-
-
-def _is_file(path: pathlib.Path) -> bool:
-    return os.path.lexists(path) and stat.S_ISREG(path.lstat().st_mode)
-
-
-def _file(path: pathlib.Path, most: int) -> bytes:
-    """The bytes of an ordinary file. Links are not followed, and nothing that is no file is opened for reading."""
-    status = path.lstat()
-    if not stat.S_ISREG(status.st_mode):
-        raise Unreadable(f"unreadable: {path.name} is not a regular file.")
-    if status.st_size > most:
-        raise Unreadable(f"unreadable: {path.name} has {status.st_size:,} bytes; the limit is {most:,}.")
-    return path.read_bytes()
 
 
 def _timestamp(path: pathlib.Path) -> tuple[str, str]:
@@ -297,17 +183,17 @@ def _timestamp(path: pathlib.Path) -> tuple[str, str]:
     if not os.path.lexists(path):
         return "", ""
     try:
-        text = _file(path, TIMESTAMP_BYTES).decode().strip()
+        text = read_file(path, TIMESTAMP_BYTES).decode().strip()
         if text:
             parse_utc(text)
     except Exception as error:
-        return "", f"counted as in time; {plain(_said(error))}" + " (timestamp.txt)" * (not isinstance(error, Unreadable))
+        return "", f"counted as in time; {plain(said(error))}" + " (timestamp.txt)" * (not isinstance(error, Unreadable))
     return text, ""
 
 
 def _secret(path: pathlib.Path) -> bytes:
     try:
-        found = _file(path, 200) if os.path.lexists(path) else b""
+        found = read_file(path, 200) if os.path.lexists(path) else b""
     except (OSError, Unreadable):
         return b""
     return found if SECRET.fullmatch(found) else b""

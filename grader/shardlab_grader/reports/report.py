@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from shardlab_grader.plain import plain
+from shardlab_grader.plain import inert, plain
 from shardlab_grader.records.changes import Change
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports.figures import ENOUGH, FEW, STATES, Exercise, Figures
@@ -40,7 +40,8 @@ class Row:
     """One submission: its points by question, `total` as in the gradebook, and what a person should know.
 
     `student` is a name, or where names are not to be shown the submission's `key`. `fresh` says that this run gave it to
-    nbgrader, `waiting` that a person has still to grade a part.
+    nbgrader, `waiting` that a person has still to grade a part; `final` is the score less the penalty before and now, where
+    penalties were counted anew and that changed it.
     """
 
     student: str
@@ -50,6 +51,7 @@ class Row:
     reason: str = ""
     key: str = ""
     fresh: bool = dataclasses.field(default=False, compare=False)
+    final: tuple[float, float] | None = dataclasses.field(default=None, compare=False)
     waiting: bool = False
 
 
@@ -231,6 +233,12 @@ def _change(one: Change, who: str) -> str:
     return f"  {when}{who} {one.question}: {number(one.before)} -> {number(one.now)}, {one.why}"
 
 
+def finals(rows: Sequence[Row]) -> list[str]:
+    """Which final scores penalties that were counted anew have changed."""
+    told = [f"  {plain(one.student)}: {number(one.final[0])} -> {number(one.final[1])}" for one in rows if one.final]
+    return [f"penalties changed {len(told)} final score{'s' * (len(told) != 1)}:", *told] if told else []
+
+
 def graded_with(versions: Mapping[str, str]) -> list[str]:
     """With which versions a class was graded last."""
     return [f"graded with {', '.join(f'{name} {version}' for name, version in versions.items())}."] if versions else []
@@ -298,10 +306,8 @@ def _write(lines: Iterable[Sequence[Cell]], path: pathlib.Path) -> None:
 
 
 def _inert(cell: Cell) -> Cell:
-    # A student chooses the file names that a reason quotes; a spreadsheet would run a leading sign as a formula.
-    if not isinstance(cell, str):
-        return cell
-    return f"'{plain(cell)}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else plain(cell)
+    # A student chooses the file names that a reason quotes.
+    return plain(inert(cell)) if isinstance(cell, str) else cell
 
 
 def _short(reason: str, head: int = 90, tail: int = 110) -> str:

@@ -100,6 +100,7 @@ class Outcome:
 
     `status` is the exit status, 128 + n for signal n. `stopped` is the limit that we had to enforce from outside, or empty.
     `stdout` and `stderr` are the last few thousand characters. `cpu` is its CPU time where a warm server could tell.
+    `doubts` has what ended a run, and those that it goes on from, where that need not be its own doing.
     """
 
     status: int
@@ -109,6 +110,16 @@ class Outcome:
     seconds: float
     limits: Limits
     cpu: float = 0.0
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether something else than the command can have ended it: time that passed, a signal, an error of the system's.
+
+        What it printed, held and computed is its own doing.
+        """
+        own = (signal.SIGXCPU, signal.SIGXFSZ)
+        return self.stopped == "time" or (not self.stopped and self.status != 0 and self.status - 128 not in own)
 
     @property
     def ending(self) -> str:

@@ -1,0 +1,65 @@
+"""What lies in `submitted/` where nbgrader does not look: beside its folder, in one of another name, or under another id."""
+
+from __future__ import annotations
+
+import fnmatch
+import pathlib
+from collections.abc import Collection, Iterator
+
+from shardlab_grader.plain import plain
+from shardlab_grader.records.recognising import Exercises
+
+MOST = 20
+"""Files that are looked at in one student's folders."""
+
+
+def strays(course_dir: pathlib.Path, ours: Exercises, student: str = "*") -> Iterator[tuple[str, str]]:
+    """Each student who handed in beside the assignment's folder, or the file of nobody, with the reason and what to do.
+
+    Args:
+        ours: the exercises by which a file is known.
+        student: a pattern of names.
+    """
+    submitted, name = course_dir / "submitted", ours.assignment
+    releases = {path.name for path in (course_dir / "release").glob("*")}
+    for place in sorted(submitted.glob("*")):
+        if place.name == name and _is_folder(place):
+            for inside in sorted(place.glob("*")):
+                there = (submitted / inside.name / name).exists()
+                if fnmatch.fnmatchcase(inside.name, student) and _is_folder(inside) and not there:
+                    yield inside.name, _told(inside, submitted, f"submitted/{plain(inside.name)}/{name}")
+        elif fnmatch.fnmatchcase(place.name, student) and not (place / name).exists():
+            files = [place] if place.is_file() else _files(place, releases)
+            found = next((file for file in files[:MOST] if ours.form_of(file)), None)
+            if found is not None:
+                whose = "STUDENT" if place.is_file() else plain(place.name)
+                yield place.name, _told(found, submitted, f"submitted/{whose}/{name}/{name}.ipynb")
+
+
+def _twin(student: str, known: Collection[str]) -> str:
+    """The student of the gradebook whose id this one is without leading zeros; nothing unless there is exactly one."""
+    if student in known or not student.isdecimal():
+        return ""
+    fits = [one for one in known if one.isdecimal() and one.lstrip("0") == student.lstrip("0")]
+    return fits[0] if len(fits) == 1 else ""
+
+
+def lost_zeros(student: str, known: Collection[str]) -> str:
+    """Why a folder is nobody's, where its name has lost zeros, as spreadsheets take them."""
+    one = _twin(student, known)
+    return f"unknown student: the gradebook has {one}, not {student}; rename the folder submitted/{student}." if one else ""
+
+
+def _told(found: pathlib.Path, submitted: pathlib.Path, place: str) -> str:
+    return f"in the wrong place: submitted/{plain(str(found.relative_to(submitted)))}; move it to {place}."
+
+
+def _files(place: pathlib.Path, releases: Collection[str]) -> list[pathlib.Path]:
+    if not _is_folder(place):
+        return []
+    inside = [folder for folder in sorted(place.glob("*")) if _is_folder(folder) and folder.name not in releases]
+    return [path for folder in (place, *inside) for path in sorted(folder.glob("*")) if not path.is_dir()]
+
+
+def _is_folder(path: pathlib.Path) -> bool:
+    return path.is_dir() and not path.is_symlink()

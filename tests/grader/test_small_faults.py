@@ -1,0 +1,192 @@
+"""Files, tables and names as real courses have them: one sentence each, and nothing lost."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import pathlib
+import shutil
+import sqlite3
+
+import pytest
+import sqlalchemy
+from click.testing import CliRunner
+from sqlalchemy.exc import OperationalError
+
+from shardlab.errors import ShardlabError
+from shardlab_grader import cli, terminal
+from shardlab_grader.border import artifact
+from shardlab_grader.classes import classroom, jobs, stages
+from shardlab_grader.lms.sheets import PRESETS, Sheet
+from shardlab_grader.plain import inert
+from shardlab_grader.records.changes import changes
+from shardlab_grader.records.forms import handed_in
+from shardlab_grader.records.store import Record
+from shardlab_grader.releases.release import release
+from shardlab_grader.reports import report
+from shardlab_grader.reports.report import Row
+from shardlab_judge import responses
+from shardlab_judge.verdict import Part, Verdict
+
+from .conftest import NAME
+from .test_nbgrader import silent
+
+FORMULAS = ("=1+2", "x\n=cmd()", "x;=cmd()", 'x; "=cmd()', "x\t@SUM(1)", "-1", "a\r\n+1", ";=1", "= 1;-2\n@3")
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+@pytest.mark.parametrize("between", [",", ";", "\t"])
+def test_no_cell_becomes_a_formula(text: str, between: str) -> None:
+    """Whichever sign a spreadsheet takes to split the file, and whether it knows quotes or not."""
+    written = io.StringIO()
+    csv.writer(written).writerow(["key", inert(text), "1"])
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+        for row in csv.reader(io.StringIO(written.getvalue(), newline=""), delimiter=between, quoting=quoting):
+            assert not any(cell.strip(" \"'")[:1] in set("=+-@") and cell.lstrip(' "')[:1] != "'" for cell in row), row
+
+
+@pytest.mark.parametrize("text", ["a = 1", "x-1; y", "f(a, -1)", "", "1 - 2 = -1"])
+def test_ordinary_text_stays(text: str) -> None:
+    """A sign in the middle of a line is no formula."""
+    assert inert(text) == text
+
+
+CANVAS = "Student,ID,SIS Login ID,Section,90_tiny (31),Essay\n    Points Possible,,,,3.5,10\nGus,1,gus,A,,\n{row}\n"
+
+
+@pytest.mark.parametrize(
+    "row", ["Hana,2,hana,A", "", ",,,,,", "Hana,2,hana,A,,,,"], ids=["short", "blank", "commas", "long"]
+)
+def test_rows_of_other_lengths_are_read(row: str, tmp_path: pathlib.Path) -> None:
+    """Programs leave out empty cells at the end, or add some; blank rows are nobody."""
+    (tmp_path / "t.csv").write_text(CANVAS.format(row=row))
+    sheet = Sheet(PRESETS["canvas"], tmp_path / "t.csv")
+    assert sheet.students() == {"1": "gus"} | ({"2": "hana"} if "Hana" in row else {})
+    filled = list(csv.reader(sheet.filled({"1": 2, "2": 3}, 3.5, "90_tiny", scale=False).splitlines()))
+    assert [line[4] for line in filled[2:]] == ["2", "3"][: 1 + ("Hana" in row)]
+
+
+def test_a_row_with_a_cell_too_many_is_named(tmp_path: pathlib.Path) -> None:
+    """A student would vanish from the table, or get another's column."""
+    (tmp_path / "t.csv").write_text(CANVAS.format(row="Li, Jo,2,jo,A,,7"))
+    with pytest.raises(ShardlabError, match="row 4 has 7 cells, and the first has 6"):
+        Sheet(PRESETS["canvas"], tmp_path / "t.csv")
+
+
+def test_a_placement_on_no_device_is_refused() -> None:
+    """It would stop the judge."""
+    with pytest.raises(responses.Refused, match="on no device"):
+        responses.placement({"shape": [2], "shards": [], "axes": None, "spec": None, "dtype": None})
+
+
+def test_a_long_number_in_an_output_is_not_read() -> None:
+    """Python reads none of 5,000 digits; the cells are there."""
+    number = "7" * 5000
+    text = f'{{"cells": [{{"cell_type": "code", "source": "a = 1", "outputs": [{number}]}}], "nbformat": {number}}}'
+    assert [cell["source"] for cell in json.loads(handed_in(text.encode()))["cells"]] == ["a = 1"]
+    assert [cell["source"] for cell in json.loads(handed_in(text[:-1].encode()))["cells"]] == ["a = 1"]
+
+
+def test_thousands_of_cells_that_raise_cost_no_answer() -> None:
+    """All lines of the longest notebook are read, its answers too."""
+    error = {"type": "E", "message": "m", "line": ""}
+    lines: list[dict[str, object]] = []
+    for number in range(5200):
+        lines += [{"cell": number}, {"error": {"cell": number, **error}}]
+    lines += [{"question": "1.1", "item": "a", "entry": {"value": 1}}, {"end": True}]
+    manifests = {"1.1": {"items": [{"name": "a", "kind": "value"}]}}
+    read = artifact.read("\n".join(map(json.dumps, lines)).encode(), manifests, 5200)
+    assert read.ended and read.answers == {"1.1": {"items": {"a": {"value": 1}}}}
+
+
+def test_names_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also those that rich would take for a colour."""
+    console = terminal.PlainConsole(highlight=False, width=80)
+    console.print("[red] 1 -> 2", soft_wrap=True)
+    assert capsys.readouterr().out == "[red] 1 -> 2\n"
+
+
+LOCKED = {
+    "locked": ("database is locked", "[gradebook-locked] another program holds the gradebook"),
+    "read-only": (
+        "attempt to write a readonly database",
+        "[gradebook-damaged] the gradebook cannot be used (attempt",
+    ),
+    "full": ("database or disk is full", "[disk-full] the disk is full"),
+}
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_a_gradebook_that_refuses_is_a_sentence(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """In whichever command it happens."""
+    said, told = LOCKED[name]
+    with pytest.raises(SystemExit) as ended, terminal.mended():
+        raise OperationalError("select", {}, sqlite3.OperationalError(said))
+    assert ended.value.code == 1 and sqlalchemy.__version__
+    errors = capsys.readouterr().err
+    assert errors.startswith(told) and "Traceback" not in errors
+
+
+WHYS = {
+    "the same notebook": ({"form": "a"}, {"form": "a"}, "the same notebook, judged anew"),
+    "another notebook": ({"form": "a"}, {"form": "b"}, "another answer"),
+    "the same program in another": (
+        {"form": "a", "programs": {"1.1": "x"}},
+        {"form": "b", "programs": {"1.1": "x"}},
+        "the same answer, judged anew",
+    ),
+    "kept before": ({}, {"form": "b"}, "another answer, or judged anew"),
+}
+
+
+@pytest.mark.parametrize("name", WHYS)
+def test_a_change_has_its_true_reason(name: str) -> None:
+    """Who has sent nothing new has no other answer, whatever the exercise is."""
+    before, now, why = WHYS[name]
+    records = [
+        Record({"1.1": Verdict("1.1", "failed", (Part("a", "C", points, 2.0),))}, "none", **more)  # type: ignore[arg-type]
+        for points, more in ((0.0, before), (2.0, now))
+    ]
+    (change,) = changes("key", "ann", *records)
+    assert change.why == why and Record.from_json(records[1].to_json()) == records[1]
+
+
+def test_penalties_tell_whom_they_changed() -> None:
+    """By name or key, with the score before and now."""
+    rows = [Row("ann", "graded", final=(3.0, 5.5)), Row("bob", "graded")]
+    assert report.finals(rows) == ["penalties changed 1 final score:", "  ann: 3 -> 5.5"]
+    assert report.finals(rows[1:]) == []
+
+
+def test_what_is_ungraded_is_tried_again_by_nbgraders_own_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kept record with a question ungraded is no reason not to grade."""
+    made = Record({"1.1": Verdict("1.1", "passed")}, "none")
+    for status, tried in (("ungraded", True), ("failed", False)):
+        kept = Record({"1.1": Verdict("1.1", status)}, "none")  # type: ignore[arg-type]
+
+        class Grading:
+            class store:
+                get = staticmethod(lambda name, kept=kept: kept)
+
+        monkeypatch.setattr(jobs, "graded", lambda *_: made)
+        monkeypatch.setattr(stages, "recorded", lambda grading, name, record: record)
+        assert jobs.grade_one(Grading(), "key", b"") is (made if tried else kept)  # type: ignore[arg-type]
+
+
+@pytest.mark.thorough
+@pytest.mark.sandbox
+def test_a_path_of_a_course_is_no_pattern(tiny: pathlib.Path, tiny_course: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Released, graded and reported in a folder with brackets; a student whose name is a colour of rich's is shown."""
+    course = shutil.copytree(tiny_course, tmp_path / "PAR101 [2026]" / "[a-z] course")
+    release(NAME, course, tiny)
+    text = (course / "release" / NAME / f"{NAME}.ipynb").read_text().replace("TODO", "done")
+    for student in ("[red]", "ann"):
+        place = course / "submitted" / student / NAME
+        place.mkdir(parents=True)
+        (place / f"{NAME}.ipynb").write_text(text)
+    rows = classroom.grade(course, NAME, "bubblewrap", 1, silent)
+    assert {row.student: row.total for row in rows} == {"[red]": 3.5, "ann": 3.5}
+    assert sorted(path.parts[-3] for path in course.glob("feedback/*/*/*.html")) == ["[red]", "ann"]
+    printed = CliRunner().invoke(cli.main, ["report", "90", "--names", "--course", str(course)])
+    assert printed.exit_code == 0 and "[red]" in printed.output

@@ -1,0 +1,113 @@
+"""A class of twenty-five to ten of whom something happened: each score is the one deserved, or ungraded with a reason."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import random
+
+import jupytext
+import nbformat
+import pytest
+
+from shardlab_grader import statuses
+
+from .cases import NAME, POINTS, RIGHT, Case, Notebook, answered, answers, cells, damaged, deserved, find, folder, save
+from .harness import Course
+from .test_hostile import unfair
+
+pytestmark = pytest.mark.sandbox
+
+
+def text(notebook: Notebook, format: str) -> str:
+    """The notebook as jupytext writes it."""
+    return str(jupytext.writes(nbformat.from_dict(notebook), fmt=format))
+
+
+def as_a_text(place: pathlib.Path) -> None:
+    """Handed in as Markdown, under its own name."""
+    path = place / f"{NAME}.ipynb"
+    (place / "my chapter.md").write_text(text(json.loads(path.read_text()), "md:myst"))
+    path.unlink()
+
+
+def packed(place: pathlib.Path) -> None:
+    (place / f"{NAME}.ipynb").rename(place / "work.zip")
+
+
+def beside(place: pathlib.Path) -> None:
+    (place / f"{NAME}.ipynb").rename(place.parent / "90.ipynb")
+    place.rmdir()
+
+
+def another_chapter(notebook: Notebook) -> str:
+    return json.dumps(notebook).replace('\\"90.', '\\"4.').replace('"q90-', '"q4-')
+
+
+def all_in_one_with_a_colon_missing(notebook: Notebook) -> None:
+    """A single cell holds the answers to 90.1 and 90.3, the one of 90.1 without its colon."""
+    find(notebook, "q90-1-answer")["source"] = RIGHT["q90-1-answer"].replace("):", ")") + "\n\n" + RIGHT["q90-3-answer"]
+    notebook["cells"].remove(find(notebook, "q90-3-answer"))
+
+
+def below_the_checks(notebook: Notebook, released: Notebook) -> None:
+    """The given cells are as they were; the answers stand in new cells below the checks."""
+    for name, answer in RIGHT.items():
+        given = next(
+            cell["source"] for cell in released["cells"] if cell["metadata"].get("nbgrader", {}).get("grade_id") == name
+        )
+        find(notebook, name)["source"] = given
+        at = notebook["cells"].index(find(notebook, name.partition("-answer")[0]))
+        new = {"cell_type": "code", "id": f"mine-{name}", "metadata": {}, "outputs": [], "execution_count": None}
+        notebook["cells"].insert(at + 1, new | {"source": answer})
+
+
+def hand_in_below(place: pathlib.Path, released: Notebook) -> None:
+    notebook = answered(released, "all")
+    below_the_checks(notebook, released)
+    save(place, notebook)
+
+
+ACCIDENTS = (
+    damaged("script", lambda n: text(n, "py:percent")),
+    folder("markdown", as_a_text),
+    damaged("other-chapter", another_chapter, "", status="ungraded", reason="another chapter's"),
+    folder("zipped", packed, "", status="ungraded", reason="handed in as an archive"),
+    folder("beside", beside, "", status="ungraded", reason="in the wrong place"),
+    answers("colon", {"90.3": 0.0}, reason="SyntaxError", q90_3_answer=RIGHT["q90-3-answer"].replace("B):", "B)")),
+    damaged("colon-in-one", all_in_one_with_a_colon_missing, "90.2 90.3 90.4"),
+    Case("below", hand_in_below, deserved("all")),
+    damaged("windows", lambda n: json.dumps(n, ensure_ascii=False).replace("# A small", "# “Ein” großes").encode("cp1252", "replace")),
+    cells("crash", "import os; os.kill(os.getpid(), 9)", "90.1 90.3 90.4", at="q90-2-answer"),
+)  # fmt: skip
+
+
+def honest() -> list[Case]:
+    """Fifteen of whom each has drawn exercises right, and the others wrong."""
+    drawn = random.Random(25)
+
+    def case(number: int) -> Case:
+        right = " ".join(question for question in POINTS if drawn.random() < 0.7)
+
+        def hand_in(place: pathlib.Path, released: Notebook) -> None:
+            save(place, answered(released, right))
+
+        return Case(f"honest-{number:02}", hand_in, deserved(right))
+
+    return [case(number) for number in range(15)]
+
+
+@pytest.mark.thorough
+def test_a_class_to_which_things_happen(course: Course) -> None:
+    """Nobody has a score but the one deserved, and each row that is ungraded says what it is."""
+    everybody = [*honest(), *ACCIDENTS]
+    assert len(everybody) == 25
+    for case in everybody:
+        case.hand_in(course.place(case.name), course.released)
+    ended = course.run("grade", NAME, "--workers", "2", "--names")
+    rows, scores = course.rows(), course.scores()
+    wrong = [line for case in everybody for line in unfair(case, rows.get(case.name), scores.get(case.name))]
+    assert not wrong, "\n".join([*wrong, ended.said])
+    assert ended.status == statuses.LOOK and "Traceback" not in ended.said
+    assert "expected &#39;:&#39;" in course.pages()["colon"] and "def product(mesh, A, B)" in course.pages()["colon"]
+    assert not list((course.folder / "tmp").iterdir())
