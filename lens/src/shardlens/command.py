@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -84,17 +85,22 @@ def inspect_command(options: argparse.Namespace) -> int:
         what, mend = f"there is no directory {options.hlo.parent}.", "name a file in a directory that there is."
         raise LensError("no-directory", what, where=f"--hlo {options.hlo}", mend=mend)
     program = shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes)
+    modelled = program.cost(_slice(options.cost, options.target)) if options.cost else None
     if options.json:
-        print(json.dumps(figures(program, options.target), indent=1))
+        print(json.dumps(figures(program, options.target) | ({"cost": modelled.json()} if modelled else {}), indent=1))
     else:
         _print(program)
-    if options.cost:
-        _print("")
-        _print(program.cost(options.cost))
+        if modelled:
+            _print("")
+            _print(modelled)
     if options.hlo:
         options.hlo.write_text(program.hlo, encoding="utf-8")
-    if options.fail_above is None or program.price <= options.fail_above:
-        return 0
+    try:
+        if options.fail_above is None or program.price <= options.fail_above:
+            return 0
+    except LensError as unknown:
+        print(f"{options.function}: no limit can be checked: {unknown.what}", file=sys.stderr)
+        return TOO_MUCH
     print(f"{options.function}: a device moves {program.price:,} bytes, more than {options.fail_above:,}.", file=sys.stderr)
     return TOO_MUCH
 
@@ -109,8 +115,14 @@ def why_command(options: argparse.Namespace) -> int:
 def cost_command(options: argparse.Namespace) -> int:
     """Prints what a model of a chip says of a function's time."""
     asked = given(options)
-    _print(shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes).cost(options.chip))
+    program = shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes)
+    _print(program.cost(_slice(options.chip, options.target)))
     return 0
+
+
+def _slice(chip: str, target: str | None) -> str:
+    """The slice that was compiled for, if it is of that chip: its torus is known."""
+    return target if target and target.partition(":")[0] == chip else chip
 
 
 def compare_command(options: argparse.Namespace) -> int:
@@ -167,6 +179,8 @@ def chip_command(options: argparse.Namespace) -> int:
 
 def lock_command(options: argparse.Namespace) -> int:
     """Compares a program with its lock file, or writes the file; `TOO_MUCH` if it communicates more."""
+    if options.why:
+        os.environ["SHARDLENS_WHY"] = "1"
     asked = given(options)
     try:
         less = shardlens.locked(
@@ -246,4 +260,5 @@ def _parser() -> argparse.ArgumentParser:
     lock = target(command("lock", lock_command, "compare a function with its lock file: status 3 if it communicates more"))
     lock.add_argument("file", type=Path, help="the lock file")
     lock.add_argument("--update", action="store_true", help="write the file")
+    lock.add_argument("--why", action="store_true", help="also why, and what would be cheaper: changes are compiled")
     return parser

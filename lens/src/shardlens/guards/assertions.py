@@ -36,22 +36,27 @@ def assert_communicates(
         at_most: bytes that one device may move, as `Program.price` counts them.
         kinds: the kinds of collectives that it may have, as HLO names them; `()` for none.
     Raises:
-        AssertionError: it moves more, or has another kind; the message holds what `why` says of it.
+        AssertionError: it moves more, or nobody can say how much, or it has another kind; the message names the lines, and
+            holds what `why` says of them if the variable SHARDLENS_WHY of the environment is set.
     Example:
         >>> import jax
         >>> assert_communicates(lambda x: x + 1, jax.ShapeDtypeStruct((4,), "float32"), at_most=0).price
         0
     """
     __tracebackhide__ = True
-    from shardlens.guards.lock import explained
+    from shardlens.errors import LensError
+    from shardlens.guards.failure import Asked, failure
     from shardlens.programs.inspection import inspect
 
     program: Program = inspect(f, *args, target=target, axes=axes, **kwargs)
     others = sorted(program.kinds - {*kinds}) if kinds is not None else []
     faults = [f"it has {', '.join(others)}; allowed: {', '.join(sorted(kinds or ())) or 'none'}"] if others else []
-    if at_most is not None and program.price > at_most:
-        faults.append(f"one device moves {program.price:,} bytes, {program.price - at_most:,} more than {at_most:,}")
+    try:
+        if at_most is not None and program.price > at_most:
+            faults.append(f"one device moves {program.price:,} bytes, {program.price - at_most:,} more than {at_most:,}")
+    except LensError as unknown:
+        faults.append(f"nobody can say that a device moves at most {at_most:,} bytes: {unknown.what}")
     if faults:
         chosen = [c for c in program.collectives if c.kind in others]
-        raise AssertionError(explained(faults, chosen, f, args, target, axes, kwargs))
+        raise AssertionError(failure(faults, program, chosen, Asked(f, args, target, axes, kwargs)))
     return program

@@ -5,40 +5,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from shardlens.errors import LensError
 from shardlens.guards import lock
+from shardlens.guards.amounts import Facts, Moved, moved
 from shardlens.programs.program import Program
 from shardlens.tables import Table
-
-Facts = Mapping[str, Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class Moved:
-    """Collectives of one kind over the same mesh axes, on one device.
-
-    `bytes` are those of the outputs, times their executions; `bytes_a_round` are those in loops whose number of rounds
-    depends on data.
-
-    Example:
-        >>> print(Moved(2, ("f32",), 8192)), print(Moved())
-        2 f32, 8,192
-        -
-        (None, None)
-    """
-
-    count: int = 0
-    dtypes: tuple[str, ...] = ()
-    bytes: int = 0
-    bytes_a_round: int = 0
-
-    def __str__(self) -> str:
-        a_round = f" + {self.bytes_a_round:,} a round" if self.bytes_a_round else ""
-        return f"{self.count} {'+'.join(self.dtypes)}, {self.bytes:,}{a_round}" if self.count else "-"
 
 
 class Row(NamedTuple):
@@ -82,18 +57,18 @@ class Difference:
         """How much more the second moves than the first, or why that is not known."""
         (first, second), a, b = self.names, self.a["price"], self.b["price"]
         if None in (a, b):
-            return f"{second} may move more than {first}: data decides how often a loop with a collective runs."
+            return f"{second} may move more than {first}: not all that they move can be counted."
         return f"{second}: a device moves {b:,} bytes, {b - a:,} more than in {first}."
 
     def _quantities(self) -> Iterator[Row]:
-        had, has = _moved(self.a), _moved(self.b)
+        had, has = moved(self.a), moved(self.b)
         for key in dict.fromkeys((*had, *has)):
             yield Row(key, had.get(key, Moved()), has.get(key, Moved()))
         for key, what in (("flops", "FLOPs"), ("largest", "largest array, bytes")):
             if key in self.a and key in self.b:  # a lock file has neither
                 yield Row(what, self.a[key], self.b[key])
         for field in self.a["memory"]:
-            yield Row(f"{field}, bytes", self.a["memory"][field], self.b["memory"][field])
+            yield Row(f"{field}, bytes", self.a["memory"][field], self.b["memory"].get(field, 0))
 
     def json(self) -> dict[str, Any]:
         """The same as plain JSON."""
@@ -114,7 +89,7 @@ class Difference:
     def _lines(self) -> Iterator[str]:
         if not self.rows:
             yield f"no difference: a device moves {_cell(self.a['price'])} bytes in both"
-        if _moved(self.a) != _moved(self.b):
+        if moved(self.a) != moved(self.b):
             yield "collectives: how many, element types, and bytes of their outputs times executions"
         elif self.a["collectives"] != self.b["collectives"]:
             yield "collectives have other shapes; their sums are the same"
@@ -151,21 +126,6 @@ def read_figures(path: Path) -> dict[str, Any]:
     raise LensError("not-facts", what, where=str(path), mend=mend)
 
 
-def _moved(facts: Facts) -> dict[str, Moved]:
-    """By kind and mesh axes, as a table names them."""
-    found: dict[str, Moved] = {}
-    for one in facts["collectives"]:
-        key = f"{one['kind']} over {', '.join(one['axes']) or '-'}"
-        so_far, moved = found.get(key, Moved()), one["bytes"] * one["count"]
-        found[key] = Moved(
-            so_far.count + one["count"],
-            tuple(dict.fromkeys((*so_far.dtypes, one["dtype"]))),
-            so_far.bytes + moved * (one["times"] or 0),
-            so_far.bytes_a_round + moved * (one["times"] is None),
-        )
-    return found
-
-
 def _cell(value: Any) -> str:
     return "?" if value is None else str(value) if isinstance(value, Moved) else f"{value:,.0f}"
 
@@ -173,7 +133,7 @@ def _cell(value: Any) -> str:
 def _change(a: Any, b: Any) -> str:
     """The second less the first, in the unit of the row; nothing where data decides."""
     if isinstance(a, Moved):
-        a, b = (None if each.bytes_a_round else each.bytes for each in (a, b))
+        a, b = (None if each.bytes_a_round or each.uncounted else each.bytes for each in (a, b))
     return "" if None in (a, b) else f"{b - a:+,.0f}" if a != b else "0"
 
 

@@ -1,0 +1,56 @@
+"""What a failed guard says: what is more than it may be, the lines that ask for it, and, where it is asked, why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from shardlens.programs.program import Program
+from shardlens.reading.collectives import Collective
+from shardlens.reading.hlo import parse_hlo
+from shardlens.reasons.answer import heading, why
+
+WHY = "SHARDLENS_WHY"
+"""The variable of the environment that asks a failed guard for `why`, which compiles changes and takes that much longer."""
+MOST = 12
+"""Collectives that a failure lists."""
+
+
+class Asked(NamedTuple):
+    """What a guard was called with."""
+
+    f: Callable[..., Any]
+    args: Sequence[Any]
+    target: str | None
+    axes: Mapping[str, int] | None
+    kwargs: Mapping[str, Any]
+
+
+def failure(faults: Sequence[str], program: Program, chosen: Collection[Collective], asked: Asked) -> str:
+    """The message, about the collectives that are at fault; about all where none is named."""
+    name = getattr(asked.f, "__name__", "the program")
+    said = [f"{name} communicates more than it may:", *(f"  {fault}" for fault in faults), ""]
+    if not os.environ.get(WHY):
+        return "\n".join([*said, *_listed(program, list(chosen or program.collectives))])
+    try:
+        found = why(asked.f, *asked.args, target=asked.target, axes=asked.axes, **asked.kwargs)
+        return "\n".join([*said, str(found.about(chosen) if chosen else found)])
+    except Exception as error:  # the failure itself must not be lost
+        return "\n".join([*said, f"why could not explain it: {type(error).__name__}: {error}"])
+
+
+def _listed(program: Program, chosen: list[Collective]) -> Iterator[str]:
+    """Each with its line of Python, and how to learn more."""
+    if not chosen:
+        return
+    module = parse_hlo(program.hlo)
+    instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
+    for c in chosen[:MOST]:
+        yield " ".join(heading(c))
+        line = module.line(instructions[c.name]) if c.name in instructions else None
+        if line is not None and line.file:
+            yield f"  {line}   {line.text}".rstrip()
+    if len(chosen) > MOST:
+        yield f"and {len(chosen) - MOST} more"
+    yield "why they are there, and what would be cheaper: pytest --shardlens-why, or shardlens lock --why"
