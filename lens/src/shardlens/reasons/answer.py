@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from shardlens.compilers.callables import Handed
@@ -52,6 +52,8 @@ class Answer:
             these are not known.
         cheaper: the change that moves least, then, where that takes more memory, the best that does not.
         tried: how many changes were compiled for it.
+        others: more lines, where nobody can tell which one it is.
+        turned: whether JAX put it there as it transposed that line, to make a gradient.
     """
 
     collective: Collective
@@ -60,6 +62,8 @@ class Answer:
     edges: tuple[Edge, ...]
     cheaper: tuple[Tried, ...] = ()
     tried: int = 0
+    others: tuple[Line, ...] = ()
+    turned: bool = False
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -91,7 +95,7 @@ class Why:
 
     def _tables(self) -> Iterator[Table]:
         for answer in self.answers:
-            yield Table(_heading(answer.collective), ("left", "left"), tuple(_rows(answer, self.program)))
+            yield Table(heading(answer.collective), ("left", "left"), tuple(_rows(answer, self.program)))
         lines = [f"compiled by {self.compiler}; {self.tried} changes compiled too"]
         if not self.answers:
             lines = [f"no collectives, compiled by {self.compiler}"]
@@ -187,7 +191,11 @@ class _Trials:
         return self.made.get(change)
 
     def _saves(self, program: Program) -> bool:
-        return _cost(program)[0] < _cost(self.base)[0] and program.least_flops <= MORE_WORK * max(self.base.least_flops, 1.0)
+        target, same = self.options["target"], program.least_flops <= MORE_WORK * max(self.base.least_flops, 1.0)
+        if not same or _cost(program)[0] >= _cost(self.base)[0]:
+            return False
+        # Fewer bytes may take longer ways.
+        return not target or program.cost(target).upper <= self.base.cost(target).upper
 
 
 def _cost(program: Program) -> tuple[int, int]:
@@ -195,7 +203,9 @@ def _cost(program: Program) -> tuple[int, int]:
 
 
 def _moved(c: Collective) -> int:
-    """The price of one collective; of one round where data decides their number."""
+    """The price of one collective; of one round where data decides their number; 0 where its bytes cannot be counted."""
+    if c.uncounted:
+        return 0
     return price([c if c.executions is not None else dataclasses.replace(c, executions=1)])
 
 
@@ -221,19 +231,31 @@ def _answered(program: Program, found: Provenance | None, sizes: Mapping[str, in
     for c in program.collectives:
         line = module.line(instructions[c.name]) if c.name in instructions else Line()
         names = _names(c.op_name.removeprefix(_EXPORTED))
-        written = next((found.written[name] for name in names if name in found.written), None) if found else None
+        if written := _written(names, line, found):
+            turned = any("transpose(" in name for name in names)
+            answers.append(Answer(c, written[0], True, (), others=written[1:], turned=turned))
+            continue
         # Of a combined collective XLA names the operations, equal names once, and one line.
         many = len(c.arrays) if len(names) == 1 and c.kind != "all-to-all" else 1
         near = line if len(names) * many == 1 else Line()
         own: tuple[Edge, ...] = ()
-        for name in names * many if not written else ():
-            best = _best(c, name, near, found, taken | {*own}, sizes) if found else None
-            own = (*own, best) if best and best not in own else own
+        others: tuple[Line, ...] = ()
+        for name in names * many if found else ():
+            best = _best(c, name, near, found, taken | {*own}, sizes)
+            own = (*own, *(edge for edge in best[:1] if edge not in own))
+            others = (*others, *(edge.line for edge in best[1:]))
         taken |= {*own}
         # Newer XLA writes where the array that moves was made; the line that it serves is that of what asks for it.
         asks = own[0].line if len(own) == 1 and own[0].line.file else line
-        answers.append(Answer(c, written or asks, written is not None, own))
+        unsure = tuple(dict.fromkeys(each for each in others if each.file and each != asks)) if len(own) == 1 else ()
+        answers.append(Answer(c, asks, False, own, others=unsure))
     return answers
+
+
+def _written(names: Sequence[str], line: Line, found: Provenance | None) -> tuple[Line, ...]:
+    """The user's lines of a collective that the program holds already: one, or several that nobody can tell apart."""
+    lines = dict.fromkeys(each for name in names for each in (found.written.get(name, ()) if found else ()))
+    return (line,) if line in lines and len(names) == 1 else tuple(lines)
 
 
 def _names(name: str) -> list[str]:
@@ -255,15 +277,18 @@ def _names(name: str) -> list[str]:
 
 def _best(
     c: Collective, name: str, line: Line, found: Provenance, taken: set[Edge], sizes: Mapping[str, int]
-) -> Edge | None:
-    """The edge of a collective: one that no other has, before one that Shardy leaves to the partitioner."""
-    fits = [{edge: _fit(edge, c, name, line, sizes) for edge in edges} for edges in (found.edges, found.met(name))]
-    for left in ([{e: n for e, n in each.items() if e not in taken} for each in fits], fits):
-        for each in left:
-            best = max(each, key=lambda edge: each[edge], default=None)
-            if best is not None and each[best]:
-                return best
-    return None
+) -> tuple[Edge, ...]:
+    """The edge of a collective: one that no other has, before one that Shardy leaves to the partitioner.
+
+    Others follow that fit as well.
+    """
+    groups = [[(_fit(alike[0], c, name, line, sizes), alike) for alike in each] for each in found.groups(name)]
+    left = [[(fit, [e for e in alike if e not in taken]) for fit, alike in each] for each in groups]
+    for each in (*left, *groups):
+        most = max((fit for fit, alike in each if alike), default=0)
+        if most:
+            return tuple(edge for fit, alike in each if fit == most for edge in alike)
+    return ()
 
 
 def _fit(edge: Edge, c: Collective, name: str, line: Line, sizes: Mapping[str, int]) -> int:
@@ -273,32 +298,52 @@ def _fit(edge: Edge, c: Collective, name: str, line: Line, sizes: Mapping[str, i
         return 0
     # A gather makes an operand whole along the axes; what moves otherwise is as large on a device as what it becomes.
     without = frozenset(c.axes) or edge.axes
-    whole = [_elements(s, sizes, without) for s in edge.has if without & {axis for dim in s.dims for axis in dim}]
+    alike = [side for side in edge.has if _class(side.dtype) == _class(c.dtype)]
+    if not alike and _class(edge.needs.dtype) != _class(c.dtype):
+        return 0
+    whole = [_on_device(s, sizes, without) for s in alike if without & {axis for dim in s.dims for axis in dim}]
     scale = c.group_size if c.kind == "reduce-scatter" else 1
-    made = {math.prod(shape) * scale for _, shape in (*c.arrays, (c.dtype, c.shape))}
-    fits = bool(made & ({*whole} if c.kind == "all-gather" else {_elements(edge.needs, sizes, frozenset())}))
+    shapes = [*(shape for _, shape in c.arrays), c.shape]
+    made = {math.prod(shape) * scale for shape in shapes}
+    wanted = whole if c.kind == "all-gather" else [_on_device(edge.needs, sizes, frozenset())]
+    fits = bool(made & {*map(math.prod, wanted)})
     if not fits and (edge.kind == "met" or c.kind not in _PIECES):
         return 0
-    return 1 + 3 * ((c.kind in _SUMS) == (edge.kind == "summed")) + 4 * fits + 2 * (name == edge.by)
+    exact = any(tuple(shape) in wanted for shape in shapes)
+    return 1 + 3 * ((c.kind in _SUMS) == (edge.kind == "summed")) + 4 * fits + 2 * (name == edge.by) + exact
 
 
-def _elements(side: Side, sizes: Mapping[str, int], without: frozenset[str]) -> int:
-    """Elements on a device of an array that is not cut along some axes."""
-    parts = math.prod(sizes.get(axis, 1) for dim in side.dims for axis in dim if axis not in without)
-    return math.prod(side.shape) // parts
+def _class(dtype: str) -> str:
+    """What kind of number an element is, as HLO or as MLIR writes it; compilers change widths, never that."""
+    return "complex" if dtype.startswith("c") else "float" if dtype.startswith(("f", "bf")) else "whole"
 
 
-def _heading(c: Collective) -> tuple[str, str]:
+def _on_device(side: Side, sizes: Mapping[str, int], without: frozenset[str]) -> tuple[int, ...]:
+    """The shape on a device of an array that is not cut along some axes."""
+    parts = (math.prod(sizes.get(axis, 1) for axis in dim if axis not in without) for dim in side.dims)
+    return tuple(size // part for size, part in zip(side.shape, parts))
+
+
+def heading(c: Collective) -> tuple[str, str]:
+    """One collective in words: its kind, and what it moves how often."""
     times = "once" if c.executions == 1 else f"{c.executions or '?'} times"
     shape = f"{c.dtype}[{','.join(map(str, c.shape))}]"
-    return f"{c.kind}", f"over {', '.join(c.axes) or 'groups'}: {shape}, {c.payload_bytes:,} bytes {times}"
+    if c.uncounted:
+        return c.kind, f"{c.name}: {shape}, {times}"
+    return c.kind, f"over {', '.join(c.axes) or 'groups'}: {shape}, {c.payload_bytes:,} bytes {times}"
 
 
 def _rows(answer: Answer, base: Program) -> Iterator[tuple[str, str]]:
     line = answer.line
-    yield "line", f"{line}   {line.text}".rstrip() if line.file else "not known"
+    lines = ", ".join(map(str, (line, *answer.others)))
+    if answer.others:
+        yield "line", f"one of {lines}"
+    else:
+        yield "line", f"{line}   {line.text}".rstrip() if line.file else "not known"
     if answer.written:
-        yield "why", f"you wrote it: {line}"
+        yield "why", _transposed(answer, lines) if answer.turned else f"you wrote it: {lines}"
+    elif answer.collective.uncounted:
+        yield "why", f"its bytes cannot be counted: it is {answer.collective.uncounted}"
     elif not answer.edges:
         yield "why", f"{UNKNOWN}: no two shardings meet in {answer.collective.op_name or 'an operation that XLA made'}"
     for edge in answer.edges:
@@ -309,6 +354,20 @@ def _rows(answer: Answer, base: Program) -> Iterator[tuple[str, str]]:
         yield "cheaper", _said(tried, base)
     if answer.tried and not answer.cheaper:
         yield "cheaper", f"none of {answer.tried} changes that were compiled moves fewer bytes with as many FLOPs"
+
+
+def _transposed(answer: Answer, lines: str) -> str:
+    """Of a collective that nobody wrote: JAX put it into a shard_map as it made a gradient."""
+    c = answer.collective
+    if c.kind not in _SUMS or c.kind == "reduce-scatter":
+        return f"JAX put it there for a gradient: it transposes {lines}"
+    over = ", ".join(map(repr, c.axes)) or "its axes"
+    again = f" It runs {c.executions or 'many'} times; before the loop, pcast has it run once." if c.executions != 1 else ""
+    return (
+        f"JAX put it there for a gradient: in {lines} an array that is the same along {over} meets one that is not, and the"
+        f" gradient of the first is a sum over {over}. jax.lax.pcast(array, ({over},), to='varying') says where it is added"
+        f" up.{again}"
+    )
 
 
 def _said(tried: Tried, base: Program) -> str:
