@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from shardlens.compilers.callables import Handed
+from shardlens.compilers.mistakes import donated_twice, lost_updates
 from shardlens.compilers.unreduced import placed_of
 from shardlens.compilers.warnings import heard, unused_donations
 from shardlens.errors import LensError
@@ -60,7 +61,8 @@ def inspect(
     try:
         with heard() as said:
             program = _inspected(f, args, kwargs, target, axes)
-        return dataclasses.replace(program, warnings=(*said, *program.warnings))
+        more = (*donated_twice(f, args, kwargs), *lost_updates(f, args, kwargs))
+        return dataclasses.replace(program, warnings=(*said, *program.warnings, *more))
     except LensError:
         raise
     except Exception as error:
@@ -135,7 +137,7 @@ def read_program(compiled: Any, mesh_axes: Axes | None = None, output_shapes: Se
     devices = getattr(compiled, "devices", ()) or max(sets, key=len, default=jax.devices()[:1])
     return Program(
         collectives=read_collectives(text, axes),
-        memory=_memory(compiled.memory_analysis()),
+        memory=_memory(compiled.memory_analysis(), devices[0].platform),
         flops=_flops(compiled, text),
         hlo=text,
         output_placements=tuple(
@@ -213,7 +215,12 @@ def _flops(compiled: Any, text: str) -> float | None:
     return None if more is None else max(float(once) + more, 0.0)
 
 
-def _memory(stats: Any) -> Memory:
+def _memory(stats: Any, platform: str) -> Memory:
     # Read by name with a default: `peak_memory_in_bytes` is younger than the other fields, and `stats` may be None.
     fields = ("argument_size", "output_size", "temp_size", "alias_size", "peak_memory")
-    return Memory(*(int(getattr(stats, f"{field}_in_bytes", 0)) for field in fields))
+    host = ("host_argument_size", "host_output_size", "host_temp_size")
+    *found, on_host = (
+        sum(int(getattr(stats, f"{field}_in_bytes", 0)) for field in each) for each in (*((one,) for one in fields), host)
+    )
+    made = Memory(*found, on_host - int(getattr(stats, "host_alias_size_in_bytes", 0)))
+    return made.in_main_memory() if platform == "tpu" else made

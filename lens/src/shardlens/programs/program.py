@@ -16,6 +16,7 @@ from shardlens.reading.calls import calls, largest_array
 from shardlens.reading.collectives import Collective, price, total_bytes
 from shardlens.reading.depth import depth
 from shardlens.reading.hlo import parse_hlo
+from shardlens.reading.outside import HostCall, host_calls, kernels
 from shardlens.reading.overlap import Overlap, overlaps
 from shardlens.tables import Table, shares
 
@@ -33,6 +34,7 @@ class Memory:
         temp: bytes of everything between.
         alias: bytes of outputs that take the place of donated arguments.
         peak: the largest sum alive at one time.
+        host: bytes of the program's arrays that stay in the host's memory; no part of the others.
     Example:
         >>> x = jax.ShapeDtypeStruct((4,), "float32")
         >>> lens.inspect(lambda x: x + 1, x).memory.argument
@@ -44,6 +46,19 @@ class Memory:
     temp: int
     alias: int
     peak: int
+    host: int = 0
+
+    def in_main_memory(self) -> Memory:
+        """The same, where the compiler's peak counts memories beside the main one, as a TPU's does.
+
+        XLA for TPU adds up what is alive in every memory of the chip, its vector memory too. The main memory never holds
+        more than arguments, outputs and temporaries together.
+
+        Example:
+            >>> Memory(argument=8, output=8, temp=0, alias=0, peak=24).in_main_memory().peak
+            16
+        """
+        return dataclasses.replace(self, peak=min(self.peak, self.argument + self.output + self.temp - self.alias))
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -121,6 +136,11 @@ class Program:
         names = {name for computation in found for name in module.computations[computation]}
         return tuple(c for c in self.collectives if c.name in names)
 
+    @functools.cached_property
+    def host_calls(self) -> tuple[HostCall, ...]:
+        """What a device sends to its host and takes from it; no part of the price."""
+        return host_calls(self.hlo)
+
     @property
     def kinds(self) -> frozenset[str]:
         """Kinds of collectives that run."""
@@ -151,17 +171,30 @@ class Program:
             yield f"{count} of them in branches of a conditional: all are counted as often as it is reached; one branch runs"
         if any(c.executions is None for c in self.collectives):
             yield "?: in a loop whose number of rounds depends on data"
-        if "unknown" in self.kinds:
-            yield "unknown: it has groups or a channel, and this version of shardlens does not read it; see .hlo"
+        for c in (c for c in self.collectives if c.uncounted):
+            yield f"unknown: what {c.name} moves cannot be counted, it is {c.uncounted}"
+        if "ragged-all-to-all" in self.kinds:
+            yield "<=: data decides how much of its buffers a ragged all-to-all fills"
         if self.collectives:
             yield from summary(self.collectives, where)
         else:
             yield f"no collectives: {where}" + (", and nothing moves between them" if self.devices > 1 else "")
+        for call in self.host_calls:
+            yield f"host: {_said(call)}"
         yield from self.warnings
 
     def _on_a_device(self) -> Table:
         m = self.memory
         sizes = {"arguments": m.argument, "outputs": m.output, "temporary": m.temp, "peak": m.peak}
+        sizes |= {"on the host": m.host} if m.host else {}
         rows = tuple((name, f"{size:,}") for name, size in sizes.items())
-        below = (f"FLOPs a device: {flops_text(self.flops)}",)
+        inside = f", and what {count} Pallas kernels do" if (count := kernels(self.hlo)) else ""
+        below = (f"FLOPs a device: {flops_text(self.flops)}{inside}",)
         return Table(("memory of a device", "bytes"), ("left", "right"), rows, below, bars=shares([*sizes.values()]))
+
+
+def _said(call: HostCall) -> str:
+    """A call of the host in one line."""
+    times = "once" if call.executions == 1 else f"{call.executions if call.executions is not None else '?'} times"
+    what = " ".join(filter(None, (call.op_name.rpartition("/")[2] or call.name, call.source)))
+    return f"{call.out:,} bytes out, {call.into:,} in, {times}: {what}; no part of the price"
