@@ -7,10 +7,9 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from shardlens.compilers.topology import parse_target
 from shardlens.costs import alphabeta
 from shardlens.costs.chips import Chip, chip
-from shardlens.costs.torus import Places, box, places, routed
+from shardlens.costs.torus import Places, box, extents, places, routed
 from shardlens.placement import Placement
 from shardlens.reading.collectives import Collective
 from shardlens.reading.outside import kernels
@@ -248,7 +247,7 @@ def _time(c: Collective, on: Chip, mesh: Mesh, laid: _Laid | None) -> Collective
 def _permute(c: Collective, on: Chip, mesh: tuple[tuple[int, bool], ...], laid: _Laid | None) -> tuple[int, int]:
     """Messages over the busiest link and hops of the longest way; one of each on a switch or where the mesh is not known."""
     if laid and laid.at and max(map(max, c.groups), default=0) < len(laid.at):
-        rings = [(size, on.is_ring(size)) for size in parse_target(laid.target).shape]
+        rings = [(size, on.is_ring(size)) for size in extents(laid.target)]
         return alphabeta.link_load(routed(c.groups, laid.at, laid.target), rings)
     if not on.torus_axes or max((max(pair) for pair in c.groups), default=0) >= math.prod(size for size, _ in mesh):
         return 1, 1

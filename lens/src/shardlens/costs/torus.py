@@ -8,11 +8,21 @@ import math
 import types
 from collections.abc import Sequence
 
-from shardlens.compilers.topology import parse_target
-from shardlens.costs.chips import TARGETS, Chip
+from shardlens.costs.chips import Chip, chip
 
 Places = tuple[tuple[int, ...], ...]
 """Coordinates of each chip, in mesh order."""
+
+
+def extents(target: str) -> tuple[int, ...]:
+    """Chips along each axis of the slice that a target names; none where it names no slice.
+
+    Example:
+        >>> extents("v5p:2x2x4"), extents("v5e")
+        ((2, 2, 4), ())
+    """
+    shape = target.partition(":")[2].split("x")
+    return tuple(map(int, shape)) if all(size.isdigit() for size in shape) else ()
 
 
 @functools.lru_cache(maxsize=16)
@@ -21,26 +31,23 @@ def places(target: str, sizes: tuple[int, ...]) -> Places:
 
     Neither libtpu nor a TPU is needed: JAX lays meshes out by coordinates alone.
 
-    Raises:
-        LensError: there is no such target.
     Example:
         >>> places("v5e:2x2", (4,))
         ((0, 0), (1, 0), (1, 1), (0, 1))
     """
     from jax.experimental import mesh_utils
 
-    slice_ = parse_target(target)
-    if math.prod(sizes) != slice_.size:
+    whole, kind = extents(target), chip(target).aliases[0]
+    if not whole or math.prod(sizes) != math.prod(whole):
         return ()
-    kind = TARGETS[slice_.chip].aliases[0]
     # The last coordinate counts slowest among devices, and there are three on every chip.
-    across = (range(size) for size in reversed((*slice_.shape, 1)[:3]))
+    across = (range(size) for size in reversed((*whole, 1)[:3]))
     chips = [
         types.SimpleNamespace(platform="tpu", device_kind=kind, coords=at[::-1], core_on_chip=0, id=k)
         for k, at in enumerate(itertools.product(*across))
     ]
     laid = mesh_utils.create_device_mesh(sizes, chips, allow_split_physical_axes=True)
-    return tuple(chip.coords[: len(slice_.shape)] for chip in laid.flat)
+    return tuple(each.coords[: len(whole)] for each in laid.flat)
 
 
 def box(group: Sequence[int], at: Places, target: str, on: Chip) -> tuple[tuple[int, bool], ...]:
@@ -51,18 +58,18 @@ def box(group: Sequence[int], at: Places, target: str, on: Chip) -> tuple[tuple[
         >>> box(range(8), places("v5e:2x4", (8,)), "v5e:2x4", chip("v5e"))
         ((2, False), (4, False))
     """
-    whole = parse_target(target).shape
+    whole = extents(target)
     if not at or max(group) >= len(at):
         return ()
-    extents = [len({at[device][k] for device in group}) for k in range(len(whole))]
-    if math.prod(extents) != len(group):
+    across = [len({at[device][k] for device in group}) for k in range(len(whole))]
+    if math.prod(across) != len(group):
         return ()
-    return tuple((n, n == size and on.is_ring(n)) for n, size in zip(extents, whole) if n > 1)
+    return tuple((n, n == size and on.is_ring(n)) for n, size in zip(across, whole) if n > 1)
 
 
 def routed(pairs: Sequence[tuple[int, ...]], at: Places, target: str) -> list[tuple[int, ...]]:
     """Source and target of each message as positions on the torus, its first axis slowest."""
-    whole = parse_target(target).shape
+    whole = extents(target)
 
     def position(device: int) -> int:
         return functools.reduce(lambda so_far, step: so_far * step[1] + step[0], zip(at[device], whole), 0)

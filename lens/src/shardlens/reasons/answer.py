@@ -337,7 +337,8 @@ def _rows(answer: Answer, base: Program) -> Iterator[tuple[str, str]]:
     line = answer.line
     lines = ", ".join(map(str, (line, *answer.others)))
     if answer.others:
-        yield "line", f"one of {lines}"
+        # What XLA has combined serves all of them.
+        yield "line", lines if len(answer.collective.arrays) > 1 else f"one of {lines}"
     else:
         yield "line", f"{line}   {line.text}".rstrip() if line.file else "not known"
     if answer.written:
