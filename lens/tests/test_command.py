@@ -187,7 +187,7 @@ def test_diff_with_files(versions: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["diff", "step.json", "model.json"]) == 0 and "no difference" in capsys.readouterr().out
     assert main(["diff", "step.json", NEW, "--json"]) == 3
     told = json.loads(capsys.readouterr().out)
-    moved = {"count": 1, "dtypes": ["f32"], "bytes": 8192, "bytes_a_round": 0}
+    moved = {"count": 1, "dtypes": ["f32"], "bytes": 8192, "bytes_a_round": 0, "uncounted": 0}
     assert told["names"] == {"a": "step.json", "b": NEW} and told["moves_more"]
     assert told["differs"][0] == {"what": "all-reduce over y", "a": moved, "b": {**moved, "bytes": 16384}}
     assert told["differs"][-1] == {"what": "price, bytes", "a": 16384, "b": 32776}

@@ -59,9 +59,11 @@ def test_at_most_and_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
         assert_communicates(f, *args, at_most=32_767, kinds=("all-reduce",))
     said = str(error.value)
     assert "one device moves 32,768 bytes, 1 more than 32,767" in said and "it has all-gather; allowed: all-reduce" in said
-    assert f"why_programs.py:{programs.line('fsdp')}   return jnp.tanh(x @ w)" in said and "argument w" not in said
+    assert f"why_programs.py:{programs.line('fsdp')}   return jnp.tanh(x @ w)" in said and not re.search(
+        "^cheaper", said, re.M
+    )
     monkeypatch.setenv("SHARDLENS_WHY", "1")
-    with pytest.raises(AssertionError, match="has +.64, 128. P.'x', None., from argument w"):
+    with pytest.raises(AssertionError, match="\ncheaper +"):
         assert_communicates(f, *args, at_most=32_767)
     with pytest.raises(AssertionError, match="allowed: none"):
         assert_communicates(f, *args, kinds=())
@@ -81,8 +83,8 @@ def test_a_lock_file(tmp_path: Path) -> None:
     path.write_text(MORE)
     code, said = run(tmp_path)
     assert code == 1 and "1 all-to-all over x; 0 locked" in said and "1,024 are locked" in said
-    assert "  test_model.py:10   x = jax.lax.with_sharding_constraint" in said and "--shardlens-update" in said
-    assert "changes compiled" not in said and "changes compiled" in run(tmp_path, "--shardlens-why")[1]
+    assert re.search(r"line +test_model.py:10   x = jax.lax.with_sharding_constraint", said) and "--shardlens-update" in said
+    assert "0 changes compiled" in said and "0 changes compiled" not in run(tmp_path, "--shardlens-why")[1]
     assert "was made with" not in said and kept.read_bytes() == first
     path.write_text(LESS)
     code, said = run(tmp_path)

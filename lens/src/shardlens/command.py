@@ -11,23 +11,28 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import shardlens
-from shardlens import arguments
+from shardlens import arguments, progress
+from shardlens.compilers.kept import keeping, usual_folder
 from shardlens.errors import LensError
 
 TOO_MUCH = 3
 """Exit status of `inspect --fail-above`, of `diff` and of `lock`."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
 EPILOG = """examples:
   shardlens inspect train.py:step                   train.py has step() and step_example()
   shardlens inspect train.py:step --args "float32[64,128]@x,_; bfloat16[128]" --mesh x=2,y=4
   shardlens inspect train.py:step --mesh x=4,y=4 --target v5e:4x4       the example on a larger slice
   shardlens inspect train.py:step --target v5e:2x4 --fail-above 1MB     status 3 if a device moves more
   shardlens inspect train.py:step --json | jq .price
+  shardlens inspect train.py:step --by scope        twenty rows at most: which modules communicate most
   shardlens why train.py:step                       the line and the cut that make it communicate
   shardlens cost train.py:step v5e                  what a model of the chip says of its time
   shardlens compare train.py:step --targets here,v5e:2x4
@@ -56,10 +61,14 @@ def lens_command(words: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(words)
     try:
-        return int(options.run(options))
+        with progress.shown(), keeping(None if options.no_cache else usual_folder()):
+            return int(options.run(options))
     except LensError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 def given(options: argparse.Namespace) -> Given:
@@ -89,7 +98,7 @@ def inspect_command(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(figures(program, options.target) | ({"cost": modelled.json()} if modelled else {}), indent=1))
     else:
-        _print(program)
+        _print(_table(program, options))
         if modelled:
             _print("")
             _print(modelled)
@@ -103,6 +112,16 @@ def inspect_command(options: argparse.Namespace) -> int:
         return TOO_MUCH
     print(f"{options.function}: a device moves {program.price:,} bytes, more than {options.fail_above:,}.", file=sys.stderr)
     return TOO_MUCH
+
+
+def _table(program: Any, options: argparse.Namespace) -> Any:
+    """The program as it is asked for: every collective, groups, or what it shows itself as."""
+    from shardlens.programs.table import collectives_table
+
+    width = shutil.get_terminal_size((80, 24)).columns
+    if options.all:
+        return collectives_table(program.collectives, tuple(program._lines()), program._on_a_device(), width)
+    return program.by(options.by, width) if options.by else program
 
 
 def why_command(options: argparse.Namespace) -> int:
@@ -228,7 +247,7 @@ def _parser() -> argparse.ArgumentParser:
     def command(name: str, run: Any, told: str, functions: Sequence[str] = ("function",)) -> argparse.ArgumentParser:
         examples = "".join(line for line in EPILOG.splitlines(keepends=True) if f"shardlens {name} " in line)
         made = commands.add_parser(name, help=told, description=told, epilog="examples:\n" + examples, formatter_class=raw)
-        made.set_defaults(run=run)
+        made.set_defaults(run=run, no_cache=False)
         for each in functions:
             made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (len(functions) > 1))
         if functions:
@@ -239,10 +258,14 @@ def _parser() -> argparse.ArgumentParser:
 
     def target(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
         made.add_argument("--target", help="a TPU slice, as v5e:2x4")
+        made.add_argument("--no-cache", action="store_true", help="compile anew, and keep nothing of it")
         return made
 
     inspect = target(command("inspect", inspect_command, "print what the compiler makes of a function"))
     inspect.add_argument("--json", action="store_true", help="print JSON: the facts of a lock file, flops, largest array")
+    told = "at most twenty rows, the most expensive first, by line of Python, module or named scope, mesh axis, or kind"
+    inspect.add_argument("--by", choices=("line", "scope", "axis", "kind"), help=told)
+    inspect.add_argument("--all", action="store_true", help="a row for each collective, however many there are")
     told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
     inspect.add_argument("--fail-above", type=read_bytes, metavar="BYTES", help=told)
     inspect.add_argument("--cost", metavar="CHIP", help="also what a model of this chip says of its time")

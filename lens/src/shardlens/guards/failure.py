@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 from shardlens.programs.program import Program
 from shardlens.reading.collectives import Collective
 from shardlens.reading.hlo import parse_hlo
-from shardlens.reasons.answer import heading, why
+from shardlens.reasons.answer import explained, heading, why
 
 WHY = "SHARDLENS_WHY"
 """The variable of the environment that asks a failed guard for `why`, which compiles changes and takes that much longer."""
-MOST = 12
-"""Collectives that a failure lists."""
+MOST = 6
+"""Collectives that a failure tells of, the largest."""
+HINT = "what would be cheaper: pytest --shardlens-why, or shardlens lock --why"
 
 
 class Asked(NamedTuple):
@@ -31,26 +32,25 @@ def failure(faults: Sequence[str], program: Program, chosen: Collection[Collecti
     """The message, about the collectives that are at fault; about all where none is named."""
     name = getattr(asked.f, "__name__", "the program")
     said = [f"{name} communicates more than it may:", *(f"  {fault}" for fault in faults), ""]
-    if not os.environ.get(WHY):
-        return "\n".join([*said, *_listed(program, list(chosen or program.collectives))])
+    f, args, target, axes, kwargs = asked
+    few = sorted(chosen or program.collectives, key=lambda c: -c.payload_bytes)[:MOST]
     try:
-        found = why(asked.f, *asked.args, target=asked.target, axes=asked.axes, **asked.kwargs)
-        return "\n".join([*said, str(found.about(chosen) if chosen else found)])
+        if os.environ.get(WHY):
+            found = why(f, *args, target=target, axes=axes, **kwargs)
+            return "\n".join([*said, str(found.about(chosen) if chosen else found)])
+        found = explained(program, f, args, kwargs, target, axes)
+        return "\n".join([*said, *([str(found.about(few)), HINT] if few else [])])
     except Exception as error:  # the failure itself must not be lost
-        return "\n".join([*said, f"why could not explain it: {type(error).__name__}: {error}"])
+        reason = f"why could not explain it: {type(error).__name__}: {error}"
+        return "\n".join([*said, *_listed(program, few), reason])
 
 
-def _listed(program: Program, chosen: list[Collective]) -> Iterator[str]:
-    """Each with its line of Python, and how to learn more."""
-    if not chosen:
-        return
+def _listed(program: Program, chosen: Sequence[Collective]) -> Iterator[str]:
+    """Each with the line that the compiler names."""
     module = parse_hlo(program.hlo)
     instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
-    for c in chosen[:MOST]:
+    for c in chosen:
         yield " ".join(heading(c))
         line = module.line(instructions[c.name]) if c.name in instructions else None
         if line is not None and line.file:
             yield f"  {line}   {line.text}".rstrip()
-    if len(chosen) > MOST:
-        yield f"and {len(chosen) - MOST} more"
-    yield "why they are there, and what would be cheaper: pytest --shardlens-why, or shardlens lock --why"

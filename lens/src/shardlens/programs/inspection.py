@@ -14,6 +14,7 @@ from shardlens.errors import LensError
 from shardlens.placement import Axes, Placement
 from shardlens.programs.comparison import Comparison
 from shardlens.programs.program import Memory, Program
+from shardlens.progress import step
 from shardlens.reading.arithmetic import added_by_rounds
 from shardlens.reading.collectives import read_collectives
 
@@ -59,7 +60,8 @@ def inspect(
     if targets is not None:
         return compare(f, args, targets, axes, kwargs)
     try:
-        with heard() as said:
+        name = getattr(f, "__name__", type(f).__name__)
+        with step(f"compiling {name}{f' for {target}' if target else ''}"), heard() as said:
             program = _inspected(f, args, kwargs, target, axes)
         more = (*donated_twice(f, args, kwargs), *lost_updates(f, args, kwargs))
         return dataclasses.replace(program, warnings=(*said, *program.warnings, *more))
@@ -219,8 +221,7 @@ def _memory(stats: Any, platform: str) -> Memory:
     # Read by name with a default: `peak_memory_in_bytes` is younger than the other fields, and `stats` may be None.
     fields = ("argument_size", "output_size", "temp_size", "alias_size", "peak_memory")
     host = ("host_argument_size", "host_output_size", "host_temp_size")
-    *found, on_host = (
-        sum(int(getattr(stats, f"{field}_in_bytes", 0)) for field in each) for each in (*((one,) for one in fields), host)
-    )
-    made = Memory(*found, on_host - int(getattr(stats, "host_alias_size_in_bytes", 0)))
+    sizes = {field: int(getattr(stats, f"{field}_in_bytes", 0)) for field in (*fields, *host, "host_alias_size")}
+    on_host = sum(sizes[field] for field in host) - sizes["host_alias_size"]
+    made = Memory(*(sizes[field] for field in fields), host=on_host)
     return made.in_main_memory() if platform == "tpu" else made

@@ -10,6 +10,7 @@ from typing import Any
 from shardlens.costs.chips import Chip
 from shardlens.costs.cost import Cost, cost
 from shardlens.placement import Placement
+from shardlens.programs.grouping import ROWS, grouped_table
 from shardlens.programs.table import collectives_table, flops_text, summary
 from shardlens.reading.arithmetic import least
 from shardlens.reading.calls import calls, largest_array
@@ -150,7 +151,13 @@ class Program:
         """What a model of the chip says of this program's time: see `shardlens.costs.cost.cost`."""
         return cost(self, on, rings)
 
+    def by(self, what: str = "equal", width: int = 80) -> Table:
+        """Its collectives in at most twenty rows, the most expensive first: see `shardlens.programs.grouping.grouped`."""
+        return grouped_table(self.collectives, self.hlo, what, tuple(self._lines()), self._on_a_device(), width)
+
     def _table(self, width: int = 120) -> Table:
+        if len(self.collectives) > ROWS:
+            return self.by(width=width)
         return collectives_table(self.collectives, tuple(self._lines()), self._on_a_device(), width)
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Table]:

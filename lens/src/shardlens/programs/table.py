@@ -78,10 +78,10 @@ def _cells(c: Collective) -> tuple[str, ...]:
     moved = or_unknown(price, (c,))
     # Which blocks a ragged exchange fills, data decides; no more than its buffers hold.
     moved = f"<= {moved}" if c.kind == "ragged-all-to-all" and moved != "?" else moved
-    return (c.kind, _shapes(c), axes, str(c.group_size), c.source, payload, times, total, moved)
+    return (c.kind, shapes(c), axes, str(c.group_size), c.source, payload, times, total, moved)
 
 
-def _shapes(c: Collective) -> str:
+def shapes(c: Collective) -> str:
     """Output arrays, equal ones counted: `4 f32[8,16] + f32[]`."""
     counts = collections.Counter(c.arrays or ((c.dtype, c.shape),))
     return " + ".join(f"{n if n > 1 else ''} {dtype}{_dims(shape)}".strip() for (dtype, shape), n in counts.items())

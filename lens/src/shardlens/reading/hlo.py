@@ -144,12 +144,16 @@ class HloModule:
 
     def line(self, instruction: HloInstruction) -> Line:
         """The user's line of Python code that `instruction` came from: see `sources.users_line`."""
+        return users_line(self.frames_of(instruction))
+
+    def frames_of(self, instruction: HloInstruction) -> tuple[Line, ...]:
+        """The lines that were running when `instruction` was traced, innermost first."""
         metadata = instruction.metadata
         # JAX 0.10 writes a number into the tables that stand before the first computation; older texts name file and line.
         if frame := _FRAME.search(metadata):
-            return users_line(self.frames.get(frame[1], ()))
+            return self.frames.get(frame[1], ())
         file, line = re.search(r'source_file="([^"]*)"', metadata), re.search(r"source_line=(\d+)", metadata)
-        return Line(file[1], int(line[1])) if file and line else Line()
+        return (Line(file[1], int(line[1])),) if file and line else ()
 
 
 # Collectives, depth, overlap and the largest array are read one after the other, of one text or of two compared ones.

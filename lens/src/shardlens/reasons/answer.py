@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,8 +13,10 @@ from shardlens.compilers.callables import Handed
 from shardlens.errors import LensError
 from shardlens.programs.inspection import inspect
 from shardlens.programs.program import Program
+from shardlens.progress import step
 from shardlens.reading.collectives import Collective, price
 from shardlens.reading.hlo import parse_hlo
+from shardlens.reading.names import operations
 from shardlens.reasons.provenance import UNKNOWN, Edge, Provenance, Side, provenance
 from shardlens.reasons.trials import Change, Source
 from shardlens.sources import Line
@@ -75,6 +77,7 @@ class Why:
         answers: one for each collective, in the program's order.
         compiler: which one made all of it.
         tried: how many changes were compiled.
+        interrupted: whether Ctrl-C ended the search for changes.
     Example:
         >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
         >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
@@ -87,6 +90,7 @@ class Why:
     answers: tuple[Answer, ...]
     compiler: str
     tried: int
+    interrupted: bool = False
 
     def about(self, chosen: Collection[Collective]) -> Why:
         """The same, of some collectives only; of all where none of these is here."""
@@ -96,7 +100,8 @@ class Why:
     def _tables(self) -> Iterator[Table]:
         for answer in self.answers:
             yield Table(heading(answer.collective), ("left", "left"), tuple(_rows(answer, self.program)))
-        lines = [f"compiled by {self.compiler}; {self.tried} changes compiled too"]
+        ended = ", then interrupted" if self.interrupted else ""
+        lines = [f"compiled by {self.compiler}; {self.tried} changes compiled too{ended}"]
         if not self.answers:
             lines = [f"no collectives, compiled by {self.compiler}"]
         yield Table((), (), (), (*lines, *self.program.warnings))
@@ -153,10 +158,35 @@ def why(
     answers = _answered(program, found, sizes)
     trials = _Trials(source, found, program, dict(target=target, axes=axes), tries)
     order = sorted(range(len(answers)), key=lambda i: -_moved(answers[i].collective))
-    tried = {i: trials.of(answers[i]) for i in order}
-    answers = [tried[i] for i in range(len(answers))]
-    where = f" for {target}" if target else ""
-    return Why(program, tuple(answers), f"XLA{where or f' for {program.platform.upper()}'}", len(trials.made))
+    tried: dict[int, Answer] = {}
+    with contextlib.suppress(KeyboardInterrupt):  # what is known by then is the answer
+        for i in order:
+            tried[i] = trials.of(answers[i])
+    answers = [tried.get(i, answer) for i, answer in enumerate(answers)]
+    return Why(program, tuple(answers), _compiler(program, target), len(trials.made), interrupted=len(tried) < len(answers))
+
+
+def explained(
+    program: Program,
+    f: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    target: str | None,
+    axes: Mapping[str, int] | None,
+) -> Why:
+    """Why each collective of a program is there that `f` became: no change is tried, and nothing compiled.
+
+    Args:
+        program: what `inspect` returned for the others.
+        f, args, kwargs, target, axes: as for `inspect`.
+    """
+    handed = Handed(f, tuple(args), kwargs)
+    found, sizes = _provenance(handed, Source(f, tuple(args), kwargs), target, axes)
+    return Why(program, tuple(_answered(program, found, sizes)), _compiler(program, target), 0)
+
+
+def _compiler(program: Program, target: str | None) -> str:
+    return f"XLA for {target or program.platform.upper()}"
 
 
 class _Trials:
@@ -184,8 +214,9 @@ class _Trials:
         if change not in self.made and self.left > 0:
             self.left -= 1
             try:
-                jitted, leaves = self.source.built(change)
-                self.made[change] = inspect(jitted, *leaves, **self.options)
+                with step(f"change {len(self.made) + 1} of at most {len(self.made) + 1 + self.left}: {change.text}"):
+                    jitted, leaves = self.source.built(change)
+                    self.made[change] = inspect(jitted, *leaves, **self.options)
             except Exception:  # what JAX or the compiler refuses is no suggestion
                 self.made[change] = None
         return self.made.get(change)
@@ -230,7 +261,7 @@ def _answered(program: Program, found: Provenance | None, sizes: Mapping[str, in
     instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
     for c in program.collectives:
         line = module.line(instructions[c.name]) if c.name in instructions else Line()
-        names = _names(c.op_name.removeprefix(_EXPORTED))
+        names = operations(c.op_name.removeprefix(_EXPORTED))
         if written := _written(names, line, found):
             turned = any("transpose(" in name for name in names)
             answers.append(Answer(c, written[0], True, (), others=written[1:], turned=turned))
@@ -240,8 +271,8 @@ def _answered(program: Program, found: Provenance | None, sizes: Mapping[str, in
         near = line if len(names) * many == 1 else Line()
         own: tuple[Edge, ...] = ()
         others: tuple[Line, ...] = ()
-        for name in names * many if found else ():
-            best = _best(c, name, near, found, taken | {*own}, sizes)
+        for name in names * many:
+            best = _best(c, name, near, found, taken | {*own}, sizes) if found else ()
             own = (*own, *(edge for edge in best[:1] if edge not in own))
             others = (*others, *(edge.line for edge in best[1:]))
         taken |= {*own}
@@ -256,23 +287,6 @@ def _written(names: Sequence[str], line: Line, found: Provenance | None) -> tupl
     """The user's lines of a collective that the program holds already: one, or several that nobody can tell apart."""
     lines = dict.fromkeys(each for name in names for each in (found.written.get(name, ()) if found else ()))
     return (line,) if line in lines and len(names) == 1 else tuple(lines)
-
-
-def _names(name: str) -> list[str]:
-    """The operations that a collective serves: XLA joins the names of combined ones, `jit(f)/(psum:transpose(jvp())/dot)`.
-
-    Example:
-        >>> _names("jit(f)/(psum:transpose(jvp())/dot)"), _names("jit(f)/jvp()/dot")
-        (['jit(f)/psum', 'jit(f)/transpose(jvp())/dot'], ['jit(f)/jvp()/dot'])
-    """
-    joined = re.fullmatch(r"(.*/)?\((.*:.*)\)", name)
-    if not joined:
-        return [name]
-    parts, depth = [""], 0
-    for character in joined[2]:
-        depth += (character == "(") - (character == ")")
-        parts = [*parts, ""] if character == ":" and depth == 0 else [*parts[:-1], parts[-1] + character]
-    return [(joined[1] or "") + part for part in parts]
 
 
 def _best(
