@@ -10,7 +10,6 @@ import argparse
 import json
 import math
 import os
-import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ import shardlens
 from shardlens import arguments, progress
 from shardlens.compilers.kept import keeping, usual_folder
 from shardlens.errors import LensError
+from shardlens.tables import read_bytes
 
 TOO_MUCH = 3
 """Exit status of `inspect --fail-above`, of `diff` and of `lock`."""
@@ -224,18 +224,11 @@ def _print(shown: Any) -> None:
     Console().print(shown if hasattr(shown, "__rich__") or hasattr(shown, "__rich_console__") else str(shown), markup=False)
 
 
-def read_bytes(text: str) -> int:
-    """A number of bytes: `1048576`, `1MB` (10**6), `1MiB` (2**20).
-
-    Example:
-        >>> read_bytes("1.5MB"), read_bytes("2 KiB"), read_bytes("0")
-        (1500000, 2048, 0)
-    """
-    found = re.fullmatch(r"\s*([\d_]+(?:\.\d+)?)\s*(?:([kKMGT])(i?)B|B)?\s*", text)
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes: write 1048576, 1MB or 1MiB")
-    base, power = 1024 if found[3] else 1000, " KMGT".index(found[2].upper()) if found[2] else 0
-    return round(float(found[1]) * float(base) ** power)
+def _bytes(text: str) -> int:
+    try:
+        return read_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -267,7 +260,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("--by", choices=("line", "scope", "axis", "kind"), help=told)
     inspect.add_argument("--all", action="store_true", help="a row for each collective, however many there are")
     told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
-    inspect.add_argument("--fail-above", type=read_bytes, metavar="BYTES", help=told)
+    inspect.add_argument("--fail-above", type=_bytes, metavar="BYTES", help=told)
     inspect.add_argument("--cost", metavar="CHIP", help="also what a model of this chip says of its time")
     inspect.add_argument("--hlo", type=Path, metavar="FILE", help="also write the HLO text to a file")
     target(command("why", why_command, "print why a function communicates, line by line"))

@@ -20,7 +20,8 @@ from typing import Any
 
 import pytest
 
-LESS = pytest.StashKey[list[str]]()
+LESS = "shardlens_less"
+"""The property of a test's report: a lock file that could be renewed."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,14 +58,17 @@ def shardlens_lock(request: pytest.FixtureRequest) -> Callable[..., None]:
         path = _path(request.node, name)
         update = bool(request.config.getoption("--shardlens-update"))
         if locked(path, f, *args, target=target, axes=axes, update=update, **kwargs):
-            request.config.stash.setdefault(LESS, []).append(path.name)
+            # By the report, which pytest-xdist's workers send on.
+            request.node.user_properties.append((LESS, path.name))
 
     return lock
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """One line where lock files could be renewed, and nothing where no test has one."""
-    less = terminalreporter.config.stash.get(LESS, [])
+    reports = (report for found in terminalreporter.stats.values() for report in found)
+    told = (each for report in reports for each in getattr(report, "user_properties", ()))
+    less = dict.fromkeys(name for key, name in told if key == LESS)
     if less:
         names = ", ".join(less)
         terminalreporter.write_line(f"shardlens: not as locked, and no more than that: {names} (--shardlens-update)")

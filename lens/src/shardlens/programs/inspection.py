@@ -99,7 +99,6 @@ def compare(
 def _inspected(
     f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], target: str | None, axes: Mapping[str, int] | None
 ) -> Program:
-    import jax
 
     if target is not None:
         from shardlens.compilers.targets import compile_for
@@ -108,7 +107,7 @@ def _inspected(
     if axes is not None:
         mend = "add target=; a function's own keyword is given by functools.partial(f, axes=...)."
         raise LensError("axes-without-target", "axes= says sizes on a target.", where=f"axes={axes!r}", mend=mend)
-    return read_program(Handed(f, args, kwargs).compiled(), _mesh_axes(jax.tree.leaves((args, kwargs))))
+    return read_program(Handed(f, args, kwargs).compiled(), mesh_axes_of((args, kwargs)))
 
 
 def _call(f: Callable[..., Any], args: tuple[Any, ...]) -> str:
@@ -134,7 +133,7 @@ def read_program(compiled: Any, mesh_axes: Axes | None = None, output_shapes: Se
 
     shardings = [_concrete(s) for s in jax.tree.leaves((compiled.input_shardings, compiled.output_shardings))]
     text = compiled.as_text()
-    axes = mesh_axes or _mesh_axes(shardings)
+    axes = mesh_axes or mesh_axes_of(shardings)
     sets = (list(s.device_set) for s in shardings)
     devices = getattr(compiled, "devices", ()) or max(sets, key=len, default=jax.devices()[:1])
     return Program(
@@ -179,11 +178,11 @@ def _concrete(sharding: Any) -> Any:
     return jax.NamedSharding(jax.sharding.Mesh(over, mesh.axis_names, axis_types=mesh.axis_types), sharding.spec)
 
 
-def _mesh_axes(carriers: Sequence[Any]) -> Axes | None:
-    """Names and sizes of the first mesh found in meshes, shardings or arrays, or of the mesh in the context."""
+def mesh_axes_of(carriers: Any) -> Axes | None:
+    """Names and sizes of the first mesh found in meshes, shardings or arrays, in any pytree, or of the mesh in the context."""
     import jax
 
-    for carrier in carriers:
+    for carrier in jax.tree.leaves(carriers):
         sharding = getattr(carrier, "sharding", carrier)
         mesh = getattr(sharding, "mesh", sharding)
         if isinstance(mesh, (jax.sharding.Mesh, jax.sharding.AbstractMesh)) and not mesh.empty:
