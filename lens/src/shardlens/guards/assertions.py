@@ -46,8 +46,8 @@ def assert_communicates(
         time: seconds that its collectives may take on `target`, by the model of `cost`.
         memory: bytes that it may take on a device at its peak.
     Raises:
-        AssertionError: it does more, or nobody can say how much. The message names the lines, and has what `why` would change
-            if the variable SHARDLENS_WHY of the environment is set.
+        AssertionError: it does more, or nobody can say how much. The message names the lines, and what would be cheaper if
+            the variable SHARDLENS_WHY of the environment is set.
         LensError: a limit is for an axis that the mesh does not have, or for a time without a target.
     Example:
         >>> import jax

@@ -28,8 +28,8 @@ class Limits:
     """What a program may do; `None` where there is no limit.
 
     Args:
-        at_most: bytes that one device may move, in all or by mesh axis. A collective counts for each axis that it crosses, and
-            for every axis where its groups are not whole axes.
+        at_most: bytes that one device may move, in all or by mesh axis. A collective counts for each axis that it crosses,
+            and for every axis where its groups are not whole axes.
         kinds: the kinds of collectives that it may have.
         no: the kinds that it may not have.
         only_over: the mesh axes that collectives may cross.
@@ -100,8 +100,8 @@ class Limits:
         taken = program.cost(target)
         if taken.communication > self.time:
             slow = max(taken.collectives, key=lambda each: each.seconds)
-            said = f"its collectives take {seconds(taken.communication)} on {target} by the model, more than {seconds(self.time)}"
-            yield Fault(said, (slow.collective,))
+            took = f"its collectives take {seconds(taken.communication)} on {target} by the model"
+            yield Fault(f"{took}, more than {seconds(self.time)}", (slow.collective,))
 
 
 def _more(where: str, found: tuple[Collective, ...], most: int, by: tuple[Collective, ...]) -> Iterator[Fault]:

@@ -179,7 +179,7 @@ def _concrete(sharding: Any) -> Any:
 
 
 def mesh_axes_of(carriers: Any) -> Axes | None:
-    """Names and sizes of the first mesh found in meshes, shardings or arrays, in any pytree, or of the mesh in the context."""
+    """Names and sizes of the first mesh among meshes, shardings and arrays in a pytree, or of the mesh in the context."""
     import jax
 
     for carrier in jax.tree.leaves(carriers):
