@@ -33,6 +33,8 @@ from shardlens.exceptions import raised_at as raised_at
 from shardlens.export import lapack as lapack
 from shardlens.export import stablehlo as stablehlo
 from shardlens.guards.assertions import assert_communicates as assert_communicates
+from shardlens.guards.difference import Difference as Difference
+from shardlens.guards.difference import diff as diff
 from shardlens.guards.facts import facts as facts
 from shardlens.guards.lock import locked as locked
 from shardlens.placement import Axes as Axes

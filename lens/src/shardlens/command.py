@@ -38,6 +38,8 @@ EPILOG = """examples:
   shardlens compare train.py:step --targets here,v5e:2x4
   shardlens diff old/train.py:step new/train.py:step    status 3 if the second moves more
   shardlens diff step.json train.py:step            against a lock file, or what inspect --json wrote
+  shardlens diff --git HEAD~1 train.py:step --markdown   what the last commit changed, for a pull request
+  shardlens diff train.py:step --targets v5e:2x4,v6e:2x4
   shardlens chip v5e                                what is known of a chip, and where it was read
   shardlens lock train.py:step step.json            status 3 if it communicates more than step.json says
   shardlens doctor                                  what there is to compile with, and how to mend what is missing
@@ -153,18 +155,40 @@ def compare_command(options: argparse.Namespace) -> int:
 
 
 def diff_command(options: argparse.Namespace) -> int:
-    """Prints what differs between two programs; `TOO_MUCH` if the second moves more."""
+    """Prints what differs between two programs; `TOO_MUCH` if the second moves more than it may."""
     from shardlens.guards.difference import Difference
 
-    found = Difference((options.A, options.B), _figures(options, options.A), _figures(options, options.B))
+    names, sides = _sides(options)
+    found = Difference(names, *sides)
     if options.json:
         print(json.dumps(found.json(), indent=1))
+    elif options.markdown:
+        print(found.markdown())
     else:
         _print(found)
-    if not found.more:
+    a, b = found.a["price"], found.b["price"]
+    if not found.more or (None not in (a, b) and b - a <= options.fail_above):
         return 0
     print(found.sentence, file=sys.stderr)
     return TOO_MUCH
+
+
+def _sides(options: argparse.Namespace) -> tuple[tuple[str, str], list[dict[str, Any]]]:
+    """What is compared, with its names: two functions, one at two commits, or one for two targets."""
+    given_ways = [way for way in ("B", "git", "targets") if getattr(options, way)]
+    if len(given_ways) != 1 or (options.targets and len(options.targets) != 2):
+        mend = "name a second function or file, or give --git HEAD~1, or --targets v5e:2x4,v6e:2x4."
+        raise LensError(
+            "two-programs", "a difference is one of two programs.", where=f"shardlens diff {options.A}", mend=mend
+        )
+    if options.git:
+        with arguments.at_commit(options.git):
+            before = _figures(options, options.A)
+        return (f"{options.A} at {options.git}", options.A), [before, _figures(options, options.A)]
+    if options.targets:
+        each = (argparse.Namespace(**{**vars(options), "target": target}) for target in options.targets)
+        return (options.targets[0], options.targets[1]), [_figures(one, options.A) for one in each]
+    return (options.A, options.B), [_figures(options, options.A), _figures(options, options.B)]
 
 
 def _figures(options: argparse.Namespace, name: str) -> dict[str, Any]:
@@ -242,7 +266,7 @@ def _parser() -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=told, description=told, epilog="examples:\n" + examples, formatter_class=raw)
         made.set_defaults(run=run, no_cache=False)
         for each in functions:
-            made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (len(functions) > 1))
+            made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (each == "A"))
         if functions:
             made.add_argument("--args", help='shapes and shardings, as "float32[64,128]@x,_; bfloat16[128]"')
             said = "axes and sizes, as x=2,y=4; with --target and without --args those on the target"
@@ -255,7 +279,7 @@ def _parser() -> argparse.ArgumentParser:
         return made
 
     inspect = target(command("inspect", inspect_command, "print what the compiler makes of a function"))
-    inspect.add_argument("--json", action="store_true", help="print JSON: the facts of a lock file, flops, largest array")
+    inspect.add_argument("--json", action="store_true", help="print JSON: the facts of a lock file, FLOPs, lines, times")
     told = "at most twenty rows, the most expensive first, by line of Python, module or named scope, mesh axis, or kind"
     inspect.add_argument("--by", choices=("line", "scope", "axis", "kind"), help=told)
     inspect.add_argument("--all", action="store_true", help="a row for each collective, however many there are")
@@ -268,8 +292,14 @@ def _parser() -> argparse.ArgumentParser:
     compare = command("compare", compare_command, "print what several compilers make of a function, side by side")
     told = "targets between commas, as here,v5e:2x4"
     compare.add_argument("--targets", type=lambda text: text.split(","), default=["here", "v5e:2x4"], help=told)
-    diff = target(command("diff", diff_command, "print what differs between two functions: status 3 if B moves more", "AB"))
+    diff = target(command("diff", diff_command, "print what differs between two functions: status 3 if B moves more", "A"))
+    diff.add_argument("B", nargs="?", default="", help="another function, or a lock file")
+    diff.add_argument("--git", metavar="COMMIT", help="compare with the function as it was at this commit")
+    diff.add_argument("--targets", type=lambda text: text.split(","), metavar="A,B", help="compare it for two targets")
     diff.add_argument("--json", action="store_true", help="print JSON: the rows that differ, and whether B moves more")
+    diff.add_argument("--markdown", action="store_true", help="print Markdown, for a comment")
+    told = "end with status 3 only if a device moves more than so many bytes in addition"
+    diff.add_argument("--fail-above", type=_bytes, default=0, metavar="BYTES", help=told)
     command("doctor", doctor_command, "print what there is to compile with, and how to mend what is missing", functions=())
     chip = command("chip", chip_command, "print what is known of a chip, or of all", functions=())
     chip.add_argument("name", nargs="?", help="v5e, H100, or a target")

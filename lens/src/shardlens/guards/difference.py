@@ -13,6 +13,9 @@ from shardlens.errors import LensError
 from shardlens.guards import lock
 from shardlens.guards.amounts import Facts, Moved, moved
 from shardlens.programs.program import Program
+from shardlens.reading.collectives import price
+from shardlens.reading.hlo import parse_hlo
+from shardlens.sources import Line, name_of_file
 from shardlens.tables import Table
 
 
@@ -44,7 +47,8 @@ class Difference:
         """The quantities that differ, and the price below them; none if nothing differs."""
         price = Row("price, bytes", self.a["price"], self.b["price"])
         differ = [row for row in self._quantities() if row.a != row.b]
-        return (*differ, price) if differ or price.a != price.b else ()
+        by_line = [row for row in self._lines_of_code() if row.a != row.b] if differ or price.a != price.b else []
+        return (*differ, *by_line, price) if differ or price.a != price.b else ()
 
     @property
     def more(self) -> bool:
@@ -67,8 +71,31 @@ class Difference:
         for key, what in (("flops", "FLOPs"), ("largest", "largest array, bytes")):
             if key in self.a and key in self.b:  # a lock file has neither
                 yield Row(what, self.a[key], self.b[key])
+        for key, what in (("communication", "collectives by the model, ns"), ("upper", "all by the model, ns")):
+            if (had_it := self.a.get("seconds")) and (has_it := self.b.get("seconds")):
+                yield Row(what, round(had_it[key] * 1e9), round(has_it[key] * 1e9))
         for field in self.a["memory"]:
             yield Row(f"{field}, bytes", self.a["memory"][field], self.b["memory"].get(field, 0))
+
+    def _lines_of_code(self) -> Iterator[Row]:
+        """By what stands in a line, not by its number, which changes with every line above; a lock file has no lines."""
+        had, has = ({(one["line"], one["kind"]): one["price"] for one in each.get("lines", ())} for each in (self.a, self.b))
+        for line, kind in dict.fromkeys((*had, *has)) if had and has else ():
+            yield Row(f"{line} ({kind})", had.get((line, kind), 0), has.get((line, kind), 0))
+
+    def markdown(self) -> str:
+        """The same as a table of a pull request's comment.
+
+        Example:
+            >>> x = jax.ShapeDtypeStruct((4,), "float32")
+            >>> one, two = (figures(lens.inspect(f, x), None) for f in (lambda x: x + 1, lambda x: (x, x + 1)))
+            >>> print(Difference(("old", "new"), one, two).markdown().splitlines()[2])
+            | output, bytes | 16 | 32 | +16 |
+        """
+        rows = [("on one device", *self.names, "difference"), ("---", "--:", "--:", "--:")]
+        rows += [(row.what, _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows]
+        table = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows] if self.rows else []
+        return "\n".join([*table, *(["", self.sentence] if self.more else []), *([] if self.rows else self._lines())])
 
     def json(self) -> dict[str, Any]:
         """The same as plain JSON."""
@@ -78,7 +105,7 @@ class Difference:
         return {"schema": lock.SCHEMA, "names": names, "made_with": made, "differs": rows, "moves_more": self.more}
 
     def __rich__(self) -> Table:
-        rows = tuple((row.what, _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows)
+        rows = tuple((_short(row.what), _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows)
         return Table(("on one device", "A", "B", "B - A"), ("left", *["right"] * 3), rows, tuple(self._lines()))
 
     def __str__(self) -> str:
@@ -100,9 +127,49 @@ class Difference:
                 yield f"{side}: {name}" + (f" (JAX {told})" if told else "")
 
 
+def diff(
+    a: Program | Facts, b: Program | Facts, names: tuple[str, str] = ("A", "B"), target: str | None = None
+) -> Difference:
+    """What differs between two programs: collectives by kind and axis, bytes by line, FLOPs, memory, time, price.
+
+    Args:
+        a, b: programs, or facts as a lock file or `shardlens inspect --json` has them.
+        names: what they are called.
+        target: what the programs were compiled for; then times by the model are compared too.
+    Example:
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> one, two = (lens.inspect(f, x) for f in (lambda x: x + 1, lambda x: (x, x + 1)))
+        >>> [row.what for row in lens.diff(one, two).rows]
+        ['output, bytes', 'peak, bytes', 'price, bytes']
+    """
+    told = (figures(each, target) if isinstance(each, Program) else each for each in (a, b))
+    return Difference(names, *told)
+
+
 def figures(program: Program, target: str | None) -> dict[str, Any]:
-    """The facts of a lock file, FLOPs and the bytes of the largest array: what `inspect --json` writes."""
-    return lock.facts(program, target) | {"flops": program.flops, "largest": program.largest}
+    """What `inspect --json` writes: the facts of a lock file, and what else is compared.
+
+    | key | holds |
+    |:--|:--|
+    | `flops`, `largest` | FLOPs, and the bytes of the largest array |
+    | `lines` | of each line of Python and kind of collective the `price`, null where nobody can count it |
+    | `seconds` | by the model of the target: `communication`, `lower`, `upper`; null without a target |
+    """
+    taken = program.cost(target) if target else None
+    seconds = {key: getattr(taken, key) for key in ("communication", "lower", "upper")} if taken else None
+    more = {"flops": program.flops, "largest": program.largest, "lines": _by_line(program), "seconds": seconds}
+    return lock.facts(program, target) | more
+
+
+def _by_line(program: Program) -> list[dict[str, Any]]:
+    module, prices = parse_hlo(program.hlo), dict[tuple[str, str], int | None]()
+    instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
+    for c in program.collectives:
+        line = module.line(instructions[c.name]) if c.name in instructions else Line()
+        key = (f"{name_of_file(line.file)}: {line.text}" if line.text else str(line) or "no line", c.kind)
+        so_far, own = prices.get(key, 0), None if c.executions is None or c.uncounted else price((c,))
+        prices[key] = None if so_far is None or own is None else so_far + own
+    return [{"line": line, "kind": kind, "price": moves} for (line, kind), moves in prices.items()]
 
 
 def read_figures(path: Path) -> dict[str, Any]:
@@ -124,6 +191,10 @@ def read_figures(path: Path) -> dict[str, Any]:
     mend = f"write it again: shardlens inspect train.py:step --json > {path.name}."
     what = f"{path.name} does not hold the facts of a program, schema {lock.SCHEMA}."
     raise LensError("not-facts", what, where=str(path), mend=mend)
+
+
+def _short(what: str, most: int = 48) -> str:
+    return what if len(what) <= most else f"{what[: most - 3]}..."
 
 
 def _cell(value: Any) -> str:
