@@ -90,7 +90,7 @@ class Difference:
             >>> x = jax.ShapeDtypeStruct((4,), "float32")
             >>> one, two = (figures(lens.inspect(f, x), None) for f in (lambda x: x + 1, lambda x: (x, x + 1)))
             >>> print(Difference(("old", "new"), one, two).markdown().splitlines()[2])
-            | output, bytes | 16 | 32 | +16 |
+            | output, bytes | 16 | 48 | +32 |
         """
         rows = [("on one device", *self.names, "difference"), ("---", "--:", "--:", "--:")]
         rows += [(row.what, _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows]

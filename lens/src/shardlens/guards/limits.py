@@ -73,10 +73,8 @@ class Limits:
             _known(self.only_over, axes)
             others = tuple(c for c in program.collectives if not c.axes or not {*c.axes} <= {*self.only_over})
             if others:
-                over = sorted({", ".join(c.axes) or "groups" for c in others})
-                yield Fault(
-                    f"it communicates over {'; '.join(over)}; allowed: {', '.join(self.only_over) or 'none'}", others
-                )
+                crossed = "; ".join(sorted({", ".join(c.axes) or "groups" for c in others}))
+                yield Fault(f"it communicates over {crossed}; allowed: {', '.join(self.only_over) or 'none'}", others)
 
     def _kinds(self, program: Program) -> Iterator[Fault]:
         others = sorted(program.kinds - {*self.kinds}) if self.kinds is not None else []

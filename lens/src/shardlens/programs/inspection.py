@@ -222,5 +222,6 @@ def _memory(stats: Any, platform: str) -> Memory:
     host = ("host_argument_size", "host_output_size", "host_temp_size")
     sizes = {field: int(getattr(stats, f"{field}_in_bytes", 0)) for field in (*fields, *host, "host_alias_size")}
     on_host = sum(sizes[field] for field in host) - sizes["host_alias_size"]
-    made = Memory(*(sizes[field] for field in fields), host=on_host)
+    argument, output, temp, alias, peak = (sizes[field] for field in fields)
+    made = Memory(argument, output, temp, alias, peak, on_host)
     return made.in_main_memory() if platform == "tpu" else made
