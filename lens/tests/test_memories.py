@@ -25,9 +25,9 @@ needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, re
     ],
     ids=["vector memory", "donated", "below the sum", "host"],
 )
-def test_the_peak_is_of_the_main_memory(told: Memory, peak: int) -> None:
+def test_the_main_memory(told: Memory, peak: int) -> None:
     """It is never more than arguments, outputs and temporaries take together."""
-    assert told.in_main_memory().peak == peak
+    assert told.main == peak
 
 
 @needs_libtpu
@@ -49,4 +49,4 @@ def test_arrays_on_the_host(kind: str) -> None:
     one = 1024 * 768 * 4 // 8
     on_host = one * (kind == "pinned_host")
     assert (memory.argument, memory.host) == (2 * one - on_host, on_host)
-    assert memory.peak <= memory.argument + memory.output + memory.temp - memory.alias
+    assert memory.main <= memory.argument + memory.output + memory.temp - memory.alias

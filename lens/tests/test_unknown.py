@@ -150,7 +150,8 @@ def test_a_kernel_that_sends() -> None:
     program = lens.inspect(ring, x, target=target)
     assert [c.uncounted for c in program.collectives] == [KERNEL] and "cannot be counted, it is a kernel" in str(program)
     assert lock.facts(program, target)["price"] is None and "its time is left out" in str(program.cost(target))
-    assert program.memory.peak <= program.memory.argument + program.memory.output + program.memory.temp
+    memory = program.memory
+    assert memory.main == memory.argument + memory.output < memory.peak and "main memory, at most" in str(program)
     with pytest.raises(AssertionError, match="nobody can say that a device moves at most 0 bytes"):
         assert_communicates(ring, x, at_most=0, target=target)
     alone = lens.inspect(called(doubles), x, target=target)

@@ -81,6 +81,8 @@ def grown(before: Facts, now: Facts) -> list[str]:
         if has.count > was.count:
             kind, _, rest = key.partition(" ")
             said.append(f"{has.count} {kind} {'over groups' if rest == 'over -' else rest}; {was.count} locked")
+        if not was.count:
+            continue
         if has.bytes > was.bytes:
             said.append(f"{key}: {has.bytes:,} bytes of outputs; {was.bytes:,} are locked")
         if has.bytes_a_round > was.bytes_a_round:

@@ -44,7 +44,7 @@ def assert_communicates(
         only_over: the mesh axes that collectives may cross.
         per_round: bytes in one round of those loops whose rounds data decides; `at_most` is then for all else.
         time: seconds that its collectives may take on `target`, by the model of `cost`.
-        memory: bytes that it may take on a device at its peak.
+        memory: bytes that it may take of a device's main memory.
     Raises:
         AssertionError: it does more, or nobody can say how much. The message names the lines, and what would be cheaper if
             the variable SHARDLENS_WHY of the environment is set.

@@ -74,8 +74,8 @@ class Difference:
         for key, what in (("communication", "collectives by the model, ns"), ("upper", "all by the model, ns")):
             if (had_it := self.a.get("seconds")) and (has_it := self.b.get("seconds")):
                 yield Row(what, round(had_it[key] * 1e9), round(has_it[key] * 1e9))
-        for field in self.a["memory"]:
-            yield Row(f"{field}, bytes", self.a["memory"][field], self.b["memory"].get(field, 0))
+        for field in dict.fromkeys((*self.a["memory"], *self.b["memory"])):
+            yield Row(f"{field}, bytes", self.a["memory"].get(field, 0), self.b["memory"].get(field, 0))
 
     def _lines_of_code(self) -> Iterator[Row]:
         """By what stands in a line, not by its number, which changes with every line above; a lock file has no lines."""

@@ -35,7 +35,7 @@ class Limits:
         only_over: the mesh axes that collectives may cross.
         per_round: bytes in one round of the loops whose rounds data decides; `at_most` is then for all else.
         time: seconds that its collectives may take on the target, by the model of `cost`.
-        memory: bytes that it may take on a device at its peak.
+        memory: bytes that it may take of a device's main memory.
     """
 
     at_most: Bytes | Mapping[str, Bytes] | None = None
@@ -85,9 +85,9 @@ class Limits:
             yield Fault(f"it has {', '.join(found)}, which it may not have", _of(program, found))
 
     def _time_and_memory(self, program: Program, target: str | None) -> Iterator[Fault]:
-        if self.memory is not None and program.memory.peak > read_bytes(self.memory):
-            peak, most = program.memory.peak, read_bytes(self.memory)
-            yield Fault(f"it takes {peak:,} bytes on a device, {peak - most:,} more than {most:,}", ())
+        if self.memory is not None and program.memory.main > read_bytes(self.memory):
+            takes, most = program.memory.main, read_bytes(self.memory)
+            yield Fault(f"it takes {takes:,} bytes on a device, {takes - most:,} more than {most:,}", ())
         if self.time is None:
             return
         if target is None:

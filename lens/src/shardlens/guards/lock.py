@@ -30,7 +30,7 @@ def facts(program: Program, target: str | None) -> dict[str, Any]:
     | `made_with` | `jax` (version), `compiler` ("XLA for CPU, jaxlib 0.10.2"), `target` ("v5e:2x4" or null) |
     | `price` | bytes that one device moves, as `Program.price`; null where they cannot be counted |
     | `collectives` | `kind`, `axes`, `dtype`, `shape` and `bytes` of the output, `times` that each runs, `count` |
-    | `memory` | bytes on a device: `argument`, `output`, `temp`, `alias`, `peak`; `host`: in its host's memory |
+    | `memory` | bytes on a device: `argument`, `output`, `temp`, `alias`, `peak`, and `host`, if its host has some |
 
     `bytes` are null where nobody can count them. Where data decides how often a collective runs, `times` is null, and
     `loops` has the rounds of each loop around it, from outside, null where data decides. No line of a file is in it, so
@@ -48,7 +48,7 @@ def facts(program: Program, target: str | None) -> dict[str, Any]:
         },
         "price": program.price if known else None,
         "collectives": [_json(sort) | {"count": n} for sort, n in sorted(counts.items(), key=repr)],
-        "memory": dict(vars(program.memory)),
+        "memory": {field: size for field, size in vars(program.memory).items() if size or field != "host"},
     }
 
 

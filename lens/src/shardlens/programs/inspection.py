@@ -138,7 +138,7 @@ def read_program(compiled: Any, mesh_axes: Axes | None = None, output_shapes: Se
     devices = getattr(compiled, "devices", ()) or max(sets, key=len, default=jax.devices()[:1])
     return Program(
         collectives=read_collectives(text, axes),
-        memory=_memory(compiled.memory_analysis(), devices[0].platform),
+        memory=_memory(compiled.memory_analysis()),
         flops=_flops(compiled, text),
         hlo=text,
         output_placements=tuple(
@@ -216,12 +216,11 @@ def _flops(compiled: Any, text: str) -> float | None:
     return None if more is None else max(float(once) + more, 0.0)
 
 
-def _memory(stats: Any, platform: str) -> Memory:
+def _memory(stats: Any) -> Memory:
     # Read by name with a default: `peak_memory_in_bytes` is younger than the other fields, and `stats` may be None.
     fields = ("argument_size", "output_size", "temp_size", "alias_size", "peak_memory")
     host = ("host_argument_size", "host_output_size", "host_temp_size")
     sizes = {field: int(getattr(stats, f"{field}_in_bytes", 0)) for field in (*fields, *host, "host_alias_size")}
     on_host = sum(sizes[field] for field in host) - sizes["host_alias_size"]
     argument, output, temp, alias, peak = (sizes[field] for field in fields)
-    made = Memory(argument, output, temp, alias, peak, on_host)
-    return made.in_main_memory() if platform == "tpu" else made
+    return Memory(argument, output, temp, alias, peak, on_host)

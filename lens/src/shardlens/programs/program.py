@@ -34,7 +34,7 @@ class Memory:
         output: bytes of what it returns.
         temp: bytes of everything between.
         alias: bytes of outputs that take the place of donated arguments.
-        peak: the largest sum alive at one time.
+        peak: the largest sum alive at one time; on a TPU that in all memories of the chip, see `main`.
         host: bytes of the program's arrays that stay in the host's memory; no part of the others.
     Example:
         >>> x = jax.ShapeDtypeStruct((4,), "float32")
@@ -49,17 +49,18 @@ class Memory:
     peak: int
     host: int = 0
 
-    def in_main_memory(self) -> Memory:
-        """The same, where the compiler's peak counts memories beside the main one, as a TPU's does.
+    @property
+    def main(self) -> int:
+        """Bytes of the device's main memory that it takes at most.
 
-        XLA for TPU adds up what is alive in every memory of the chip, its vector memory too. The main memory never holds
+        A TPU's peak adds up what is alive in every memory of the chip, its vector memory too. The main memory never holds
         more than arguments, outputs and temporaries together.
 
         Example:
-            >>> Memory(argument=8, output=8, temp=0, alias=0, peak=24).in_main_memory().peak
+            >>> Memory(argument=8, output=8, temp=0, alias=0, peak=24).main
             16
         """
-        return dataclasses.replace(self, peak=min(self.peak, self.argument + self.output + self.temp - self.alias))
+        return min(self.peak, self.argument + self.output + self.temp - self.alias)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -193,6 +194,7 @@ class Program:
     def _on_a_device(self) -> Table:
         m = self.memory
         sizes = {"arguments": m.argument, "outputs": m.output, "temporary": m.temp, "peak": m.peak}
+        sizes |= {"main memory, at most": m.main} if m.main < m.peak else {}
         sizes |= {"on the host": m.host} if m.host else {}
         rows = tuple((name, f"{size:,}") for name, size in sizes.items())
         inside = f", and what {count} Pallas kernels do" if (count := kernels(self.hlo)) else ""

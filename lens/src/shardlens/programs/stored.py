@@ -91,7 +91,7 @@ def read_stored(path: Path, target: str) -> Recorded:
     outputs = tuple(Placement.from_json(each) for each in raw["outputs"])
     return Recorded(
         read_collectives(hlo, axes),
-        Memory(*raw["memory"]).in_main_memory() if raw["platform"] == "tpu" else Memory(*raw["memory"]),
+        Memory(*raw["memory"]),
         raw["flops"],
         hlo,
         outputs,
