@@ -101,9 +101,10 @@ def inspect_command(options: argparse.Namespace) -> int:
         print(json.dumps(figures(program, options.target) | ({"cost": modelled.json()} if modelled else {}), indent=1))
     else:
         _print(_table(program, options))
-        if modelled:
-            _print("")
-            _print(modelled)
+        for more in (program.occupied(options.target or "") if options.memory else None, modelled):
+            if more is not None:
+                _print("")
+                _print(more)
     if options.hlo:
         options.hlo.write_text(program.hlo, encoding="utf-8")
     try:
@@ -286,6 +287,8 @@ def _parser() -> argparse.ArgumentParser:
     told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
     inspect.add_argument("--fail-above", type=_bytes, metavar="BYTES", help=told)
     inspect.add_argument("--cost", metavar="CHIP", help="also what a model of this chip says of its time")
+    told = "also what occupies a device at the peak, with lines, and whether it fits the target"
+    inspect.add_argument("--memory", action="store_true", help=told)
     inspect.add_argument("--hlo", type=Path, metavar="FILE", help="also write the HLO text to a file")
     target(command("why", why_command, "print why a function communicates, line by line"))
     target(command("cost", cost_command, "print what a model of a chip says of a function's time")).add_argument("chip")

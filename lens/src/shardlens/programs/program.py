@@ -11,6 +11,7 @@ from shardlens.costs.chips import Chip
 from shardlens.costs.cost import Cost, cost
 from shardlens.placement import Placement
 from shardlens.programs.grouping import ROWS, grouped_table
+from shardlens.programs.occupied import occupied
 from shardlens.programs.table import collectives_table, flops_text, summary
 from shardlens.reading.arithmetic import least
 from shardlens.reading.calls import calls, largest_array
@@ -155,6 +156,10 @@ class Program:
     def by(self, what: str = "equal", width: int = 80) -> Table:
         """Its collectives in at most twenty rows, the most expensive first: see `shardlens.programs.grouping.grouped`."""
         return grouped_table(self.collectives, self.hlo, what, tuple(self._lines()), self._on_a_device(), width)
+
+    def occupied(self, on: str = "") -> Table:
+        """What occupies a device's main memory at the peak, held against a chip's: see `shardlens.programs.occupied`."""
+        return occupied(self.memory, self.hlo, on)
 
     def _table(self, width: int = 120) -> Table:
         if len(self.collectives) > ROWS:

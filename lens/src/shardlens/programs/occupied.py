@@ -1,0 +1,84 @@
+"""What occupies a device's main memory at the peak: arguments, outputs, and temporaries with their lines. No JAX here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from shardlens.costs.chips import chip
+from shardlens.reading.alive import Buffer, Peak, temporaries
+from shardlens.reading.hlo import parse_hlo
+from shardlens.reading.names import operations, scope
+from shardlens.tables import Table, shares
+
+MOST = 12
+"""Temporary arrays that have rows of their own, the largest."""
+
+
+class Held(Protocol):
+    """What is asked of a program's memory; `Memory` has it."""
+
+    @property
+    def argument(self) -> int:
+        """Bytes of the arguments."""
+
+    @property
+    def output(self) -> int:
+        """Bytes of what is returned."""
+
+    @property
+    def alias(self) -> int:
+        """Bytes of outputs in the place of donated arguments."""
+
+    @property
+    def temp(self) -> int:
+        """Bytes of everything between."""
+
+    @property
+    def host(self) -> int:
+        """Bytes in the host's memory."""
+
+
+def occupied(memory: Held, hlo: str, on: str = "") -> Table:
+    """A row for the arguments, one for the outputs, and one for each large temporary array at the peak.
+
+    Args:
+        memory: of the program.
+        hlo: its compiled text.
+        on: a chip or a target, whose memory it is held against.
+    Raises:
+        LensError: there are no numbers for that chip.
+    """
+    peak = temporaries(hlo)
+    module = parse_hlo(hlo)
+    instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
+    rows = [
+        ("arguments", f"{memory.argument:,}", "", "", ""),
+        ("outputs, not in place of arguments", f"{memory.output - memory.alias:,}", "", "", ""),
+    ]
+    sizes = [memory.argument, memory.output - memory.alias]
+    for buffer in peak.buffers[:MOST]:
+        made = instructions[buffer.name]
+        names = " + ".join(dict.fromkeys(map(scope, operations(made.op_name))))
+        rows.append((buffer.name, f"{buffer.bytes:,}", _life(buffer, module.entry), str(module.line(made)), names))
+        sizes.append(buffer.bytes)
+    if left := peak.buffers[MOST:]:
+        rows.append((f"{len(left)} more", f"{sum(b.bytes for b in left):,}", "", "", ""))
+        sizes.append(sum(b.bytes for b in left))
+    columns, sides = ("at the peak", "bytes", "alive", "line", "scope"), ("left", "right", "left", "left", "left")
+    return Table(columns, sides, tuple(rows), tuple(_lines(memory, peak, on)), bars=shares(sizes))
+
+
+def _life(buffer: Buffer, entry: str) -> str:
+    """When it is made and when it dies, in places of the schedule."""
+    return f"{buffer.made} to {buffer.dies}" + ("" if buffer.computation == entry else ", in a loop")
+
+
+def _lines(memory: Held, peak: Peak, on: str) -> Iterator[str]:
+    yield f"temporary arrays in the text: {peak.bytes:,} bytes; the compiler plans {memory.temp:,}, work space with them"
+    if memory.host:
+        yield f"on the host: {memory.host:,} bytes"
+    if on:
+        takes, has = memory.argument + memory.output - memory.alias + memory.temp, round(chip(on).hbm_bytes)
+        over = f"does not fit: {takes - has:,} bytes more than" if takes > has else f"fits: {takes / has:.0%} of"
+        yield f"{takes:,} bytes; {over} the {has:,} of {chip(on).name}"
