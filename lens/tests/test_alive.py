@@ -65,7 +65,7 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 @pytest.mark.thorough(after=4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_beside_the_compiler(name: str) -> None:
-    """Of eleven programs the temporaries are those that XLA for CPU plans, seven to a thousandth, the others within twice."""
+    """The temporaries are those that XLA for CPU plans: to a thousandth for eight programs, within twice for three."""
     f, args = PROGRAMS[name]
     program = lens.inspect(f, *args)
     found, planned = temporaries(program.hlo), program.memory.temp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from shardlens.costs.chips import chip
 from shardlens.reading.alive import Buffer, Peak, temporaries
@@ -11,35 +11,14 @@ from shardlens.reading.hlo import parse_hlo
 from shardlens.reading.names import operations, scope
 from shardlens.tables import Table, shares
 
+if TYPE_CHECKING:
+    from shardlens.programs.program import Memory
+
 MOST = 12
 """Temporary arrays that have rows of their own, the largest."""
 
 
-class Held(Protocol):
-    """What is asked of a program's memory; `Memory` has it."""
-
-    @property
-    def argument(self) -> int:
-        """Bytes of the arguments."""
-
-    @property
-    def output(self) -> int:
-        """Bytes of what is returned."""
-
-    @property
-    def alias(self) -> int:
-        """Bytes of outputs in the place of donated arguments."""
-
-    @property
-    def temp(self) -> int:
-        """Bytes of everything between."""
-
-    @property
-    def host(self) -> int:
-        """Bytes in the host's memory."""
-
-
-def occupied(memory: Held, hlo: str, on: str = "") -> Table:
+def occupied(memory: Memory, hlo: str, on: str = "") -> Table:
     """A row for the arguments, one for the outputs, and one for each large temporary array at the peak.
 
     Args:
@@ -74,7 +53,7 @@ def _life(buffer: Buffer, entry: str) -> str:
     return f"{buffer.made} to {buffer.dies}" + ("" if buffer.computation == entry else ", in a loop")
 
 
-def _lines(memory: Held, peak: Peak, on: str) -> Iterator[str]:
+def _lines(memory: Memory, peak: Peak, on: str) -> Iterator[str]:
     yield f"temporary arrays in the text: {peak.bytes:,} bytes; the compiler plans {memory.temp:,}, work space with them"
     if memory.host:
         yield f"on the host: {memory.host:,} bytes"
