@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from shardlens.programs.program import Memory
 
 MOST = 12
-"""Temporary arrays that have rows of their own, the largest."""
+"""Temporary arrays that have rows of their own, the largest, of at least a hundredth of all."""
 
 
 def occupied(memory: Memory, hlo: str, on: str = "") -> Table:
-    """A row for the arguments, one for the outputs, and one for each large temporary array at the peak.
+    """A row for the arguments, one for outputs in no argument's place, and one for each large temporary array at the peak.
 
     Args:
         memory: of the program.
@@ -33,15 +33,16 @@ def occupied(memory: Memory, hlo: str, on: str = "") -> Table:
     instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
     rows = [
         ("arguments", f"{memory.argument:,}", "", "", ""),
-        ("outputs, not in place of arguments", f"{memory.output - memory.alias:,}", "", "", ""),
+        ("new outputs", f"{memory.output - memory.alias:,}", "", "", ""),
     ]
     sizes = [memory.argument, memory.output - memory.alias]
-    for buffer in peak.buffers[:MOST]:
+    large = [b for b in peak.buffers[:MOST] if b.bytes * 100 >= peak.bytes]
+    for buffer in large:
         made = instructions[buffer.name]
         names = " + ".join(dict.fromkeys(map(scope, operations(made.op_name))))
         rows.append((buffer.name, f"{buffer.bytes:,}", _life(buffer, module.entry), str(module.line(made)), names))
         sizes.append(buffer.bytes)
-    if left := peak.buffers[MOST:]:
+    if left := peak.buffers[len(large) :]:
         rows.append((f"{len(left)} more", f"{sum(b.bytes for b in left):,}", "", "", ""))
         sizes.append(sum(b.bytes for b in left))
     columns, sides = ("at the peak", "bytes", "alive", "line", "scope"), ("left", "right", "left", "left", "left")
