@@ -92,9 +92,10 @@ def inspect_command(options: argparse.Namespace) -> int:
     from shardlens.guards.difference import figures
 
     asked = given(options)
-    if options.hlo and not options.hlo.parent.is_dir():
-        what, mend = f"there is no directory {options.hlo.parent}.", "name a file in a directory that there is."
-        raise LensError("no-directory", what, where=f"--hlo {options.hlo}", mend=mend)
+    for name, file in (("hlo", options.hlo), ("html", options.html)):
+        if file and not file.parent.is_dir():
+            what, mend = f"there is no directory {file.parent}.", "name a file in a directory that there is."
+            raise LensError("no-directory", what, where=f"--{name} {file}", mend=mend)
     program = shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes)
     modelled = program.cost(_slice(options.cost, options.target)) if options.cost else None
     if options.json:
@@ -105,6 +106,10 @@ def inspect_command(options: argparse.Namespace) -> int:
             if more is not None:
                 _print("")
                 _print(more)
+    if options.html:
+        from shardlens.charts.page import page
+
+        options.html.write_text(page(program, options.function, options.target), encoding="utf-8")
     if options.hlo:
         options.hlo.write_text(program.hlo, encoding="utf-8")
     try:
@@ -289,6 +294,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("--cost", metavar="CHIP", help="also what a model of this chip says of its time")
     told = "also what occupies a device at the peak, with lines, and whether it fits the target"
     inspect.add_argument("--memory", action="store_true", help=told)
+    inspect.add_argument("--html", type=Path, metavar="FILE", help="also write a page: scopes that fold, tables, memory")
     inspect.add_argument("--hlo", type=Path, metavar="FILE", help="also write the HLO text to a file")
     target(command("why", why_command, "print why a function communicates, line by line"))
     target(command("cost", cost_command, "print what a model of a chip says of a function's time")).add_argument("chip")

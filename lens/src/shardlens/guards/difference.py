@@ -13,6 +13,7 @@ from shardlens.errors import LensError
 from shardlens.guards import lock
 from shardlens.guards.amounts import Facts, Moved, moved
 from shardlens.programs.program import Program
+from shardlens.reading.alive import temporaries
 from shardlens.reading.collectives import price
 from shardlens.reading.hlo import parse_hlo
 from shardlens.sources import Line, name_of_file
@@ -154,10 +155,17 @@ def figures(program: Program, target: str | None) -> dict[str, Any]:
     | `flops`, `largest` | FLOPs, and the bytes of the largest array |
     | `lines` | of each line of Python and kind of collective the `price`, null where nobody can count it |
     | `seconds` | by the model of the target: `communication`, `lower`, `upper`; null without a target |
+    | `host` | calls of the host: bytes `out` and `into`, `executions`, `source` |
+    | `devices`, `depth`, `outputs`, `warnings` | of the program, as in `Program` |
+    | `peak` | the temporary arrays at the peak: `name`, `computation`, `bytes`, `made`, `dies` |
     """
     taken = program.cost(target) if target else None
     seconds = {key: getattr(taken, key) for key in ("communication", "lower", "upper")} if taken else None
-    more = {"flops": program.flops, "largest": program.largest, "lines": _by_line(program), "seconds": seconds}
+    lines, outputs = _by_line(program), [placement.to_json() for placement in program.output_placements]
+    more: dict[str, Any] = {"flops": program.flops, "largest": program.largest, "lines": lines, "seconds": seconds}
+    more |= {"host": [dataclasses.asdict(call) for call in program.host_calls], "devices": program.devices}
+    more |= {"depth": program.depth, "warnings": [*program.warnings], "outputs": outputs}
+    more |= {"peak": [dataclasses.asdict(buffer) for buffer in temporaries(program.hlo).buffers]}
     return lock.facts(program, target) | more
 
 

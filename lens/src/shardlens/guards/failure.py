@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from shardlens.programs.program import Program
 from shardlens.reading.collectives import Collective
-from shardlens.reading.hlo import parse_hlo
 from shardlens.reasons.answer import explained, heading, why
 
 WHY = "SHARDLENS_WHY"
@@ -42,15 +41,4 @@ def failure(faults: Sequence[str], program: Program, chosen: Collection[Collecti
         return "\n".join([*said, *([str(found.about(few)), HINT] if few else [])])
     except Exception as error:  # the failure itself must not be lost
         reason = f"why could not explain it: {type(error).__name__}: {error}"
-        return "\n".join([*said, *_listed(program, few), reason])
-
-
-def _listed(program: Program, chosen: Sequence[Collective]) -> Iterator[str]:
-    """Each with the line that the compiler names."""
-    module = parse_hlo(program.hlo)
-    instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
-    for c in chosen:
-        yield " ".join(heading(c))
-        line = module.line(instructions[c.name]) if c.name in instructions else None
-        if line is not None and line.file:
-            yield f"  {line}   {line.text}".rstrip()
+        return "\n".join([*said, *(" ".join(heading(c)) for c in few), reason])

@@ -77,12 +77,12 @@ class Limits:
                 yield Fault(f"it communicates over {crossed}; allowed: {', '.join(self.only_over) or 'none'}", others)
 
     def _kinds(self, program: Program) -> Iterator[Fault]:
-        others = sorted(program.kinds - {*self.kinds}) if self.kinds is not None else []
-        if others:
-            allowed = ", ".join(sorted(self.kinds or ())) or "none"
-            yield Fault(f"it has {', '.join(others)}; allowed: {allowed}", _of(program, others))
-        if found := sorted(program.kinds & {*self.no}):
-            yield Fault(f"it has {', '.join(found)}, which it may not have", _of(program, found))
+        allowed = f"; allowed: {', '.join(sorted(self.kinds or ())) or 'none'}"
+        others = program.kinds - {*self.kinds} if self.kinds is not None else frozenset[str]()
+        for kinds, said in ((others, allowed), (program.kinds & {*self.no}, ", which it may not have")):
+            if kinds:
+                by = tuple(c for c in program.collectives if c.kind in kinds)
+                yield Fault(f"it has {', '.join(sorted(kinds))}{said}", by)
 
     def _time_and_memory(self, program: Program, target: str | None) -> Iterator[Fault]:
         if self.memory is not None and program.memory.main > read_bytes(self.memory):
@@ -116,10 +116,6 @@ def _more(where: str, found: tuple[Collective, ...], most: int, by: tuple[Collec
 
 def _of_a_round(c: Collective) -> Collective:
     return dataclasses.replace(c, executions=math.prod(each for each in c.loops if each is not None))
-
-
-def _of(program: Program, kinds: Collection[str]) -> tuple[Collective, ...]:
-    return tuple(c for c in program.collectives if c.kind in kinds)
 
 
 def _known(named: Collection[str], axes: Collection[str]) -> None:

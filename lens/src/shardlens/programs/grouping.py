@@ -68,7 +68,7 @@ def grouped(collectives: Sequence[Collective], hlo: str, by: str) -> tuple[Group
         "scope": lambda c: (" + ".join(dict.fromkeys(map(scope, operations(c.op_name)))),),
         "axis": lambda c: (", ".join(c.axes) or "-",),
         "kind": lambda c: (c.kind,),
-        "equal": lambda c: (c.kind, shapes(c), ", ".join(c.axes) or "-", c.source, _times(c)),
+        "equal": lambda c: (c.kind, shapes(c), ", ".join(c.axes) or "-", c.source, str(c.executions or "?")),
     }
     if by not in keys:
         mend = f"name one of {', '.join(keys)}."
@@ -150,7 +150,3 @@ def _fitted(table: Table, width: int, named: int) -> Table:
 def _cut(row: Sequence[str], column: int, most: int) -> Iterator[str]:
     for k, cell in enumerate(row):
         yield cell if k != column or len(cell) <= most else f"{cell[: most - 3]}..."
-
-
-def _times(c: Collective) -> str:
-    return "?" if c.executions is None else str(c.executions)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from shardlens.costs.chips import chip
-from shardlens.reading.alive import Buffer, Peak, temporaries
+from shardlens.reading.alive import Peak, temporaries
 from shardlens.reading.hlo import parse_hlo
 from shardlens.reading.names import operations, scope
 from shardlens.tables import Table, shares
@@ -40,18 +40,14 @@ def occupied(memory: Memory, hlo: str, on: str = "") -> Table:
     for buffer in large:
         made = instructions[buffer.name]
         names = " + ".join(dict.fromkeys(map(scope, operations(made.op_name))))
-        rows.append((buffer.name, f"{buffer.bytes:,}", _life(buffer, module.entry), str(module.line(made)), names))
+        alive = f"{buffer.made} to {buffer.dies}" + ("" if buffer.computation == module.entry else ", in a loop")
+        rows.append((buffer.name, f"{buffer.bytes:,}", alive, str(module.line(made)), names))
         sizes.append(buffer.bytes)
     if left := peak.buffers[len(large) :]:
         rows.append((f"{len(left)} more", f"{sum(b.bytes for b in left):,}", "", "", ""))
         sizes.append(sum(b.bytes for b in left))
     columns, sides = ("at the peak", "bytes", "alive", "line", "scope"), ("left", "right", "left", "left", "left")
     return Table(columns, sides, tuple(rows), tuple(_lines(memory, peak, on)), bars=shares(sizes))
-
-
-def _life(buffer: Buffer, entry: str) -> str:
-    """When it is made and when it dies, in places of the schedule."""
-    return f"{buffer.made} to {buffer.dies}" + ("" if buffer.computation == entry else ", in a loop")
 
 
 def _lines(memory: Memory, peak: Peak, on: str) -> Iterator[str]:
