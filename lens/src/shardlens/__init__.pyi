@@ -48,7 +48,7 @@ from shardlens.programs.comparison import Comparison as Comparison
 from shardlens.programs.inspection import compare as compare
 from shardlens.programs.inspection import inspect as inspect
 from shardlens.programs.inspection import read_program as read_program
-from shardlens.programs.program import Memory as Memory
+from shardlens.programs.memory import Memory as Memory
 from shardlens.programs.program import Program as Program
 from shardlens.programs.stored import Recorded as Recorded
 from shardlens.programs.stored import read_stored as read_stored

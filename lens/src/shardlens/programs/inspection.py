@@ -13,7 +13,8 @@ from shardlens.compilers.warnings import heard, unused_donations
 from shardlens.errors import LensError
 from shardlens.placement import Axes, Placement
 from shardlens.programs.comparison import Comparison
-from shardlens.programs.program import Memory, Program
+from shardlens.programs.memory import Memory
+from shardlens.programs.program import Program
 from shardlens.progress import step
 from shardlens.reading.arithmetic import added_by_rounds
 from shardlens.reading.collectives import read_collectives

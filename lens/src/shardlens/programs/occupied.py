@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from shardlens.costs.chips import chip
+from shardlens.programs.memory import Memory
 from shardlens.reading.alive import Peak, temporaries
 from shardlens.reading.hlo import parse_hlo
 from shardlens.reading.names import operations, scope
 from shardlens.tables import Table, shares
-
-if TYPE_CHECKING:
-    from shardlens.programs.program import Memory
 
 MOST = 12
 """Temporary arrays that have rows of their own, the largest, of at least a hundredth of all."""

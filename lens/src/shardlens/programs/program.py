@@ -11,6 +11,7 @@ from shardlens.costs.chips import Chip
 from shardlens.costs.cost import Cost, cost
 from shardlens.placement import Placement
 from shardlens.programs.grouping import ROWS, grouped_table
+from shardlens.programs.memory import Memory
 from shardlens.programs.occupied import occupied
 from shardlens.programs.table import collectives_table, flops_text, summary
 from shardlens.reading.arithmetic import least
@@ -21,47 +22,6 @@ from shardlens.reading.hlo import parse_hlo
 from shardlens.reading.outside import HostCall, host_calls, kernels
 from shardlens.reading.overlap import Overlap, overlaps
 from shardlens.tables import Table, shares
-
-
-@dataclasses.dataclass(frozen=True)
-class Memory:
-    """Bytes on one device, as the compiler planned them.
-
-    On CPU `argument`, `output` and `alias` mean what they say; `temp`, and so `peak`, follow the CPU's own scheduling and
-    say nothing of an accelerator. Compile for a TPU to learn those.
-
-    Args:
-        argument: bytes of the arguments that the program uses.
-        output: bytes of what it returns.
-        temp: bytes of everything between.
-        alias: bytes of outputs that take the place of donated arguments.
-        peak: the largest sum alive at one time; on a TPU that in all memories of the chip, see `main`.
-        host: bytes of the program's arrays that stay in the host's memory; no part of the others.
-    Example:
-        >>> x = jax.ShapeDtypeStruct((4,), "float32")
-        >>> lens.inspect(lambda x: x + 1, x).memory.argument
-        16
-    """
-
-    argument: int
-    output: int
-    temp: int
-    alias: int
-    peak: int
-    host: int = 0
-
-    @property
-    def main(self) -> int:
-        """Bytes of the device's main memory that it takes at most.
-
-        A TPU's peak adds up what is alive in every memory of the chip, its vector memory too. The main memory never holds
-        more than arguments, outputs and temporaries together.
-
-        Example:
-            >>> Memory(argument=8, output=8, temp=0, alias=0, peak=24).main
-            16
-        """
-        return min(self.peak, self.argument + self.output + self.temp - self.alias)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
