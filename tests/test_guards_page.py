@@ -46,7 +46,7 @@ def test_the_page_holds(tmp_path: Path) -> None:
     before, after = (re.findall(rf"^\{sign}(.*)$", BLOCKS["the change"], re.MULTILINE)[0] for sign in "-+")
     model = tmp_path / "model.py"
     model.write_text(files["model.py"].replace(before, after))
-    code, said = by_pytest(tmp_path)
+    code, said = by_pytest(tmp_path, "--shardlens-why")
     assert code == 1 and "2 failed" in said, "the promise is broken as well"
     told = [line for line in BLOCKS["the next run"].splitlines() if line.startswith("E ")]
     assert "\n".join(told) in said and len(told) == 10

@@ -4,6 +4,7 @@ import os
 import signal
 
 os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["SHARDLENS_CACHE"] = "off"
 
 import jax
 import numpy as np

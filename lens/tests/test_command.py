@@ -187,12 +187,49 @@ def test_diff_with_files(versions: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["diff", "step.json", "model.json"]) == 0 and "no difference" in capsys.readouterr().out
     assert main(["diff", "step.json", NEW, "--json"]) == 3
     told = json.loads(capsys.readouterr().out)
-    moved = {"count": 1, "dtypes": ["f32"], "bytes": 8192, "bytes_a_round": 0}
+    moved = {"count": 1, "dtypes": ["f32"], "bytes": 8192, "bytes_a_round": 0, "uncounted": 0}
     assert told["names"] == {"a": "step.json", "b": NEW} and told["moves_more"]
     assert told["differs"][0] == {"what": "all-reduce over y", "a": moved, "b": {**moved, "bytes": 16384}}
     assert told["differs"][-1] == {"what": "price, bytes", "a": 16384, "b": 32776}
     assert "FLOPs" not in {row["what"] for row in told["differs"]}
     assert main(["diff", "model.json", NEW]) == 3 and "FLOPs" in capsys.readouterr().out
+
+
+def test_diff_of_commits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The function as it was at a commit is compared with that of the working directory, by line; `--fail-above` allows."""
+    (folder / "commit_of_test.py").write_text(MODEL)
+    own = ["-c", "user.name=a", "-c", "user.email=a@b.invalid"]
+    for words in (["init", "-q"], ["add", "commit_of_test.py"], [*own, "commit", "-qm", "first"]):
+        subprocess.run(["git", *words], check=True, cwd=folder)
+    (folder / "commit_of_test.py").write_text(MODEL.replace("return a @ b", "return a @ b, (a @ b).sum()", 1))
+    asked = ["diff", "commit_of_test.py:step", "--git", "HEAD"]
+    assert main([*asked, "--markdown"]) == 3
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert rows[0] == "| on one device | commit_of_test.py:step at HEAD | commit_of_test.py:step | difference |"
+    assert "| commit_of_test.py: return a @ b (all-reduce) | 16,384 | 0 | -16,384 |" in rows
+    assert rows[-1] == "| price, bytes | 16,384 | 32,776 | +16,392 |" and "Traceback" not in "".join(rows)
+    assert main([*asked, "--fail-above", "16391"]) == 3
+    assert (
+        main([*asked, "--fail-above", "16392 B"]) == 0 and main(["diff", "commit_of_test.py:step", "--git", "HEAD~7"]) == 1
+    )
+    assert "[no-commit] git does not give 'HEAD~7'." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "more", [[], ["x.json", "--git", "HEAD"], ["--targets", "v5e:2x4"]], ids=["one program", "two ways", "one target"]
+)
+def test_a_difference_is_of_two(more: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Any other number is refused."""
+    assert main(["diff", "model_of_test:step", *more]) == 1 and "[two-programs]" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
+@pytest.mark.thorough
+def test_diff_of_targets(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One function for two targets: what the compilers make of it, and what the models say of the time."""
+    main(["diff", "model_of_test:step", "--targets", "v5e:2x4,v6e:2x4"])
+    said = capsys.readouterr().out
+    assert "all by the model, ns" in said and "A: v5e:2x4 (JAX " in said and "v6e:2x4)" in said
 
 
 def test_diff_of_compilers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

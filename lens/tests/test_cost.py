@@ -1,8 +1,11 @@
 """The cost model: scaling-book's worked numbers, its laws, JAX's own roofline, and how a cost prints itself."""
 
 import dataclasses
+import importlib.util
 import io
+import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,10 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from shardlens.compilers.topology import target_mesh
 from shardlens.costs import alphabeta
 from shardlens.costs.alphabeta import all_gather, all_reduce, all_to_all, collective_permute, link_load, reduce_scatter
 from shardlens.costs.chips import CHIPS, Chip, chip, chip_called, chips_table
 from shardlens.costs.cost import cost
+from shardlens.costs.torus import places, routed
 from shardlens.errors import LensError
 from shardlens.placement import place
 from shardlens.programs.inspection import inspect
@@ -326,3 +331,48 @@ def test_permute_beyond_the_mesh() -> None:
     assert cost(program(far), "v5e").communication == pytest.approx(2**20 / 4.5e10)
     assert math.isinf(dataclasses.replace(cost(program(), "v5e"), hbm_bytes=0).intensity)
     assert np.isfinite(cost(program(), "v5e").lower)
+
+
+NEIGHBOURS = tuple((i * 8 + j, (i + 1) % 32 * 8 + j) for i in range(32) for j in range(8))
+
+
+def test_a_mesh_that_splits_the_torus() -> None:
+    """Neighbours on 32x8 over v5e:16x16 are nine hops apart where the axis turns, one elsewhere; axes have their extents."""
+    shift = dataclasses.replace(GATHER, kind="collective-permute", axes=("x",), group_size=32, groups=NEIGHBOURS)
+    rows = tuple(tuple(range(8 * i, 8 * i + 8)) for i in range(32))
+    across = dataclasses.replace(GATHER, axes=("y",), group_size=8, groups=rows)
+    columns = dataclasses.replace(GATHER, axes=("x",), group_size=32, groups=tuple(zip(*rows)))
+    placement = place((32, 16), {"x": 32, "y": 8}, ("x",))
+    made = dataclasses.replace(program(shift, across, columns), output_placements=(placement,))
+    by_chip, by_slice = cost(made, "v5e"), cost(made, "v5e:16x16")
+    at = places("v5e:16x16", (32, 8))
+    inside = [pair for pair in NEIGHBOURS if pair[0] // 8 not in (15, 31)]
+    rings = [(16, True), (16, True)]
+    assert link_load(routed(inside, at, "v5e:16x16"), rings) == (1, 1)
+    load, hops = link_load(routed(NEIGHBOURS, at, "v5e:16x16"), rings)
+    assert (load, hops) == (8, 9) and by_slice.collectives[0].seconds == pytest.approx(load * 2**20 / 4.5e10)
+    assert by_chip.collectives[0].seconds == pytest.approx(31e-6)  # one axis of the torus, which no slice has
+    assert [c.sizes for c in by_slice.collectives[1:]] == [(8,), (2, 16)]
+    assert cost(made, "v5e:4x4").communication == by_chip.communication  # a slice of another size says nothing
+
+
+@pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
+@pytest.mark.parametrize(
+    "target, sizes",
+    [("v5e:2x4", (8,)), ("v5e:16x16", (32, 8)), ("v6e:4x4", (16,)), ("v5p:2x2x2", (8,)), ("v4:4x4x4", (16, 4))],
+)
+def test_places_are_those_of_the_described_slice(target: str, sizes: tuple[int, ...]) -> None:
+    """What is computed without libtpu is where libtpu's devices are."""
+    there = target_mesh(target, dict(zip("xy", sizes))).devices.flat
+    assert places(target, sizes) == tuple(tuple(device.coords[: target.count("x") + 1]) for device in there)
+
+
+def test_what_is_left_out_is_said() -> None:
+    """The arithmetic of Pallas kernels, and what nobody can count, have notes."""
+    text = 'ENTRY %main () -> f32[4] {\n  ROOT %k = f32[4]{0} custom-call(), custom_call_target="tpu_custom_call"\n}'
+    unknown = Collective("unknown", (4,), "f32", 16, 0, name="k (custom-call)", uncounted="a kernel that sends")
+    made = cost(dataclasses.replace(program(GATHER, unknown), hlo=text), "v5e")
+    assert made.notes[0].startswith("What k") and made.notes[1].startswith("The arithmetic of a Pallas kernel is")
+    assert made.communication == cost(program(GATHER), "v5e").communication
+    assert re.search(r"^k \(custom-call\) +\? bytes +\?$", str(made), re.MULTILINE)
+    assert json.loads(json.dumps(made.json()))["communication"] == made.communication

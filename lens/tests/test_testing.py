@@ -50,8 +50,8 @@ def run(folder: Path, *options: str, **more: str) -> tuple[int, str]:
 
 
 @pytest.mark.thorough
-def test_at_most_and_kinds() -> None:
-    """The program comes back where it may communicate so; else the message has the figures and `lens.why`'s answer."""
+def test_at_most_and_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program comes back where it may communicate so; else the message has the figures, the lines, and why if asked."""
     f, args = programs.fsdp()
     assert assert_communicates(f, *args, at_most=32_768, kinds=("all-gather",)).price == 32_768
     assert assert_communicates(f, *args).price == 32_768
@@ -59,7 +59,12 @@ def test_at_most_and_kinds() -> None:
         assert_communicates(f, *args, at_most=32_767, kinds=("all-reduce",))
     said = str(error.value)
     assert "one device moves 32,768 bytes, 1 more than 32,767" in said and "it has all-gather; allowed: all-reduce" in said
-    assert f"why_programs.py:{programs.line('fsdp')}   return jnp.tanh(x @ w)" in said and "cheaper" in said
+    assert f"why_programs.py:{programs.line('fsdp')}   return jnp.tanh(x @ w)" in said and not re.search(
+        "^cheaper", said, re.M
+    )
+    monkeypatch.setenv("SHARDLENS_WHY", "1")
+    with pytest.raises(AssertionError, match="\ncheaper +"):
+        assert_communicates(f, *args, at_most=32_767)
     with pytest.raises(AssertionError, match="allowed: none"):
         assert_communicates(f, *args, kinds=())
 
@@ -79,6 +84,7 @@ def test_a_lock_file(tmp_path: Path) -> None:
     code, said = run(tmp_path)
     assert code == 1 and "1 all-to-all over x; 0 locked" in said and "1,024 are locked" in said
     assert re.search(r"line +test_model.py:10   x = jax.lax.with_sharding_constraint", said) and "--shardlens-update" in said
+    assert "0 changes compiled" in said and "0 changes compiled" not in run(tmp_path, "--shardlens-why")[1]
     assert "was made with" not in said and kept.read_bytes() == first
     path.write_text(LESS)
     code, said = run(tmp_path)

@@ -33,6 +33,8 @@ from shardlens.exceptions import raised_at as raised_at
 from shardlens.export import lapack as lapack
 from shardlens.export import stablehlo as stablehlo
 from shardlens.guards.assertions import assert_communicates as assert_communicates
+from shardlens.guards.difference import Difference as Difference
+from shardlens.guards.difference import diff as diff
 from shardlens.guards.facts import facts as facts
 from shardlens.guards.lock import locked as locked
 from shardlens.placement import Axes as Axes
@@ -46,7 +48,7 @@ from shardlens.programs.comparison import Comparison as Comparison
 from shardlens.programs.inspection import compare as compare
 from shardlens.programs.inspection import inspect as inspect
 from shardlens.programs.inspection import read_program as read_program
-from shardlens.programs.program import Memory as Memory
+from shardlens.programs.memory import Memory as Memory
 from shardlens.programs.program import Program as Program
 from shardlens.programs.stored import Recorded as Recorded
 from shardlens.programs.stored import read_stored as read_stored

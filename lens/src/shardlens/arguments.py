@@ -6,9 +6,13 @@ import argparse
 import contextlib
 import functools
 import importlib
+import io
 import math
 import re
+import subprocess
 import sys
+import tarfile
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -74,6 +78,32 @@ def forgotten_modules() -> Iterator[None]:
         for name in {*sys.modules} - before:
             if (file := getattr(sys.modules[name], "__file__", None)) and is_users(file):
                 del sys.modules[name]
+
+
+@contextlib.contextmanager
+def at_commit(commit: str) -> Iterator[None]:
+    """While it lasts the working directory is what it was at a commit of its git repository, elsewhere on the disk.
+
+    Packages that are installed stay as they are installed.
+
+    Raises:
+        LensError: this is no git repository, or it has no such commit.
+    """
+
+    def git(*words: str) -> bytes:
+        ran = subprocess.run(["git", *words], capture_output=True)
+        if ran.returncode:
+            said = ran.stderr.decode(errors="replace").strip().partition("\n")[0]
+            mend = "run it in a checkout, and name a commit that it has: HEAD~1, main, v1.2."
+            raise LensError("no-commit", f"git does not give {commit!r}.", where=said, mend=mend)
+        return ran.stdout
+
+    archive = git("archive", "--format=tar", commit, "--", ".")
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            tar.extractall(folder, filter="data")
+        with contextlib.chdir(Path(folder)):
+            yield
 
 
 def mesh_axes(text: str) -> dict[str, int]:

@@ -9,29 +9,37 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
+import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import shardlens
-from shardlens import arguments
+from shardlens import arguments, progress
+from shardlens.compilers.kept import keeping, usual_folder
 from shardlens.errors import LensError
+from shardlens.tables import read_bytes
 
 TOO_MUCH = 3
 """Exit status of `inspect --fail-above`, of `diff` and of `lock`."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
 EPILOG = """examples:
   shardlens inspect train.py:step                   train.py has step() and step_example()
   shardlens inspect train.py:step --args "float32[64,128]@x,_; bfloat16[128]" --mesh x=2,y=4
   shardlens inspect train.py:step --mesh x=4,y=4 --target v5e:4x4       the example on a larger slice
   shardlens inspect train.py:step --target v5e:2x4 --fail-above 1MB     status 3 if a device moves more
   shardlens inspect train.py:step --json | jq .price
+  shardlens inspect train.py:step --by scope        twenty rows at most: which modules communicate most
   shardlens why train.py:step                       the line and the cut that make it communicate
   shardlens cost train.py:step v5e                  what a model of the chip says of its time
   shardlens compare train.py:step --targets here,v5e:2x4
   shardlens diff old/train.py:step new/train.py:step    status 3 if the second moves more
   shardlens diff step.json train.py:step            against a lock file, or what inspect --json wrote
+  shardlens diff --git HEAD~1 train.py:step --markdown   what the last commit changed, for a pull request
+  shardlens diff train.py:step --targets v5e:2x4,v6e:2x4
   shardlens chip v5e                                what is known of a chip, and where it was read
   shardlens lock train.py:step step.json            status 3 if it communicates more than step.json says
   shardlens doctor                                  what there is to compile with, and how to mend what is missing
@@ -55,10 +63,14 @@ def lens_command(words: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(words)
     try:
-        return int(options.run(options))
+        with progress.shown(), keeping(None if options.no_cache else usual_folder()):
+            return int(options.run(options))
     except LensError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 def given(options: argparse.Namespace) -> Given:
@@ -80,23 +92,44 @@ def inspect_command(options: argparse.Namespace) -> int:
     from shardlens.guards.difference import figures
 
     asked = given(options)
-    if options.hlo and not options.hlo.parent.is_dir():
-        what, mend = f"there is no directory {options.hlo.parent}.", "name a file in a directory that there is."
-        raise LensError("no-directory", what, where=f"--hlo {options.hlo}", mend=mend)
+    for name, file in (("hlo", options.hlo), ("html", options.html)):
+        if file and not file.parent.is_dir():
+            what, mend = f"there is no directory {file.parent}.", "name a file in a directory that there is."
+            raise LensError("no-directory", what, where=f"--{name} {file}", mend=mend)
     program = shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes)
+    modelled = program.cost(_slice(options.cost, options.target)) if options.cost else None
     if options.json:
-        print(json.dumps(figures(program, options.target), indent=1))
+        print(json.dumps(figures(program, options.target) | ({"cost": modelled.json()} if modelled else {}), indent=1))
     else:
-        _print(program)
-    if options.cost:
-        _print("")
-        _print(program.cost(options.cost))
+        _print(_table(program, options))
+        for more in (program.occupied(options.target or "") if options.memory else None, modelled):
+            if more is not None:
+                _print("")
+                _print(more)
+    if options.html:
+        from shardlens.charts.page import page
+
+        options.html.write_text(page(program, options.function, options.target), encoding="utf-8")
     if options.hlo:
         options.hlo.write_text(program.hlo, encoding="utf-8")
-    if options.fail_above is None or program.price <= options.fail_above:
-        return 0
+    try:
+        if options.fail_above is None or program.price <= options.fail_above:
+            return 0
+    except LensError as unknown:
+        print(f"{options.function}: no limit can be checked: {unknown.what}", file=sys.stderr)
+        return TOO_MUCH
     print(f"{options.function}: a device moves {program.price:,} bytes, more than {options.fail_above:,}.", file=sys.stderr)
     return TOO_MUCH
+
+
+def _table(program: Any, options: argparse.Namespace) -> Any:
+    """The program as it is asked for: every collective, groups, or what it shows itself as."""
+    from shardlens.programs.table import collectives_table
+
+    width = shutil.get_terminal_size((80, 24)).columns
+    if options.all:
+        return collectives_table(program.collectives, tuple(program._lines()), program._on_a_device(), width)
+    return program.by(options.by, width) if options.by else program
 
 
 def why_command(options: argparse.Namespace) -> int:
@@ -109,8 +142,14 @@ def why_command(options: argparse.Namespace) -> int:
 def cost_command(options: argparse.Namespace) -> int:
     """Prints what a model of a chip says of a function's time."""
     asked = given(options)
-    _print(shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes).cost(options.chip))
+    program = shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes)
+    _print(program.cost(_slice(options.chip, options.target)))
     return 0
+
+
+def _slice(chip: str, target: str | None) -> str:
+    """The slice that was compiled for, if it is of that chip: its torus is known."""
+    return target if target and target.partition(":")[0] == chip else chip
 
 
 def compare_command(options: argparse.Namespace) -> int:
@@ -122,18 +161,40 @@ def compare_command(options: argparse.Namespace) -> int:
 
 
 def diff_command(options: argparse.Namespace) -> int:
-    """Prints what differs between two programs; `TOO_MUCH` if the second moves more."""
+    """Prints what differs between two programs; `TOO_MUCH` if the second moves more than it may."""
     from shardlens.guards.difference import Difference
 
-    found = Difference((options.A, options.B), _figures(options, options.A), _figures(options, options.B))
+    names, sides = _sides(options)
+    found = Difference(names, *sides)
     if options.json:
         print(json.dumps(found.json(), indent=1))
+    elif options.markdown:
+        print(found.markdown())
     else:
         _print(found)
-    if not found.more:
+    a, b = found.a["price"], found.b["price"]
+    if not found.more or (None not in (a, b) and b - a <= options.fail_above):
         return 0
     print(found.sentence, file=sys.stderr)
     return TOO_MUCH
+
+
+def _sides(options: argparse.Namespace) -> tuple[tuple[str, str], list[dict[str, Any]]]:
+    """What is compared, with its names: two functions, one at two commits, or one for two targets."""
+    given_ways = [way for way in ("B", "git", "targets") if getattr(options, way)]
+    if len(given_ways) != 1 or (options.targets and len(options.targets) != 2):
+        mend = "name a second function or file, or give --git HEAD~1, or --targets v5e:2x4,v6e:2x4."
+        raise LensError(
+            "two-programs", "a difference is one of two programs.", where=f"shardlens diff {options.A}", mend=mend
+        )
+    if options.git:
+        with arguments.at_commit(options.git):
+            before = _figures(options, options.A)
+        return (f"{options.A} at {options.git}", options.A), [before, _figures(options, options.A)]
+    if options.targets:
+        each = (argparse.Namespace(**{**vars(options), "target": target}) for target in options.targets)
+        return (options.targets[0], options.targets[1]), [_figures(one, options.A) for one in each]
+    return (options.A, options.B), [_figures(options, options.A), _figures(options, options.B)]
 
 
 def _figures(options: argparse.Namespace, name: str) -> dict[str, Any]:
@@ -167,6 +228,8 @@ def chip_command(options: argparse.Namespace) -> int:
 
 def lock_command(options: argparse.Namespace) -> int:
     """Compares a program with its lock file, or writes the file; `TOO_MUCH` if it communicates more."""
+    if options.why:
+        os.environ["SHARDLENS_WHY"] = "1"
     asked = given(options)
     try:
         less = shardlens.locked(
@@ -191,18 +254,11 @@ def _print(shown: Any) -> None:
     Console().print(shown if hasattr(shown, "__rich__") or hasattr(shown, "__rich_console__") else str(shown), markup=False)
 
 
-def read_bytes(text: str) -> int:
-    """A number of bytes: `1048576`, `1MB` (10**6), `1MiB` (2**20).
-
-    Example:
-        >>> read_bytes("1.5MB"), read_bytes("2 KiB"), read_bytes("0")
-        (1500000, 2048, 0)
-    """
-    found = re.fullmatch(r"\s*([\d_]+(?:\.\d+)?)\s*(?:([kKMGT])(i?)B|B)?\s*", text)
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes: write 1048576, 1MB or 1MiB")
-    base, power = 1024 if found[3] else 1000, " KMGT".index(found[2].upper()) if found[2] else 0
-    return round(float(found[1]) * float(base) ** power)
+def _bytes(text: str) -> int:
+    try:
+        return read_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -214,9 +270,9 @@ def _parser() -> argparse.ArgumentParser:
     def command(name: str, run: Any, told: str, functions: Sequence[str] = ("function",)) -> argparse.ArgumentParser:
         examples = "".join(line for line in EPILOG.splitlines(keepends=True) if f"shardlens {name} " in line)
         made = commands.add_parser(name, help=told, description=told, epilog="examples:\n" + examples, formatter_class=raw)
-        made.set_defaults(run=run)
+        made.set_defaults(run=run, no_cache=False)
         for each in functions:
-            made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (len(functions) > 1))
+            made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (each == "A"))
         if functions:
             made.add_argument("--args", help='shapes and shardings, as "float32[64,128]@x,_; bfloat16[128]"')
             said = "axes and sizes, as x=2,y=4; with --target and without --args those on the target"
@@ -225,25 +281,39 @@ def _parser() -> argparse.ArgumentParser:
 
     def target(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
         made.add_argument("--target", help="a TPU slice, as v5e:2x4")
+        made.add_argument("--no-cache", action="store_true", help="compile anew, and keep nothing of it")
         return made
 
     inspect = target(command("inspect", inspect_command, "print what the compiler makes of a function"))
-    inspect.add_argument("--json", action="store_true", help="print JSON: the facts of a lock file, flops, largest array")
+    inspect.add_argument("--json", action="store_true", help="print JSON: the facts of a lock file, FLOPs, lines, times")
+    told = "at most twenty rows, the most expensive first, by line of Python, module or named scope, mesh axis, or kind"
+    inspect.add_argument("--by", choices=("line", "scope", "axis", "kind"), help=told)
+    inspect.add_argument("--all", action="store_true", help="a row for each collective, however many there are")
     told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
-    inspect.add_argument("--fail-above", type=read_bytes, metavar="BYTES", help=told)
+    inspect.add_argument("--fail-above", type=_bytes, metavar="BYTES", help=told)
     inspect.add_argument("--cost", metavar="CHIP", help="also what a model of this chip says of its time")
+    told = "also what occupies a device at the peak, with lines, and whether it fits the target"
+    inspect.add_argument("--memory", action="store_true", help=told)
+    inspect.add_argument("--html", type=Path, metavar="FILE", help="also write a page: scopes that fold, tables, memory")
     inspect.add_argument("--hlo", type=Path, metavar="FILE", help="also write the HLO text to a file")
     target(command("why", why_command, "print why a function communicates, line by line"))
     target(command("cost", cost_command, "print what a model of a chip says of a function's time")).add_argument("chip")
     compare = command("compare", compare_command, "print what several compilers make of a function, side by side")
     told = "targets between commas, as here,v5e:2x4"
     compare.add_argument("--targets", type=lambda text: text.split(","), default=["here", "v5e:2x4"], help=told)
-    diff = target(command("diff", diff_command, "print what differs between two functions: status 3 if B moves more", "AB"))
+    diff = target(command("diff", diff_command, "print what differs between two functions: status 3 if B moves more", "A"))
+    diff.add_argument("B", nargs="?", default="", help="another function, or a lock file")
+    diff.add_argument("--git", metavar="COMMIT", help="compare with the function as it was at this commit")
+    diff.add_argument("--targets", type=lambda text: text.split(","), metavar="A,B", help="compare it for two targets")
     diff.add_argument("--json", action="store_true", help="print JSON: the rows that differ, and whether B moves more")
+    diff.add_argument("--markdown", action="store_true", help="print Markdown, for a comment")
+    told = "end with status 3 only if a device moves more than so many bytes in addition"
+    diff.add_argument("--fail-above", type=_bytes, default=0, metavar="BYTES", help=told)
     command("doctor", doctor_command, "print what there is to compile with, and how to mend what is missing", functions=())
     chip = command("chip", chip_command, "print what is known of a chip, or of all", functions=())
     chip.add_argument("name", nargs="?", help="v5e, H100, or a target")
     lock = target(command("lock", lock_command, "compare a function with its lock file: status 3 if it communicates more"))
     lock.add_argument("file", type=Path, help="the lock file")
     lock.add_argument("--update", action="store_true", help="write the file")
+    lock.add_argument("--why", action="store_true", help="also why, and what would be cheaper: changes are compiled")
     return parser

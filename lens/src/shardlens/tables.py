@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import io
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -129,6 +130,22 @@ def seconds(value: float) -> str:
         if value >= scale * 0.9995:
             return f"{value / scale:.3g} {unit}"
     return f"{value / 1e-9:.3g} ns"
+
+
+def read_bytes(text: str | int) -> int:
+    """A number of bytes: `1048576`, `1MB` (10**6), `1MiB` (2**20).
+
+    Raises:
+        ValueError: the text is of another form.
+    Example:
+        >>> read_bytes("1.5MB"), read_bytes("2 KiB"), read_bytes(0)
+        (1500000, 2048, 0)
+    """
+    found = re.fullmatch(r"\s*([\d_]+(?:\.\d+)?)\s*(?:([kKMGT])(i?)B|B)?\s*", str(text))
+    if not found:
+        raise ValueError(f"{text!r} is no number of bytes: write 1048576, 1MB or 1MiB")
+    base, power = 1024 if found[3] else 1000, " KMGT".index(found[2].upper()) if found[2] else 0
+    return round(float(found[1]) * float(base) ** power)
 
 
 def plain(renderable: Any) -> str:

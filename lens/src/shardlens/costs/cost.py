@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 from shardlens.costs import alphabeta
 from shardlens.costs.chips import Chip, chip
+from shardlens.costs.torus import Places, box, extents, places, routed
 from shardlens.placement import Placement
 from shardlens.reading.collectives import Collective
+from shardlens.reading.outside import kernels
 from shardlens.tables import Table, seconds
 
 MODEL = "A model, not a measurement: peak rates (FLOPs in bf16), and each mesh axis alone on one axis of the chip's torus."
@@ -31,6 +33,10 @@ class Sizes(Protocol):
 
 class Costed(Protocol):
     """What the model asks of a program; `Program` has it."""
+
+    @property
+    def hlo(self) -> str:
+        """The compiled text."""
 
     @property
     def collectives(self) -> tuple[Collective, ...]:
@@ -145,6 +151,13 @@ class Cost:
         times = {"compute": self.compute, "memory": self.memory, "communication": self.communication}
         return max(times, key=lambda name: times[name])
 
+    def json(self) -> dict[str, Any]:
+        """The same as plain JSON, times in seconds."""
+        keys = ("compute", "memory", "communication", "lower", "upper", "bound")
+        over = [{"axes": [*axes], "seconds": time} for axes, time in self.by_axes.items()]
+        told = {key: getattr(self, key) for key in keys} | {"communication_by_axes": over, "notes": [*self.notes]}
+        return {"chip": self.chip.name, "flops": self.flops, "hbm_bytes": self.hbm_bytes, **told}
+
     def _table(self) -> Table:
         rows = [
             ("compute", f"{self.flops:,.0f} FLOPs", f"{self.chip.flops:.3g} FLOPs/s", seconds(self.compute)),
@@ -161,6 +174,8 @@ class Cost:
     def _row(self, c: CollectiveTime) -> tuple[str, str, str, str]:
         times = "" if c.collective.executions == 1 else f"{c.collective.executions or '?'} x "
         link = f"{self.chip.link_bandwidth:.3g} bytes/s {'both ways' if c.bidirectional else 'one way'}"
+        if c.collective.uncounted:
+            return (c.collective.name, "? bytes", "", "?")
         rate = f"{self.chip.hop_latency * 1e6:g} us a hop" if c.latency_bound else link
         over = f"{c.collective.kind} over {_over(c.collective.axes)} ({'x'.join(map(str, c.sizes))})"
         return (over, f"{times}{c.collective.payload_bytes:,} bytes", rate, seconds(c.seconds))
@@ -182,7 +197,8 @@ def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None) 
 
     Args:
         program: from `inspect`.
-        on: a chip, its name, or a target that names it, such as "v5e:2x4".
+        on: a chip, its name, or a target that names it, such as "v5e:2x4". With a target of as many chips as the mesh has,
+            each collective goes the ways that the slice's torus has for it.
         rings: mesh axes that close to a ring; those whose size lets them on that chip unless given.
     Raises:
         LensError: there are no numbers for a chip of that name.
@@ -195,19 +211,31 @@ def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None) 
     # A program has no mesh of its own, and names axes only where its outputs are placed on one.
     sizes = {name: size for placement in program.output_placements for name, size in placement.axes or ()}
     mesh = {name: (size, found.is_ring(size) if rings is None else name in rings) for name, size in sizes.items()}
-    times = tuple(_time(c, found, mesh) for c in program.collectives)
+    laid = _Laid(on, places(on, tuple(sizes.values()))) if isinstance(on, str) and ":" in on and found.torus_axes else None
+    times = tuple(_time(c, found, mesh, laid) for c in program.collectives)
     # Without temporaries: on CPU they follow that compiler's scheduling and say nothing of a TPU.
     traffic = program.memory.argument + program.memory.output
     return Cost(found, program.least_flops, traffic, times, tuple(_notes(program, found, mesh)))
 
 
-def _time(c: Collective, on: Chip, mesh: Mesh) -> CollectiveTime:
+class _Laid(NamedTuple):
+    """A mesh on a slice that is known: where each of its devices is."""
+
+    target: str
+    at: Places
+
+
+def _time(c: Collective, on: Chip, mesh: Mesh, laid: _Laid | None) -> CollectiveTime:
+    if c.uncounted:
+        return CollectiveTime(c, (c.group_size,), False, 0.0, False)
     rings = tuple(mesh[axis] for axis in c.axes if axis in mesh)
     if len(rings) != len(c.axes) or not 0 < len(rings) <= max(on.torus_axes, 1):
         rings = ((c.group_size, on.is_ring(c.group_size)),)
+    if laid and laid.at and c.groups and c.kind != "collective-permute":
+        rings = box(c.groups[0], laid.at, laid.target, on) or rings
     sizes, both = tuple(size for size, _ in rings), all(ring for _, ring in rings)
     if c.kind == "collective-permute":
-        load, hops = _permute(c, on, tuple(mesh.values()))
+        load, hops = _permute(c, on, tuple(mesh.values()), laid)
         bytes_only, hops_only = load * c.payload_bytes / on.link_bandwidth, hops * on.hop_latency
     else:
         bytes_only = _gather_like(c, on, sizes, both, c.payload_bytes, c.operand_bytes, 0.0)
@@ -216,8 +244,11 @@ def _time(c: Collective, on: Chip, mesh: Mesh) -> CollectiveTime:
     return CollectiveTime(c, sizes, both, once * (1 if c.executions is None else c.executions), hops_only > bytes_only)
 
 
-def _permute(c: Collective, on: Chip, mesh: tuple[tuple[int, bool], ...]) -> tuple[int, int]:
+def _permute(c: Collective, on: Chip, mesh: tuple[tuple[int, bool], ...], laid: _Laid | None) -> tuple[int, int]:
     """Messages over the busiest link and hops of the longest way; one of each on a switch or where the mesh is not known."""
+    if laid and laid.at and max(map(max, c.groups), default=0) < len(laid.at):
+        rings = [(size, on.is_ring(size)) for size in extents(laid.target)]
+        return alphabeta.link_load(routed(c.groups, laid.at, laid.target), rings)
     if not on.torus_axes or max((max(pair) for pair in c.groups), default=0) >= math.prod(size for size, _ in mesh):
         return 1, 1
     return alphabeta.link_load(c.groups, mesh)
@@ -234,6 +265,11 @@ def _gather_like(c: Collective, on: Chip, sizes: tuple[int, ...], both: bool, ou
 
 
 def _notes(program: Costed, on: Chip, mesh: Mesh) -> Iterator[str]:
+    for c in (c for c in program.collectives if c.uncounted):
+        yield f"What {c.name} moves cannot be counted; its time is left out. It is {c.uncounted}."
+    if count := kernels(program.hlo):
+        of = f"{count} Pallas kernels are" if count > 1 else "a Pallas kernel is"
+        yield f"The arithmetic of {of} left out: XLA does not see inside."
     if program.platform == "cpu":
         yield "Compiled for CPU: bf16 collectives run in f32 there, and a TPU's compiler may choose others; target= asks it."
     if any(c.executions is None for c in program.collectives):
@@ -241,7 +277,7 @@ def _notes(program: Costed, on: Chip, mesh: Mesh) -> Iterator[str]:
     if program.flops is None:
         yield "Data decides how often a loop runs; its FLOPs count once."
     if any(c.kind == "ragged-all-to-all" for c in program.collectives):
-        yield "A ragged all-to-all counts as a full one."
+        yield "A ragged all-to-all counts as a full one, the most that it can take."
     if any(len(c.axes) > max(on.torus_axes, 1) for c in program.collectives):
         yield f"A collective over more mesh axes than {on.name} has torus axes counts as one ring."
     if any(not c.axes or not set(c.axes) <= set(mesh) for c in program.collectives):

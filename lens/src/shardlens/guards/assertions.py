@@ -4,7 +4,7 @@
 from shardlens import assert_communicates
 
 def test_step():
-    assert_communicates(step, params, batch, at_most=50_000_000, kinds=("all-gather", "reduce-scatter"))
+    assert_communicates(step, params, batch, at_most={"data": "50 MB", "model": 0}, no=("all-to-all",), target="v5e:4x4")
 ```
 
 With pytest there is also a fixture, `shardlens_lock`: see `shardlens.guards.plugin`. Nothing here imports JAX before it is
@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 def assert_communicates(
     f: Callable[..., Any],
     *args: Any,
-    at_most: int | None = None,
+    at_most: int | str | Mapping[str, int | str] | None = None,
     kinds: Collection[str] | None = None,
+    no: Collection[str] = (),
+    only_over: Collection[str] | None = None,
+    per_round: int | str | None = None,
+    time: float | None = None,
+    memory: int | str | None = None,
     target: str | None = None,
     axes: Mapping[str, int] | None = None,
     **kwargs: Any,
@@ -32,26 +37,35 @@ def assert_communicates(
     """The compiled program, if it communicates no more than it may; nothing runs.
 
     Args:
-        f, args, target, axes, kwargs: as for `inspect`.
-        at_most: bytes that one device may move, as `Program.price` counts them.
+        f, args, target, axes, kwargs: as for `inspect`. Where `f` has a keyword of one of these names: `functools.partial`.
+        at_most: bytes that one device may move, as `Program.price` counts them, or `"3 MB"`; by mesh axis in a mapping.
         kinds: the kinds of collectives that it may have, as HLO names them; `()` for none.
+        no: the kinds that it may not have.
+        only_over: the mesh axes that collectives may cross.
+        per_round: bytes in one round of those loops whose rounds data decides; `at_most` is then for all else.
+        time: seconds that its collectives may take on `target`, by the model of `cost`.
+        memory: bytes that it may take of a device's main memory.
     Raises:
-        AssertionError: it moves more, or has another kind; the message holds what `why` says of it.
+        AssertionError: it does more, or nobody can say how much. The message names the lines, and what would be cheaper if
+            the variable SHARDLENS_WHY of the environment is set.
+        LensError: a limit is for an axis that the mesh does not have, or for a time without a target.
     Example:
         >>> import jax
         >>> assert_communicates(lambda x: x + 1, jax.ShapeDtypeStruct((4,), "float32"), at_most=0).price
         0
     """
     __tracebackhide__ = True
-    from shardlens.guards.lock import explained
-    from shardlens.programs.inspection import inspect
+    from shardlens.guards.failure import Asked, failure
+    from shardlens.guards.limits import Limits
+    from shardlens.programs.inspection import inspect, mesh_axes_of
 
     program: Program = inspect(f, *args, target=target, axes=axes, **kwargs)
-    others = sorted(program.kinds - {*kinds}) if kinds is not None else []
-    faults = [f"it has {', '.join(others)}; allowed: {', '.join(sorted(kinds or ())) or 'none'}"] if others else []
-    if at_most is not None and program.price > at_most:
-        faults.append(f"one device moves {program.price:,} bytes, {program.price - at_most:,} more than {at_most:,}")
-    if faults:
-        chosen = [c for c in program.collectives if c.kind in others]
-        raise AssertionError(explained(faults, chosen, f, args, target, axes, kwargs))
+    named = [name for name, _ in mesh_axes_of((args, kwargs)) or ()]
+    named += [axis for c in program.collectives for axis in c.axes]
+    limits = Limits(at_most, kinds, no, only_over, per_round, time, memory)
+    if faults := [*limits.broken(program, target, dict.fromkeys(named))]:
+        chosen = list(dict.fromkeys(c for fault in faults for c in fault.by))
+        raise AssertionError(
+            failure([fault.sentence for fault in faults], program, chosen, Asked(f, args, target, axes, kwargs))
+        )
     return program

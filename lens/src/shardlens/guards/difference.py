@@ -5,40 +5,19 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from shardlens.errors import LensError
 from shardlens.guards import lock
+from shardlens.guards.amounts import Facts, Moved, moved
 from shardlens.programs.program import Program
+from shardlens.reading.alive import temporaries
+from shardlens.reading.collectives import price
+from shardlens.reading.hlo import parse_hlo
+from shardlens.sources import Line, name_of_file
 from shardlens.tables import Table
-
-Facts = Mapping[str, Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class Moved:
-    """Collectives of one kind over the same mesh axes, on one device.
-
-    `bytes` are those of the outputs, times their executions; `bytes_a_round` are those in loops whose number of rounds
-    depends on data.
-
-    Example:
-        >>> print(Moved(2, ("f32",), 8192)), print(Moved())
-        2 f32, 8,192
-        -
-        (None, None)
-    """
-
-    count: int = 0
-    dtypes: tuple[str, ...] = ()
-    bytes: int = 0
-    bytes_a_round: int = 0
-
-    def __str__(self) -> str:
-        a_round = f" + {self.bytes_a_round:,} a round" if self.bytes_a_round else ""
-        return f"{self.count} {'+'.join(self.dtypes)}, {self.bytes:,}{a_round}" if self.count else "-"
 
 
 class Row(NamedTuple):
@@ -69,7 +48,8 @@ class Difference:
         """The quantities that differ, and the price below them; none if nothing differs."""
         price = Row("price, bytes", self.a["price"], self.b["price"])
         differ = [row for row in self._quantities() if row.a != row.b]
-        return (*differ, price) if differ or price.a != price.b else ()
+        by_line = [row for row in self._lines_of_code() if row.a != row.b] if differ or price.a != price.b else []
+        return (*differ, *by_line, price) if differ or price.a != price.b else ()
 
     @property
     def more(self) -> bool:
@@ -82,18 +62,41 @@ class Difference:
         """How much more the second moves than the first, or why that is not known."""
         (first, second), a, b = self.names, self.a["price"], self.b["price"]
         if None in (a, b):
-            return f"{second} may move more than {first}: data decides how often a loop with a collective runs."
+            return f"{second} may move more than {first}: not all that they move can be counted."
         return f"{second}: a device moves {b:,} bytes, {b - a:,} more than in {first}."
 
     def _quantities(self) -> Iterator[Row]:
-        had, has = _moved(self.a), _moved(self.b)
+        had, has = moved(self.a), moved(self.b)
         for key in dict.fromkeys((*had, *has)):
             yield Row(key, had.get(key, Moved()), has.get(key, Moved()))
         for key, what in (("flops", "FLOPs"), ("largest", "largest array, bytes")):
             if key in self.a and key in self.b:  # a lock file has neither
                 yield Row(what, self.a[key], self.b[key])
-        for field in self.a["memory"]:
-            yield Row(f"{field}, bytes", self.a["memory"][field], self.b["memory"][field])
+        for key, what in (("communication", "collectives by the model, ns"), ("upper", "all by the model, ns")):
+            if (had_it := self.a.get("seconds")) and (has_it := self.b.get("seconds")):
+                yield Row(what, round(had_it[key] * 1e9), round(has_it[key] * 1e9))
+        for field in dict.fromkeys((*self.a["memory"], *self.b["memory"])):
+            yield Row(f"{field}, bytes", self.a["memory"].get(field, 0), self.b["memory"].get(field, 0))
+
+    def _lines_of_code(self) -> Iterator[Row]:
+        """By what stands in a line, not by its number, which changes with every line above; a lock file has no lines."""
+        had, has = ({(one["line"], one["kind"]): one["price"] for one in each.get("lines", ())} for each in (self.a, self.b))
+        for line, kind in dict.fromkeys((*had, *has)) if had and has else ():
+            yield Row(f"{line} ({kind})", had.get((line, kind), 0), has.get((line, kind), 0))
+
+    def markdown(self) -> str:
+        """The same as a table of a pull request's comment.
+
+        Example:
+            >>> x = jax.ShapeDtypeStruct((4,), "float32")
+            >>> one, two = (figures(lens.inspect(f, x), None) for f in (lambda x: x + 1, lambda x: (x, x + 1)))
+            >>> print(Difference(("old", "new"), one, two).markdown().splitlines()[2])
+            | output, bytes | 16 | 48 | +32 |
+        """
+        rows = [("on one device", *self.names, "difference"), ("---", "--:", "--:", "--:")]
+        rows += [(row.what, _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows]
+        table = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows] if self.rows else []
+        return "\n".join([*table, *(["", self.sentence] if self.more else []), *([] if self.rows else self._lines())])
 
     def json(self) -> dict[str, Any]:
         """The same as plain JSON."""
@@ -103,7 +106,7 @@ class Difference:
         return {"schema": lock.SCHEMA, "names": names, "made_with": made, "differs": rows, "moves_more": self.more}
 
     def __rich__(self) -> Table:
-        rows = tuple((row.what, _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows)
+        rows = tuple((_short(row.what), _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows)
         return Table(("on one device", "A", "B", "B - A"), ("left", *["right"] * 3), rows, tuple(self._lines()))
 
     def __str__(self) -> str:
@@ -114,7 +117,7 @@ class Difference:
     def _lines(self) -> Iterator[str]:
         if not self.rows:
             yield f"no difference: a device moves {_cell(self.a['price'])} bytes in both"
-        if _moved(self.a) != _moved(self.b):
+        if moved(self.a) != moved(self.b):
             yield "collectives: how many, element types, and bytes of their outputs times executions"
         elif self.a["collectives"] != self.b["collectives"]:
             yield "collectives have other shapes; their sums are the same"
@@ -125,9 +128,56 @@ class Difference:
                 yield f"{side}: {name}" + (f" (JAX {told})" if told else "")
 
 
+def diff(
+    a: Program | Facts, b: Program | Facts, names: tuple[str, str] = ("A", "B"), target: str | None = None
+) -> Difference:
+    """What differs between two programs: collectives by kind and axis, bytes by line, FLOPs, memory, time, price.
+
+    Args:
+        a, b: programs, or facts as a lock file or `shardlens inspect --json` has them.
+        names: what they are called.
+        target: what the programs were compiled for; then times by the model are compared too.
+    Example:
+        >>> x = jax.ShapeDtypeStruct((4,), "float32")
+        >>> one, two = (lens.inspect(f, x) for f in (lambda x: x + 1, lambda x: (x, x + 1)))
+        >>> [row.what for row in lens.diff(one, two).rows]
+        ['output, bytes', 'peak, bytes', 'price, bytes']
+    """
+    told = (figures(each, target) if isinstance(each, Program) else each for each in (a, b))
+    return Difference(names, *told)
+
+
 def figures(program: Program, target: str | None) -> dict[str, Any]:
-    """The facts of a lock file, FLOPs and the bytes of the largest array: what `inspect --json` writes."""
-    return lock.facts(program, target) | {"flops": program.flops, "largest": program.largest}
+    """What `inspect --json` writes: the facts of a lock file, and what else is compared.
+
+    | key | holds |
+    |:--|:--|
+    | `flops`, `largest` | FLOPs, and the bytes of the largest array |
+    | `lines` | of each line of Python and kind of collective the `price`, null where nobody can count it |
+    | `seconds` | by the model of the target: `communication`, `lower`, `upper`; null without a target |
+    | `host` | calls of the host: bytes `out` and `into`, `executions`, `source` |
+    | `devices`, `depth`, `outputs`, `warnings` | of the program, as in `Program` |
+    | `peak` | the temporary arrays at the peak: `name`, `computation`, `bytes`, `made`, `dies` |
+    """
+    taken = program.cost(target) if target else None
+    seconds = {key: getattr(taken, key) for key in ("communication", "lower", "upper")} if taken else None
+    lines, outputs = _by_line(program), [placement.to_json() for placement in program.output_placements]
+    more: dict[str, Any] = {"flops": program.flops, "largest": program.largest, "lines": lines, "seconds": seconds}
+    more |= {"host": [dataclasses.asdict(call) for call in program.host_calls], "devices": program.devices}
+    more |= {"depth": program.depth, "warnings": [*program.warnings], "outputs": outputs}
+    more |= {"peak": [dataclasses.asdict(buffer) for buffer in temporaries(program.hlo).buffers]}
+    return lock.facts(program, target) | more
+
+
+def _by_line(program: Program) -> list[dict[str, Any]]:
+    module, prices = parse_hlo(program.hlo), dict[tuple[str, str], int | None]()
+    instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
+    for c in program.collectives:
+        line = module.line(instructions[c.name]) if c.name in instructions else Line()
+        key = (f"{name_of_file(line.file)}: {line.text}" if line.text else str(line) or "no line", c.kind)
+        so_far, own = prices.get(key, 0), None if c.executions is None or c.uncounted else price((c,))
+        prices[key] = None if so_far is None or own is None else so_far + own
+    return [{"line": line, "kind": kind, "price": moves} for (line, kind), moves in prices.items()]
 
 
 def read_figures(path: Path) -> dict[str, Any]:
@@ -151,19 +201,8 @@ def read_figures(path: Path) -> dict[str, Any]:
     raise LensError("not-facts", what, where=str(path), mend=mend)
 
 
-def _moved(facts: Facts) -> dict[str, Moved]:
-    """By kind and mesh axes, as a table names them."""
-    found: dict[str, Moved] = {}
-    for one in facts["collectives"]:
-        key = f"{one['kind']} over {', '.join(one['axes']) or '-'}"
-        so_far, moved = found.get(key, Moved()), one["bytes"] * one["count"]
-        found[key] = Moved(
-            so_far.count + one["count"],
-            tuple(dict.fromkeys((*so_far.dtypes, one["dtype"]))),
-            so_far.bytes + moved * (one["times"] or 0),
-            so_far.bytes_a_round + moved * (one["times"] is None),
-        )
-    return found
+def _short(what: str, most: int = 48) -> str:
+    return what if len(what) <= most else f"{what[: most - 3]}..."
 
 
 def _cell(value: Any) -> str:
@@ -173,7 +212,7 @@ def _cell(value: Any) -> str:
 def _change(a: Any, b: Any) -> str:
     """The second less the first, in the unit of the row; nothing where data decides."""
     if isinstance(a, Moved):
-        a, b = (None if each.bytes_a_round else each.bytes for each in (a, b))
+        a, b = (None if each.bytes_a_round or each.uncounted else each.bytes for each in (a, b))
     return "" if None in (a, b) else f"{b - a:+,.0f}" if a != b else "0"
 
 

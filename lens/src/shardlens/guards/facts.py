@@ -33,8 +33,8 @@ def facts(
     of it, and null without `right`. `price` is what one device moves in bytes, as `Program.price`, and null where the rounds
     of a loop are not known; `collectives` lists of each sort `kind`, `axes`, `dtype`, `shape`, `bytes` of the output,
     `times` that each runs (or null) and `count`. `flops` are those of one device, all rounds of loops, and null where nobody
-    knows; `memory` has the bytes on a device: `argument`, `output`, `temp`, `alias`, `peak`. `instructions` counts those of
-    the compiled program. `made_with` and `schema` are as in a lock file.
+    knows; `memory` has the bytes on a device: `argument`, `output`, `temp`, `alias`, `peak`, and `host`, if its host has
+    some. `instructions` counts those of the compiled program. `made_with` and `schema` are as in a lock file.
 
     Args:
         f, args, target, axes, kwargs: as for `inspect`; `error` is of a run on the devices here.

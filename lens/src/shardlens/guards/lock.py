@@ -5,10 +5,12 @@ from __future__ import annotations
 import collections
 import importlib.metadata
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from shardlens.guards.amounts import grown
+from shardlens.guards.failure import Asked, failure
 from shardlens.programs.inspection import inspect
 from shardlens.programs.program import Program
 from shardlens.reading.collectives import Collective
@@ -26,16 +28,17 @@ def facts(program: Program, target: str | None) -> dict[str, Any]:
     |:--|:--|
     | `schema` | 1 |
     | `made_with` | `jax` (version), `compiler` ("XLA for CPU, jaxlib 0.10.2"), `target` ("v5e:2x4" or null) |
-    | `price` | bytes that one device moves, as `Program.price`; null where rounds of a loop are not known |
-    | `collectives` | `kind`, `axes`, `dtype`, `shape` and `bytes` of the output, `times` that each runs (or null), `count` |
-    | `memory` | bytes on a device: `argument`, `output`, `temp`, `alias`, `peak` |
+    | `price` | bytes that one device moves, as `Program.price`; null where they cannot be counted |
+    | `collectives` | `kind`, `axes`, `dtype`, `shape` and `bytes` of the output, `times` that each runs, `count` |
+    | `memory` | bytes on a device: `argument`, `output`, `temp`, `alias`, `peak`, and `host`, if its host has some |
 
-    No line of a file is in it, so that it changes only with the program.
+    `bytes` are null where nobody can count them. Where data decides how often a collective runs, `times` is null, and
+    `loops` has the rounds of each loop around it, from outside, null where data decides. No line of a file is in it, so
+    that it changes only with the program.
     """
     package = "libtpu" if target else "jaxlib"
     counts = collections.Counter(map(_sort, program.collectives))
-    keys = ("kind", "axes", "dtype", "shape", "bytes", "times")
-    known = all(c.executions is not None for c in program.collectives)
+    known = all(c.executions is not None and not c.uncounted for c in program.collectives)
     return {
         "schema": SCHEMA,
         "made_with": {
@@ -44,10 +47,8 @@ def facts(program: Program, target: str | None) -> dict[str, Any]:
             "target": target,
         },
         "price": program.price if known else None,
-        "collectives": [
-            dict(zip(keys, json.loads(json.dumps(sort)))) | {"count": n} for sort, n in sorted(counts.items(), key=repr)
-        ],
-        "memory": dict(vars(program.memory)),
+        "collectives": [_json(sort) | {"count": n} for sort, n in sorted(counts.items(), key=repr)],
+        "memory": {field: size for field, size in vars(program.memory).items() if size or field != "host"},
     }
 
 
@@ -78,6 +79,7 @@ def locked(
         (False, False)
     """  # fmt: skip
     __tracebackhide__ = True
+    asked = Asked(f, args, target, axes, kwargs)
     program = inspect(f, *args, target=target, axes=axes, **kwargs)
     now = facts(program, target)
     if update:
@@ -92,42 +94,20 @@ def locked(
     faults = list(_grown(before, now))
     if faults:
         held = {json.dumps({k: v for k, v in one.items() if k != "count"}) for one in before["collectives"]}
-        fresh = [c for c in program.collectives if json.dumps(_json(c)) not in held]
-        raise AssertionError(explained([*faults, *_other(before, now, path)], fresh, f, args, target, axes, kwargs))
+        fresh = [c for c in program.collectives if json.dumps(_json(_sort(c))) not in held]
+        raise AssertionError(failure([*faults, *_other(before, now, path)], program, fresh, asked))
     return bool(before != now)
-
-
-def explained(
-    faults: Sequence[str],
-    chosen: Collection[Collective],
-    f: Callable[..., Any],
-    args: Sequence[Any],
-    target: str | None,
-    axes: Mapping[str, int] | None,
-    kwargs: Mapping[str, Any],
-) -> str:
-    """What a failed test says: what is more than it may be, and why `chosen` collectives are there."""
-    from shardlens.reasons.answer import why
-
-    said = [f"{getattr(f, '__name__', 'the program')} communicates more than it may:", *(f"  {fault}" for fault in faults)]
-    try:
-        found = why(f, *args, target=target, axes=axes, **kwargs)
-        return "\n".join([*said, "", str(found.about(chosen) if chosen else found)])
-    except Exception as error:  # the failure itself must not be lost
-        return "\n".join([*said, "", f"why could not explain it: {type(error).__name__}: {error}"])
 
 
 def _grown(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     """What is more than it was, a sentence each."""
-    if now["price"] is not None and (before["price"] is None or now["price"] > before["price"]):
-        yield f"one device moves {now['price']:,} bytes; {_number(before['price'])} are locked"
+    if None not in (now["price"], before["price"]) and now["price"] > before["price"]:
+        yield f"one device moves {now['price']:,} bytes; {before['price']:,} are locked"
     if now["price"] is None and before["price"] is not None:
-        yield f"a collective is in a loop whose number of rounds is not known; {before['price']:,} bytes are locked"
-    had, has = _kinds(before), _kinds(now)
-    for (kind, axes), count in has.items():
-        if count > had[kind, axes]:
-            yield f"{count} {kind} over {axes or 'groups'}; {had[kind, axes]} locked"
-    for field in _ON_TARGETS if now["made_with"]["target"] else _ALWAYS:
+        yield f"not all that it moves can be counted; {before['price']:,} bytes are locked"
+    yield from grown(before, now)
+    same = before["made_with"]["target"] == now["made_with"]["target"] is not None
+    for field in _ON_TARGETS if same else _ALWAYS:
         if now["memory"][field] > before["memory"][field]:
             yield f"memory, {field}: {now['memory'][field]:,} bytes a device; {before['memory'][field]:,} are locked"
 
@@ -139,21 +119,12 @@ def _other(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> Ite
     yield f"if it is meant: {UPDATE}"
 
 
-def _kinds(facts: Mapping[str, Any]) -> collections.Counter[tuple[str, str]]:
-    counts: collections.Counter[tuple[str, str]] = collections.Counter()
-    for one in facts["collectives"]:
-        counts[one["kind"], ", ".join(one["axes"])] += one["count"]
-    return counts
-
-
 def _sort(c: Collective) -> tuple[Any, ...]:
-    return (c.kind, c.axes, c.dtype, c.shape, c.payload_bytes, c.executions)
+    loops = (c.loops or (None,)) if c.executions is None else ()
+    return (c.kind, c.axes, c.dtype, c.shape, None if c.uncounted else c.payload_bytes, c.executions, loops)
 
 
-def _json(c: Collective) -> dict[str, Any]:
-    kind, axes, dtype, shape, size, times = _sort(c)
-    return {"kind": kind, "axes": [*axes], "dtype": dtype, "shape": [*shape], "bytes": size, "times": times}
-
-
-def _number(value: int | None) -> str:
-    return "an unknown number of" if value is None else f"{value:,}"
+def _json(sort: tuple[Any, ...]) -> dict[str, Any]:
+    kind, axes, dtype, shape, size, times, loops = sort
+    made = {"kind": kind, "axes": [*axes], "dtype": dtype, "shape": [*shape], "bytes": size, "times": times}
+    return made if times is not None else made | {"loops": [*loops]}

@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixture `shardlens_lock`, the option `--shardlens-update`. No JAX is imported until a test uses it.
+"""The pytest plugin: the fixture `shardlens_lock`, and two options. No JAX is imported until a test uses it.
 
 ```python
 def test_step(shardlens_lock):
@@ -6,11 +6,13 @@ def test_step(shardlens_lock):
 ```
 
 fails when the compiled step communicates more, or needs more memory, than `__shardlens__/<module>.<test>.json` beside the
-test says. `pytest --shardlens-update` writes these files; they belong into version control.
+test says. `pytest --shardlens-update` writes these files; they belong into version control. `pytest --shardlens-why` has a
+failure say why, too: changes are compiled, which takes as long as the program, times sixteen.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,13 +20,21 @@ from typing import Any
 
 import pytest
 
-LESS = pytest.StashKey[list[str]]()
+LESS = "shardlens_less"
+"""The property of a test's report: a lock file that could be renewed."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The option."""
     group = parser.getgroup("shardlens")
     group.addoption("--shardlens-update", action="store_true", help="write the lock files of programs again")
+    group.addoption("--shardlens-why", action="store_true", help="let a failure say why, and what would be cheaper")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The question goes by the environment, for `assert_communicates` knows nothing of pytest."""
+    if config.getoption("--shardlens-why"):
+        os.environ["SHARDLENS_WHY"] = "1"
 
 
 @pytest.fixture
@@ -48,14 +58,17 @@ def shardlens_lock(request: pytest.FixtureRequest) -> Callable[..., None]:
         path = _path(request.node, name)
         update = bool(request.config.getoption("--shardlens-update"))
         if locked(path, f, *args, target=target, axes=axes, update=update, **kwargs):
-            request.config.stash.setdefault(LESS, []).append(path.name)
+            # By the report, which pytest-xdist's workers send on.
+            request.node.user_properties.append((LESS, path.name))
 
     return lock
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """One line where lock files could be renewed, and nothing where no test has one."""
-    less = terminalreporter.config.stash.get(LESS, [])
+    reports = (report for found in terminalreporter.stats.values() for report in found)
+    told = (each for report in reports for each in getattr(report, "user_properties", ()))
+    less = dict.fromkeys(name for key, name in told if key == LESS)
     if less:
         names = ", ".join(less)
         terminalreporter.write_line(f"shardlens: not as locked, and no more than that: {names} (--shardlens-update)")

@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from shardlens.compilers.callables import Handed
+from shardlens.compilers.mistakes import donated_twice, lost_updates
 from shardlens.compilers.unreduced import placed_of
 from shardlens.compilers.warnings import heard, unused_donations
 from shardlens.errors import LensError
 from shardlens.placement import Axes, Placement
 from shardlens.programs.comparison import Comparison
-from shardlens.programs.program import Memory, Program
+from shardlens.programs.memory import Memory
+from shardlens.programs.program import Program
+from shardlens.progress import step
 from shardlens.reading.arithmetic import added_by_rounds
 from shardlens.reading.collectives import read_collectives
 
@@ -58,9 +61,11 @@ def inspect(
     if targets is not None:
         return compare(f, args, targets, axes, kwargs)
     try:
-        with heard() as said:
+        name = getattr(f, "__name__", type(f).__name__)
+        with step(f"compiling {name}{f' for {target}' if target else ''}"), heard() as said:
             program = _inspected(f, args, kwargs, target, axes)
-        return dataclasses.replace(program, warnings=(*said, *program.warnings))
+        more = (*donated_twice(f, args, kwargs), *lost_updates(f, args, kwargs))
+        return dataclasses.replace(program, warnings=(*said, *program.warnings, *more))
     except LensError:
         raise
     except Exception as error:
@@ -95,7 +100,6 @@ def compare(
 def _inspected(
     f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], target: str | None, axes: Mapping[str, int] | None
 ) -> Program:
-    import jax
 
     if target is not None:
         from shardlens.compilers.targets import compile_for
@@ -104,7 +108,7 @@ def _inspected(
     if axes is not None:
         mend = "add target=; a function's own keyword is given by functools.partial(f, axes=...)."
         raise LensError("axes-without-target", "axes= says sizes on a target.", where=f"axes={axes!r}", mend=mend)
-    return read_program(Handed(f, args, kwargs).compiled(), _mesh_axes(jax.tree.leaves((args, kwargs))))
+    return read_program(Handed(f, args, kwargs).compiled(), mesh_axes_of((args, kwargs)))
 
 
 def _call(f: Callable[..., Any], args: tuple[Any, ...]) -> str:
@@ -130,7 +134,7 @@ def read_program(compiled: Any, mesh_axes: Axes | None = None, output_shapes: Se
 
     shardings = [_concrete(s) for s in jax.tree.leaves((compiled.input_shardings, compiled.output_shardings))]
     text = compiled.as_text()
-    axes = mesh_axes or _mesh_axes(shardings)
+    axes = mesh_axes or mesh_axes_of(shardings)
     sets = (list(s.device_set) for s in shardings)
     devices = getattr(compiled, "devices", ()) or max(sets, key=len, default=jax.devices()[:1])
     return Program(
@@ -175,11 +179,11 @@ def _concrete(sharding: Any) -> Any:
     return jax.NamedSharding(jax.sharding.Mesh(over, mesh.axis_names, axis_types=mesh.axis_types), sharding.spec)
 
 
-def _mesh_axes(carriers: Sequence[Any]) -> Axes | None:
-    """Names and sizes of the first mesh found in meshes, shardings or arrays, or of the mesh in the context."""
+def mesh_axes_of(carriers: Any) -> Axes | None:
+    """Names and sizes of the first mesh among meshes, shardings and arrays in a pytree, or of the mesh in the context."""
     import jax
 
-    for carrier in carriers:
+    for carrier in jax.tree.leaves(carriers):
         sharding = getattr(carrier, "sharding", carrier)
         mesh = getattr(sharding, "mesh", sharding)
         if isinstance(mesh, (jax.sharding.Mesh, jax.sharding.AbstractMesh)) and not mesh.empty:
@@ -216,4 +220,8 @@ def _flops(compiled: Any, text: str) -> float | None:
 def _memory(stats: Any) -> Memory:
     # Read by name with a default: `peak_memory_in_bytes` is younger than the other fields, and `stats` may be None.
     fields = ("argument_size", "output_size", "temp_size", "alias_size", "peak_memory")
-    return Memory(*(int(getattr(stats, f"{field}_in_bytes", 0)) for field in fields))
+    host = ("host_argument_size", "host_output_size", "host_temp_size")
+    sizes = {field: int(getattr(stats, f"{field}_in_bytes", 0)) for field in (*fields, *host, "host_alias_size")}
+    on_host = sum(sizes[field] for field in host) - sizes["host_alias_size"]
+    argument, output, temp, alias, peak = (sizes[field] for field in fields)
+    return Memory(argument, output, temp, alias, peak, on_host)

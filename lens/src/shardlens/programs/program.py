@@ -10,40 +10,18 @@ from typing import Any
 from shardlens.costs.chips import Chip
 from shardlens.costs.cost import Cost, cost
 from shardlens.placement import Placement
+from shardlens.programs.grouping import ROWS, grouped_table
+from shardlens.programs.memory import Memory
+from shardlens.programs.occupied import occupied
 from shardlens.programs.table import collectives_table, flops_text, summary
 from shardlens.reading.arithmetic import least
 from shardlens.reading.calls import calls, largest_array
 from shardlens.reading.collectives import Collective, price, total_bytes
 from shardlens.reading.depth import depth
 from shardlens.reading.hlo import parse_hlo
+from shardlens.reading.outside import HostCall, host_calls, kernels
 from shardlens.reading.overlap import Overlap, overlaps
 from shardlens.tables import Table, shares
-
-
-@dataclasses.dataclass(frozen=True)
-class Memory:
-    """Bytes on one device, as the compiler planned them.
-
-    On CPU `argument`, `output` and `alias` mean what they say; `temp`, and so `peak`, follow the CPU's own scheduling and
-    say nothing of an accelerator. Compile for a TPU to learn those.
-
-    Args:
-        argument: bytes of the arguments that the program uses.
-        output: bytes of what it returns.
-        temp: bytes of everything between.
-        alias: bytes of outputs that take the place of donated arguments.
-        peak: the largest sum alive at one time.
-    Example:
-        >>> x = jax.ShapeDtypeStruct((4,), "float32")
-        >>> lens.inspect(lambda x: x + 1, x).memory.argument
-        16
-    """
-
-    argument: int
-    output: int
-    temp: int
-    alias: int
-    peak: int
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -121,6 +99,11 @@ class Program:
         names = {name for computation in found for name in module.computations[computation]}
         return tuple(c for c in self.collectives if c.name in names)
 
+    @functools.cached_property
+    def host_calls(self) -> tuple[HostCall, ...]:
+        """What a device sends to its host and takes from it; no part of the price."""
+        return host_calls(self.hlo)
+
     @property
     def kinds(self) -> frozenset[str]:
         """Kinds of collectives that run."""
@@ -130,7 +113,17 @@ class Program:
         """What a model of the chip says of this program's time: see `shardlens.costs.cost.cost`."""
         return cost(self, on, rings)
 
+    def by(self, what: str = "equal", width: int = 80) -> Table:
+        """Its collectives in at most twenty rows, the most expensive first: see `shardlens.programs.grouping.grouped`."""
+        return grouped_table(self.collectives, self.hlo, what, tuple(self._lines()), self._on_a_device(), width)
+
+    def occupied(self, on: str = "") -> Table:
+        """What occupies a device's main memory at the peak, held against a chip's: see `shardlens.programs.occupied`."""
+        return occupied(self.memory, self.hlo, on)
+
     def _table(self, width: int = 120) -> Table:
+        if len(self.collectives) > ROWS:
+            return self.by(width=width)
         return collectives_table(self.collectives, tuple(self._lines()), self._on_a_device(), width)
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Table]:
@@ -151,17 +144,31 @@ class Program:
             yield f"{count} of them in branches of a conditional: all are counted as often as it is reached; one branch runs"
         if any(c.executions is None for c in self.collectives):
             yield "?: in a loop whose number of rounds depends on data"
-        if "unknown" in self.kinds:
-            yield "unknown: it has groups or a channel, and this version of shardlens does not read it; see .hlo"
+        for c in (c for c in self.collectives if c.uncounted):
+            yield f"unknown: what {c.name} moves cannot be counted, it is {c.uncounted}"
+        if "ragged-all-to-all" in self.kinds:
+            yield "<=: data decides how much of its buffers a ragged all-to-all fills"
         if self.collectives:
             yield from summary(self.collectives, where)
         else:
             yield f"no collectives: {where}" + (", and nothing moves between them" if self.devices > 1 else "")
+        for call in self.host_calls:
+            yield f"host: {_said(call)}"
         yield from self.warnings
 
     def _on_a_device(self) -> Table:
         m = self.memory
         sizes = {"arguments": m.argument, "outputs": m.output, "temporary": m.temp, "peak": m.peak}
+        sizes |= {"main memory, at most": m.main} if m.main < m.peak else {}
+        sizes |= {"on the host": m.host} if m.host else {}
         rows = tuple((name, f"{size:,}") for name, size in sizes.items())
-        below = (f"FLOPs a device: {flops_text(self.flops)}",)
+        inside = f", and what {count} Pallas kernels do" if (count := kernels(self.hlo)) else ""
+        below = (f"FLOPs a device: {flops_text(self.flops)}{inside}",)
         return Table(("memory of a device", "bytes"), ("left", "right"), rows, below, bars=shares([*sizes.values()]))
+
+
+def _said(call: HostCall) -> str:
+    """A call of the host in one line."""
+    times = "once" if call.executions == 1 else f"{call.executions if call.executions is not None else '?'} times"
+    what = " ".join(filter(None, (call.op_name.rpartition("/")[2] or call.name, call.source)))
+    return f"{call.out:,} bytes out, {call.into:,} in, {times}: {what}; no part of the price"

@@ -14,7 +14,8 @@ from typing import Any
 
 from shardlens.errors import LensError
 from shardlens.placement import Placement
-from shardlens.programs.program import Memory, Program
+from shardlens.programs.memory import Memory
+from shardlens.programs.program import Program
 from shardlens.reading.collectives import read_collectives
 
 

@@ -32,7 +32,7 @@ def collectives_table(
         all-gather  f32[8]      x         4                   32      1           32     32  ██████████
     """
     rows = tuple(map(_cells, found))
-    prices = [price((c,)) if c.executions is not None else 0 for c in found]
+    prices = [price((c,)) if c.executions is not None and not c.uncounted else 0 for c in found]
     table = Table(COLUMNS, SIDES, rows, lines, bars=shares(prices), after=after)
     if table.width <= width:
         return table
@@ -62,7 +62,7 @@ def flops_text(flops: float | None) -> str:
 
 
 def or_unknown(measure: Callable[[Sequence[Collective]], int], collectives: Sequence[Collective]) -> str:
-    """Bytes for a table; a question mark where a loop's number of rounds is not known."""
+    """Bytes for a table; a question mark where a loop's number of rounds is not known, or what moves cannot be counted."""
     try:
         return f"{measure(collectives):,}"
     except LensError:
@@ -72,13 +72,16 @@ def or_unknown(measure: Callable[[Sequence[Collective]], int], collectives: Sequ
 def _cells(c: Collective) -> tuple[str, ...]:
     """One row of the table, under `COLUMNS`."""
     times = "?" if c.executions is None else str(c.executions)
+    payload = "?" if c.uncounted else f"{c.payload_bytes:,}"
     total = or_unknown(total_bytes, (c,))
     axes = ", ".join(c.axes) or "-"
     moved = or_unknown(price, (c,))
-    return (c.kind, _shapes(c), axes, str(c.group_size), c.source, f"{c.payload_bytes:,}", times, total, moved)
+    # Which blocks a ragged exchange fills, data decides; no more than its buffers hold.
+    moved = f"<= {moved}" if c.kind == "ragged-all-to-all" and moved != "?" else moved
+    return (c.kind, shapes(c), axes, str(c.group_size), c.source, payload, times, total, moved)
 
 
-def _shapes(c: Collective) -> str:
+def shapes(c: Collective) -> str:
     """Output arrays, equal ones counted: `4 f32[8,16] + f32[]`."""
     counts = collections.Counter(c.arrays or ((c.dtype, c.shape),))
     return " + ".join(f"{n if n > 1 else ''} {dtype}{_dims(shape)}".strip() for (dtype, shape), n in counts.items())

@@ -24,11 +24,12 @@ class Calls:
 
     `runs` says how often each computation runs: 0 when `ENTRY` does not reach it, `None` when data decides.
     `fused` holds computations that fusions call; on TPU an asynchronous collective is several of them. `chosen` holds those
-    that run if a conditional takes their branch. `loops` holds the rounds of each `while`, by computation and name.
+    that run if a conditional takes their branch. `loops` holds the rounds of each `while`, by computation and name. `around`
+    holds the rounds of the loops around each computation, outermost first, by its deepest caller.
     """
 
     def __init__(self, module: HloModule) -> None:
-        self.loops = Tally(module).loops
+        self.loops, self._module = Tally(module).loops, module
         sites: dict[str, list[tuple[str, int | None]]] = {name: [] for name in module.computations}
         rounds: dict[str, list[tuple[str, int | None]]] = {name: [] for name in module.computations}
         fused, chosen = set(), set()
@@ -48,14 +49,24 @@ class Calls:
                         sites[callee].append((caller, times))
         self.fused = frozenset(fused)
         self.runs: dict[str, int | None] = {}
+        self.around: dict[str, tuple[int | None, ...]] = {}
         callers = {name: {c for c, _ in (*sites[name], *rounds[name])} for name in module.computations}
         for name in graphlib.TopologicalSorter(callers).static_order():
             counts = [product(self.runs[caller], times) for caller, times in sites[name]] + [int(name == module.entry)]
             # Rounds are those of a whole run already; what nobody runs has none.
             counts += [times if self.runs[caller] != 0 else 0 for caller, times in rounds[name]]
             self.runs[name] = None if None in counts else sum(c for c in counts if c is not None)
+            nests = [self.around[caller] for caller, _ in sites[name]]
+            nests += [(*self.around[caller], self._each(caller, name)) for caller, _ in rounds[name]]
+            self.around[name] = max(nests, key=lambda nest: (len(nest), nest.count(None)), default=())
             chosen |= {name} if callers[name] & chosen else set()
         self.chosen = frozenset(chosen)
+
+    def _each(self, caller: str, callee: str) -> int | None:
+        """Rounds of one start of the loop in `caller` whose body or condition is `callee`; `None` where starts differ."""
+        loops = (i for i in self._module.computations[caller].values() if i.opcode == "while" and f"%{callee}" in i.rest)
+        each = [found.each for i in loops if (found := self.loops.get((caller, i.name)))]
+        return each[0] if len(each) == 1 and isinstance(each[0], int) else None
 
     def _rounds(self, caller: str, loop: HloInstruction) -> Iterator[tuple[str, int | None]]:
         """How often a loop's body and its condition run in all; the condition is looked at once more in each start."""

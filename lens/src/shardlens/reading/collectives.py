@@ -16,6 +16,7 @@ from shardlens.placement import Axes
 from shardlens.reading.calls import SCATTER, calls
 from shardlens.reading.groups import Groups, axes_of, device_groups, group_size, permute_pairs
 from shardlens.reading.hlo import HloArray, HloInstruction, HloModule, hlo_leaves, parse_hlo
+from shardlens.reading.outside import uncounted
 
 COLLECTIVE_KINDS = (
     "all-gather",
@@ -27,6 +28,7 @@ COLLECTIVE_KINDS = (
     "reduce-scatter",
 )
 UNKNOWN = "unknown"
+UNREAD = "a line that this version of shardlens does not read; see .hlo"
 _GROUPED = re.compile(r"\b(?:replica_groups|source_target_pairs|channel_id|channel_handle)=")
 _LIKE_ONE = re.compile(r"\b(?:all|collective|ragged)-[a-z-]+\(|reduce-scatter|replica_groups=|source_target_pairs=")
 _LATER = ("-done", "-update")
@@ -38,7 +40,8 @@ class Collective:
     """One collective instruction of a compiled program, as one device sees it.
 
     Args:
-        kind: HLO's name, for instance `"all-reduce"`; `"unknown"` for what has groups or a channel but is no such kind.
+        kind: HLO's name, for instance `"all-reduce"`; `"unknown"` for what has groups or a channel but is no such kind,
+            and for what cannot be counted.
         shape: shape of the output on one device; of the largest one when several arrays were combined, see `arrays`.
         dtype: element type as HLO writes it, `"f32"`; of the same array.
         payload_bytes: bytes of the output on one device in one execution, all arrays together.
@@ -51,6 +54,8 @@ class Collective:
         op_name: the JAX operation that it came from, where HLO says so.
         source: the user's line of that operation, `model.py:12`, where HLO says so.
         arrays: dtype and shape of each output; more than one when the compiler combined several collectives.
+        uncounted: why nobody can count its bytes; empty where they are counted. Then `payload_bytes` is that of its output.
+        loops: where `executions` is `None`, the rounds of each loop around it, outermost first, `None` where data decides.
     Example:
         >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
         >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
@@ -73,6 +78,8 @@ class Collective:
     op_name: str = ""
     source: str = ""
     arrays: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    uncounted: str = ""
+    loops: tuple[int | None, ...] = ()
 
 
 def read_collectives(hlo_text: str, mesh_axes: tuple[tuple[str, int], ...] | None = None) -> tuple[Collective, ...]:
@@ -97,11 +104,16 @@ def read_collectives(hlo_text: str, mesh_axes: tuple[tuple[str, int], ...] | Non
             if not _may_be_one(instruction.text) or (name, instruction.name) in repeated:
                 continue
             made = _collective(module, name, instruction, mesh_axes, called.runs[name])
+            if made is not None and made.executions is None:
+                made = dataclasses.replace(made, loops=called.around[name])
             # `psum` over an axis of size 1 stays in the text as a collective of single devices.
             if made is not None and (made.group_size > 1 or made.kind == UNKNOWN):
                 found.append(made)
     lost = (line for line in module.unread if _LIKE_ONE.search(line))
-    return (*found, *(Collective(UNKNOWN, (), "token", 0, 0, executions=None, name=line[:120]) for line in lost))
+    return (
+        *found,
+        *(Collective(UNKNOWN, (), "token", 0, 0, executions=None, name=line[:120], uncounted=UNREAD) for line in lost),
+    )
 
 
 def sites(hlo_text: str) -> frozenset[str]:
@@ -127,7 +139,7 @@ def total_bytes(collectives: Iterable[Collective]) -> int:
     """Payload bytes of all executions, on one device.
 
     Raises:
-        LensError: a collective runs an unknown number of times.
+        LensError: a collective runs an unknown number of times, or its bytes cannot be counted.
     Example:
         >>> gather = lens.Collective("all-gather", (8,), "f32", 32, 8, ("x",), 4)
         >>> total_bytes([gather, gather])
@@ -140,10 +152,11 @@ def price(collectives: Iterable[Collective]) -> int:
     """Bytes that one device moves: the larger of operand and output, times executions, an all-reduce counted twice.
 
     An all-reduce is a reduce-scatter and an all-gather, hence twice. The larger side makes a reduce-scatter, whose output is
-    small, cost as much as the all-gather that undoes it.
+    small, cost as much as the all-gather that undoes it. What a device keeps of its own is not subtracted: among `n` devices
+    `(n - 1) / n` of that moves, among two a half.
 
     Raises:
-        LensError: a collective runs an unknown number of times.
+        LensError: a collective runs an unknown number of times, or its bytes cannot be counted.
     Example:
         >>> gather = Collective("all-gather", (8,), "f32", payload_bytes=32, operand_bytes=8)
         >>> price([gather, dataclasses.replace(gather, kind="all-reduce", operand_bytes=32)])
@@ -171,6 +184,13 @@ def crossing(collectives: Iterable[Collective], mesh_axes: Axes, axis: str) -> t
 
 
 def _known(collective: Collective) -> int:
+    if collective.uncounted:
+        raise LensError(
+            "uncounted-bytes",
+            f"the bytes of {collective.name} cannot be counted: it is {collective.uncounted}.",
+            where=f"{collective.dtype}{list(collective.shape)}   {collective.source or collective.op_name or 'no source'}",
+            mend="count them by hand, and hold a limit on the rest of the program.",
+        )
     if collective.executions is None:
         # XLA calls most of them by their kind, with a number from the second on.
         kind = "" if collective.name.startswith(collective.kind) else f"{collective.kind} "
@@ -192,6 +212,7 @@ def _may_be_one(text: str) -> bool:
         or "replica_groups" in text
         or "source_target_pairs" in text
         or "channel_" in text
+        or "custom_call_target" in text
     )
 
 
@@ -200,9 +221,10 @@ def _collective(
 ) -> Collective | None:
     """The collective that `instruction` starts, if it is one; something unknown, if it has groups or a channel."""
     kind, source = instruction.opcode.removesuffix("-start"), instruction
+    why = uncounted(module, instruction)
     if scatter := _scatter_fusion(module, instruction):
         kind, source = "reduce-scatter", scatter
-    elif kind not in COLLECTIVE_KINDS and not _is_unknown(instruction):
+    elif kind not in COLLECTIVE_KINDS and not _is_unknown(instruction) and not why:
         return None
     elif kind in COLLECTIVE_KINDS and "calls=" in instruction.rest:
         return None
@@ -227,6 +249,7 @@ def _collective(
         instruction.op_name,
         str(module.line(instruction)),
         tuple((a.dtype, a.shape) for a in outputs),
+        uncounted=why or ("" if known else UNREAD),
     )
 
 

@@ -20,6 +20,8 @@ _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[][(){},]')
 _SHALLOW = re.compile(r'\((?:[^()"]++|\([^()"]*+\))*+\)')
 _ARRAY = re.compile(r"([a-z][a-z0-9]*)\[([^]]*)\]")
 _OP_NAME = re.compile(r'op_name="((?:\\.|[^"\\])*)"')
+# The metadata of a Pallas kernel is JSON on lines of its own, in the middle of an instruction.
+_CONTINUED = re.compile(r'"|\}+, (?!execution_thread)|\}\}|\{')
 _ROW = re.compile(r"(\d+) (.*)$")
 _FRAME = re.compile(r"stack_frame_id=(\d+)")
 _DEVICES = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
@@ -124,7 +126,7 @@ class HloInstruction:
 class HloModule:
     """An HLO module: instructions by name, by computation; the entry's name; devices that it runs on; lines not read.
 
-    `roots` names the instruction that each computation returns.
+    `roots` names the instruction that each computation returns. `for_tpu` says whether arrays are laid out in a TPU's tiles.
 
     Example:
         >>> module = parse_hlo("ENTRY %main (x: f32[4]) -> f32[4] {\\n  ROOT %x = f32[4]{0} parameter(0)\\n}")
@@ -138,15 +140,20 @@ class HloModule:
     frames: dict[str, tuple[Line, ...]]
     unread: tuple[str, ...] = ()
     roots: dict[str, str] = dataclasses.field(default_factory=dict)
+    for_tpu: bool = False
 
     def line(self, instruction: HloInstruction) -> Line:
         """The user's line of Python code that `instruction` came from: see `sources.users_line`."""
+        return users_line(self.frames_of(instruction))
+
+    def frames_of(self, instruction: HloInstruction) -> tuple[Line, ...]:
+        """The lines that were running when `instruction` was traced, innermost first."""
         metadata = instruction.metadata
         # JAX 0.10 writes a number into the tables that stand before the first computation; older texts name file and line.
         if frame := _FRAME.search(metadata):
-            return users_line(self.frames.get(frame[1], ()))
+            return self.frames.get(frame[1], ())
         file, line = re.search(r'source_file="([^"]*)"', metadata), re.search(r"source_line=(\d+)", metadata)
-        return Line(file[1], int(line[1])) if file and line else Line()
+        return (Line(file[1], int(line[1])),) if file and line else ()
 
 
 # Collectives, depth, overlap and the largest array are read one after the other, of one text or of two compared ones.
@@ -167,7 +174,10 @@ def parse_hlo(text: str) -> HloModule:
     lines = text.splitlines()
     first = 0
     for k, line in enumerate(lines):
-        if line[:1] != " " and (header := _COMPUTATION.match(line)):
+        if inside and _CONTINUED.match(line):
+            last = next(reversed(inside.values()))
+            inside[last.name] = HloInstruction(last.name, f"{last.text} {line.strip()}")
+        elif line[:1] != " " and (header := _COMPUTATION.match(line)):
             name, first = header[2], first or k
             inside = computations.setdefault(name, {})
             entry = name if header[1] else entry
@@ -187,7 +197,7 @@ def parse_hlo(text: str) -> HloModule:
             mend="pass the text of a compiled program: jax.jit(f).lower(x).compile().as_text().",
         )
     devices = math.prod(int(n) for n in _DEVICES.findall(lines[0]))
-    return HloModule(entry, computations, devices, _frames(lines[:first]), tuple(unread), roots)
+    return HloModule(entry, computations, devices, _frames(lines[:first]), tuple(unread), roots, ":T(" in text)
 
 
 def hlo_leaves(shape: Shape) -> Iterator[HloArray]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from shardlens.compilers.callables import Handed
 from shardlens.errors import LensError
 from shardlens.programs.inspection import inspect
 from shardlens.programs.program import Program
+from shardlens.progress import step
 from shardlens.reading.collectives import Collective, price
 from shardlens.reading.hlo import parse_hlo
+from shardlens.reading.names import operations
 from shardlens.reasons.provenance import UNKNOWN, Edge, Provenance, Side, provenance
 from shardlens.reasons.trials import Change, Source
 from shardlens.sources import Line
@@ -52,6 +54,8 @@ class Answer:
             these are not known.
         cheaper: the change that moves least, then, where that takes more memory, the best that does not.
         tried: how many changes were compiled for it.
+        others: more lines, where nobody can tell which one it is.
+        turned: whether JAX put it there as it transposed that line, to make a gradient.
     """
 
     collective: Collective
@@ -60,6 +64,8 @@ class Answer:
     edges: tuple[Edge, ...]
     cheaper: tuple[Tried, ...] = ()
     tried: int = 0
+    others: tuple[Line, ...] = ()
+    turned: bool = False
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -71,6 +77,7 @@ class Why:
         answers: one for each collective, in the program's order.
         compiler: which one made all of it.
         tried: how many changes were compiled.
+        interrupted: whether Ctrl-C ended the search for changes.
     Example:
         >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
         >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
@@ -83,6 +90,7 @@ class Why:
     answers: tuple[Answer, ...]
     compiler: str
     tried: int
+    interrupted: bool = False
 
     def about(self, chosen: Collection[Collective]) -> Why:
         """The same, of some collectives only; of all where none of these is here."""
@@ -91,8 +99,9 @@ class Why:
 
     def _tables(self) -> Iterator[Table]:
         for answer in self.answers:
-            yield Table(_heading(answer.collective), ("left", "left"), tuple(_rows(answer, self.program)))
-        lines = [f"compiled by {self.compiler}; {self.tried} changes compiled too"]
+            yield Table(heading(answer.collective), ("left", "left"), tuple(_rows(answer, self.program)))
+        ended = ", then interrupted" if self.interrupted else ""
+        lines = [f"compiled by {self.compiler}; {self.tried} changes compiled too{ended}"]
         if not self.answers:
             lines = [f"no collectives, compiled by {self.compiler}"]
         yield Table((), (), (), (*lines, *self.program.warnings))
@@ -149,10 +158,35 @@ def why(
     answers = _answered(program, found, sizes)
     trials = _Trials(source, found, program, dict(target=target, axes=axes), tries)
     order = sorted(range(len(answers)), key=lambda i: -_moved(answers[i].collective))
-    tried = {i: trials.of(answers[i]) for i in order}
-    answers = [tried[i] for i in range(len(answers))]
-    where = f" for {target}" if target else ""
-    return Why(program, tuple(answers), f"XLA{where or f' for {program.platform.upper()}'}", len(trials.made))
+    tried: dict[int, Answer] = {}
+    with contextlib.suppress(KeyboardInterrupt):  # what is known by then is the answer
+        for i in order:
+            tried[i] = trials.of(answers[i])
+    answers = [tried.get(i, answer) for i, answer in enumerate(answers)]
+    return Why(program, tuple(answers), _compiler(program, target), len(trials.made), interrupted=len(tried) < len(answers))
+
+
+def explained(
+    program: Program,
+    f: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    target: str | None,
+    axes: Mapping[str, int] | None,
+) -> Why:
+    """Why each collective of a program is there that `f` became: no change is tried, and nothing compiled.
+
+    Args:
+        program: what `inspect` returned for the others.
+        f, args, kwargs, target, axes: as for `inspect`.
+    """
+    handed = Handed(f, tuple(args), kwargs)
+    found, sizes = _provenance(handed, Source(f, tuple(args), kwargs), target, axes)
+    return Why(program, tuple(_answered(program, found, sizes)), _compiler(program, target), 0)
+
+
+def _compiler(program: Program, target: str | None) -> str:
+    return f"XLA for {target or program.platform.upper()}"
 
 
 class _Trials:
@@ -180,14 +214,19 @@ class _Trials:
         if change not in self.made and self.left > 0:
             self.left -= 1
             try:
-                jitted, leaves = self.source.built(change)
-                self.made[change] = inspect(jitted, *leaves, **self.options)
+                with step(f"change {len(self.made) + 1} of at most {len(self.made) + 1 + self.left}: {change.text}"):
+                    jitted, leaves = self.source.built(change)
+                    self.made[change] = inspect(jitted, *leaves, **self.options)
             except Exception:  # what JAX or the compiler refuses is no suggestion
                 self.made[change] = None
         return self.made.get(change)
 
     def _saves(self, program: Program) -> bool:
-        return _cost(program)[0] < _cost(self.base)[0] and program.least_flops <= MORE_WORK * max(self.base.least_flops, 1.0)
+        target, same = self.options["target"], program.least_flops <= MORE_WORK * max(self.base.least_flops, 1.0)
+        if not same or _cost(program)[0] >= _cost(self.base)[0]:
+            return False
+        # Fewer bytes may take longer ways.
+        return not target or program.cost(target).upper <= self.base.cost(target).upper
 
 
 def _cost(program: Program) -> tuple[int, int]:
@@ -195,7 +234,9 @@ def _cost(program: Program) -> tuple[int, int]:
 
 
 def _moved(c: Collective) -> int:
-    """The price of one collective; of one round where data decides their number."""
+    """The price of one collective; of one round where data decides their number; 0 where its bytes cannot be counted."""
+    if c.uncounted:
+        return 0
     return price([c if c.executions is not None else dataclasses.replace(c, executions=1)])
 
 
@@ -220,50 +261,48 @@ def _answered(program: Program, found: Provenance | None, sizes: Mapping[str, in
     instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
     for c in program.collectives:
         line = module.line(instructions[c.name]) if c.name in instructions else Line()
-        names = _names(c.op_name.removeprefix(_EXPORTED))
-        written = next((found.written[name] for name in names if name in found.written), None) if found else None
+        names = operations(c.op_name.removeprefix(_EXPORTED))
+        if written := _written(names, line, found):
+            turned = any("transpose(" in name for name in names)
+            answers.append(Answer(c, written[0], True, (), others=written[1:], turned=turned))
+            continue
         # Of a combined collective XLA names the operations, equal names once, and one line.
         many = len(c.arrays) if len(names) == 1 and c.kind != "all-to-all" else 1
         near = line if len(names) * many == 1 else Line()
         own: tuple[Edge, ...] = ()
-        for name in names * many if not written else ():
-            best = _best(c, name, near, found, taken | {*own}, sizes) if found else None
-            own = (*own, best) if best and best not in own else own
+        others: tuple[Line, ...] = ()
+        for name in names * many:
+            best = _best(c, name, near, found, taken | {*own}, sizes) if found else ()
+            own = (*own, *(edge for edge in best[:1] if edge not in own))
+            others = (*others, *(edge.line for edge in best[1:]))
         taken |= {*own}
         # Newer XLA writes where the array that moves was made; the line that it serves is that of what asks for it.
         asks = own[0].line if len(own) == 1 and own[0].line.file else line
-        answers.append(Answer(c, written or asks, written is not None, own))
+        unsure = tuple(dict.fromkeys(each for each in others if each.file and each != asks)) if len(own) == 1 else ()
+        answers.append(Answer(c, asks, False, own, others=unsure))
     return answers
 
 
-def _names(name: str) -> list[str]:
-    """The operations that a collective serves: XLA joins the names of combined ones, `jit(f)/(psum:transpose(jvp())/dot)`.
-
-    Example:
-        >>> _names("jit(f)/(psum:transpose(jvp())/dot)"), _names("jit(f)/jvp()/dot")
-        (['jit(f)/psum', 'jit(f)/transpose(jvp())/dot'], ['jit(f)/jvp()/dot'])
-    """
-    joined = re.fullmatch(r"(.*/)?\((.*:.*)\)", name)
-    if not joined:
-        return [name]
-    parts, depth = [""], 0
-    for character in joined[2]:
-        depth += (character == "(") - (character == ")")
-        parts = [*parts, ""] if character == ":" and depth == 0 else [*parts[:-1], parts[-1] + character]
-    return [(joined[1] or "") + part for part in parts]
+def _written(names: Sequence[str], line: Line, found: Provenance | None) -> tuple[Line, ...]:
+    """The user's lines of a collective that the program holds already: one, or several that nobody can tell apart."""
+    lines = dict.fromkeys(each for name in names for each in (found.written.get(name, ()) if found else ()))
+    return (line,) if line in lines and len(names) == 1 else tuple(lines)
 
 
 def _best(
     c: Collective, name: str, line: Line, found: Provenance, taken: set[Edge], sizes: Mapping[str, int]
-) -> Edge | None:
-    """The edge of a collective: one that no other has, before one that Shardy leaves to the partitioner."""
-    fits = [{edge: _fit(edge, c, name, line, sizes) for edge in edges} for edges in (found.edges, found.met(name))]
-    for left in ([{e: n for e, n in each.items() if e not in taken} for each in fits], fits):
-        for each in left:
-            best = max(each, key=lambda edge: each[edge], default=None)
-            if best is not None and each[best]:
-                return best
-    return None
+) -> tuple[Edge, ...]:
+    """The edge of a collective: one that no other has, before one that Shardy leaves to the partitioner.
+
+    Others follow that fit as well.
+    """
+    groups = [[(_fit(alike[0], c, name, line, sizes), alike) for alike in each] for each in found.groups(name)]
+    left = [[(fit, [e for e in alike if e not in taken]) for fit, alike in each] for each in groups]
+    for each in (*left, *groups):
+        most = max((fit for fit, alike in each if alike), default=0)
+        if most:
+            return tuple(edge for fit, alike in each if fit == most for edge in alike)
+    return ()
 
 
 def _fit(edge: Edge, c: Collective, name: str, line: Line, sizes: Mapping[str, int]) -> int:
@@ -273,32 +312,53 @@ def _fit(edge: Edge, c: Collective, name: str, line: Line, sizes: Mapping[str, i
         return 0
     # A gather makes an operand whole along the axes; what moves otherwise is as large on a device as what it becomes.
     without = frozenset(c.axes) or edge.axes
-    whole = [_elements(s, sizes, without) for s in edge.has if without & {axis for dim in s.dims for axis in dim}]
+    alike = [side for side in edge.has if _class(side.dtype) == _class(c.dtype)]
+    if not alike and _class(edge.needs.dtype) != _class(c.dtype):
+        return 0
+    whole = [_on_device(s, sizes, without) for s in alike if without & {axis for dim in s.dims for axis in dim}]
     scale = c.group_size if c.kind == "reduce-scatter" else 1
-    made = {math.prod(shape) * scale for _, shape in (*c.arrays, (c.dtype, c.shape))}
-    fits = bool(made & ({*whole} if c.kind == "all-gather" else {_elements(edge.needs, sizes, frozenset())}))
+    shapes = [*(shape for _, shape in c.arrays), c.shape]
+    made = {math.prod(shape) * scale for shape in shapes}
+    wanted = whole if c.kind == "all-gather" else [_on_device(edge.needs, sizes, frozenset())]
+    fits = bool(made & {*map(math.prod, wanted)})
     if not fits and (edge.kind == "met" or c.kind not in _PIECES):
         return 0
-    return 1 + 3 * ((c.kind in _SUMS) == (edge.kind == "summed")) + 4 * fits + 2 * (name == edge.by)
+    exact = any(tuple(shape) in wanted for shape in shapes)
+    return 1 + 3 * ((c.kind in _SUMS) == (edge.kind == "summed")) + 4 * fits + 2 * (name == edge.by) + exact
 
 
-def _elements(side: Side, sizes: Mapping[str, int], without: frozenset[str]) -> int:
-    """Elements on a device of an array that is not cut along some axes."""
-    parts = math.prod(sizes.get(axis, 1) for dim in side.dims for axis in dim if axis not in without)
-    return math.prod(side.shape) // parts
+def _class(dtype: str) -> str:
+    """What kind of number an element is, as HLO or as MLIR writes it; compilers change widths, never that."""
+    return "complex" if dtype.startswith("c") else "float" if dtype.startswith(("f", "bf")) else "whole"
 
 
-def _heading(c: Collective) -> tuple[str, str]:
+def _on_device(side: Side, sizes: Mapping[str, int], without: frozenset[str]) -> tuple[int, ...]:
+    """The shape on a device of an array that is not cut along some axes."""
+    parts = (math.prod(sizes.get(axis, 1) for axis in dim if axis not in without) for dim in side.dims)
+    return tuple(size // part for size, part in zip(side.shape, parts))
+
+
+def heading(c: Collective) -> tuple[str, str]:
+    """One collective in words: its kind, and what it moves how often."""
     times = "once" if c.executions == 1 else f"{c.executions or '?'} times"
     shape = f"{c.dtype}[{','.join(map(str, c.shape))}]"
-    return f"{c.kind}", f"over {', '.join(c.axes) or 'groups'}: {shape}, {c.payload_bytes:,} bytes {times}"
+    if c.uncounted:
+        return c.kind, f"{c.name}: {shape}, {times}"
+    return c.kind, f"over {', '.join(c.axes) or 'groups'}: {shape}, {c.payload_bytes:,} bytes {times}"
 
 
 def _rows(answer: Answer, base: Program) -> Iterator[tuple[str, str]]:
     line = answer.line
-    yield "line", f"{line}   {line.text}".rstrip() if line.file else "not known"
+    lines = ", ".join(map(str, (line, *answer.others)))
+    if answer.others:
+        # What XLA has combined serves all of them.
+        yield "line", lines if len(answer.collective.arrays) > 1 else f"one of {lines}"
+    else:
+        yield "line", f"{line}   {line.text}".rstrip() if line.file else "not known"
     if answer.written:
-        yield "why", f"you wrote it: {line}"
+        yield "why", _transposed(answer, lines) if answer.turned else f"you wrote it: {lines}"
+    elif answer.collective.uncounted:
+        yield "why", f"its bytes cannot be counted: it is {answer.collective.uncounted}"
     elif not answer.edges:
         yield "why", f"{UNKNOWN}: no two shardings meet in {answer.collective.op_name or 'an operation that XLA made'}"
     for edge in answer.edges:
@@ -309,6 +369,20 @@ def _rows(answer: Answer, base: Program) -> Iterator[tuple[str, str]]:
         yield "cheaper", _said(tried, base)
     if answer.tried and not answer.cheaper:
         yield "cheaper", f"none of {answer.tried} changes that were compiled moves fewer bytes with as many FLOPs"
+
+
+def _transposed(answer: Answer, lines: str) -> str:
+    """Of a collective that nobody wrote: JAX put it into a shard_map as it made a gradient."""
+    c = answer.collective
+    if c.kind not in _SUMS or c.kind == "reduce-scatter":
+        return f"JAX put it there for a gradient: it transposes {lines}"
+    over = ", ".join(map(repr, c.axes)) or "its axes"
+    again = f" It runs {c.executions or 'many'} times; before the loop, pcast has it run once." if c.executions != 1 else ""
+    return (
+        f"JAX put it there for a gradient: in {lines} an array that is the same along {over} meets one that is not, and the"
+        f" gradient of the first is a sum over {over}. jax.lax.pcast(array, ({over},), to='varying') says where it is added"
+        f" up.{again}"
+    )
 
 
 def _said(tried: Tried, base: Program) -> str:

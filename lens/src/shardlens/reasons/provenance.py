@@ -37,6 +37,7 @@ class Side:
         origins: for each axis what its place came from, as Shardy names it: `"input: 0"`, `"constraint_1"`.
         words: the same for people, without repetitions.
         by: what asks for it, where that is an operation.
+        dtype: element type, as MLIR writes it.
     """
 
     shape: tuple[int, ...]
@@ -44,6 +45,7 @@ class Side:
     origins: tuple[tuple[str, str], ...]
     words: tuple[str, ...]
     by: str = ""
+    dtype: str = ""
 
     def __str__(self) -> str:
         said = f"[{', '.join(map(str, self.shape))}] {spec_text(self.dims)}"
@@ -52,7 +54,8 @@ class Side:
         return ", ".join(filter(None, (said, self.by, origin)))
 
 
-@dataclasses.dataclass(frozen=True)
+# Equal by identity: there are as many as operations, and each is compared with many.
+@dataclasses.dataclass(frozen=True, eq=False)
 class Edge:
     """A place in the program where an array has to move: before partitioning, as Shardy sees it.
 
@@ -85,15 +88,44 @@ class Provenance:
     """Edges of a program; the user's lines of the collectives that it holds already, and of its constraints.
 
     Args:
-        written: by `op_name`.
+        written: by `op_name`; several lines where several collectives have one name.
         constraints: operation and line of each, by the name that origins have for it.
         met: edges of the operations of a name, as if all that they take were moved.
     """
 
     edges: tuple[Edge, ...]
-    written: Mapping[str, Line]
+    written: Mapping[str, tuple[Line, ...]]
     constraints: Mapping[str, tuple[str, Line]]
     met: Callable[[str], tuple[Edge, ...]]
+
+    @functools.cached_property
+    def _groups(self) -> dict[str, tuple[list[list[Edge]], list[list[Edge]]]]:
+        return {}
+
+    @functools.cached_property
+    def _named(self) -> Mapping[str, list[Edge]]:
+        found: dict[str, list[Edge]] = {"": [*self.edges]}
+        for edge in self.edges:
+            for name in edge.names:
+                found.setdefault(name, []).append(edge)
+        return found
+
+    def groups(self, name: str) -> tuple[list[list[Edge]], list[list[Edge]]]:
+        """The edges of the operations of a name, and those of `met`: each in groups that differ by origin alone.
+
+        Layers that are written one after the other make many of these.
+        """
+        if name not in self._groups:
+            self._groups[name] = _alike(self._named.get(name, [])), _alike(self.met(name))
+        return self._groups[name]
+
+
+def _alike(edges: Sequence[Edge]) -> list[list[Edge]]:
+    groups: dict[Any, list[Edge]] = {}
+    for edge in edges:
+        sides = tuple((side.shape, side.dims, side.dtype) for side in (*edge.has, edge.needs))
+        groups.setdefault((edge.names, edge.lines, edge.axes, edge.kind, edge.by, sides), []).append(edge)
+    return list(groups.values())
 
 
 def provenance(module: Any, arguments: Sequence[str]) -> Provenance | None:
@@ -133,7 +165,11 @@ class _Reader:
         self.constraints: dict[str, tuple[str, Line]] = {}
         self.made: list[tuple[Any, str, Line]] = []
         self.operations: dict[str, list[tuple[Any, Line]]] = {}
-        self.written: dict[str, Line] = {}
+        self.written: dict[str, list[Line]] = {}
+        self.roots: dict[Any, Any] = {}
+        self.cuts: dict[Any, Dims] = {}
+        self.came: dict[Any, dict[str, str]] = {}
+        self.returns: dict[str, Sequence[Any]] = {}
 
     def read(self) -> Provenance:
         main = self.functions["main"]
@@ -141,7 +177,8 @@ class _Reader:
         self._walk(self.entry, "", Line())
         # Afterwards, for a constraint may stand behind what it is the origin of.
         edges = tuple(filter(None, (self._edge(*one) for one in self.made)))
-        return Provenance(edges, self.written, self.constraints, self._met)
+        written = {name: tuple(dict.fromkeys(lines)) for name, lines in self.written.items()}
+        return Provenance(edges, written, self.constraints, self._met)
 
     def _walk(self, block: Any, prefix: str, outer: Line) -> None:
         for view in block.operations:
@@ -159,7 +196,7 @@ class _Reader:
             elif len(op.results) and len(op.operands):
                 self.operations.setdefault(name, []).append((op, line))
             if _WRITTEN.match(op.name):
-                self.written[name] = line
+                self.written.setdefault(name, []).append(line)
             for inner, taken in self._inside(op):
                 self.bound |= dict(zip(inner.arguments, taken))
                 # What a function or a shard_map holds is named from there on, what a loop or a branch holds in full.
@@ -249,26 +286,41 @@ class _Reader:
     def _worded(self, value: Any, dims: Dims, keys: Mapping[str, str]) -> Side:
         used = {axis: keys.get(axis, "") for dim in dims for axis in dim}
         words = tuple(dict.fromkeys(map(self._words, used.values())))
-        return Side(tuple(value.type.shape), dims, tuple(used.items()), words)
+        return Side(tuple(value.type.shape), dims, tuple(used.items()), words, dtype=str(value.type.element_type))
 
     def _root(self, value: Any) -> Any:
         """Where a value comes from, through calls, loops and moves."""
-        while True:
+        passed = []
+        while value not in self.roots:
+            passed.append(value)
             owner: Any = getattr(value, "owner", None)
             name = getattr(owner, "name", "")
             if value in self.bound:
                 value = self.bound[value]
             elif name == "func.call":
-                block = self.functions[owner.attributes["callee"].value].regions[0].blocks[0]
-                self.bound |= dict(zip(block.arguments, owner.operands))
-                value = list(block.operations)[-1].operands[value.result_number]
+                value = self._returned_by(owner.attributes["callee"].value)[value.result_number]
             elif name in ("stablehlo.while", "stablehlo.optimization_barrier"):
                 value = owner.operands[value.result_number]
             else:
-                return value
+                self.roots[value] = value
+        root = self.roots[value]
+        self.roots |= dict.fromkeys(passed, root)
+        return root
+
+    def _returned_by(self, function: str) -> Sequence[Any]:
+        """What a function returns; the walk has bound its arguments."""
+        if function not in self.returns:
+            *_, last = self.functions[function].regions[0].blocks[0].operations
+            self.returns[function] = list(last.operands)
+        return self.returns[function]
 
     def _dims(self, value: Any) -> Dims:
         """Mesh axes of each dimension of a value; none where nothing is said of it."""
+        if value not in self.cuts:
+            self.cuts[value] = self._read_dims(value)
+        return self.cuts[value]
+
+    def _read_dims(self, value: Any) -> Dims:
         root, rank = self._root(value), len(value.type.shape)
         owner, place = root.owner, getattr(root, "result_number", 0)
         if not hasattr(owner, "attributes"):
@@ -281,19 +333,37 @@ class _Reader:
         return dims if len(dims) == rank else ((),) * rank
 
     def _origins(self, value: Any) -> dict[str, str]:
-        """For each axis of a value what its place came from."""
-        root, axes = self._root(value), [axis for dim in self._dims(value) for axis in dim]
+        """For each axis of a value what its place came from; what is moved, or cut alike, has that of its operand."""
+        passed = []
+        root = self._root(value)
+        while root not in self.came:
+            passed.append(root)
+            before = self._before(root)
+            if before is None:
+                self.came[root] = self._own_origins(root)
+            else:
+                root = self._root(before)
+        found = self.came[root]
+        self.came |= dict.fromkeys(passed, found)
+        return found
+
+    def _before(self, root: Any) -> Any:
+        """The operand that a value has its origins from; `None` where it has its own."""
         owner = root.owner
+        if not hasattr(owner, "attributes") or _own(owner):
+            return None
+        if owner.name in ("sdy.reshard", "sdy.all_reduce"):
+            return owner.operands[0]
+        # Where Shardy has moved an operation to its operand's sharding, the origins written on it are those of before.
+        return next(filter(functools.partial(self._alike, root), owner.operands), None)
+
+    def _own_origins(self, root: Any) -> dict[str, str]:
+        owner, axes = root.owner, [axis for dim in self._dims(root) for axis in dim]
         if not hasattr(owner, "attributes"):
             return dict.fromkeys(axes, f"input: {root.arg_number}") if owner == self.entry else {}
         attributes = owner.attributes
         if own := _own(owner):
             return dict.fromkeys(axes, f"{own}_output: {root.result_number}" if "out_shardings" in attributes else own)
-        if owner.name in ("sdy.reshard", "sdy.all_reduce"):
-            return self._origins(owner.operands[0])
-        # Where Shardy has moved an operation to its operand's sharding, the origins written on it are those of before.
-        if (same := next(filter(functools.partial(self._alike, root), owner.operands), None)) is not None:
-            return self._origins(same)
         return dict(_pairs(attributes["sdy.sharding_origins"])) if "sdy.sharding_origins" in attributes else {}
 
     def _alike(self, value: Any, operand: Any) -> bool:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
+import functools
 import inspect as python
+import itertools
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shardlens.reasons.provenance import Dims, Edge, Provenance, Side, spec_text
 from shardlens.sources import Line, users_line
+
+_NUMBER = re.compile(r"\[\d+\]")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +25,7 @@ class Change:
 
     Args:
         kind: "argument", "output", "constraint" (one that is there), "result" (of an operation, constrained anew).
-        place: position of the argument's or output's leaf.
+        places: positions of the argument's leaves, several where layers are alike, or of the output's.
         dims: mesh axes of each dimension.
         line: of the constraint or the operation.
         primitive: the operation's.
@@ -28,7 +34,7 @@ class Change:
 
     kind: str
     dims: Dims
-    place: int = -1
+    places: tuple[int, ...] = ()
     line: Line = Line()
     primitive: str = ""
     text: str = dataclasses.field(default="", compare=False)
@@ -98,18 +104,25 @@ class Source:
         leaves: list[Any] = list(self.leaves)
         mesh: Any = self.mesh
         sharding = None if change is None else jax.NamedSharding(mesh, _spec(change.dims))
-        if change is not None and change.kind == "argument" and not self.asked[change.place]:
-            leaves[change.place] = _placed(leaves[change.place], sharding)
+        for place in change.places if change is not None and change.kind == "argument" else ():
+            if not self.asked[place]:
+                leaves[place] = _placed(leaves[place], sharding)
         closed = self.traced(leaves)
         if change is not None and change.kind in ("constraint", "result"):
             closed = closed.replace(jaxpr=_edited(closed.jaxpr, change, self.mesh))
         closed, options = _unwrapped(closed)
         for kind, key, count in (("output", "out_shardings", len(self.outputs)), ("argument", "in_shardings", len(leaves))):
-            if change is not None and change.kind == kind and (kind == "output" or self.asked[change.place]):
-                given = list(options.get(key, (None,) * count))
-                given[change.place] = sharding
-                options[key] = tuple(given)
+            for place in change.places if change is not None and change.kind == kind else ():
+                if kind == "output" or self.asked[place]:
+                    given = list(options.get(key, (None,) * count))
+                    given[place] = sharding
+                    options[key] = tuple(given)
         return jax.jit(_named(closed, str(options.pop("name", "f"))), **options), leaves
+
+    @functools.cached_property
+    def _standing(self) -> collections.Counter[tuple[Line, str]]:
+        """How many operations of a name stand in a line: a change there changes all of them."""
+        return collections.Counter((_line(each), each.primitive.name) for each in _equations(self.traced(self.leaves).jaxpr))
 
     def dims(self, place: int) -> Dims | None:
         """Mesh axes of each dimension of an argument; `None` if it has no spec."""
@@ -142,8 +155,10 @@ class Source:
         if "transpose(" not in edge.by and "jvp(" not in edge.by:
             # Only where the line is not differentiated: a constraint there would bind its gradient too.
             primitive = edge.by.rpartition("/")[2]
+            count = self._standing[edge.line, primitive]
+            each = f"each of the {count} {primitive}s" if count > 1 else f"the {primitive}"
             for dims in self._variants(edge, edge.made):
-                text = f"with_sharding_constraint(..., {spec_text(dims)}) around the {primitive} in {edge.line}"
+                text = f"with_sharding_constraint(..., {spec_text(dims)}) around {each} in {edge.line}"
                 yield Change("result", dims, line=edge.line, primitive=primitive, text=text)
 
     def _arguments(self, edge: Edge, sides: Sequence[Side], place: int) -> Iterator[Change]:
@@ -152,17 +167,26 @@ class Source:
             return
         shape = tuple(self.leaves[place].shape)
         wanted = [side.dims for side in sides if side.shape == shape]
+        alike = self._alike(place, now)
+        name = _NUMBER.sub("[*]", self.names[place]) if len(alike) > 1 else self.names[place]
+        of = f" ({len(alike)} of them)" if len(alike) > 1 else ""
         for dims in dict.fromkeys((*wanted, *_moves(now, shape, edge.axes, self.sizes))):
             if dims != now and self._fits(shape, dims):
-                text = f"argument {self.names[place]}: {spec_text(dims)} instead of {spec_text(now)}"
-                yield Change("argument", dims, place, text=text)
+                text = f"argument {name}: {spec_text(dims)} instead of {spec_text(now)}{of}"
+                yield Change("argument", dims, alike, text=text)
+
+    def _alike(self, place: int, now: Dims) -> tuple[int, ...]:
+        """Leaves of other layers that are cut as this one: of the same name but for numbers, and the same shape."""
+        name, shape = _NUMBER.sub("[*]", self.names[place]), self.leaves[place].shape
+        same = (k for k, each in enumerate(self.names) if _NUMBER.sub("[*]", each) == name)
+        return tuple(k for k in same if self.leaves[k].shape == shape and self.dims(k) == now)
 
     def _outputs(self, edge: Edge, places: Sequence[int], side: Side) -> Iterator[Change]:
         for place in places:
             shape = self.outputs[place]
             like = side if side.shape == shape else dataclasses.replace(side, shape=shape, dims=((),) * len(shape))
             for dims in (like.dims, *self._variants(edge, like)):
-                yield Change("output", dims, place, text=f"out_shardings of output {place}: {spec_text(dims)}")
+                yield Change("output", dims, (place,), text=f"out_shardings of output {place}: {spec_text(dims)}")
 
     def _variants(self, edge: Edge, side: Side) -> Iterator[Dims]:
         yield from (d for d in _moves(side.dims, side.shape, edge.axes, self.sizes) if self._fits(side.shape, d))
@@ -185,19 +209,25 @@ def _placed(leaf: Any, sharding: Any) -> Any:
 
 def _meshes(jaxpr: Any) -> Iterator[Any]:
     """Meshes that the program names itself."""
-    from jax.extend.core import jaxprs_in_params
-
-    for equation in jaxpr.eqns:
+    for equation in _equations(jaxpr):
         for value in equation.params.values():
             mesh = getattr(value, "mesh", value)
             if hasattr(mesh, "axis_names") and hasattr(mesh, "axis_types") and not mesh.empty:
                 yield mesh
+
+
+def _equations(jaxpr: Any) -> Iterator[Any]:
+    """The equations of a program, those of loops, branches and functions too."""
+    from jax.extend.core import jaxprs_in_params
+
+    for equation in jaxpr.eqns:
+        yield equation
         for inner in jaxprs_in_params(equation.params):
-            yield from _meshes(inner)
+            yield from _equations(inner)
 
 
 def _moves(dims: Dims, shape: Sequence[int], axes: frozenset[str], sizes: Mapping[str, int]) -> Iterator[Dims]:
-    """`dims` with one axis at another dimension, then with one axis left out."""
+    """`dims` with one axis at another dimension, then with one axis left out, then with two dimensions exchanged."""
     for axis in sorted(axes & set(sizes)):
         without = tuple(tuple(a for a in dim if a != axis) for dim in dims)
         for place in range(len(shape)):
@@ -205,6 +235,9 @@ def _moves(dims: Dims, shape: Sequence[int], axes: frozenset[str], sizes: Mappin
                 yield (*without[:place], (*without[place], axis), *without[place + 1 :])
         if without != dims:
             yield without
+    for i, j in itertools.combinations(range(len(shape)), 2):
+        if dims[i] != dims[j]:
+            yield (*dims[:i], dims[j], *dims[i + 1 : j], dims[i], *dims[j + 1 :])
 
 
 def _spec(dims: Dims) -> Any:
