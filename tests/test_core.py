@@ -59,7 +59,7 @@ def test_the_core_of_a_chapter_stands_alone(chapter: int) -> None:
 def test_an_exercise_says_that_it_is_optional() -> None:
     """First of all."""
     question = dataclasses.replace(QUESTIONS["4.2"], optional=True)
-    assert header.exercise(question).split("\n\n")[1].startswith("optional · ●")
+    assert header.exercise(question).split("\n\n")[1].startswith("optional · ★")
 
 
 def test_what_is_next(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def located(finding: Finding, lines: Mapping[str, Sequence[int]]) -> Finding:
 
 
 def placed_as(shape: Sequence[int], axes: Axes, spec: Spec) -> Placement | None:
-    """What devices should hold of an array, without the mesh and the spec, which would be the answer; `None` if it does not fit."""
+    """What devices should hold of an array, without mesh and spec, which would be the answer; `None` if it does not fit."""
     try:
         return dataclasses.replace(place(tuple(shape), axes, spec), axes=None, spec=None)
     except ValueError:

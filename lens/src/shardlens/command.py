@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import shardlens
 from shardlens import arguments
 from shardlens.errors import LensError
+from shardlens.exceptions import raised_at
 
 TOO_MUCH = 3
 """Exit status of `inspect --fail-above`, of `diff` and of `lock`."""
@@ -58,6 +59,11 @@ def lens_command(words: Sequence[str] | None = None) -> int:
         return int(options.run(options))
     except LensError as error:
         print(error, file=sys.stderr)
+        return 1
+    except Exception as error:
+        if not (at := raised_at(error)):
+            raise
+        print(f"{at}\n{type(error).__name__}: {error}", file=sys.stderr)
         return 1
 
 

@@ -11,6 +11,7 @@ from shardlab.answers.record import is_open
 from shardlab.errors import ShardlabError
 from shardlab.plain import plain
 from shardlab_course.checking import progress_file
+from shardlab_course.naming import exercise_id
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,12 +33,13 @@ class Prediction:
         return "\n".join(lines)
 
 
-def predict(question: str, /, *unnamed: Any, **values: Any) -> Prediction:
+def predict(question: str | float, /, *unnamed: Any, **values: Any) -> Prediction:
     """Note a prediction for a question, one keyword for each thing that it asks for. `...` means not predicted yet.
 
     Raises:
         ShardlabError: the question is unknown, asks for no such prediction, or a value cannot be one; nothing is noted then.
     """
+    question = exercise_id(question)
     given = {name: value for name, value in values.items() if not is_open(value)}
     _check_names(question, unnamed, values)
     read = _read(question, given)

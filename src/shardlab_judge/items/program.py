@@ -203,8 +203,8 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
                 item.name,
                 "M",
                 "Arguments and outputs take more memory than they need to.",
-                expected=f"at most {cost.memory} B a device",
-                got=f"{observed.memory} B a device",
+                expected=f"at most {cost.memory:,} B a device",
+                got=f"{observed.memory:,} B a device",
             )
         case "F" if cost is not None and more(observed.flops, cost.flops):
             yield Finding(
@@ -218,17 +218,17 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
 
 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:
-    expected, moved = f"at most {budget} B a device{_slack(item, observed.case)}", describe(observed.collectives)
+    expected, moved = f"at most {budget:,} B a device{_slack(item, observed.case)}", describe(observed.collectives)
     if any(c.executions is None for c in observed.collectives):
         what = "It cannot be told how often your program communicates: a loop's number of rounds depends on values."
         yield Finding(item.name, "H", what, expected=expected, got=moved)
     elif observed.slow > slow:
         what = f"Your program sends more bytes along {observed.case.slow} than it needs to."
         along = f"B a device along {observed.case.slow}"
-        yield Finding(item.name, "H", what, expected=f"at most {slow} {along}", got=f"{observed.slow} {along}: {moved}")
+        yield Finding(item.name, "H", what, expected=f"at most {slow:,} {along}", got=f"{observed.slow:,} {along}: {moved}")
     elif observed.price > budget:
         what = "Your program moves more bytes than it needs to."
-        yield Finding(item.name, "H", what, expected=expected, got=f"{observed.price} B a device: {moved}")
+        yield Finding(item.name, "H", what, expected=expected, got=f"{observed.price:,} B a device: {moved}")
     elif item.most is not None and (runs := sum(c.executions or 0 for c in observed.collectives)) > item.most:
         what = "Your program communicates more often than it needs to."
         yield Finding(item.name, "H", what, expected=f"at most {item.most} collectives", got=f"{runs}: {moved}")
@@ -287,7 +287,7 @@ def _tolerance(item: ProgramItem, value: Any) -> str:
 
 def _slack(item: ProgramItem, case: Case) -> str:
     """How much of the budget is beyond the reference, and why."""
-    return f", {item.beyond(case)} of them because {item.slack_reason}" if item.slack_reason else ""
+    return f", {item.beyond(case):,} of them because {item.slack_reason}" if item.slack_reason else ""
 
 
 def _pattern(block: np.ndarray, right: np.ndarray) -> str:
