@@ -9,6 +9,7 @@ import pathlib
 import jupytext
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from nbgrader.nbgraderformat import MetadataValidator
 
 from shardlab.errors import ShardlabError
@@ -166,7 +167,7 @@ def test_the_first_cell_installs_only_what_is_missing(source: edition.NotebookNo
 
 @pytest.mark.parametrize("address", [header.UNSET, "https://git.example.org/shardlab"])
 def test_what_the_first_cell_asks_pip_for(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the course is missing, `pip` gets what the cell says, with the TPU's compiler where there is one; else nothing."""
+    """Where the course is missing, `pip` gets what the cell says, with the TPU's compiler where there is one."""
     asked: list[str] = []
     shell = InteractiveShell.instance()
     monkeypatch.setattr(shell, "system", asked.append)
@@ -198,7 +199,7 @@ def test_what_a_cell_installs_is_bounded(line: str, told: str) -> None:
 def test_an_exercise_says_what_it_asks() -> None:
     """Heading, difficulty, minutes, points by what is checked, and the way to a hint."""
     assert header.exercise(QUESTIONS[1]) == (
-        '## Exercise 90.2: Parts\n\n★☆☆ · 5 minutes · checked: prediction, formula · stuck? `sl.hint(90.2)`'
+        "## Exercise 90.2: Parts\n\n★☆☆ · 5 minutes · checked: prediction, formula · stuck? `sl.hint(90.2)`"
     )
 
 

@@ -77,6 +77,7 @@ MADE: dict[str, tuple[Any, str]] = {
         "traced-slice",
     ),
     "fraction": (lambda mesh, A, B: A[: A.shape[0] / 2], "no-whole-index"),
+    "half a block": (lambda mesh, A, B: A[A.shape[0] / 2], "no-whole-index"),
     "NumPy's fraction": (lambda mesh, A, B: np.ones(4)[4 / 2], "no-whole-index"),
     "condition": (lambda mesh, A, B: A[A > 0], "boolean-index"),
     "float": (lambda mesh, A, B: A * float(A.sum()), "needs-a-value"),
@@ -103,6 +104,10 @@ MADE: dict[str, tuple[Any, str]] = {
     "specs as text": (mapped(lambda a, b: a, ("x", "y")), "specs-of-another-kind"),
     "promise": (mapped(lambda a, b: a @ b), "promised-copies"),
     "carry": (mapped(looped, outs=P("x")), "varying-carry"),
+    "psum over copies": (mapped(lambda a, b: lax.psum(a @ b, ("x", "y"))), "sums-copies"),
+    "axis in capitals": (mapped(lambda a, b: lax.psum(a @ b, "X")), "unbound-axis"),
+    "gather that stacks": (
+        mapped(lambda a, b: a @ lax.all_gather(b, "y", axis=1), (P("x"), P(None, "y"))), "untiled-gather"),
     "axis_size": (mapped(lambda a, b: a * lax.axis_size("q")), "unbound-axis"),
     "ppermute": (mapped(lambda a, b: lax.ppermute(a, "x", [(0, 1), (1, 1)]), outs=P("x")), "not-a-permutation"),
     "psum_scatter": (mapped(lambda a, b: lax.psum_scatter(a @ b, "x", scatter_dimension=1)), "scattered-unevenly"),

@@ -103,22 +103,24 @@ def _verdict(asked: Any, namespace: dict[str, Any]) -> tuple[Any, dict[str, Any]
                 _RECORDING.clear()
             return _judge(asked.id, answer), answer
     except TimeUp as stopped:
-        return _endless(asked, raised_at(stopped)), {}
+        return _endless(asked, [*namespace], raised_at(stopped)), {}
     except KeyboardInterrupt:
         raise Stopped(f"{asked.id}: you stopped the check, and nothing was judged. Your variables are all there.") from None
 
 
-def _endless(asked: Any, line: str) -> Any:
-    """The verdict on an answer that was stopped in this line of it."""
+def _endless(asked: Any, given: Sequence[str], line: str) -> Any:
+    """The verdict on answers of which one was stopped, in this line of it."""
     from shardlab_judge.verdict import Finding, Part, Verdict
 
     parts = tuple(Part(item.name, letter, 0.0, of) for item in asked.items for letter, of in item.points.items())
-    names = ", ".join(asked.variables)
     what = f"Your answer was stopped after {SECONDS:g} seconds of computing."
-    cause = "A loop has no end, or its end depends on something that does not change in it."
+    cause = "A loop has no end: look at what its condition needs, and where that changes inside the loop."
+    if not line:
+        cause = "The compiled program has no end: look at the condition of its jax.lax.while_loop."
     items = [item for item in asked.items if not getattr(item, "predicted", False)] or list(asked.items)
-    finding = Finding(names, items[0].first, what, f"an answer within {SECONDS:g} seconds", cause=cause, line=line)
-    return Verdict(asked.id, "failed", parts, (finding,))
+    form = f"an answer within {SECONDS:g} seconds"
+    finding = Finding(", ".join(given) or asked.id, items[0].first, what, form, cause=cause, line=line)
+    return Verdict(asked.id, "failed", parts, (finding,), reason="It was stopped, and nothing was judged.")
 
 
 def _of_these(verdict: Any, given: Sequence[str], asked: Sequence[str]) -> Any:

@@ -50,9 +50,10 @@ TABLE = (
      "The ends of a slice are traced here, and Python's slices need numbers. For `w` elements from a traced start write "
      "jax.lax.dynamic_slice_in_dim(array, start, w)."),
     ("no-whole-index",
-     "^TypeError: Indexer must have integer or boolean type|^IndexError: only integers, slices|"
+     "^TypeError: (?:Indexer must have integer or boolean type|'float' object cannot be interpreted as an integer)|"
+     "^IndexError: only integers, slices|"
      "^IndexError: Slice entries must be static integers(?!.*Tracer)",
-     "An index is no whole number: `/` gives a fraction, and `//` a whole number."),
+     "An index, a slice's end or a count is no whole number: `/` gives a fraction, and `//` a whole number."),
     ("boolean-index",
      "^NonConcreteBooleanIndexError",
      "How many elements a condition picks would depend on values, and shapes must not. Use jnp.where(condition, x, "
@@ -124,6 +125,17 @@ TABLE = (
      "What goes round a loop, or leaves a branch, is equal on all devices at one end and varies at the other: begin "
      "with jax.lax.pcast(start, axes, to='varying')."),
     ("unbound-axis",
+     r"^\w+: .*\nsays (\w+): there is no axis ('[^\n]*'); the axes here are ([^\n]+)",
+     r"\1 names the axis \2, and the axes here are \3: names are compared letter by letter."),
+    ("sums-copies",
+     r"^ValueError: \S*psum can only accept axis_name.*Got input type: [^{\n]*\{V:([\w,]+)\}, axes: \(([^)]*)\)",
+     r"psum names the axes \2, and its argument differs only along \1. Along the other axis devices hold copies: added up, "
+     "they would count several times. Name only the axes along which there are different terms."),
+    ("untiled-gather",
+     r"^TypeError: dot_general requires contracting dimensions.*\nat [^\n]*all_gather\((?![^\n]*tiled=True)",
+     "all_gather without tiled=True stacks the blocks in a new dimension, and the product meets that one. tiled=True puts "
+     "them side by side along the dimension `axis`."),
+    ("unbound-axis",
      "^NameError: .*[Uu]nbound axis name",
      "A collective names an axis that no jax.shard_map around it has."),
     ("not-a-permutation",
@@ -139,7 +151,8 @@ TABLE = (
      "jax.shard_map takes names, mesh=, in_specs=, out_specs=; check_rep is check_vma today, and auto= is "
      "axis_names=."),
     ("shapes-do-not-fit",
-     "^(?:TypeError|ValueError): .*(?:incompatible shapes for broadcasting|requires contracting dimensions to "
+     r"^(?:TypeError|ValueError): (?!.*\nat [^\n]*all_gather\((?![^\n]*tiled=True)).*"
+     "(?:incompatible shapes for broadcasting|requires contracting dimensions to "
      "have the same shape|cannot reshape array|must have the same shape|Cannot concatenate arrays)",
      "The shapes of two operands do not fit, or a size is not what it was taken for. Inside jax.shard_map each "
      "device sees its own block, not the whole."),
@@ -213,8 +226,8 @@ def likely(text: str, line: str = "") -> Misconception | None:
 
 
 def seen(text: str, line: str = "") -> str:
-    """What the table's patterns are found in: the text, and below it what of the student's line was being run."""
-    return f"{text}\nat {_marked(line)}"
+    """What the table's patterns are found in: the text, what of the student's line was being run, and the last line."""
+    return f"{text}\nat {_marked(line)}\nsays {line.rpartition(chr(10))[2]}"
 
 
 def _marked(line: str) -> str:
