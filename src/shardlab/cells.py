@@ -30,7 +30,8 @@ def load_ipython_extension(shell: Any) -> None:
 
 def _shown(shell: Any, kind: type[BaseException], raised: BaseException, at: TracebackType, tb_offset: Any = None) -> Any:
     """The traceback as it always is, and below it what helps."""
-    lines = shell.InteractiveTB.structured_traceback(kind, raised, at, tb_offset=tb_offset)
+    own = getattr(raised, "_render_traceback_", None)
+    lines = own() if own else shell.InteractiveTB.structured_traceback(kind, raised, at, tb_offset=tb_offset)
     lines = [*lines, *said(raised, shell)]
     shell._showtraceback(kind, raised, lines)
     return lines

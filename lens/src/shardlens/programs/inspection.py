@@ -10,6 +10,7 @@ from shardlens.compilers.callables import Handed
 from shardlens.compilers.unreduced import placed_of
 from shardlens.compilers.warnings import heard, unused_donations
 from shardlens.errors import LensError
+from shardlens.exceptions import told_shortly
 from shardlens.placement import Axes, Placement
 from shardlens.programs.comparison import Comparison
 from shardlens.programs.program import Memory, Program
@@ -57,16 +58,14 @@ def inspect(
     """
     if targets is not None:
         return compare(f, args, targets, axes, kwargs)
-    try:
+    where = f" for {target}" if target else ""
+    note = f"while inspect lowered and compiled {_call(f, args)}{where}"
+    if not args and not kwargs:
+        note += "\nmend:  give the function's arguments behind it: inspect(f, x)"
+    with told_shortly(note, f):
         with heard() as said:
             program = _inspected(f, args, kwargs, target, axes)
         return dataclasses.replace(program, warnings=(*said, *program.warnings))
-    except LensError:
-        raise
-    except Exception as error:
-        # A note, and no error of ours around it: JAX's own type and message are what its documentation explains.
-        error.add_note(f"while inspect lowered and compiled {_call(f, args)}{f' for {target}' if target else ''}")
-        raise
 
 
 def compare(
