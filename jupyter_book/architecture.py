@@ -32,7 +32,7 @@ ROOMS = {
 FIRST = {
     "shardlens": {"ground": "errors exceptions placement sources tables", "command": "__main__ arguments command doctor"},
     "shardlab": {
-        "basics": "devices errors exceptions plain recording",
+        "basics": "cells devices errors exceptions plain recording",
         "commands": "__main__ command launch listings programs records testing",
     },
 }

@@ -18,6 +18,7 @@ from typing import Any
 
 ABOVE = "Select this cell, choose Run > Run All Above Selected Cell (Colab: Runtime > Run before), then run it again."
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+_MAGIC = re.compile(r"^( *)[%!].*$", re.MULTILINE)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp)
 WIDTH = 70
 
@@ -78,7 +79,7 @@ def made_by(name: str, cells: Sequence[Any], here: str = "") -> str:
 
 def _line(name: str, source: str) -> str:
     """The line of a cell that binds the name; empty if none does."""
-    plain = "\n".join("pass" if line.startswith(("%", "!")) else line for line in source.split("\n"))
+    plain = _MAGIC.sub(r"\1pass", source)
     try:
         tree = ast.parse(plain)
     except SyntaxError:

@@ -18,8 +18,8 @@ from shardlab.errors import ShardlabError
 from shardlab_course.checking import examples, progress_file
 from shardlab_course.checking.limits import SECONDS, Stopped, TimeUp, limited
 from shardlab_course.checking.moment import Moment, moment
+from shardlab_course.checking.naming import exercise, exercise_id
 from shardlab_course.checking.predictions import predicted
-from shardlab_course.naming import exercise, exercise_id
 from shardlens import Placement, raised_at
 
 DEVICES = 8

@@ -215,11 +215,8 @@ def _finding_html(finding: Finding) -> str:
 
 def _value(value: str) -> str:
     """One row's value; text of several lines has carets below the first, and keeps its columns."""
-    return (
-        f"<pre style='margin:0;white-space:pre;overflow-x:auto'>{markup.escape(value)}</pre>"
-        if "\n" in value
-        else _rich(value)
-    )
+    wraps = "pre-wrap;overflow-wrap:anywhere" if "^" not in value else "pre;overflow-x:auto"
+    return f"<pre style='margin:0;white-space:{wraps}'>{markup.escape(value)}</pre>" if "\n" in value else _rich(value)
 
 
 def _closing(verdict: Verdict, question: Question, hints: bool, again: str) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from shardlab.errors import ShardlabError
+from shardlab_course.checking.naming import exercise
 from shardlab_course.checking.pareto import Map, drawn
-from shardlab_course.naming import exercise
 from shardlab_judge.costs import Cost
 from shardlab_judge.items.design import DesignItem, front_of, measured
 

@@ -11,7 +11,7 @@ from shardlab.answers.record import is_open
 from shardlab.errors import ShardlabError
 from shardlab.plain import plain
 from shardlab_course.checking import progress_file
-from shardlab_course.naming import exercise_id
+from shardlab_course.checking.naming import exercise_id
 
 
 @dataclasses.dataclass(frozen=True)
