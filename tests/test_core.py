@@ -63,7 +63,7 @@ def test_an_exercise_says_that_it_is_optional() -> None:
 
 
 def test_what_is_next() -> None:
-    """The chapter's own open core exercises, then the course's from its beginning, then what is optional; nothing at the end."""
+    """The chapter's own open core exercises, then the course's from its beginning, then what is optional; then nothing."""
     every = [each for chapter in outline().values() for each in chapter]
     core = {each.id for each in every if not each.optional}
 
@@ -77,7 +77,7 @@ def test_what_is_next() -> None:
 
 
 def test_the_outline_is_that_of_the_declarations() -> None:
-    """Each title, its stars, its minutes and whether it is optional; each chapter's title and file are those of its source."""
+    """Title, stars, minutes and whether it is optional; each chapter's title and file are those of its source."""
     read = [each for chapter in outline().values() for each in chapter]
     asked = [Exercise(q.id, q.title, STARS[q.difficulty], q.minutes, q.optional) for q in QUESTIONS.values()]
     assert read == asked
