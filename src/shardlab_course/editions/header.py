@@ -27,6 +27,17 @@ FIRST_CELL = """\
 import importlib.util as on; tpu = "[tpu]" if on.find_spec("libtpu") else ""  # Colab, Kaggle: @SAID
 on.find_spec("shardlab") or get_ipython().run_line_magic("pip", 'install -qU @INSTALL @PINS')
 import shardlab as sl; sl.setup(8)"""
+OURS = 50
+"""From this number on chapters are an instructor's own."""
+TOOLS = (
+    ("sl.hint()", "the next hint of the exercise that you checked last; `sl.hint(4.2)` for another one", 0),
+    ("sl.example()", "a smaller program about the mistake that the last check named", 0),
+    ("sl.explain()", "why the solution works, once the exercise is passed", 0),
+    ("sl.diagnose(error)", "what an error or a warning of JAX means, and how to mend it; paste its text in quotes", 0),
+    ("sl.why(f, x)", "which of your lines makes a program communicate, and what would be cheaper", 3),
+    ("sl.progress()", "what you have done, and what comes next; `sl.progress(4)` for chapter 4", 0),
+)
+"""What helps, in a sentence, and the first chapter whose box has it."""
 FROM_TAG = (
     "8 to 16 s to install; Kaggle: switch Internet on",
     '"shardlens @ @AT#subdirectory=lens" "shardlab{tpu} @ @AT"',
@@ -92,7 +103,15 @@ def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:
         head = why if match["name"] == "why" else exercise
         return head(known(match["what"], given.questions, f"{where}: {match[0]}"))
 
-    return INSTALLS.sub(lambda match: _bounded(match[0], given), MARK.sub(replacement, text))
+    number = int(chapter[:2]) if chapter[:2].isdigit() else OURS
+    whole = text if number >= OURS else f"{text.rstrip()}\n\n+++\n\n{tools(number)}\n"
+    return INSTALLS.sub(lambda match: _bounded(match[0], given), MARK.sub(replacement, whole))
+
+
+def tools(chapter: int) -> str:
+    """A chapter's last box: the calls that help, those that the chapters so far have introduced."""
+    listed = [f"- `{call}`: {said}" for call, said, first in TOOLS if first <= chapter]
+    return "\n".join([":::{admonition} When you are stuck, and when you are done", ":class: tip", "", *listed, ":::"])
 
 
 def first_cell(packages: Sequence[str], given: Syllabus) -> str:
