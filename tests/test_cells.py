@@ -35,7 +35,8 @@ NOTEBOOK: list[dict[str, Any]] = [
     ("name", "line"),
     [
         ("sl", "import shardlab as sl; sl.setup(8)"), ("mesh", "mesh = 7"), ("ring", "def ring(n):"),
-        ("size", "for size in [1]: pass"), ("Spec", "from jax import P as Spec, jit"), ("jit", "from jax import P as Spec, jit"),
+        ("size", "for size in [1]: pass"), ("Spec", "from jax import P as Spec, jit"),
+        ("jit", "from jax import P as Spec, jit"),
         ("inside", ""), ("each", ""),
         ("P", ""), ("x", ""), ("nowhere", ""),
     ],

@@ -197,7 +197,7 @@ def test_what_a_cell_installs_is_bounded(line: str, told: str) -> None:
 
 
 def test_an_exercise_says_what_it_asks() -> None:
-    """Heading, difficulty, minutes, points by what is checked, and the way to a hint."""
+    """Heading, stars, minutes, what is checked, and the way to a hint."""
     assert header.exercise(QUESTIONS[1]) == (
         "## Exercise 90.2: Parts\n\n★☆☆ · 5 minutes · checked: prediction, formula · stuck? `sl.hint(90.2)`"
     )

@@ -64,26 +64,26 @@ def check(question: str | float, /, *answers: Any, **named: Any) -> Any:
         NotPassed: nbgrader validates the notebook, and looks for cells that raise.
         KeyboardInterrupt: you stopped it.
     """
-    question = exercise_id(question)
-    _refuse_other_grading(question)
+    number: str = exercise_id(question)
+    _refuse_other_grading(number)
     from shardlab_course.chapters import asked as find
     from shardlab_course.checking.feedback import Feedback, text
 
-    asked = find(question)
+    asked = find(number)
     namespace = _named(asked, answers, named)
     need_devices()
     if _RECORDING:
         raise RuntimeError(
-            f"sl.check({question!r}, ...) is called by the answer that it checks; put it into a cell of its own"
+            f"sl.check({number!r}, ...) is called by the answer that it checks; put it into a cell of its own"
         )
     verdict, answer = _verdict(asked, namespace)
     # nbgrader sets it for the kernel in which it validates, and there counts cells by whether they raise.
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.status != "passed":
         raise NotPassed(text(verdict, asked))
-    told = frozenset(progress_file.of(question).get("told", ()))
+    told = frozenset(progress_file.of(number).get("told", ()))
     _keep(asked, verdict)
     said = _of_these(verdict, [*namespace], asked.variables) if named else verdict
-    again = examples.pointer(question, examples.causes(said))
+    again = examples.pointer(number, examples.causes(said))
     passed = moment(asked, answer, progress_file.read()["questions"]) if verdict.status == "passed" else Moment()
     return Feedback(asked, said, again, told, passed)
 

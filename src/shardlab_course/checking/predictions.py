@@ -39,13 +39,13 @@ def predict(question: str | float, /, *unnamed: Any, **values: Any) -> Predictio
     Raises:
         ShardlabError: the question is unknown, asks for no such prediction, or a value cannot be one; nothing is noted then.
     """
-    question = exercise_id(question)
+    asked: str = exercise_id(question)
     given = {name: value for name, value in values.items() if not is_open(value)}
-    _check_names(question, unnamed, values)
-    read = _read(question, given)
-    GIVEN.setdefault(question, {}).update(read)
-    first = progress_file.note_prediction(question, read) if read else {}
-    return Prediction(question, {**values, **read}, first)
+    _check_names(asked, unnamed, values)
+    read = _read(asked, given)
+    GIVEN.setdefault(asked, {}).update(read)
+    first = progress_file.note_prediction(asked, read) if read else {}
+    return Prediction(asked, {**values, **read}, first)
 
 
 def predicted(question: str) -> dict[str, Any]:
