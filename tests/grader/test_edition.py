@@ -176,7 +176,7 @@ def test_what_the_first_cell_asks_pip_for(address: str, monkeypatch: pytest.Monk
     shell.run_cell("\n".join(first.split("\n")[:2])).raise_error()
     shell.run_cell("\n".join(header.first_cell([], SYLLABUS).split("\n")[:2])).raise_error()
     InteractiveShell.clear_instance()
-    course = '"shardlab[tpu] @' if address != header.UNSET else '"jax[tpu]'
+    course = '"shardlab[tpu] @' if address != header.UNSET else "jax[tpu]"
     files = "$(ls shard*.whl /kaggle/input/*/shard*.whl 2>/dev/null)"
     assert len(asked) == 1 and course in asked[0] and (files in asked[0]) == (address == header.UNSET) and "flax" in asked[0]
 

@@ -5,23 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from shardlab.answers.in_the_box import exercise_id
 from shardlab_course.chapters import asked
 from shardlab_judge.question import Question
 
-_ID = re.compile(r"0*(\d+)[.-](\d+)")
 _CHAPTER = re.compile(r"0*(\d+)")
-
-
-def exercise_id(given: Any) -> Any:
-    """The exercise's number as the course writes it; what cannot be one comes back as it is.
-
-    Example:
-        >>> exercise_id(4.2), exercise_id("04.2"), exercise_id("q")
-        ('4.2', '4.2', 'q')
-    """
-    text = str(given) if isinstance(given, str | float) else ""
-    found = _ID.fullmatch(text.strip())
-    return f"{found[1]}.{found[2]}" if found else given
 
 
 def chapter_of(given: Any) -> int | None:
