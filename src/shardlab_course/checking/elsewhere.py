@@ -15,12 +15,12 @@ import time
 from typing import Any
 
 from shardlab.errors import ShardlabError
-from shardlab_course.checking.limits import SECONDS, TimeUp, watched
+from shardlab_course.checking.limits import PROCESS, TimeUp, watched
 from shardlab_judge.verdict import Verdict
 
 STOPPED = "stopped"
 VARIABLE = "SHARDLAB_CHECK_SECONDS"
-"""The environment's seconds of processor time for a question, in place of `SECONDS`."""
+"""The environment's seconds of processor time for a question, in place of `PROCESS`."""
 
 
 @functools.cache
@@ -98,7 +98,7 @@ def main() -> None:
 
     for line in sys.stdin:
         asked = json.loads(line)
-        with watched(float(os.environ.get(VARIABLE, SECONDS)), time.process_time, stop):
+        with watched(float(os.environ.get(VARIABLE, PROCESS)), time.process_time, stop):
             verdict = judge_here(asked["question"], asked["answer"])
         reply(json.dumps(verdict.to_json()))
 

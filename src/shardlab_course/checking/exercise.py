@@ -116,7 +116,8 @@ def _endless(asked: Any, given: Sequence[str], line: str) -> Any:
     what = f"Your answer was stopped after {SECONDS:g} seconds of computing."
     cause = "A loop has no end: look at what its condition needs, and where that changes inside the loop."
     if not line:
-        cause = "The compiled program has no end: look at the condition of its jax.lax.while_loop."
+        what = "Your compiled program did not end, and was stopped."
+        cause = "Look at the condition of its jax.lax.while_loop, or at the number of rounds of its jax.lax.fori_loop."
     items = [item for item in asked.items if not getattr(item, "predicted", False)] or list(asked.items)
     form = f"an answer within {SECONDS:g} seconds"
     finding = Finding(", ".join(given) or asked.id, items[0].first, what, form, cause=cause, line=line)

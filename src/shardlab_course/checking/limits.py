@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 SECONDS = 20.0
+PROCESS = 3 * SECONDS
+"""What all threads of a process of its own may take together: XLA compiles and computes in several."""
 PATIENCE = 6
 """How many times as long it may take by the clock: code that sleeps uses no processor time."""
 TICK = 0.1
