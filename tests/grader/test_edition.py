@@ -172,7 +172,7 @@ def test_what_the_first_cell_asks_pip_for(address: str, monkeypatch: pytest.Monk
     shell = InteractiveShell.instance()
     monkeypatch.setattr(shell, "system", asked.append)
     first = header.first_cell(["flax"], dataclasses.replace(SYLLABUS, address=address)).replace(
-        'on.find_spec("shardlab")', 'on.find_spec("no_such_package")').replace('"libtpu"', '"json"')  # fmt: skip
+        'find_spec("shardlab")', 'find_spec("no_such_package")').replace('"libtpu"', '"json"')  # fmt: skip
     shell.run_cell("\n".join(first.split("\n")[:2])).raise_error()
     shell.run_cell("\n".join(header.first_cell([], SYLLABUS).split("\n")[:2])).raise_error()
     InteractiveShell.clear_instance()

@@ -24,8 +24,8 @@ UNSET = "https://repository.invalid/shardlab"
 """Until `make address` sets it: nobody can own this host (RFC 2606), and publish there what a first cell would install."""
 # `%pip` fills in {tpu}: a machine with the TPU's compiler gets the one that fits this JAX, another gets none.
 FIRST_CELL = """\
-import importlib.util as on; tpu = "[tpu]" if on.find_spec("libtpu") else ""  # Colab, Kaggle: @SAID
-on.find_spec("shardlab") or get_ipython().run_line_magic("pip", 'install -qU @INSTALL @PINS')
+from importlib.util import find_spec; tpu = "[tpu]" if find_spec("libtpu") else ""  # Colab, Kaggle: @SAID
+find_spec("shardlab") or get_ipython().run_line_magic("pip", 'install -qU @INSTALL @PINS')
 import shardlab as sl; sl.setup(8)"""
 OURS = 50
 """From this number on chapters are an instructor's own."""
