@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -20,6 +21,7 @@ from shardlab_course import chapters as questions
 from shardlab_course.checking import elsewhere, local, predictions, progress_file
 from shardlab_course.checking.exercise import Note
 from shardlab_course.checking.feedback import html
+from shardlab_course.checking.moment import own_choice
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.references import build
 
@@ -306,10 +308,18 @@ def test_a_pass_says_what_it_reached_and_what_is_next() -> None:
     """In bytes of the student's own program, and with a link to the next exercise."""
     feedback = sl.check("0.1", product)
     said, page = repr(feedback), feedback._repr_html_()
-    assert "product: your program moves 3,072 B a device by 1 all-reduce over x, on mesh (x=2, y=4)." in said, said
+    told = "product moves 3,072 B a device by 1 all-reduce over x, on mesh (x=2, y=4); XLA's own choice moves as much."
+    assert told in said
     assert "Next: 0.2 " in said and "<a href='00_first_light.ipynb#Exercise-0.2:" in page
     assert "points" not in said + page
     assert "4 of 4 points" in html(feedback.verdict, PROGRAM, hints=False)
+
+
+def test_xlas_own_choice_is_asked_where_it_can_be() -> None:
+    """Of a product of arrays that are cut otherwise than its output; not of a formula that NumPy alone computes."""
+    (item,) = PROGRAM.items
+    assert own_choice(item) == 3072
+    assert own_choice(dataclasses.replace(item, oracle=lambda a, b: np.linalg.norm(a) * b)) is None
 
 
 def test_a_scoreboard_of_parts() -> None:

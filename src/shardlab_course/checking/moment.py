@@ -11,6 +11,7 @@ from typing import Any
 from shardlab_course.outline import Exercise, notebook, outline, title
 from shardlab_judge.findings import describe
 from shardlab_judge.question import Question
+from shardlens import price, read_program
 
 MOST = 6
 """Programs of which it is said what they move."""
@@ -70,21 +71,52 @@ def _reached(asked: Question, answer: Mapping[str, Any]) -> Iterator[str]:
     from shardlab_judge.items.program import ProgramItem
 
     programs = [item for item in asked.items if isinstance(item, ProgramItem)]
-    for item in programs[:MOST]:
-        recorded = answer["items"][item.name].get("programs", ())
-        if told := [_moved(case, each) for case, each in zip(item.cases, recorded) if "module" in each]:
-            yield f"{item.name}: {told[0]}."
+    first = {item.name: answer["items"][item.name].get("programs", ({},))[0] for item in programs[:MOST]}
+    moved = [(item, _observed(item, first[item.name])) for item in programs[:MOST] if "module" in first[item.name]]
+    dearest = max(moved, key=lambda each: each[1].price, default=(None, None))[0]
+    for item, observed in moved:
+        yield f"{item.name} {_moved(observed)}{_beside(item, observed.price) if item is dearest else ''}."
     others = [item for item in asked.items if item not in programs and not getattr(item, "predicted", False)]
     if len(others) > 1 and not programs:
         yield f"All {len(others)} parts are right."
 
 
-def _moved(case: Any, recorded: Mapping[str, Any]) -> str:
+def _observed(item: Any, recorded: Mapping[str, Any]) -> Any:
+    """What was measured of an item's program in its first case."""
     from shardlab_judge.measuring import measure
 
-    observed = measure(base64.b64decode(recorded["module"]), case).observed
-    mesh = ", ".join(f"{name}={size}" for name, size in case.axes)
+    return measure(base64.b64decode(recorded["module"]), item.cases[0]).observed
+
+
+def _beside(item: Any, moved: int) -> str:
+    """What XLA chooses, where that can be asked."""
+    chosen = own_choice(item) if "H" in item.points and moved else None
+    if chosen is None:
+        return ""
+    return "; XLA's own choice moves as much" if chosen == moved else f"; XLA's own choice moves {chosen:,} B"
+
+
+def own_choice(item: Any) -> int | None:
+    """Bytes that the oracle's formula moves in an item's first case, when XLA decides; `None` where JAX cannot trace it."""
+    import jax
+
+    from shardlab.answers.context import situation
+    from shardlab_judge.measuring import QUICK
+
+    case = item.cases[0]
+    try:
+        mesh, specs = situation(case.to_json())
+        places = [None if spec is None else jax.NamedSharding(mesh, jax.P(*spec)) for spec in case.outputs]
+        jitted = jax.jit(item.oracle, out_shardings=places[0] if len(places) == 1 else tuple(places))
+        compiled = jitted.lower(*specs).compile(compiler_options=QUICK)
+        return price(read_program(compiled, case.axes, ()).collectives)
+    except Exception:  # a formula in NumPy alone, a mesh of Explicit axes, a price that data decide
+        return None
+
+
+def _moved(observed: Any) -> str:
+    mesh = ", ".join(f"{name}={size}" for name, size in observed.case.axes)
     if not observed.collectives:
-        return f"your program moves nothing between devices, on mesh ({mesh})"
+        return f"moves nothing between devices, on mesh ({mesh})"
     moved = describe(observed.collectives)
-    return f"your program moves {observed.price:,} B a device by {moved}, on mesh ({mesh})"
+    return f"moves {observed.price:,} B a device by {moved}, on mesh ({mesh})"
