@@ -56,7 +56,9 @@ def _in_chapter(finding: Finding, question: str) -> Finding:
     if "shard_map" not in finding.cause or not chapter.isdigit() or int(chapter) >= MANUAL:
         return finding
     kept = [part for part in re.split(r"(?<=[.;]) ", finding.cause) if "shard_map" not in part]
-    return dataclasses.replace(finding, cause=" ".join(kept).removesuffix(";").removesuffix(".") + "." * bool(kept))
+    if not kept:
+        return finding  # the answer itself calls it
+    return dataclasses.replace(finding, cause=" ".join(kept).removesuffix(";").removesuffix(".") + ".")
 
 
 def _judge_item(item: Item, response: Response, setting: Setting) -> Judged:

@@ -189,6 +189,22 @@ def test_each_is_tried() -> None:
 
 
 @pytest.mark.parametrize(
+    ("chapter", "told"),
+    [
+        ("0", "Keep those of the exercise's function."),
+        ("1", "Keep those of the exercise's function."),
+        ("4", "The body of jax.shard_map has one for each of in_specs."),
+    ],
+)
+def test_advice_is_of_what_a_chapter_knows(chapter: str, told: str) -> None:
+    """Nothing about jax.shard_map before the chapter that introduces it."""
+    asked = dataclasses.replace(PROGRAM, id=f"{chapter}.1")
+    answer = record(asked.manifest(), {"product": lambda mesh, A: A}, {})
+    (finding, *_) = judge(asked, answer, References({}, {})).findings
+    assert "was called with arguments that it does not accept." in finding.cause and finding.cause.endswith(told)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Odd: the ring is full",
