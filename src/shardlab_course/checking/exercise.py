@@ -12,13 +12,14 @@ from typing import Any
 
 import jax
 
+from shardlab.answers.in_the_box import exercise_id
 from shardlab.answers.record import record
 from shardlab.devices import set_up_anew
 from shardlab.errors import ShardlabError
 from shardlab_course.checking import examples, progress_file
 from shardlab_course.checking.limits import SECONDS, Stopped, TimeUp, limited
 from shardlab_course.checking.moment import Moment, moment
-from shardlab_course.checking.naming import exercise, exercise_id
+from shardlab_course.checking.naming import exercise
 from shardlab_course.checking.predictions import predicted
 from shardlens import Placement, raised_at
 

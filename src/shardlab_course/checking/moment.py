@@ -108,7 +108,8 @@ def own_choice(item: Any) -> int | None:
         mesh, specs = situation(case.to_json())
         places = [None if spec is None else jax.NamedSharding(mesh, jax.P(*spec)) for spec in case.outputs]
         jitted = jax.jit(item.oracle, out_shardings=places[0] if len(places) == 1 else tuple(places))
-        compiled = jitted.lower(*specs).compile(compiler_options=QUICK)
+        lowered: Any = jitted.lower(*specs)
+        compiled = lowered.compile(compiler_options=QUICK)
         return price(read_program(compiled, case.axes, ()).collectives)
     except Exception:  # a formula in NumPy alone, a mesh of Explicit axes, a price that data decide
         return None

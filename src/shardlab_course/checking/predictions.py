@@ -6,12 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from shardlab.answers.in_the_box import GIVEN
+from shardlab.answers.in_the_box import GIVEN, exercise_id
 from shardlab.answers.record import is_open
 from shardlab.errors import ShardlabError
 from shardlab.plain import plain
 from shardlab_course.checking import progress_file
-from shardlab_course.checking.naming import exercise_id
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from shardlab.answers.in_the_box import exercise_id
 from shardlab.errors import ShardlabError
 from shardlab_course import own
 from shardlab_course.checking import progress_file
 from shardlab_course.checking.moment import following
-from shardlab_course.checking.naming import chapter_of, exercise_id
+from shardlab_course.checking.naming import chapter_of
 from shardlab_course.outline import Exercise, drawn, outline, title
 from shardlens import Table
 
