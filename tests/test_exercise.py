@@ -21,7 +21,8 @@ from shardlab_course import chapters as questions
 from shardlab_course.checking import elsewhere, local, predictions, progress_file
 from shardlab_course.checking.exercise import Note
 from shardlab_course.checking.feedback import html
-from shardlab_course.checking.moment import own_choice
+from shardlab_course.checking.moment import Moment, own_choice
+from shardlab_course.outline import outline
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.references import build
 
@@ -310,7 +311,11 @@ def test_a_pass_says_what_it_reached_and_what_is_next() -> None:
     said, page = repr(feedback), feedback._repr_html_()
     told = "product moves 3,072 B a device by 1 all-reduce over x, on mesh (x=2, y=4); XLA's own choice moves as much."
     assert told in said
-    assert "Next: 0.2 " in said and "<a href='00_first_light.ipynb#Exercise-0.2:" in page
+    assert "Next in this chapter: 0.2 " in said and "<a href" not in page
+    there = {each.id: each for chapter in outline().values() for each in chapter}
+    (line,) = Moment((), there["1.1"], 0).html_lines()
+    link = "<a href='01_meshes_and_shardings.ipynb'>Next, in chapter 1, Meshes, shardings, shards</a>"
+    assert line == f"{link}: 1.1 Ten pictures, 30 minutes."
     assert "points" not in said + page
     assert "4 of 4 points" in html(feedback.verdict, PROGRAM, hints=False)
 

@@ -27,23 +27,28 @@ class Moment:
 
     def lines(self) -> list[str]:
         """As plain text."""
-        return [*self.reached, *([f"Next: {self._following()}."] if self.next else [])]
+        return [*self.reached, *([f"{self._where}: {self._exercise}."] if self.next else [])]
 
     def html_lines(self) -> list[str]:
-        """As HTML, the next exercise with a link that JupyterLab follows."""
+        """As HTML. Another chapter's notebook is a link; JupyterLab does not scroll to a heading that it has not drawn yet."""
         lines = [html.escape(line) for line in self.reached]
         if self.next is not None:
-            name = html.escape(self._following())
-            heading = f"Exercise {self.next.id}: {self.next.title}".replace(" ", "-")
-            file = notebook(self.next.chapter)
-            link = f"<a href='{html.escape(f'{file}#{heading}', quote=True)}'>{name}</a>" if file else name
-            lines.append(f"Next: {link}")
+            file = "" if self.next.chapter == self.here else notebook(self.next.chapter)
+            where = html.escape(self._where)
+            linked = f"<a href='{file}'>{where}</a>" if file else where
+            lines.append(f"{linked}: {html.escape(self._exercise)}.")
         return lines
 
-    def _following(self) -> str:
+    @property
+    def _where(self) -> str:
         assert self.next is not None
-        of = "" if self.next.chapter == self.here else f" in chapter {self.next.chapter}, {title(self.next.chapter)}"
-        return f"{self.next.id} {self.next.title}{of}, {self.next.minutes} minutes"
+        chapter = self.next.chapter
+        return "Next in this chapter" if chapter == self.here else f"Next, in chapter {chapter}, {title(chapter)}"
+
+    @property
+    def _exercise(self) -> str:
+        assert self.next is not None
+        return f"{self.next.id} {self.next.title}, {self.next.minutes} minutes"
 
 
 def moment(asked: Question, answer: Mapping[str, Any], noted: Mapping[str, Any]) -> Moment:
