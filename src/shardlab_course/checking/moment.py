@@ -30,7 +30,7 @@ class Moment:
         return [*self.reached, *([f"{self._where}: {self._exercise}."] if self.next else [])]
 
     def html_lines(self) -> list[str]:
-        """As HTML. Another chapter's notebook is a link; JupyterLab does not scroll to a heading that it has not drawn yet."""
+        """As HTML. Another chapter is a link; JupyterLab does not scroll to a heading that it has not drawn yet."""
         lines = [html.escape(line) for line in self.reached]
         if self.next is not None:
             file = "" if self.next.chapter == self.here else notebook(self.next.chapter)
