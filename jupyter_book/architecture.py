@@ -30,9 +30,12 @@ ROOMS = {
 }
 """The box of a room; the packages of lens and helper, and two of the course, have boxes of their own."""
 FIRST = {
-    "shardlens": {"ground": "errors exceptions placement progress sources tables", "command": "__main__ arguments command doctor"},
+    "shardlens": {
+        "ground": "errors exceptions placement progress sources tables",
+        "command": "__main__ arguments command doctor",
+    },
     "shardlab": {
-        "basics": "devices errors exceptions plain recording",
+        "basics": "cells devices errors exceptions plain recording",
         "commands": "__main__ command launch listings programs records testing",
     },
 }

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import chapters
 
 from shardlab_course.chapters import CHAPTERS
+from shardlab_course.outline import STARS, stars
 from shardlab_judge.question import LETTERS, Question
 
 WAYS = {"First steps": (0, 1, 2), "Tensor parallelism": (0, 1, 2, 3, 4, 7, 9), "All of it": tuple(CHAPTERS)}
@@ -45,10 +46,9 @@ def _table(root: pathlib.Path, name: str, questions: Sequence[Question], solutio
 
 
 def _row(question: Question) -> str:
-    dots = "●" * question.difficulty + "○" * (5 - question.difficulty)
     letters = dict.fromkeys(letter for item in question.items for letter in item.points)
     judged = ", ".join(LETTERS[letter] for letter in letters) + " (observed)" * question.observed
     title = f"[{question.id} {chapters.plain(question.title)}](#{chapters.label(question.id)})"
-    difficulty = f"{{abbr}}`{dots} ({question.difficulty} of 5)`"
+    difficulty = f"{{abbr}}`{stars(question.difficulty)} ({STARS[question.difficulty]} of 3)`"
     title += " · optional" * question.optional
     return f"| {title} | {difficulty} | {question.minutes} | {question.points:g} | {judged} |"

@@ -6,6 +6,7 @@ import pytest
 
 import asked
 from corpus import notebook_verdict, verdict
+from drawn import disagreements
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
 from shardlab_judge.items.guard import GuardItem
@@ -46,6 +47,7 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
     question = QUESTIONS[sample.question]
     got = verdict(sample, SEED)
     _is_due(sample, got)
+    assert not disagreements(question, got, SEED)
     passes = sample.misconception is None or sample.due.passes
     expected = question.points if passes else sample.due.points
     assert expected is None or got.points == expected, text(got, question)
@@ -58,7 +60,10 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
 @pytest.mark.parametrize("sample", first_of_each_cause(), ids=named)
 def test_cause_is_told(sample: Sample) -> None:
     """Each cause is told of the first answer that is due it, in a notebook, or in a release where only that knows enough."""
-    _is_due(sample, verdict(sample, SEED if sample.question in GUARDED else None))
+    seed = SEED if sample.question in GUARDED else None
+    got = verdict(sample, seed)
+    _is_due(sample, got)
+    assert not disagreements(QUESTIONS[sample.question], got, seed)
 
 
 def _is_due(sample: Sample, got: Verdict) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import shardlab as sl
 from shardlab_course.chapters import QUESTIONS
+from shardlab_course.checking.work import begin
 from shardlab_course.clinic import cases, old
 from shardlab_course.clinic.case import Case, Old
 from shardlab_course.clinic.running import written
@@ -90,7 +91,7 @@ def test_not_known_here(message: str) -> None:
     assert names(message) == []
     first, ask, _, page, _ = repr(sl.diagnose(message)).splitlines()
     assert first == f"not known here: none of {len(CASES)} cases has these words."
-    assert "https://github.com/jax-ml/jax/discussions" in ask and "errors.md" in page
+    assert "https://github.com/jax-ml/jax/discussions" in ask and "book's page errors" in page
 
 
 def test_there_are_thirty() -> None:
@@ -104,8 +105,18 @@ def test_a_message_of_ours() -> None:
         sl.hint("99.1")
     assert repr(sl.diagnose(raised.value)).splitlines() == [
         "not known here: this message is Shardlab's own, and says itself how to mend it.",
-        "  page:      errors.md#unknown-question",
+        "  page:      the book's page errors, heading unknown-question",
     ]
+
+
+def test_pages_open_beside_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a student's folder the pages lie beside the notebooks, and every link of the clinic leads to a heading there."""
+    begin(BOOK.parent / "notebooks", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    pages = {path.name for path in tmp_path.glob("*.md")}
+    assert {case.page.partition("#")[0] for case in CASES} | {"errors.md"} == pages
+    ours = "[too-few-devices] JAX has 1. where: here mend: set up"
+    assert "  page:      errors.md#too-few-devices" in repr(sl.diagnose(ours))
 
 
 def test_an_exception_and_colours() -> None:

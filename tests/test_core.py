@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import pathlib
 import re
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
-from shardlab_course.checking import progress_file
+from shardlab_course.checking.moment import following
 from shardlab_course.editions import edition, header
+from shardlab_course.outline import STARS, Exercise, notebook, outline, title
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -59,23 +59,29 @@ def test_the_core_of_a_chapter_stands_alone(chapter: int) -> None:
 def test_an_exercise_says_that_it_is_optional() -> None:
     """First of all."""
     question = dataclasses.replace(QUESTIONS["4.2"], optional=True)
-    assert header.exercise(question).split("\n\n")[1].startswith("optional · ●")
+    assert header.exercise(question).split("\n\n")[1].startswith("optional · ★")
 
 
-def test_what_is_next(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The core behind the last that was passed, then the core before it, then what is optional; nothing at the end."""
-    path = tmp_path / "progress.json"
-    monkeypatch.setenv("SHARDLAB_PROGRESS", str(path))
-    some = [QUESTIONS[id] for id in ("0.1", "0.2", "1.1", "1.2")]
-    asked = {q.id: dataclasses.replace(q, optional=q.id == "1.1") for q in some}
-    monkeypatch.setattr("shardlab_course.chapters.QUESTIONS", asked)
+def test_what_is_next() -> None:
+    """The chapter's own open core exercises, then the course's from its beginning, then what is optional; then nothing."""
+    every = [each for chapter in outline().values() for each in chapter]
+    core = {each.id for each in every if not each.optional}
 
-    def after(*passed: str) -> progress_file.Progress:
-        noted = {id: {"status": "passed", "points": asked[id].points} for id in passed}
-        path.write_text(json.dumps({"questions": noted, "predictions": {}}))
-        return progress_file.progress()
+    def after(chapter: int, passed: Iterable[str]) -> str:
+        found = following(chapter, {id: {"status": "passed"} for id in passed})
+        return found.id if found else ""
 
-    steps = [(), ("0.1",), ("0.2",), ("0.1", "0.2", "1.2"), tuple(asked)]
-    assert [after(*passed).next.partition(" ")[0] for passed in steps] == ["0.1", "0.2", "1.2", "1.1", ""]
-    assert after("1.1", "1.2").core == (asked["1.2"].points, sum(q.points for q in some if q.id != "1.1"))
-    assert "(optional)" in str(after("0.1", "0.2")) and "(optional)" not in str(after())
+    assert after(-1, ()) == "0.1" and after(0, ("0.1",)) == "0.2" and after(4, ("4.1", "5.1")) == "4.2"
+    assert after(1, {id for id in core if id[:2] in ("0.", "1.", "4.")}) == "2.1"
+    assert after(15, core) == "15.3" and after(0, core) == "0.4" and after(0, [each.id for each in every]) == ""
+
+
+def test_the_outline_is_that_of_the_declarations() -> None:
+    """Title, stars, minutes and whether it is optional; each chapter's title and file are those of its source."""
+    read = [each for chapter in outline().values() for each in chapter]
+    asked = [Exercise(q.id, q.title, STARS[q.difficulty], q.minutes, q.optional) for q in QUESTIONS.values()]
+    assert read == asked
+    sources = edition.chapters(ROOT)
+    assert [notebook(n) for n in CHAPTERS] == [f"{path.stem}.ipynb" for path in sources]
+    heads = [re.search(r"^# (\d+)\. (.+)$", path.read_text(), re.MULTILINE) for path in sources]
+    assert {n: title(n) for n in CHAPTERS} == {int(head[1]): head[2].replace("`", "") for head in heads if head}

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import os
 import pathlib
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +21,9 @@ from shardlab.errors import ShardlabError
 from shardlab_course import chapters as questions
 from shardlab_course.checking import elsewhere, local, predictions, progress_file
 from shardlab_course.checking.exercise import Note
+from shardlab_course.checking.feedback import html
+from shardlab_course.checking.moment import Moment, own_choice
+from shardlab_course.outline import outline
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.references import build
 
@@ -66,7 +73,7 @@ def test_one_of_several_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unattempted_is_quiet_and_no_try() -> None:
     """`...` is answered in a line and counts for nothing."""
     assert "to do" in repr(sl.check("0.1", ...))
-    assert progress_file.of("0.1") == {}
+    assert progress_file.of("0.1") == {} and progress_file.last() == ""
 
 
 def columns(n: int) -> int:
@@ -163,8 +170,10 @@ def test_a_wrong_prediction_passes_and_is_told() -> None:
     sl.predict("0.2", kinds=["all-gather"], shares={"a": 1, "b": 1})
     feedback = sl.check("0.2", bytes_of)
     assert feedback.passed and feedback.verdict.points == 6
-    assert "It turned out otherwise." in repr(feedback) and "expected:  ['all-reduce']" in repr(feedback)
-    assert "1 of 2 turned out otherwise." in repr(feedback) and "expected:  a: 0.125" in repr(feedback)
+    told = "2 predictions were different: kinds, ['all-reduce'] instead of ['all-gather']; shares, a: 0.125 instead of a: 1"
+    assert told in repr(feedback) and "<details><summary" in feedback._repr_html_()
+    again = sl.check("0.2", bytes_of)
+    assert again.passed and "different" not in repr(again) + again._repr_html_()
     assert GUESS.explanation in repr(sl.explain("0.2"))
 
 
@@ -242,14 +251,89 @@ def test_what_cannot_be_kept_is_said_once_a_check(
     assert capsys.readouterr().out.count("could not be kept") == 1
 
 
-def test_progress_table() -> None:
-    """Every question has a row, every chapter a bar; points are summed, and what is next is told."""
-    sl.check("0.1", product)
-    table = sl.progress()
-    assert [row[0] for row in table.rows] == ["0.1", "0.2"]
-    assert table.chapters == (("0", 4, 10),) and "Next: 0.2" in repr(table) and "█" in repr(table)
-    assert "<details><summary>All exercises</summary>" in table._repr_html_()
-    assert "4 of 10 points" in repr(table) and "✓ passed" in table._repr_html_()
+def test_progress_shows_the_way() -> None:
+    """Chapters by their titles, a sign for each exercise, what is left, and what is next; no points."""
+    progress_file.note_check("1.1", status="passed", tries=1, points=4)
+    progress_file.note_check("0.2", status="failed", tries=2, hints=1)
+    found = sl.progress()
+    first, second = found.chapters[:2]
+    assert (first.title, first.picture, first.done, first.core) == ("First light", "○◐○◇", 0, 3)
+    assert second.picture.startswith("●") and second.left == sum(e.minutes for e in second.exercises[1:] if not e.optional)
+    said = repr(found)
+    assert "points" not in said and "1 of 71 core exercises done." in said and "2 tries, 1 hint" in said
+    assert found.here.number == 0 and f"Next: 0.1 {first.exercises[0].title}" in said
+    assert "Meshes, shardings, shards" in said and "Meshes, shardings, shards" in found._repr_html_()
+
+
+@pytest.mark.parametrize("which", [1, "1", "01", 1.2])
+def test_progress_of_a_chapter(which: object) -> None:
+    """A chapter, or an exercise of it, however it is written: its exercises, and no other chapter's."""
+    found = sl.progress(which)
+    assert found.here.number == 1 and "First light" not in repr(found) and "1.2" in repr(found)
+
+
+@pytest.mark.parametrize("which", [77, "77", None.__class__, 3.5j])
+def test_no_such_chapter(which: object) -> None:
+    """Another number, or something else, is told what may stand there."""
+    with pytest.raises(ShardlabError, match="unknown-chapter"):
+        sl.progress(which)
+
+
+def test_progress_imports_no_exercise(tmp_path: pathlib.Path) -> None:
+    """So it is quick: of 108 declarations it reads the text."""
+    code = "import sys, shardlab as sl; repr(sl.progress()); print([n for n in sys.modules if n.endswith('.question')])"
+    environment = {**os.environ, "SHARDLAB_PROGRESS": str(tmp_path / "p.json"), "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "['shardlab_judge.question']\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "id"),
+    [(0.2, "0.2"), ("0.2", "0.2"), ("00.2", "0.2"), ("0-2", "0.2"), (0, "0.1"), ("00", "0.1"), (None, "0.2")],
+)
+def test_an_exercise_is_named_in_many_ways(given: object, id: str) -> None:
+    """By its number as text or as a number, by its chapter, or not at all: then it is the one that was checked last."""
+    progress_file.note_check("0.2", status="passed") if given is None else None
+    assert sl.hint(given, 1).title == f"Hint 1 of 3 for {id}"
+    assert repr(sl.explain(given)).startswith(id)
+
+
+def test_a_check_takes_a_number() -> None:
+    """As text or not; it is the last one then, and a chapter alone names no exercise."""
+    assert sl.check(0.1, product).passed and progress_file.last() == "0.1"
+    assert "Noted for 0.2" in repr(sl.predict(0.2, kinds=[]))
+    with pytest.raises(ShardlabError, match="there is no question 0"):
+        sl.check(0, product)
+
+
+def test_a_pass_says_what_it_reached_and_what_is_next() -> None:
+    """In bytes of the student's own program, and with a link to the next exercise."""
+    feedback = sl.check("0.1", product)
+    said, page = repr(feedback), feedback._repr_html_()
+    told = "product moves 3,072 B a device by 1 all-reduce over x, on mesh (x=2, y=4); XLA's own choice moves as much."
+    assert told in said
+    assert "Next in this chapter: 0.2 " in said and "<a href" not in page
+    there = {each.id: each for chapter in outline().values() for each in chapter}
+    (line,) = Moment((), there["1.1"], 0).html_lines()
+    link = "<a href='01_meshes_and_shardings.ipynb'>Next, in chapter 1, Meshes, shardings, shards</a>"
+    assert line == f"{link}: 1.1 Ten pictures, 30 minutes."
+    assert "points" not in said + page
+    assert "4 of 4 points" in html(feedback.verdict, PROGRAM, hints=False)
+
+
+def test_xlas_own_choice_is_asked_where_it_can_be() -> None:
+    """Of a product of arrays that are cut otherwise than its output; not of a formula that NumPy alone computes."""
+    (item,) = PROGRAM.items
+    assert own_choice(item) == 3072
+    assert own_choice(dataclasses.replace(item, oracle=lambda a, b: np.linalg.norm(a) * b)) is None
+
+
+def test_a_scoreboard_of_parts() -> None:
+    """Of an exercise with several parts, which are right; none where all are, or where nothing is written."""
+    pair = question(*(ValueItem(name, {"V": 1}, key=n) for n, name in enumerate("abc")), id="0.2")
+    questions.QUESTIONS["0.2"] = pair
+    assert "2 of 3 right: a, c. Not yet: b." in repr(sl.check("0.2", 0, 7, 2))
+    assert "right:" not in repr(sl.check("0.2", 0, 1, 2)) + repr(sl.check("0.2", ..., ..., ...))
 
 
 @pytest.mark.parametrize(

@@ -52,10 +52,11 @@ def test_names_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHARDLAB_RECORD", "1")
     monkeypatch.setattr(in_the_box, "GIVEN", {})
     sl.predict("4.4", deep="all-reduce", wide=...)
-    assert in_the_box.GIVEN == {"4.4": {"deep": "all-reduce"}}
-    said = [sl.check("4.2", 1), sl.hint("4.2"), sl.explain("4.2"), sl.show_front("15.6")]
-    assert {str(one)[:4] for one in said} == {"4.2:", "15.6"}
-    assert sl.progress().earned == 0 and sl.target("1.1", "A").shape == (1,)
+    sl.predict(4.4, wide="all-gather")
+    assert in_the_box.GIVEN == {"4.4": {"deep": "all-reduce", "wide": "all-gather"}}
+    assert str(sl.check("4.2", 1)) == "4.2: recorded." and str(sl.show_front("15.6")).startswith("15.6: ")
+    assert all("are for you" in str(said) for said in (sl.hint(), sl.hint(4.2, 1), sl.explain(4), sl.example()))
+    assert sl.progress(4).earned == 0 and sl.target("1.1", "A").shape == (1,)
     assert {name: getattr(sl, name) for name in MOVED} == {name: getattr(sl.pictures, name) for name in MOVED}
     assert {sl.__getattr__(name).__module__ for name in COURSE} == {in_the_box.__name__}
 

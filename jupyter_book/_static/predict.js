@@ -46,12 +46,12 @@ function judged(item, chosen) {
 function sentence(item, chosen, { wrong, of }) {
   if (!wrong.length) return item.predicted ? "turned out so." : "right.";
   if (!item.parts || typeof chosen[0] === "string") {
-    return item.predicted ? `turned out otherwise: ${item.shown}.` : "that is not it.";
+    return item.predicted ? `was different: ${item.shown}.` : "that is not it.";
   }
   const names = wrong.map((n) => item.entries[n].key);
   if (!item.predicted) return `${wrong.length} of ${of} not right: ${names.join(", ")}.`;
   const really = names.map((key) => `${key}: ${item.shown[key]}`);
-  return `${wrong.length} of ${of} turned out otherwise. It is ${really.join(", ")}.`;
+  return `${wrong.length} of ${of} were different. It is ${really.join(", ")}.`;
 }
 
 function said(item, chosen) {

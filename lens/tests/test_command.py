@@ -56,6 +56,24 @@ def test_inspect(folder: Path, more: list[str], capsys: pytest.CaptureFixture[st
     assert any(line.startswith("bound by") for line in lines) and "ENTRY" in (folder / "out.txt").read_text()
 
 
+@pytest.mark.parametrize("command", ["inspect", "why"])
+def test_what_the_function_raises(folder: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The function's own line and the error, no traceback, and the status of a mistake."""
+    (folder / f"raises_in_{command}.py").write_text(MODEL.replace("return a @ b", "return undefined + a", 1))
+    assert main([command, f"raises_in_{command}.py:step"]) == 1
+    said = capsys.readouterr().err
+    assert (
+        "    return undefined + a" in said and "Error: " in said and "Traceback" not in said and len(said.splitlines()) < 12
+    )
+
+
+def test_a_module_that_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its own line that raised when it was imported."""
+    (folder / "broken_of_test.py").write_text("x = undefined\n")
+    assert main(["inspect", "broken_of_test.py:step"]) == 1
+    assert "undefined" in capsys.readouterr().err
+
+
 def test_a_function_of_a_class(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By its name within the module, with its example beside it; `--mesh` may say once more what the example has."""
     assert main(["inspect", "model_of_test:Model.step", "--mesh", "x=2,y=4", "--json"]) == 0

@@ -5,7 +5,11 @@ sl.setup(8)                  # 8 devices, real or simulated
 sl.show(x)                   # who holds which slice
 sl.inspect(f, *args)         # what the compiler made of it
 sl.why(f, *args)             # why it communicates, line by line
-sl.check("4.2", answer)      # right, or what differs and why
+sl.check(4.2, answer)        # right, or what differs and why
+sl.hint()                    # the next hint of the exercise that was checked last
+sl.explain()                 # why its solution works, once it is passed
+sl.diagnose(error)           # what an error of JAX means, and how to mend it
+sl.progress()                # what is done, and what comes next; sl.progress(4) for chapter 4
 
 The public names stand once, in `__init__.pyi`. Those of the lens are its own, handed on.
 """

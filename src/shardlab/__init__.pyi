@@ -4,6 +4,7 @@ from shardlab import pictures as pictures
 from shardlab.devices import setup as setup
 from shardlab.errors import ShardingError as ShardingError
 from shardlab.errors import ShardlabError as ShardlabError
+from shardlab.exceptions import trouble as trouble
 from shardlab.expressions.inverse import expression as expression
 from shardlab.expressions.rules import dry_run as dry_run
 from shardlab.expressions.sharding import einshard as einshard
@@ -21,7 +22,7 @@ from shardlab_course.checking.exercise import hint as hint
 from shardlab_course.checking.exercise import target as target
 from shardlab_course.checking.fronts import show_front as show_front
 from shardlab_course.checking.predictions import predict as predict
-from shardlab_course.checking.progress_file import progress as progress
+from shardlab_course.checking.progress import progress as progress
 from shardlab_course.clinic.diagnosis import Diagnosis as Diagnosis
 from shardlab_course.clinic.diagnosis import diagnose as diagnose
 from shardlens import Chip as Chip

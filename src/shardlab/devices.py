@@ -7,9 +7,10 @@ import importlib.metadata
 import platform
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shardlab.errors import ShardlabError
+from shardlab.recording import recording
 from shardlens import accelerators, host_settings
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ PRECISION = "jax_default_matmul_precision"
 CPU_DEVICES = "jax_num_cpu_devices"
 # What the notebooks compute and draw with, and what an installation in a running kernel may replace.
 WATCHED = ("jax", "jaxlib", "matplotlib", "numpy")
+
+RESTARTED = (
+    "After a restart of the kernel, select the cell where you were and choose Run > Run All Above Selected Cell "
+    "(Colab: Runtime > Run before)."
+)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -42,6 +48,10 @@ class Devices:
         said = f"Python {self.python}, JAX {self.jax}: {self.count} {what} device{'s' * (self.count != 1)}"
         return f"{said} ({self.unused})" if self.unused else said
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """The line; in a notebook also what to do when the kernel has been restarted."""
+        printer.text(repr(self) + (f"\n{RESTARTED}" if _shell() is not None else ""))
+
 
 def setup(n: int = 8) -> Devices:
     """The devices that this session computes on: `n` real ones if there are as many, else `n` simulated on the CPU.
@@ -60,6 +70,10 @@ def setup(n: int = 8) -> Devices:
             mend="write a whole number from 1 on: sl.setup(8).",
         )
     _check_versions(n)
+    if (shell := _shell()) is not None:
+        from shardlab.cells import load_ipython_extension
+
+        load_ipython_extension(shell)
     import jax
 
     started, idle = not _set_cpu_devices(n), accelerators()
@@ -89,6 +103,12 @@ def set_up_anew(n: int) -> None:
 
     if getattr(jax.config, CPU_DEVICES) != n and _set_cpu_devices(n):
         setup(n)
+
+
+def _shell() -> Any:
+    """The shell of the notebook's kernel that this runs in; `None` in a terminal, and where a class is graded."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell if hasattr(shell, "kernel") and not recording() else None
 
 
 def _found() -> tuple[list[jax.Device], str]:

@@ -69,7 +69,7 @@ def flops_text(flops: float | None) -> str:
     return (
         "FLOPs that nobody can count: values decide how often a loop runs"
         if flops is None
-        else f"{flops:.0f} FLOPs a device"
+        else f"{flops:,.0f} FLOPs a device"
     )
 
 

@@ -12,6 +12,7 @@ from shardlab_judge.causes.exceptions import likely
 from shardlab_judge.question import Check, Item, Misconception
 from shardlab_judge.verdict import Finding
 from shardlens import WRITER as STUDENT
+from shardlens import Axes, Placement, Spec, place
 from shardlens import name_of_file as name_of
 
 MOST = 5
@@ -24,7 +25,7 @@ PUT_INSIDE = Misconception(
     "Your function calls jax.device_put. Under jit, along Auto axes, JAX for CPUs drops that without a word; "
     "jax.lax.with_sharding_constraint is what asks for a sharding there.",
 )
-"""Of an output that lies elsewhere, where the answer says that it calls it: nobody sees this in the exported program."""
+"""Of an output with another sharding, where the answer says that it calls it: nobody sees this in the exported program."""
 
 
 def explained(finding: Finding, known: Misconception | None) -> Finding:
@@ -99,6 +100,14 @@ def located(finding: Finding, lines: Mapping[str, Sequence[int]]) -> Finding:
     counts = {line: collections.Counter(each).items() for line, each in served.items()}
     told = ["\n".join([line, *(f"    {count} {what}" for what, count in each)]) for line, each in counts.items()]
     return dataclasses.replace(finding, moves=(), line=finding.line or "\n".join(told[:MOST]))
+
+
+def placed_as(shape: Sequence[int], axes: Axes, spec: Spec) -> Placement | None:
+    """What devices should hold of an array, without mesh and spec, which would be the answer; `None` if it does not fit."""
+    try:
+        return dataclasses.replace(place(tuple(shape), axes, spec), axes=None, spec=None)
+    except ValueError:
+        return None
 
 
 def spec_text(spec: Any, terms: tuple[str, ...] = ()) -> str:

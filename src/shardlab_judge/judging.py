@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +12,8 @@ from shardlab_judge.question import Costing, Item, Judged, JudgeOne, Question, R
 from shardlab_judge.verdict import Finding, Part, Verdict
 
 MISSING: Response = {"missing": True}
+MANUAL = 4
+"""The chapter that introduces `jax.shard_map`."""
 
 
 def judge(
@@ -40,9 +44,21 @@ def judge(
         parts += [Part(item.name, letter, round(of * shares.get(letter, 0.0), 2), of) for letter, of in item.points.items()]
         findings += found
     passed = all(part.points == part.of for part in parts)
+    findings = [_in_chapter(finding, question.id) for finding in findings]
     lost = {part.item for part in parts if part.points < part.of}
     findings.sort(key=lambda finding: finding.item not in lost)
     return Verdict(question.id, "passed" if passed else "failed", tuple(parts), tuple(findings))
+
+
+def _in_chapter(finding: Finding, question: str) -> Finding:
+    """The finding without advice about `jax.shard_map`, where no chapter has introduced it yet."""
+    chapter = question.partition(".")[0]
+    if "shard_map" not in finding.cause or not chapter.isdigit() or int(chapter) >= MANUAL:
+        return finding
+    kept = [part for part in re.split(r"(?<=[.;]) ", finding.cause) if "shard_map" not in part]
+    if not kept:
+        return finding  # the answer itself calls it
+    return dataclasses.replace(finding, cause=" ".join(kept).removesuffix(";").removesuffix(".") + ".")
 
 
 def _judge_item(item: Item, response: Response, setting: Setting) -> Judged:

@@ -21,6 +21,7 @@ import shardlab
 from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_course.clinic import cases, old
 from shardlab_course.editions import header
+from shardlab_course.outline import STARS
 
 pytest.importorskip("pypdf", reason="the book's packages are not installed (extra: book)")
 import pypdf  # noqa: E402
@@ -237,7 +238,7 @@ def test_exercises_are_listed_with_their_facts(book: Path) -> None:
     for question in (q for number, asked in CHAPTERS.items() if number in numbers for q in asked):
         row = text.partition(f"#{chapters.label(question.id)}")[2].partition("</tr>")[0]
         assert f"<p>{question.minutes}</p>" in row
-        assert f'title="{question.difficulty} of 5"' in row
+        assert f'title="{STARS[question.difficulty]} of 3"' in row
 
 
 @pytest.mark.notebook

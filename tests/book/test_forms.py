@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 
 from shardlab.errors import ShardlabError
 from shardlab_course.chapters import QUESTIONS
-from shardlab_course.checking import progress_file
+from shardlab_course.checking import progress, progress_file
 from shardlab_judge.items.value import ValueItem, matches
 from shardlab_judge.question import Setting
 
@@ -158,7 +158,7 @@ def test_a_form_answers_by_keyboard(page: Page) -> None:
     page.keyboard.press("Enter")
     causes = [line.get_attribute("data-cause") for line in form.locator(".predict-wrong").all()]
     assert causes == ["case-2-always-gathers", "always-reduces"]
-    assert "turned out otherwise: all-reduce." in form.inner_text()
+    assert "was different: all-reduce." in form.inner_text()
 
 
 def test_what_is_open_is_said(page: Page) -> None:
@@ -187,7 +187,7 @@ def test_predictions_go_into_a_notebook(page: Page, tmp_path: pathlib.Path, monk
     download.value.save_as(path)
     monkeypatch.setenv("SHARDLAB_PROGRESS", str(tmp_path / "progress.json"))
     progress_file.note_prediction("5.4", {"factor": 2})
-    progress_file.progress(path)
+    progress.progress(path)
     first = {"5.4": {"kinds": [], "factor": 2, "why": "a"}, "9.1": {"collective": "all-gather", "factor": 1}}
     assert progress_file.read()["predictions"] == first
 
@@ -204,5 +204,5 @@ def test_other_files_are_refused(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
     path = tmp_path / "other.json"
     path.write_text(text)
     with pytest.raises(ShardlabError, match="Take them along"):
-        progress_file.progress(path)
+        progress.progress(path)
     assert progress_file.read()["predictions"] == {}

@@ -89,7 +89,8 @@ def test_predictions_are_counted_by_exercise() -> None:
     known = declared.Misconception("as-before", "It grew.")
     question = Question("1.2", "Two", (ValueItem("a", {"P": 1.0}, key=1, predicted=True, misconceptions=(known,)),), 1, 1,
                         HINTS, "")  # fmt: skip
-    otherwise = Finding("a", "P", "It turned out otherwise.", cause="It grew.", misconception="as-before")
+    told = "The outcome was different from what you predicted."
+    otherwise = Finding("a", "P", told, cause="It grew.", misconception="as-before")
     part = Part("a", "P", 1.0, 1.0)
     wrong, right = Verdict("1.2", "passed", (part,), (otherwise,)), Verdict("1.2", "passed", (part,))
     none = Verdict("1.2", "failed", (Part("a", "P", 0.0, 1.0),), (Finding("a", "P", "a was not given."),))

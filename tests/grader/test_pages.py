@@ -51,7 +51,7 @@ def test_exercises_have_their_titles() -> None:
     }
     cells = [
         nbformat.v4.new_markdown_cell("```text\n## Exercise 4.2: Mine\n```"),
-        nbformat.v4.new_markdown_cell("## Exercise 4.2: You <are> the compiler\n\n●●○○○"),
+        nbformat.v4.new_markdown_cell("## Exercise 4.2: You <are> the compiler\n\n★★☆"),
         nbformat.v4.new_code_cell('sl.check("4.2", f)', metadata={"nbgrader": mark}),
     ]
     for cell in cells[:2]:

@@ -29,7 +29,7 @@ SHOWN = {
     "a formula": "It takes $98 n$ bytes, 98 for each.",
     "a chapter and an exercise": "Chapter 17 asks, and exercises 31.1 and\n31.2 do (31.3).",
     "a paragraph with a source": "A v5e has 197 ([the book](https://jax-ml.github.io/scaling-book/tpus/)).",
-    "what an exercise takes": "●●○○○ · 55 minutes",
+    "what an exercise takes": "★★☆ · 55 minutes",
     "names with digits": "`W1`, `bf16`, `case_2` and x86-64.",
 }
 UNSHOWN = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding
 from sample_questions import PROGRAM
 from shardlab.answers.record import record
 from shardlab_course.checking import feedback
-from shardlab_judge.causes.exceptions import TABLE, likely
+from shardlab_judge.causes.exceptions import TABLE, likely, seen
 from shardlab_judge.judging import judge
 from shardlab_judge.references import References
 
@@ -70,6 +71,14 @@ MADE: dict[str, tuple[Any, str]] = {
     "if": (lambda mesh, A, B: A if A.sum() > 0 else B, "python-branch"),
     "range": (lambda mesh, A, B: [A for _ in range(A[0, 0].astype(int))], "traced-index"),
     "list index": (lambda mesh, A, B: [1, 2][A[0, 0].astype(int)], "traced-index"),
+    "slice": (lambda mesh, A, B: A[A[0, 0].astype(int) :], "traced-slice"),
+    "block's slice": (
+        mapped(lambda a, b: a @ b[lax.axis_index("x") * 20 : (lax.axis_index("x") + 1) * 20], (P(None, "x"), P())),
+        "traced-slice",
+    ),
+    "fraction": (lambda mesh, A, B: A[: A.shape[0] / 2], "no-whole-index"),
+    "half a block": (lambda mesh, A, B: A[A.shape[0] / 2], "no-whole-index"),
+    "NumPy's fraction": (lambda mesh, A, B: np.ones(4)[4 / 2], "no-whole-index"),
     "condition": (lambda mesh, A, B: A[A > 0], "boolean-index"),
     "float": (lambda mesh, A, B: A * float(A.sum()), "needs-a-value"),
     "item": (lambda mesh, A, B: A * A.sum().item(), "needs-a-value"),
@@ -95,6 +104,10 @@ MADE: dict[str, tuple[Any, str]] = {
     "specs as text": (mapped(lambda a, b: a, ("x", "y")), "specs-of-another-kind"),
     "promise": (mapped(lambda a, b: a @ b), "promised-copies"),
     "carry": (mapped(looped, outs=P("x")), "varying-carry"),
+    "psum over copies": (mapped(lambda a, b: lax.psum(a @ b, ("x", "y"))), "sums-copies"),
+    "axis in capitals": (mapped(lambda a, b: lax.psum(a @ b, "X")), "unbound-axis"),
+    "gather that stacks": (
+        mapped(lambda a, b: a @ lax.all_gather(b, "y", axis=1), (P("x"), P(None, "y"))), "untiled-gather"),
     "axis_size": (mapped(lambda a, b: a * lax.axis_size("q")), "unbound-axis"),
     "ppermute": (mapped(lambda a, b: lax.ppermute(a, "x", [(0, 1), (1, 1)]), outs=P("x")), "not-a-permutation"),
     "psum_scatter": (mapped(lambda a, b: lax.psum_scatter(a @ b, "x", scatter_dimension=1)), "scattered-unevenly"),
@@ -118,6 +131,8 @@ MADE: dict[str, tuple[Any, str]] = {
     "exit": (left, "left"),
     "later": (later, "not-written-yet"),
     "index": (lambda mesh, A, B: [A, B][2], "counted-too-far"),
+    "index of a pair": (mapped(lambda a, b: lax.ppermute(a, "x", [(0, 1)][1]), outs=P("x")), "counted-too-far"),
+    "NumPy's index": (lambda mesh, A, B: np.ones(4)[5], "counted-too-far"),
     "indices": (lambda mesh, A, B: A[0, 0, 0, 0], "too-many-indices"),
     "key": (lambda mesh, A, B: mesh.shape["z"], "no-such-key"),
     "unpacked": (lambda mesh, A, B: [a for a, b, c in [A.shape]], "unpacked-otherwise"),
@@ -130,12 +145,20 @@ MADE: dict[str, tuple[Any, str]] = {
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("mistake", MADE)
 def test_the_cause_is_told(mistake: str) -> None:
-    """Of a program that raises, when it is traced, or whose answer is no program."""
+    """Of a program that raises, when it is traced, or whose answer is no program: this cause, and no other row says so."""
     program, cause = MADE[mistake]
     answer = record(PROGRAM.manifest(), {"product": program}, {})
     (finding, *_) = judge(PROGRAM, answer, References({}, {})).findings
     assert finding.misconception == cause, finding
     assert finding.cause and "\\" not in finding.cause
+    entry = answer["items"]["product"]
+    error = entry.get("error") or entry["programs"][0]["error"]
+    assert known(f"{error['type']}: {error['message']}", error["line"]) == {cause}
+
+
+def known(text: str, line: str = "") -> set[str]:
+    """The causes whose patterns are found in a text."""
+    return {id for id, pattern, _ in TABLE if re.search(pattern, seen(text, line), re.DOTALL)}
 
 
 @pytest.mark.parametrize(
@@ -155,6 +178,7 @@ def test_what_no_program_says(text: str, cause: str) -> None:
     """Of values and placements, and along Explicit axes."""
     found = likely(text)
     assert found is not None and found.id == cause
+    assert known(text) == {cause}
 
 
 def test_each_is_tried() -> None:
@@ -164,9 +188,37 @@ def test_each_is_tried() -> None:
     assert {id for id, _, _ in TABLE} == tried
 
 
-def test_what_is_not_known() -> None:
-    """An exception of the student's own has no cause, and its line must do."""
-    assert likely("Odd: the ring is full") is None
+@pytest.mark.parametrize(
+    ("chapter", "told"),
+    [
+        ("0", "Keep those of the exercise's function."),
+        ("1", "Keep those of the exercise's function."),
+        ("4", "The body of jax.shard_map has one for each of in_specs."),
+    ],
+)
+def test_advice_is_of_what_a_chapter_knows(chapter: str, told: str) -> None:
+    """Nothing about jax.shard_map before the chapter that introduces it."""
+    asked = dataclasses.replace(PROGRAM, id=f"{chapter}.1")
+    answer = record(asked.manifest(), {"product": lambda mesh, A: A}, {})
+    (finding, *_) = judge(asked, answer, References({}, {})).findings
+    assert "was called with arguments that it does not accept." in finding.cause and finding.cause.endswith(told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Odd: the ring is full",
+        "IndexError: an index can only have a single ellipsis ('...')",
+        "IndexError: boolean index did not match indexed array along axis 0",
+        "ValueError: 'NoneType' is no name of a mesh",
+        "RuntimeError: it has no attribute",
+        "RuntimeError: the function returned None",
+        "RuntimeError: the shapes must have the same shape",
+    ],
+)
+def test_what_is_not_known(text: str) -> None:
+    """An exception of the student's own has no cause; nor has one with the type or the words of a known one alone."""
+    assert likely(text) is None
 
 
 def test_ours_keeps_its_parts() -> None:

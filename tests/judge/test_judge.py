@@ -139,13 +139,15 @@ def test_feedback_whole_text() -> None:
     """The words of a failed value, in full."""
     verdict = verdict_on(CHOSEN, guess=4, kinds=["all-to-all", "all-gather"], table=RIGHT_TABLE)
     assert text(verdict, CHOSEN) == (
-        "✗ 0.1 Sample: not yet, 3 of 4 points\n"
+        "✗ 0.1 Sample: not yet\n"
+        "\n"
+        "  2 of 3 right: kinds, table. Not yet: guess.\n"
         "\n"
         "  guess (prediction): That is not it.\n"
         "    expected:  another number\n"
         "    got:       4\n"
         "    likely:    You counted from zero.\n"
-        '  Stuck? `sl.hint("0.1", 1)`'
+        "  Stuck? `sl.hint(0.1, 1)`"
     )
 
 

@@ -122,3 +122,20 @@ def test_what_a_student_sees_and_cannot_lose(opened: Open) -> None:
         assert page.evaluate(count) == cells - lost, text
     missing = "() => [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
     assert page.evaluate(missing) == []
+
+
+LINKED = """from shardlab_course.outline import outline
+from shardlab_course.checking.moment import Moment
+from IPython.display import HTML
+there = {each.id: each for one in outline().values() for each in one}
+HTML(Moment((), there["4.4"], 1).html_lines()[0])"""
+
+
+@pytest.mark.thorough
+def test_the_next_chapter_opens(opened: Open, course: Path) -> None:
+    """The link below the last pass of a chapter opens the next one's notebook beside it."""
+    page = opened("lab/tree/01_meshes_and_shardings.ipynb")
+    page.wait_for_function(IDLE)
+    retype(page, "import shardlab as sl; sl.setup(8)", LINKED)
+    page.locator(".jp-OutputArea-output a", has_text="Next, in chapter 4").click()
+    page.wait_for_function("jupyterapp.shell.currentWidget.context.path === '04_four_matmul_cases.ipynb'")

@@ -20,6 +20,7 @@ import shardlens
 from shardlens import arguments, progress
 from shardlens.compilers.kept import keeping, usual_folder
 from shardlens.errors import LensError
+from shardlens.exceptions import raised_at
 from shardlens.tables import read_bytes
 
 TOO_MUCH = 3
@@ -71,6 +72,11 @@ def lens_command(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+    except Exception as error:
+        if not (at := raised_at(error)):
+            raise
+        print(f"{at}\n{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
 
 
 def given(options: argparse.Namespace) -> Given:

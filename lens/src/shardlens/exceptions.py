@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import dataclasses
 import difflib
+import functools
 import itertools
 import re
 from collections.abc import Iterator
 from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
+from shardlens.errors import LensError
 from shardlens.sources import Line, is_users, name_of_file
 
 TEXT, WIDTH, SHORT, CALLERS = 1500, 100, 48, 3
@@ -63,6 +66,32 @@ def raised_at(raised: BaseException, function: Any = None, ours: str = "") -> st
         return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)[:TEXT]
     except Exception:  # an exception is an object of the user's: what it says of itself may raise
         return ""
+
+
+@contextlib.contextmanager
+def told_shortly(note: str, function: Any = None) -> Iterator[None]:
+    """An exception that comes through gets a note, and a notebook shows the user's own line of it in place of a traceback.
+
+    Args:
+        note: what was being done.
+        function: what was called, as for `raised_at`.
+    """
+    try:
+        yield
+    except LensError:  # it shows itself
+        raise
+    except Exception as error:
+        # A note, and no error of ours around it: JAX's own type and message are what its documentation explains.
+        error.add_note(note)
+        with contextlib.suppress(AttributeError):  # a class of the user's that takes no attributes
+            # IPython shows what this returns in place of a traceback; a partial, since exceptions are sent by pickle.
+            error._render_traceback_ = functools.partial(_short, error, function)  # type: ignore[attr-defined]
+        raise
+
+
+def _short(raised: BaseException, function: Any) -> list[str]:
+    said = f"{type(raised).__name__}: {raised}".splitlines()
+    return [*raised_at(raised, function).splitlines(), *said, *getattr(raised, "__notes__", ())]
 
 
 def _told(frames: list[TracebackType], function: Any) -> list[str]:

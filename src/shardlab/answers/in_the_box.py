@@ -6,6 +6,7 @@ The course with its keys is not seen in that box, so none of this can ask it.
 from __future__ import annotations
 
 import dataclasses
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,20 @@ from shardlens import Placement
 
 GIVEN: dict[str, dict[str, Any]] = {}
 """What was predicted in this session, by question and item."""
+
+_ID = re.compile(r"0*(\d+)[.-](\d+)")
+
+
+def exercise_id(given: Any) -> Any:
+    """The exercise's number as the course writes it; what cannot be one comes back as it is.
+
+    Example:
+        >>> exercise_id(4.2), exercise_id("04.2"), exercise_id("q")
+        ('4.2', '4.2', 'q')
+    """
+    text = str(given) if isinstance(given, str | float) else ""
+    found = _ID.fullmatch(text.strip())
+    return f"{found[1]}.{found[2]}" if found else given
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,30 +41,30 @@ class Said:
         return self.text
 
 
-def check(question: str, /, *answers: Any, **named: Any) -> Said:
+def check(question: str | float, /, *answers: Any, **named: Any) -> Said:
     """The answer is taken from the notebook's variables at the grade cell, not from here."""
     return Said(f"{question}: recorded.")
 
 
-def predict(question: str, /, **values: Any) -> Said:
+def predict(question: str | float, /, **values: Any) -> Said:
     """Keep what is predicted; `...` is not predicted yet."""
-    GIVEN.setdefault(question, {}).update({name: value for name, value in values.items() if not is_open(value)})
+    GIVEN.setdefault(exercise_id(question), {}).update({name: value for name, value in values.items() if not is_open(value)})
     return Said(f"{question}: recorded.")
 
 
-def hint(question: str, number: int | None = None, /) -> Said:
+def hint(question: str | float | None = None, number: int | None = None, /) -> Said:
     """Hints are with the course."""
-    return Said(f"{question}: hints are for you, not for the grader.")
+    return Said("hints are for you, not for the grader.")
 
 
-def example(question: str, /) -> Said:
+def example(question: str | float | None = None, /) -> Said:
     """Examples are with the course."""
-    return Said(f"{question}: examples are for you, not for the grader.")
+    return Said("examples are for you, not for the grader.")
 
 
-def explain(question: str, /) -> Said:
+def explain(question: str | float | None = None, /) -> Said:
     """Explanations are with the course."""
-    return Said(f"{question}: explanations are for you, not for the grader.")
+    return Said("explanations are for you, not for the grader.")
 
 
 def diagnose(message: str | BaseException) -> Said:
@@ -60,16 +75,16 @@ def diagnose(message: str | BaseException) -> Said:
 Diagnosis = Said
 
 
-def target(question: str, item: str, /) -> Placement:
+def target(question: str | float, item: str, /) -> Placement:
     """A placement of one element on one device: the right one is with the course."""
     return Placement((1,), ((0, ((0, 1),)),))
 
 
-def progress() -> Any:
+def progress(which: Any = None) -> Any:
     """No question, no points."""
     return SimpleNamespace(rows=(), earned=0.0, of=0.0, place="your own notebook, not here")
 
 
-def show_front(question: str, design: Any = None) -> Said:
+def show_front(question: str | float, design: Any = None) -> Said:
     """Maps are with the course."""
     return Said(f"{question}: the map is for you, not for the grader.")

@@ -117,6 +117,13 @@ def _not_shown(x: Any) -> ShardlabError:
             where="sl.show(sharding)",
             mend="give the global shape too: sl.show(sharding, (16, 16)).",
         )
+    if isinstance(x, jax.P):
+        return ShardlabError(
+            "no-sharding",
+            "a spec alone lies on no devices: it has neither a mesh nor a shape.",
+            where=f"sl.show({x})",
+            mend=f"give the mesh and a shape too: sl.show(jax.NamedSharding(mesh, {x}), (16, 16)).",
+        )
     return ShardlabError(
         "no-sharding",
         f"{type(x).__name__} has no sharding to show.",

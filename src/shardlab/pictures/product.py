@@ -13,7 +13,7 @@ from typing import Any
 from shardlab.errors import ShardlabError
 from shardlens import Picture, Placement, Slice, named, placement_of
 
-WIDEST = 150.0
+WIDEST = 240.0
 GAP = 10.0
 LETTER = 14.0
 COLOURS = {"A": "#8A7BC8", "B": "#B5793A", "C": "#5C8A4A"}

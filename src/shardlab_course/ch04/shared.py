@@ -89,6 +89,13 @@ def short_starts(o: Observed) -> bool:
     return same(o, np.sum([product(block, b[d : d + block.shape[1]]) for d, block in enumerate(blocks)], axis=0))
 
 
+def summed_early(o: Observed) -> bool:
+    """Whether the blocks of A, and those of B, were summed before they were multiplied."""
+    a, b = o.inputs
+    n = dict(o.case.axes)["x"]
+    return same(o, product(np.sum(np.split(a, n, axis=1), axis=0), np.sum(np.split(b, n, axis=0), axis=0)))
+
+
 def times(o: Observed, factor: Callable[[int], float]) -> bool:
     """Whether every value is `factor(n)` times the right one, for n devices along some mesh axis."""
     counts = {n for _, n in o.case.axes if n > 1}
@@ -160,6 +167,13 @@ CUT_ROWS = WrongProgram(
 SWAPPED = WrongProgram(
     "operands-swapped", "That is B times A: the rows of the first operand meet the columns of the second, A @ B.", 1,
     error=products.misfit("swapped"))  # fmt: skip
+EARLY = WrongValues(
+    "sums-before-the-product",
+    "The operands are summed, then multiplied. A product of sums has terms that do not belong to A @ B: multiply the blocks "
+    "first, and sum the products.", 1, when=summed_early)  # fmt: skip
+DEALT_OUT = WrongCost(
+    "sum-dealt-out", "psum_scatter leaves each device a part of the sum, along scatter_dimension. Here every device needs "
+    "all of C: that is psum.", 2, when=lambda o: scattered(o, 0) or scattered(o, 1))  # fmt: skip
 UNTILED = WrongValues(
     "gathered-then-reshaped", "Gathered without tiled=True, the blocks lie in a new first dimension; a reshape reads it "
     "row by row, and mixes columns. tiled=True puts them side by side.", 3, when=stacked_gather)  # fmt: skip

@@ -34,7 +34,7 @@ def too_wide(item: ProgramItem, o: Observed) -> Iterator[Finding]:
     """An array inside the program that is larger than `share`."""
     if o.largest > share(o.case):
         what, most = "On its way your program holds an array that is too large for one device.", share(o.case)
-        yield Finding(item.name, "M", what, expected=f"no array above {most} B on a device", got=f"one of {o.largest} B")
+        yield Finding(item.name, "M", what, expected=f"no array above {most:,} B on a device", got=f"one of {o.largest:,} B")
 
 
 STEPS = 6

@@ -11,10 +11,16 @@ import json
 import os
 import subprocess
 import sys
+import time
 from typing import Any
 
 from shardlab.errors import ShardlabError
+from shardlab_course.checking.limits import PROCESS, TimeUp, watched
 from shardlab_judge.verdict import Verdict
+
+STOPPED = "stopped"
+VARIABLE = "SHARDLAB_CHECK_SECONDS"
+"""The environment's seconds of processor time for a question, in place of `PROCESS`."""
 
 
 @functools.cache
@@ -23,7 +29,10 @@ def _child() -> subprocess.Popen[str]:
     # child must not take the TPU, which one process alone can hold.
     environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-m", "shardlab_course.checking.elsewhere"]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    # In a session of its own: who interrupts the kernel does not interrupt the judge.
+    child = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
     atexit.register(child.kill)
     return child
 
@@ -33,15 +42,19 @@ def judge_elsewhere(question: str, answer: dict[str, Any]) -> Verdict:
 
     Raises:
         ShardlabError: the child ended; the next call starts another.
+        TimeUp: the answer's program does not end.
     """
     child = _child()
-    assert child.stdin and child.stdout
     try:
-        child.stdin.write(json.dumps({"question": question, "answer": answer}) + "\n")
-        child.stdin.flush()
-        line = child.stdout.readline()
-    except OSError:
-        line = ""
+        line = _asked(child, {"question": question, "answer": answer})
+    except BaseException:  # it still works on what nobody waits for
+        child.kill()
+        _child.cache_clear()
+        raise
+    if line == f"{STOPPED}\n":
+        child.wait()
+        _child.cache_clear()
+        raise TimeUp
     if not line:
         _child.cache_clear()
         raise ShardlabError(
@@ -51,6 +64,17 @@ def judge_elsewhere(question: str, answer: dict[str, Any]) -> Verdict:
             mend="run the cell again.",
         )
     return Verdict.from_json(json.loads(line))
+
+
+def _asked(child: subprocess.Popen[str], question: dict[str, Any]) -> str:
+    """The child's line of reply; empty when it has ended."""
+    assert child.stdin and child.stdout
+    try:
+        child.stdin.write(json.dumps(question) + "\n")
+        child.stdin.flush()
+        return child.stdout.readline()
+    except OSError:
+        return ""
 
 
 def main() -> None:
@@ -63,10 +87,20 @@ def main() -> None:
     # XLA and libraries write to descriptor 1 too, past `sys.stdout`.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # nothing but verdicts may reach the parent
+
+    def reply(text: str) -> None:
+        replies.write(f"{text}\n")
+        replies.flush()
+
+    def stop() -> None:
+        reply(STOPPED)
+        os._exit(1)  # XLA's own threads go on computing, and nothing else ends them
+
     for line in sys.stdin:
         asked = json.loads(line)
-        replies.write(json.dumps(judge_here(asked["question"], asked["answer"]).to_json()) + "\n")
-        replies.flush()
+        with watched(float(os.environ.get(VARIABLE, PROCESS)), time.process_time, stop):
+            verdict = judge_here(asked["question"], asked["answer"])
+        reply(json.dumps(verdict.to_json()))
 
 
 if __name__ == "__main__":

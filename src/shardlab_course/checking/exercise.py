@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import html
 import os
@@ -11,12 +12,16 @@ from typing import Any
 
 import jax
 
+from shardlab.answers.in_the_box import exercise_id
 from shardlab.answers.record import record
 from shardlab.devices import set_up_anew
 from shardlab.errors import ShardlabError
 from shardlab_course.checking import examples, progress_file
+from shardlab_course.checking.limits import SECONDS, Stopped, TimeUp, limited
+from shardlab_course.checking.moment import Moment, moment
+from shardlab_course.checking.naming import exercise
 from shardlab_course.checking.predictions import predicted
-from shardlens import Placement
+from shardlens import Placement, raised_at
 
 DEVICES = 8
 _RECORDING: list[str] = []
@@ -47,41 +52,77 @@ class NotPassed(Exception):
         return str(self).splitlines()
 
 
-def check(question: str, /, *answers: Any, **named: Any) -> Any:
+def check(question: str | float, /, *answers: Any, **named: Any) -> Any:
     """Compare an answer with what the question asks, at once: pass, or what differs, why, and which hint to open.
 
     Args:
-        question: the number in the exercise's heading, `"4.2"`.
+        question: the number in the exercise's heading, `"4.2"` or `4.2`.
         answers: the student's variables, in the order of the exercise; or by name, all of them or some.
     Returns:
         Feedback that shows itself as the last expression of a cell. Points and tries go to the progress file.
     Raises:
         ShardlabError: there is no such question, it takes other answers, or there are too few devices.
         NotPassed: nbgrader validates the notebook, and looks for cells that raise.
+        KeyboardInterrupt: you stopped it.
     """
-    _refuse_other_grading(question)
+    number: str = exercise_id(question)
+    _refuse_other_grading(number)
     from shardlab_course.chapters import asked as find
     from shardlab_course.checking.feedback import Feedback, text
 
-    asked = find(question)
+    asked = find(number)
     namespace = _named(asked, answers, named)
     need_devices()
     if _RECORDING:
         raise RuntimeError(
-            f"sl.check({question!r}, ...) is called by the answer that it checks; put it into a cell of its own"
+            f"sl.check({number!r}, ...) is called by the answer that it checks; put it into a cell of its own"
         )
-    _RECORDING.append(question)
-    try:
-        answer = record(asked.manifest(), namespace, predicted(question))
-    finally:
-        _RECORDING.clear()
-    verdict = _judge(question, answer)
+    verdict, answer = _verdict(asked, namespace)
     # nbgrader sets it for the kernel in which it validates, and there counts cells by whether they raise.
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.status != "passed":
         raise NotPassed(text(verdict, asked))
-    _keep(question, verdict)
+    told = frozenset(progress_file.of(number).get("told", ()))
+    _keep(asked, verdict)
     said = _of_these(verdict, [*namespace], asked.variables) if named else verdict
-    return Feedback(asked, said, examples.pointer(question, examples.causes(said)))
+    again = examples.pointer(number, examples.causes(said))
+    passed = moment(asked, answer, progress_file.read()["questions"]) if verdict.status == "passed" else Moment()
+    return Feedback(asked, said, again, told, passed)
+
+
+def _verdict(asked: Any, namespace: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The verdict on these variables, within the time that a check may take, and what was recorded of them.
+
+    Raises:
+        Stopped: somebody pressed Ctrl-C.
+    """
+    try:
+        with limited():
+            _RECORDING.append(asked.id)
+            try:
+                answer = record(asked.manifest(), namespace, predicted(asked.id))
+            finally:
+                _RECORDING.clear()
+            return _judge(asked.id, answer), answer
+    except TimeUp as stopped:
+        return _endless(asked, [*namespace], raised_at(stopped)), {}
+    except KeyboardInterrupt:
+        raise Stopped(f"{asked.id}: you stopped the check, and nothing was judged. Your variables are all there.") from None
+
+
+def _endless(asked: Any, given: Sequence[str], line: str) -> Any:
+    """The verdict on answers of which one was stopped, in this line of it."""
+    from shardlab_judge.verdict import Finding, Part, Verdict
+
+    parts = tuple(Part(item.name, letter, 0.0, of) for item in asked.items for letter, of in item.points.items())
+    what = f"Your answer was stopped after {SECONDS:g} seconds of computing."
+    cause = "A loop has no end: look at what its condition needs, and where that changes inside the loop."
+    if not line:
+        what = "Your compiled program did not end, and was stopped."
+        cause = "Look at the condition of its jax.lax.while_loop, or at the number of rounds of its jax.lax.fori_loop."
+    items = [item for item in asked.items if not getattr(item, "predicted", False)] or list(asked.items)
+    form = f"an answer within {SECONDS:g} seconds"
+    finding = Finding(", ".join(given) or asked.id, items[0].first, what, form, cause=cause, line=line)
+    return Verdict(asked.id, "failed", parts, (finding,), reason="It was stopped, and nothing was judged.")
 
 
 def _of_these(verdict: Any, given: Sequence[str], asked: Sequence[str]) -> Any:
@@ -107,11 +148,14 @@ def _refuse_other_grading(question: str) -> None:
     )
 
 
-def hint(question: str, number: int | None = None, /) -> Note:
-    """The next hint of a question, or the one of this number, 1 to 3."""
-    from shardlab_course.chapters import asked as find
+def hint(question: str | float | None = None, number: int | None = None, /) -> Note:
+    """The next hint of an exercise, or the one of this number, 1 to 3.
 
-    hints = find(question).hints
+    Args:
+        question: the exercise, `4.2`; or a chapter, `4`, for its current exercise; or nothing, for the one checked last.
+    """
+    asked = exercise(question)
+    question, hints = asked.id, asked.hints
     opened = progress_file.of(question).get("hints", 0)
     number = min(opened + 1, len(hints)) if number is None else number
     if number not in range(1, len(hints) + 1):
@@ -125,21 +169,19 @@ def hint(question: str, number: int | None = None, /) -> Note:
     return Note(f"Hint {number} of {len(hints)} for {question}", hints[number - 1])
 
 
-def example(question: str, /) -> Any:
+def example(question: str | float | None = None, /) -> Any:
     """A smaller program about the idea behind the last cause that `sl.check` named for a question; never its solution.
 
     The program is run where it is shown, in names of its own.
 
     Args:
-        question: the number in the exercise's heading, `"4.2"`.
+        question: as for `sl.hint`.
     Returns:
         The program with what it prints; or, where no cause was named yet or there is none for it, a note that says so.
     Raises:
         ShardlabError: there is no such question, or there are too few devices.
     """
-    from shardlab_course.chapters import asked as find
-
-    find(question)
+    question = exercise(question).id
     earlier = examples.before(question)
     found = next((idea for cause in reversed(earlier) if (idea := examples.about(cause))), None)
     if found is None:
@@ -149,11 +191,14 @@ def example(question: str, /) -> Any:
     return examples.Example(found, examples.run(found))
 
 
-def explain(question: str, /) -> Note:
-    """Why the solution works; shown once the question is passed."""
-    from shardlab_course.chapters import asked as find
+def explain(question: str | float | None = None, /) -> Note:
+    """Why the solution works; shown once the exercise is passed.
 
-    asked = find(question)
+    Args:
+        question: as for `sl.hint`.
+    """
+    asked = exercise(question)
+    question = asked.id
     if progress_file.of(question).get("status") != "passed":
         return Note(
             f"{question} is not passed yet.",
@@ -162,12 +207,12 @@ def explain(question: str, /) -> Note:
     return Note(f"{question} {asked.title}", asked.explanation)
 
 
-def target(question: str, item: str, /) -> Placement:
+def target(question: str | float, item: str, /) -> Placement:
     """The placement that a question asks for, without the mesh and spec that make it."""
-    from shardlab_course.chapters import asked as find
     from shardlab_judge.items.placement import PlacementItem
 
-    items = {i.name: i.target for i in find(question).items if isinstance(i, PlacementItem)}
+    asked = exercise(question)
+    question, items = asked.id, {i.name: i.target for i in asked.items if isinstance(i, PlacementItem)}
     if item not in items:
         raise ShardlabError(
             "no-such-target",
@@ -215,21 +260,25 @@ def need_devices() -> None:
 
 
 def _judge(question: str, answer: dict[str, Any]) -> Any:
-    if jax.default_backend() == "cpu":
-        from shardlab_course.checking.local import judge_here
-
-        return judge_here(question, answer)
     from shardlab_course.checking.elsewhere import judge_elsewhere
+    from shardlab_course.checking.local import OpenLoop, judge_here
 
+    if jax.default_backend() == "cpu":
+        with contextlib.suppress(OpenLoop):
+            return judge_here(question, answer, open_loops=False)
     return judge_elsewhere(question, answer)
 
 
-def _keep(question: str, verdict: Any) -> None:
+def _keep(asked: Any, verdict: Any) -> None:
+    from shardlab_course.checking.feedback import differs
+
     if verdict.status == "unattempted":
         return
+    question = asked.id
     before = progress_file.of(question)
     best = max(verdict.points, before.get("points", 0))
     status = "passed" if "passed" in (verdict.status, before.get("status")) else verdict.status
     causes = {"causes": examples.noted(question, examples.causes(verdict))} if verdict.status == "failed" else {}
-    tries = before.get("tries", 0) + 1
-    progress_file.note(question, status=status, points=best, of=verdict.of, tries=tries, **causes)
+    told = sorted({*before.get("told", ()), *(f.item for f in verdict.findings if differs(f, asked))})
+    more = {**causes, **({"told": told} if told else {})}
+    progress_file.note_check(question, status=status, points=best, of=verdict.of, tries=before.get("tries", 0) + 1, **more)

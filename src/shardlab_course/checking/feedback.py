@@ -6,9 +6,11 @@ import dataclasses
 import html as markup
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from shardlab.pictures import draw
+from shardlab_course.checking.moment import Moment
+from shardlab_judge.items.value import DIFFERENT
 from shardlab_judge.question import LETTERS, Question
 from shardlab_judge.verdict import Finding, Verdict
 
@@ -17,17 +19,24 @@ STATES = {"passed": "passed", "failed": "not yet", "unattempted": "to do", "ungr
 EDGES = {"passed": "#2e9e5b", "failed": "#d9822b", "unattempted": "#8a8f98", "ungraded": "#8a5bd9"}
 WIDTH = 100
 OBSERVED = "Observed: judged by what the processes said as they ran, since a run of several processes cannot be exported."
+NONE = Moment()
 SHOWN = 4
 """Findings told at once; more would bury the first."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Feedback:
-    """What `sl.check` returns: the last expression of a cell shows it, `print` writes it."""
+    """What `sl.check` returns: the last expression of a cell shows it, `print` writes it.
+
+    `again` is said of a cause that was named before. `told` are predictions whose outcome an earlier check has said.
+    `moment` stands below a pass.
+    """
 
     question: Question
     verdict: Verdict
     again: str = ""
+    told: frozenset[str] = frozenset()
+    moment: Moment = NONE
 
     @property
     def passed(self) -> bool:
@@ -35,52 +44,124 @@ class Feedback:
         return self.verdict.status == "passed"
 
     def __repr__(self) -> str:
-        return text(self.verdict, self.question, self.again)
+        return text(self.verdict, self.question, self.again, told=self.told, moment=self.moment)
 
     def _repr_html_(self) -> str:
-        return html(self.verdict, self.question, again=self.again)
+        return html(self.verdict, self.question, again=self.again, told=self.told, moment=self.moment)
 
 
-def text(verdict: Verdict, question: Question, again: str = "") -> str:
-    """The verdict as plain text, at most `SHOWN` findings; `again` is said of a cause that was named before."""
+def text(verdict: Verdict, question: Question, again: str = "", *, told: Collection[str] = (), moment: Moment = NONE) -> str:
+    """The verdict as plain text: a scoreboard, at most `SHOWN` findings, and one line of predictions; see `Feedback`."""
     lines = [headline(verdict, question)]
     if verdict.reason:
         lines.append(f"  {verdict.reason}")
-    shown = _shown(verdict.findings)
+    findings, different = _apart(verdict, question)
+    if board := scoreboard(verdict, question):
+        lines += ["", f"  {board}"]
+    shown = _shown(findings)
     for finding in shown[:SHOWN]:
         lines += ["", *_told(finding)]
         if finding.pictures:
             lines += ["", *("    " + line for line in draw.pair(*finding.pictures).text.splitlines())]
-    lines += [f"  {line}" for line in _closing(verdict, question, len(shown), hints=True, again=again)]
+    if (rest := len(shown) - SHOWN) > 0:
+        lines += ["", f"  ... and {rest} more: {'; '.join(_title(finding) for finding in shown[SHOWN:])}"]
+    for finding in (news := _news(different, told)):
+        lines += ["", *_told(finding)] if len(news) == 1 else []
+    if len(news) > 1:
+        lines += ["", f"  {_counted(news)}: " + "; ".join(f"{f.item}, {f.expected} instead of {f.got}" for f in news)]
+    lines += [f"  {line}" for line in [*moment.lines(), *_closing(verdict, question, hints=True, again=again)]]
     return "\n".join(lines)
 
 
-def html(verdict: Verdict, question: Question, *, hints: bool = True, again: str = "") -> str:
+def html(
+    verdict: Verdict,
+    question: Question,
+    *,
+    hints: bool = True,
+    again: str = "",
+    told: Collection[str] = (),
+    moment: Moment = NONE,
+) -> str:
     """The verdict as a self-contained HTML fragment that follows the page's light or dark colours.
 
     Args:
         verdict: the judge's words.
         question: what was asked.
-        hints: whether to name the call that opens a hint (in a notebook), or not (on a feedback page).
+        hints: whether to name the call that opens a hint, as in a notebook, or the points, as on a feedback page.
         again: a line about a cause that was named before.
+        told: predictions whose outcome an earlier check has said.
+        moment: what stands below a pass.
     """
-    blocks = [f"<p style='margin:.2em 0'><strong>{_rich(headline(verdict, question))}</strong></p>"]
+    blocks = [_paragraph(f"<strong>{_rich(headline(verdict, question, points=not hints))}</strong>")]
     if verdict.reason:
-        blocks.append(f"<p style='margin:.2em 0'>{_rich(verdict.reason)}</p>")
-    shown = _shown(verdict.findings)
+        blocks.append(_paragraph(_rich(verdict.reason)))
+    findings, different = _apart(verdict, question)
+    if board := scoreboard(verdict, question):
+        blocks.append(_paragraph(_rich(board)))
+    shown = _shown(findings)
     blocks += [_finding_html(finding) for finding in shown[:SHOWN]]
-    blocks += [
-        f"<p style='margin:.4em 0'>{_rich(line)}</p>" for line in _closing(verdict, question, len(shown), hints, again)
-    ]
+    if rest := shown[SHOWN:]:
+        blocks.append(_folded(f"and {len(rest)} more", rest))
+    if news := _news(different, told if hints else ()):
+        blocks.append(_folded(f"{_counted(news)}: show", news))
+    blocks += [_paragraph(line) for line in moment.html_lines()]
+    blocks += [_paragraph(_rich(line), ".4em 0") for line in _closing(verdict, question, hints, again)]
     style = f"border-left:4px solid {EDGES[verdict.status]};padding:.4em .9em;margin:.3em 0;max-width:60em"
     return f"<div role='status' style='{style}'>{''.join(blocks)}</div>"
 
 
-def headline(verdict: Verdict, question: Question) -> str:
-    """One line: sign, question, state, points."""
-    points = f"{verdict.points:g} of {question.points:g} points"
+def headline(verdict: Verdict, question: Question, *, points: bool = False) -> str:
+    """One line: sign, question, state; on an instructor's pages the points."""
+    earned = f", {verdict.points:g} of {question.points:g} points" if points else ""
     observed = " (observed)" * question.observed
-    return f"{SIGNS[verdict.status]} {question.id} {question.title}: {STATES[verdict.status]}, {points}{observed}"
+    return f"{SIGNS[verdict.status]} {question.id} {question.title}: {STATES[verdict.status]}{earned}{observed}"
+
+
+def scoreboard(verdict: Verdict, question: Question) -> str:
+    """Which parts of an exercise are right, where it has several and not all are; empty for every other verdict."""
+    if verdict.status != "failed" or verdict.reason:
+        return ""
+    items = [item.name for item in question.items if not getattr(item, "predicted", False)]
+    earned = {name: [part for part in verdict.parts if part.item == name] for name in items}
+    right = [name for name, parts in earned.items() if parts and all(part.points == part.of for part in parts)]
+    if len(items) < 2 or not earned:
+        return ""
+    still = [name for name in items if name not in right]
+    return (
+        f"{len(right)} of {len(items)} right"
+        + (f": {', '.join(right)}" if right else "")
+        + (f". Not yet: {', '.join(still)}." if still else ".")
+    )
+
+
+def differs(finding: Finding, question: Question) -> bool:
+    """Whether it only says that something was predicted otherwise, which costs no points."""
+    predicted = {item.name for item in question.items if getattr(item, "predicted", False)}
+    return finding.item in predicted and finding.what.endswith(DIFFERENT)
+
+
+def _apart(verdict: Verdict, question: Question) -> tuple[list[Finding], list[Finding]]:
+    """The findings that cost points, and those about predictions."""
+    different = [finding for finding in verdict.findings if differs(finding, question)]
+    return [finding for finding in verdict.findings if finding not in different], different
+
+
+def _news(different: Sequence[Finding], told: Collection[str]) -> list[Finding]:
+    """Of predictions those that no earlier check has told; all of them, where one is new."""
+    return [*different] if any(finding.item not in told for finding in different) else []
+
+
+def _counted(news: Sequence[Finding]) -> str:
+    return f"{len(news)} prediction{'s were' if len(news) > 1 else ' was'} different"
+
+
+def _paragraph(inner: str, margin: str = ".2em 0") -> str:
+    return f"<p style='margin:{margin}'>{inner}</p>"
+
+
+def _folded(summary: str, findings: Sequence[Finding]) -> str:
+    inner = "".join(map(_finding_html, findings))
+    return f"<details><summary style='cursor:pointer'>{markup.escape(summary)}</summary>{inner}</details>"
 
 
 def _shown(findings: Sequence[Finding]) -> list[Finding]:
@@ -91,7 +172,8 @@ def _shown(findings: Sequence[Finding]) -> list[Finding]:
         alike.setdefault((finding if finding.pictures else plain, finding.line), []).append(finding)
     shown: list[Finding] = []
     said: set[str] = set()
-    for (plain, _), same in alike.items():
+    # What concerns most items is the largest lesson; what has a cause teaches more than what has none.
+    for (plain, _), same in sorted(alike.items(), key=lambda each: (-len({f.item for f in each[1]}), not each[1][0].cause)):
         told = same[0]
         if len(same) > 1:
             items, letters = (dict.fromkeys(named) for named in zip(*((each.item, each.letter) for each in same)))
@@ -133,24 +215,19 @@ def _finding_html(finding: Finding) -> str:
 
 def _value(value: str) -> str:
     """One row's value; text of several lines has carets below the first, and keeps its columns."""
-    return (
-        f"<pre style='margin:0;white-space:pre;overflow-x:auto'>{markup.escape(value)}</pre>"
-        if "\n" in value
-        else _rich(value)
-    )
+    wraps = "pre-wrap;overflow-wrap:anywhere" if "^" not in value else "pre;overflow-x:auto"
+    return f"<pre style='margin:0;white-space:{wraps}'>{markup.escape(value)}</pre>" if "\n" in value else _rich(value)
 
 
-def _closing(verdict: Verdict, question: Question, told: int, hints: bool, again: str) -> list[str]:
-    rest = told - SHOWN
-    lines = [f"... and {rest} more."] if rest > 0 else []
-    lines += [again] * bool(again)
+def _closing(verdict: Verdict, question: Question, hints: bool, again: str) -> list[str]:
+    lines = [again] * bool(again)
     lines += [OBSERVED] * (question.observed and verdict.status in ("passed", "failed"))
     if hints and verdict.status == "failed" and verdict.findings:
-        lines.append(f'Stuck? `sl.hint("{question.id}", {verdict.findings[0].hint})`')
+        lines.append(f"Stuck? `sl.hint({question.id}, {verdict.findings[0].hint})`")
     if hints and verdict.status == "passed":
-        lines.append(f'Why it works: `sl.explain("{question.id}")`')
+        lines.append(f"Why it works: `sl.explain({question.id})`")
     if hints and verdict.status == "unattempted":
-        lines.append(f'Replace the `...  # TODO`, then run this cell again. A first nudge: `sl.hint("{question.id}")`')
+        lines.append(f"Replace the `...  # TODO`, then run this cell again. A first nudge: `sl.hint({question.id})`")
     return lines
 
 

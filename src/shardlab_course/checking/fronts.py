@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from shardlab.errors import ShardlabError
+from shardlab_course.checking.naming import exercise
 from shardlab_course.checking.pareto import Map, drawn
 from shardlab_judge.costs import Cost
 from shardlab_judge.items.design import DesignItem, front_of, measured
 
 
-def show_front(question: str, design: Mapping[str, Any] | None = None) -> Any:
+def show_front(question: str | float, design: Mapping[str, Any] | None = None) -> Any:
     """The Pareto front of a design exercise, in each of its cases, and your design's place: bytes moved, bytes held.
 
     Both axes are logarithmic, so that a factor has the same length everywhere.
@@ -22,7 +23,7 @@ def show_front(question: str, design: Mapping[str, Any] | None = None) -> Any:
     Raises:
         ShardlabError: the question asks for no design, or yours has no program to measure.
     """
-    return drawn(maps(question, design))
+    return drawn(maps(exercise(question).id, design))
 
 
 def maps(question: str, design: Mapping[str, Any] | None) -> tuple[Map, ...]:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from shardlab.answers.in_the_box import GIVEN
+from shardlab.answers.in_the_box import GIVEN, exercise_id
 from shardlab.answers.record import is_open
 from shardlab.as_json import as_json
 from shardlab.errors import ShardlabError
@@ -32,18 +32,19 @@ class Prediction:
         return "\n".join(lines)
 
 
-def predict(question: str, /, *unnamed: Any, **values: Any) -> Prediction:
+def predict(question: str | float, /, *unnamed: Any, **values: Any) -> Prediction:
     """Note a prediction for a question, one keyword for each thing that it asks for. `...` means not predicted yet.
 
     Raises:
         ShardlabError: the question is unknown, asks for no such prediction, or a value cannot be one; nothing is noted then.
     """
+    asked: str = exercise_id(question)
     given = {name: value for name, value in values.items() if not is_open(value)}
-    _check_names(question, unnamed, values)
-    read = _read(question, given)
-    GIVEN.setdefault(question, {}).update(read)
-    first = progress_file.note_prediction(question, read) if read else {}
-    return Prediction(question, {**values, **read}, first)
+    _check_names(asked, unnamed, values)
+    read = _read(asked, given)
+    GIVEN.setdefault(asked, {}).update(read)
+    first = progress_file.note_prediction(asked, read) if read else {}
+    return Prediction(asked, {**values, **read}, first)
 
 
 def predicted(question: str) -> dict[str, Any]:

@@ -21,15 +21,20 @@ from nbformat import NotebookNode
 from shardlab_course.checking.progress_file import NAME as PROGRESS
 
 KEPT, BEFORE = ".shardlab", "before"
+PAGES = ("errors.md", "practices.md", "old_to_new.md")
+"""What messages and `sl.diagnose` point to, beside the notebooks that they are read in."""
 
 
 def begin(notebooks: pathlib.Path, work: pathlib.Path) -> list[str]:
-    """Copy the chapters that are not there yet, and the progress kept beside them; names of those that are newer."""
+    """Copy the chapters that are not there yet, their progress, and the newest `PAGES`; names of chapters that are newer."""
     kept = work / KEPT
     kept.mkdir(parents=True, exist_ok=True)
     progress = notebooks / PROGRESS
     if progress.exists() and not (work / PROGRESS).exists():
         shutil.copy(progress, work / PROGRESS)
+    for page in PAGES:
+        if (found := notebooks.parent / "jupyter_book" / page).is_file():
+            shutil.copy(found, work / page)
     newer = []
     for given in sorted(notebooks.glob("*.ipynb")):
         own, first = work / given.name, kept / given.name

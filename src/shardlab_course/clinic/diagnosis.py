@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import re
 import textwrap
 
@@ -53,7 +54,8 @@ def diagnose(message: str | BaseException) -> Diagnosis:
           mend:      Call it inside jax.shard_map over a mesh with that axis. Under jit
                      alone write the sum over the whole array: XLA communicates.
           exercise:  7.1
-          page:      practices.md#a-collective-without-its-shard_map
+          page:      the book's page practices, heading
+                     a-collective-without-its-shard_map
           thread:    https://github.com/google/jaxopt/issues/436
     """
     text = f"{type(message).__name__}: {message}" if isinstance(message, BaseException) else str(message)
@@ -67,7 +69,7 @@ def _lines(case: Case, said: str) -> list[str]:
     lines = [f"{case.name}: {case.title}"]
     told = {"said": textwrap.shorten(said, 2 * WIDTH, placeholder=" ..."), "cause": case.cause, "mend": case.mend}
     thread = {"thread": f"https://github.com/{case.thread}"} if case.thread else {}
-    for label, text in {**told, "exercise": case.exercise, "page": case.page, **thread}.items():
+    for label, text in {**told, "exercise": case.exercise, "page": _page(case.page), **thread}.items():
         lines += textwrap.wrap(
             text,
             WIDTH,
@@ -79,16 +81,24 @@ def _lines(case: Case, said: str) -> list[str]:
     return lines
 
 
+def _page(link: str) -> str:
+    """A page's link where it opens, beside the notebook; else the page's name in the book, and its heading."""
+    file, _, heading = link.partition("#")
+    if (pathlib.Path.cwd() / file).is_file():
+        return link
+    return f"the book's page {pathlib.Path(file).stem}" + (f", heading {heading}" if heading else "")
+
+
 def _unknown(reference: str) -> list[str]:
     if reference:
         return [
             "not known here: this message is Shardlab's own, and says itself how to mend it.",
-            f"  page:      errors.md#{reference}",
+            f"  page:      {_page(f'errors.md#{reference}')}",
         ]
     return [
         f"not known here: none of {len(cases.CASES) + len(old.CASES)} cases has these words.",
         f"  ask:       {ASK},",
         "             with the program and jax.print_environment_info()",
-        "  page:      errors.md for a message with a name in brackets;",
-        "             practices.md for what goes wrong without one",
+        f"  page:      {_page('errors.md')} for a message with a name in brackets;",
+        f"             {_page('practices.md')} for what goes wrong without one",
     ]

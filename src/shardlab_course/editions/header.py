@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 
 from shardlab.errors import ShardlabError
+from shardlab_course.outline import stars
 from shardlab_judge.items.value import Why
 from shardlab_judge.question import LETTERS, Question
 
@@ -21,37 +22,31 @@ INSTALLS = re.compile(r"(?<=%pip install -q )[\w.-]+$", re.MULTILINE)
 GITHUB = "https://github.com/"
 UNSET = "https://repository.invalid/shardlab"
 """Until `make address` sets it: nobody can own this host (RFC 2606), and publish there what a first cell would install."""
-# `%pip` fills in {tpu} and {wheel}: a machine with the TPU's compiler gets the one that fits this JAX, another gets none.
+# `%pip` fills in {tpu}: a machine with the TPU's compiler gets the one that fits this JAX, another gets none.
 FIRST_CELL = """\
-# Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for on this Python@FROM
-# That took 8 to 16 seconds on idle copies of their images; Kaggle's CPU image asks for one restart after it.
-try:
-    import shardlab as sl
-except ImportError:
-@INSTALL @PINS
-    assert find_spec("shardlab"), "No network? Kaggle: switch Internet on in the settings."
-    import shardlab as sl
-
-sl.setup(8)"""
+from importlib.util import find_spec; tpu = "[tpu]" if find_spec("libtpu") else ""  # Colab, Kaggle: @SAID
+find_spec("shardlab") or get_ipython().run_line_magic("pip", 'install -qU @INSTALL @PINS')
+import shardlab as sl; sl.setup(8)"""
+OURS = 50
+"""From this number on chapters are an instructor's own."""
+TOOLS = (
+    ("sl.hint()", "the next hint of the exercise that you checked last; `sl.hint(4.2)` for another one", 0),
+    ("sl.example()", "a smaller program about the mistake that the last check named", 0),
+    ("sl.explain()", "why the solution works, once the exercise is passed", 0),
+    ("sl.diagnose(error)", "what an error or a warning of JAX means, and how to mend it; paste its text in quotes", 0),
+    ("sl.why(f, x)", "which of your lines makes a program communicate, and what would be cheaper", 3),
+    ("sl.progress()", "what you have done, and what comes next; `sl.progress(4)` for chapter 4", 0),
+)
+"""What helps, in a sentence, and the first chapter whose box has it."""
 FROM_TAG = (
-    ".",
-    """\
-    from importlib.util import find_spec
-    tpu, at = "[tpu]" if find_spec("libtpu") else "", "git+@ADDRESS@v@VERSION"
-    %pip install -qU "shardlens @ {at}#subdirectory=lens" "shardlab{tpu} @ {at}\"""",
+    "8 to 16 s to install; Kaggle: switch Internet on",
+    '"shardlens @ @AT#subdirectory=lens" "shardlab{tpu} @ @AT"',
 )
 FROM_WHEEL = (
-    """,
-# from the files shardlab-....whl and shardlens-....whl that came with this notebook. Put both beside the notebook.""",
-    """\
-    from glob import glob
-    from importlib.util import find_spec
-    wheels = sorted(glob("*.whl") + glob("/kaggle/input/*/*.whl"))
-    lens, wheel = ([path for path in wheels if name in path][-1:] for name in ("shardlens-", "shardlab-"))
-    assert lens and wheel, "Put shardlab-....whl and shardlens-....whl beside this notebook, and run this cell again."
-    lens, wheel = lens[0], wheel[0] + ("[tpu]" if find_spec("libtpu") else "")
-    %pip install -qU "{lens}" "{wheel}\"""",
+    "first put shardlab-....whl and shardlens-....whl beside this notebook, and switch Internet on",
+    "$(ls shard*.whl /kaggle/input/*/shard*.whl 2>/dev/null)",
 )
+"""What is said of an installation, and what `pip` gets: the address, or files where the course has no address yet."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,15 +103,25 @@ def expand(text: str, chapter: str, given: Syllabus, where: str) -> str:
         head = why if match["name"] == "why" else exercise
         return head(known(match["what"], given.questions, f"{where}: {match[0]}"))
 
-    return INSTALLS.sub(lambda match: _bounded(match[0], given), MARK.sub(replacement, text))
+    number = int(chapter[:2]) if chapter[:2].isdigit() else OURS
+    whole = text if number >= OURS else f"{text.rstrip()}\n\n+++\n\n{tools(number)}\n"
+    return INSTALLS.sub(lambda match: _bounded(match[0], given), MARK.sub(replacement, whole))
+
+
+def tools(chapter: int) -> str:
+    """A chapter's last box: the calls that help, those that the chapters so far have introduced."""
+    listed = [f"- `{call}`: {said}" for call, said, first in TOOLS if first <= chapter]
+    return "\n".join([":::{admonition} When you are stuck, and when you are done", ":class: tip", "", *listed, ":::"])
 
 
 def first_cell(packages: Sequence[str], given: Syllabus) -> str:
     """The cell that gets the course and 8 devices anywhere, and more `packages` where the chapter's source names them."""
-    pins = [_bounded(name, given) for name in ("jax", *packages)]
+    # Beside files, whose extra cannot be asked for by a pattern of names, JAX brings the TPU's compiler.
+    jax = _bounded("jax", given)
+    pins = [jax.replace("jax", "jax{tpu}") if given.address == UNSET else jax, *(_bounded(name, given) for name in packages)]
     said, install = FROM_WHEEL if given.address == UNSET else FROM_TAG
-    cell = FIRST_CELL.replace("@FROM", said).replace("@INSTALL", install).replace("@PINS", " ".join(pins))
-    return cell.replace("@ADDRESS", given.address).replace("@VERSION", given.version)
+    cell = FIRST_CELL.replace("@SAID", said).replace("@INSTALL", install).replace("@PINS", " ".join(pins))
+    return cell.replace("@AT", f"git+{given.address}@v{given.version}")
 
 
 def _bounded(name: str, given: Syllabus) -> str:
@@ -151,18 +156,11 @@ def badges(chapter: str, address: str) -> str:
 
 
 def exercise(question: Question) -> str:
-    """The heading of an exercise and one line: difficulty, minutes, points, what is checked, and how to get a hint."""
-    dots = "●" * question.difficulty + "○" * (5 - question.difficulty)
-    shares: dict[str, float] = {}
-    for item in question.items:
-        for letter, points in item.points.items():
-            shares[letter] = shares.get(letter, 0) + points
-    checked = ", ".join(f"{LETTERS.get(letter, letter)} {points:g}" for letter, points in shares.items())
-    unit = "point" if question.points == 1 else "points"
-    help = f'stuck? `sl.hint("{question.id}")`'
-    worth = f"{question.points:g} {unit} ({checked})"
-    facts = [*["optional"] * question.optional, dots, f"{question.minutes} minutes", worth]
-    facts += ["observed in running processes"] * question.observed + [help]
+    """The heading of an exercise and one line: how hard it is, minutes, what is checked, and how to get a hint."""
+    letters = dict.fromkeys(letter for item in question.items for letter in item.points)
+    checked = f"checked: {', '.join(LETTERS.get(letter, letter) for letter in letters)}"
+    facts = [*["optional"] * question.optional, stars(question.difficulty), f"{question.minutes} minutes", checked]
+    facts += ["observed in running processes"] * question.observed + [f"stuck? `sl.hint({question.id})`"]
     return f"## Exercise {question.id}: {question.title}\n\n{' · '.join(facts)}"
 
 

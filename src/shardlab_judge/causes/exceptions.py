@@ -14,7 +14,7 @@ TABLE = (
      "^LaboratoryCalled",
      "Shardlab has this function already; the exercise is to write it, from Python, NumPy and JAX."),
     ("a-call-for-a-function",
-     r"is an? (\w+); it should be a function",
+     r"^TypeError: .* is an? (\w+); it should be a function",
      "What stands there is no function. Give its name alone: with parentheses and arguments behind it is a call, and "
      "its result is given."),
     ("no-such-name",
@@ -24,14 +24,14 @@ TABLE = (
      "^LookupError: no such entry in",
      "A key is written otherwise than in the exercise."),
     ("other-arguments",
-     r"(\S+)\(\) (?:takes \d+ positional arguments? but \d+ (?:was|were) given|missing \d+ required positional)",
-     r"It is called with other arguments than `\1` has. Keep those of the exercise's function; the body of "
+     r"^TypeError: (\S+)\(\) (?:takes \d+ positional arguments? but \d+ (?:was|were) given|missing \d+ required positional)",
+     r"`\1` was called with arguments that it does not accept. Keep those of the exercise's function. The body of "
      "jax.shard_map has one for each of in_specs."),
     ("spec-alone",
-     r"(?:P|PartitionSpec) has no sharding(?:\n|\Z)",
+     r"^TypeError: (?:P|PartitionSpec) has no sharding\n",
      "A spec alone names no devices: jax.NamedSharding(mesh, spec) does."),
     ("no-sharding",
-     r"^TypeError: (\w+) has no sharding(?:\n|\Z)",
+     r"^TypeError: (?!P |PartitionSpec )(\w+) has no sharding\n",
      r"A \1 lies nowhere. A jax.NamedSharding(mesh, jax.P(...)) is asked for, or an array that was put on one by "
      "jax.device_put."),
     ("numpy-inside",
@@ -45,27 +45,36 @@ TABLE = (
      "^TracerIntegerConversionError",
      "A traced array has a shape and a dtype, and no value before the program runs; range(), a list's index and a "
      "shape need one. Sizes are in x.shape and mesh.shape; lax.fori_loop and jnp.take go by traced numbers."),
+    ("traced-slice",
+     r"^IndexError: (?:Slice entries must be static integers|Array slice indices must have static).*Tracer",
+     "The ends of a slice are traced here, and Python's slices need numbers. For `w` elements from a traced start write "
+     "jax.lax.dynamic_slice_in_dim(array, start, w)."),
+    ("no-whole-index",
+     "^TypeError: (?:Indexer must have integer or boolean type|'float' object cannot be interpreted as an integer)|"
+     "^IndexError: only integers, slices|"
+     "^IndexError: Slice entries must be static integers(?!.*Tracer)",
+     "An index, a slice's end or a count is no whole number: `/` gives a fraction, and `//` a whole number."),
     ("boolean-index",
      "^NonConcreteBooleanIndexError",
      "How many elements a condition picks would depend on values, and shapes must not. Use jnp.where(condition, x, "
      "0)."),
     ("needs-a-value",
-     r"^ConcretizationTypeError|unsupported format string passed to \w*Tracer|Shapes must be 1D sequences of "
-     "concrete values",
+     r"^ConcretizationTypeError|^TypeError: (?:unsupported format string passed to \w*Tracer|Shapes must be 1D sequences of "
+     "concrete values.*Tracer)",
      "A traced array has a shape and a dtype, and no value before the program runs; float(), int(), .item(), "
      ".tolist(), a format and a shape need one. Stay with arrays, and take sizes from x.shape and mesh.shape."),
     ("kept-from-elsewhere",
-     "^UnexpectedTracerError|Too many leaves for PyTreeDef|No constant handler for type.*Tracer",
+     "^UnexpectedTracerError|^ValueError: Too many leaves for PyTreeDef|No constant handler for type.*Tracer",
      "A traced array outlived the call that made it: it was kept in a list, a dict, a default or a global. Return it "
      "instead."),
     ("assigned",
-     "JAX arrays are immutable",
+     "^TypeError: JAX arrays are immutable",
      "JAX arrays are not changed in place: x = x.at[i].set(value)."),
     ("axis-of-no-mesh",
-     r"(in_specs|out_specs)(?:\[\d+\])? refers to '(\w+)'",
+     r"^ValueError: .*(in_specs|out_specs)(?:\[\d+\])? refers to '(\w+)'",
      r"\1 names the axis '\2', and the mesh has none of this name; build specs from the axes of the argument `mesh`."),
     ("axis-of-no-mesh",
-     r"Resource axis: (\w+) of .* is not found in mesh: (\(.*?\))",
+     r"^ValueError: Resource axis: (\w+) of .* is not found in mesh: (\(.*?\))",
      r"The spec names the axis '\1', and the mesh has \2."),
     ("axis-twice",
      r"has duplicate entries for `(\w+)`",
@@ -74,12 +83,11 @@ TABLE = (
      "incompatible devices|AbstractMesh size|should match the (?:aval|context) mesh",
      "It uses other devices than those of the mesh that it is given; build shardings from the argument `mesh`."),
     ("too-large-a-mesh",
-     r"Number of devices \d+ must be >=",
+     r"^ValueError: Number of devices \d+ must be >=",
      "A mesh of its own is too large for the devices; use the argument `mesh`."),
     ("no-mesh-around",
      "requires a non-empty mesh in context|context mesh cannot be empty",
-     "A spec alone has no mesh here. Write the mesh out: NamedSharding(mesh, P(...)), or jax.shard_map(..., "
-     "mesh=mesh)."),
+     "A spec alone has no mesh here. Write the mesh out: NamedSharding(mesh, P(...)). In jax.shard_map write mesh=mesh."),
     ("reshard-on-auto",
      "PartitionSpec passed to reshard cannot contain axis names that are of type Auto",
      "jax.reshard is for Explicit axes; along Auto axes write jax.lax.with_sharding_constraint(x, "
@@ -94,7 +102,8 @@ TABLE = (
      "_internal_pmap_axis_name",
      "jax.pmap takes one row for each device. Use jax.shard_map over the argument `mesh`."),
     ("uneven-blocks",
-     r"not evenly divisible|is not divisible by axis_size|does not evenly divide the dimension|partitioned \d+ times",
+     r"^(?!.*_internal_pmap_axis_name).*(?:not evenly divisible|is not divisible by axis_size|does not "
+     r"evenly divide the dimension|partitioned \d+ times)",
      "A dimension is cut by a mesh axis that does not divide it: devices hold blocks of one shape. Cut another "
      "dimension, or pad."),
     ("specs-too-long",
@@ -116,10 +125,22 @@ TABLE = (
      "What goes round a loop, or leaves a branch, is equal on all devices at one end and varies at the other: begin "
      "with jax.lax.pcast(start, axes, to='varying')."),
     ("unbound-axis",
-     "[Uu]nbound axis name",
+     r"^\w+: .*\nsays (\w+): there is no axis ('[^\n]*'); the axes here are ([^\n]+)",
+     r"\1 names the axis \2, and the axes here are \3: names are compared letter by letter."),
+    ("sums-copies",
+     r"^ValueError: \S*psum can only accept axis_name.*Got input type: [^{\n]*\{V:([\w,]+)\}, axes: \(([^)]*)\)",
+     r"psum names the axes \2, and its argument differs only along \1. Along the other axis devices hold copies: added up, "
+     "they would count several times. Name only the axes along which there are different terms."),
+    ("untiled-gather",
+     r"^TypeError: dot_general requires contracting dimensions.*\nat [^\n]*all_gather\((?![^\n]*tiled=True)",
+     "all_gather without tiled=True stacks the blocks in a new dimension, and the product meets that one. tiled=True puts "
+     "them side by side along the dimension `axis`."),
+    ("unbound-axis",
+     "^NameError: .*[Uu]nbound axis name",
      "A collective names an axis that no jax.shard_map around it has."),
     ("not-a-permutation",
-     "sources and destinations must be unique|^IndexError: (?:list|tuple) index out of range(?=.*ppermute)",
+     r"^ValueError: .*sources and destinations must be unique|"
+     r"^IndexError: (?:list|tuple) index out of range\nat (?:\w+\.)*ppermute\(",
      "Each device sends to one device, and gets from one: pairs (source, destination), each number once."),
     ("scattered-unevenly",
      "reduce_scatter operand scatter dimension|all_to_all requires the size",
@@ -130,27 +151,28 @@ TABLE = (
      "jax.shard_map takes names, mesh=, in_specs=, out_specs=; check_rep is check_vma today, and auto= is "
      "axis_names=."),
     ("shapes-do-not-fit",
-     "incompatible shapes for broadcasting|requires contracting dimensions to have the same shape|cannot reshape "
-     "array|must have the same shape|Cannot concatenate arrays",
+     r"^(?:TypeError|ValueError): (?!.*\nat [^\n]*all_gather\((?![^\n]*tiled=True)).*"
+     "(?:incompatible shapes for broadcasting|requires contracting dimensions to "
+     "have the same shape|cannot reshape array|must have the same shape|Cannot concatenate arrays)",
      "The shapes of two operands do not fit, or a size is not what it was taken for. Inside jax.shard_map each "
      "device sees its own block, not the whole."),
     ("gradient-of-many",
-     "Gradient only defined for scalar-output",
+     "^TypeError: Gradient only defined for scalar-output",
      "jax.grad needs a function that returns one number: sum or mean the loss."),
     ("nothing-returned",
-     r"'NoneType'.*not a valid JAX type|returned None\b",
+     r"^TypeError: (?:the function returned None\n|.*'NoneType'.*not a valid JAX type)",
      "It returns None: `return` is missing, in it or in the body that it maps."),
     ("function-returned",
-     r"'(?:function|jaxlib\S*Function)'.*not a valid JAX type",
-     "It returns a function. What jax.shard_map and jax.jit return is to be called, with the arrays."),
+     r"^TypeError: .*'(?:function|jaxlib\S*Function)'.*not a valid JAX type",
+     "It returns a function. Call what jax.jit returns with the arrays. Call what jax.shard_map returns, too."),
     ("nothing-there",
-     "'NoneType'",
+     "^(?:TypeError|AttributeError): (?!.*not a valid JAX type).*'NoneType'",
      "Something on this line is None: what made it ends without `return`, or changes in place."),
     ("not-jax-returned",
-     "not a valid JAX type",
+     r"^TypeError: (?!.*'(?:NoneType|function|jaxlib\S*Function)').*not a valid JAX type",
      "What it returns, or hands on, is no array: return arrays, or tuples of them."),
     ("not-defined",
-     r"^(?:NameError|UnboundLocalError): .*'(\w+)'",
+     r"^(?:NameError|UnboundLocalError): (?!.*unbound axis).*'(\w+)'",
      r"Nothing is called '\1' where this runs: it is misspelt, or its cell was not run, or was deleted."),
     ("not-installed",
      r"^ModuleNotFoundError: No module named '([\w.]+)'",
@@ -168,23 +190,26 @@ TABLE = (
      "^IndexError: [Tt]oo many indices",
      "There are more indices than the array has dimensions."),
     ("counted-too-far",
-     "^IndexError",
+     r"^IndexError: (?:(?:list|tuple|string|range object)(?: assignment)? index out of range\nat (?!(?:\w+\.)*ppermute\()|"
+     r"index -?\d+ is out of bounds|pop from empty list)",
      "An index lies behind the end: sizes count from 0, and a mesh, a ring or a spec may be smaller than here."),
     ("no-such-key",
-     "^KeyError: (.{1,60})",
+     r"^KeyError: ([^\n]{1,60})",
      r"There is no entry \1 in the dict."),
     ("unpacked-otherwise",
-     "values to unpack",
+     "^ValueError: .*values to unpack",
      "The left side has another number of names than the right side has values."),
     ("of-another-type",
-     "is not subscriptable|indices must be|has no attribute|unsupported operand|is not iterable|must be .*, not |"
-     "can't multiply|can only concatenate|cannot unpack non-iterable|not supported between",
+     "^AttributeError: (?!module |'NoneType').*has no attribute|^TypeError: (?!.*'NoneType').*(?:is not subscriptable|"
+     "indices must be|unsupported operand|is not iterable|must be .*, not |can't multiply|can only concatenate|"
+     "cannot unpack non-iterable|not supported between)",
      "Something on this line is of another type than it is taken for."),
     ("called-no-function",
-     "object is not callable",
+     "^TypeError: (?!.*'NoneType').*object is not callable",
      "What stands before the parentheses is no function; a name was given to something else, or `*` was left out."),
 )  # fmt: skip
-"""Id, what is found in the text, and the cause, with what the text says in its groups; the first that is found counts."""
+"""Id, what is found in the text, and the cause, with what the text says in its groups. At most one of them knows a text:
+each pattern asks for the exception's type and for words that no other cause has."""
 
 
 def likely(text: str, line: str = "") -> Misconception | None:
@@ -195,6 +220,17 @@ def likely(text: str, line: str = "") -> Misconception | None:
         line: where it was raised, as `shardlens.exceptions` tells it.
     """
     for id, pattern, said in TABLE:
-        if found := re.search(pattern, f"{text}\n{line}", re.DOTALL):
+        if found := re.search(pattern, seen(text, line), re.DOTALL):
             return WrongProgram(id, found.expand(said), error=pattern)
     return None
+
+
+def seen(text: str, line: str = "") -> str:
+    """What the table's patterns are found in: the text, what of the student's line was being run, and the last line."""
+    return f"{text}\nat {_marked(line)}\nsays {line.rpartition(chr(10))[2]}"
+
+
+def _marked(line: str) -> str:
+    """The part of the second line that stands above carets."""
+    _, shown, carets, *_ = [*line.split("\n"), "", "", ""]
+    return shown[carets.index("^") : carets.rindex("^") + 1] if set(carets) <= {" ", "^"} and "^" in carets else ""

@@ -36,8 +36,13 @@ def _of_values(item: Item, observed: Observed) -> Misconception | None:
     oracle = getattr(item, "oracle", None)
     if oracle is None:
         return None
-    rights = oracle(*map(wide, observed.inputs))
-    return values.likely(observed, tuple(map(np.asarray, rights if isinstance(rights, tuple) else (rights,))))
+    returned = oracle(*map(wide, observed.inputs))
+    rights = tuple(map(np.asarray, returned if isinstance(returned, tuple) else (returned,)))
+    many = len(observed.shards)
+    if many != len(rights):
+        asked = "one array is asked for: return it alone" if len(rights) == 1 else f"{len(rights)} are asked for"
+        return Misconception("other-number-of-arrays", f"It returns {many} array{'s' * (many != 1)}, and {asked}.")
+    return values.likely(observed, rights)
 
 
 def _of_places(observed: Observed) -> Misconception | None:

@@ -5,6 +5,7 @@ What is said is what was seen: each relation is computed from all blocks, and no
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -138,6 +139,29 @@ def _unadded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
                 f"Every device has a term of its own: added up over {words} they are right, and nobody added them up.",
             )
     return None
+
+
+def _stacked(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Right blocks, one behind another in a dimension that the output does not have."""
+    block = blocks[0][2]
+    if block.ndim != right.ndim + 1 or block.shape[0] not in {size for _, size in observed.case.axes if size > 1}:
+        return None
+    if not all(any(_somewhere(np.concatenate([*each], d), right) for d in range(right.ndim)) for _, _, each in blocks):
+        return None
+    return Misconception(
+        "blocks-stacked",
+        f"The values are right, and {block.shape[0]} blocks are stacked in a new dimension. jax.lax.all_gather does that "
+        "without tiled=True, which puts them side by side.",
+    )
+
+
+def _somewhere(part: np.ndarray, right: np.ndarray) -> bool:
+    """Whether this is one of the equal parts into which an array can be cut."""
+    if not part.size or any(whole % some for whole, some in zip(right.shape, part.shape)):
+        return False
+    starts = itertools.product(*(range(0, whole, some) for whole, some in zip(right.shape, part.shape)))
+    cuts = (tuple(slice(s, s + n) for s, n in zip(start, part.shape)) for start in starts)
+    return any(_close(part, right[cut]) for cut in cuts)
 
 
 def _another_shape(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
@@ -303,7 +327,7 @@ def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
 
 
 RELATIONS: tuple[Relation, ...] = (
-    _side_by_side, _an_argument, _another_shape, _transposed, _elsewhere, _first_only, _in_proportion, _unadded,
+    _side_by_side, _an_argument, _stacked, _another_shape, _transposed, _elsewhere, _first_only, _in_proportion, _unadded,
     _other_order, _rounded, _by_a_constant, _of_one_kind, _by_slice, _at_edges, _some_devices,
 )  # fmt: skip
 """Tried in this order: what says most of the program comes first."""

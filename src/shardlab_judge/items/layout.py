@@ -172,14 +172,14 @@ def _refined(entry: Any, axes: Axes, ends: Sequence[int]) -> tuple[str, ...] | N
 
 
 def _differences(item: LayoutItem, observed: Observed, wanted: Observed) -> Iterator[Finding]:
-    moved = f"{observed.price} B a device: {describe(observed.collectives)}"
+    moved = f"{observed.price:,} B a device: {describe(observed.collectives)}"
     if not all(map(Placement.same_as, observed.placements, wanted.placements)):
-        yield Finding(item.name, "S", "The output lies elsewhere.", _shard(wanted), _shard(observed))
+        yield Finding(item.name, "S", "The output has another sharding.", _shard(wanted), _shard(observed))
     if observed.price > wanted.price:
-        yield Finding(item.name, "H", "More bytes move than need to.", f"at most {wanted.price} B a device", moved)
+        yield Finding(item.name, "H", "More bytes move than need to.", f"at most {wanted.price:,} B a device", moved)
     if observed.memory > wanted.memory:
         what = "Arguments and outputs take more memory than they need to."
-        yield Finding(item.name, "M", what, f"at most {wanted.memory} B a device", f"{observed.memory} B a device")
+        yield Finding(item.name, "M", what, f"at most {wanted.memory:,} B a device", f"{observed.memory:,} B a device")
     if more(observed.flops, wanted.flops):
         what = "Each device does more arithmetic than it needs to."
         yield Finding(item.name, "F", what, f"at most {flops_text(wanted.flops)}", flops_text(observed.flops))

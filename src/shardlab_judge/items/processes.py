@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from shardlab_judge import responses
-from shardlab_judge.findings import checked, explained, raised, short, spec_text
+from shardlab_judge.findings import checked, explained, placed_as, raised, short, spec_text
 from shardlab_judge.launches import Global, Launch, Seen, seen
 from shardlab_judge.question import Check, Item, Judged, Misconception, Response, Setting
 from shardlab_judge.verdict import Finding
-from shardlens import place
 
 Difference = tuple[str, str, str, str]
 SOURCE = 50_000
@@ -306,18 +305,29 @@ def _placements(item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
             counts = str(len(case.outputs)), str(len(arrays))
             yield Finding(item.name, "S", f"Process {process} returns another number of arrays.", *counts)
             return
-        for array, spec in zip(arrays, case.outputs):
-            target = place(array.placement.shape, case.axes, spec) if spec is not None and _fits(array, case, spec) else None
+        for array, spec, shape in zip(arrays, case.outputs, _right_shapes(item, observed, process, arrays)):
+            target = placed_as(array.placement.shape, case.axes, spec) if spec is not None else None
             if spec is not None and (target is None or not array.placement.same_as(target)):
-                pictures = None if target is None else (dataclasses.replace(target, axes=None, spec=None), array.placement)
-                what = "The array lies elsewhere."
+                right = placed_as(shape, case.axes, spec)
+                pictures = None if right is None else (right, array.placement)
+                what = "The array has another sharding."
                 got = spec_text(array.placement.spec)
                 yield Finding(item.name, "S", what, spec_text(spec), got, pictures=pictures)
 
 
-def _fits(array: Global, case: Launch, spec: Any) -> bool:
-    try:
-        place(array.placement.shape, case.axes, spec)
-    except ValueError:
-        return False
-    return True
+def _right_shapes(item: ProcessesItem, observed: Seen, process: int, arrays: Sequence[Global]) -> list[tuple[int, ...]]:
+    """The shapes that the arrays should have; their own, where more than one return value is right."""
+    rights = [] if item.oracle is None else _arrays(item.oracle(process, *observed.launch.arguments))
+    return [right.shape for right in rights] if len(rights) == len(arrays) else [each.placement.shape for each in arrays]
+
+
+def _arrays(right: Any) -> list[np.ndarray]:
+    """The global arrays in what an oracle returns, in the order of `Seen.arrays`."""
+    match right:
+        case np.ndarray():
+            return [right]
+        case dict():
+            return [array for key in sorted(right) for array in _arrays(right[key])]
+        case list() | tuple():
+            return [array for part in right for array in _arrays(part)]
+    return []

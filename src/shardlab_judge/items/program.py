@@ -22,11 +22,10 @@ from shardlab_judge.causes import places
 from shardlab_judge.causes.misconceptions import is_barred
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.costs import Cost, flops_text, more
-from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, located, moves, raised, spec_text
+from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, located, moves, placed_as, raised, spec_text
 from shardlab_judge.inputs import hidden_inputs, wide
 from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
 from shardlab_judge.verdict import Finding
-from shardlens import place
 
 MODULE = 256 * 1024
 OUTPUTS, PATH = 64, 200
@@ -204,8 +203,8 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
                 item.name,
                 "M",
                 "Arguments and outputs take more memory than they need to.",
-                expected=f"at most {cost.memory} B a device",
-                got=f"{observed.memory} B a device",
+                expected=f"at most {cost.memory:,} B a device",
+                got=f"{observed.memory:,} B a device",
             )
         case "F" if cost is not None and more(observed.flops, cost.flops):
             yield Finding(
@@ -219,17 +218,17 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
 
 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:
-    expected, moved = f"at most {budget} B a device{_slack(item, observed.case)}", describe(observed.collectives)
+    expected, moved = f"at most {budget:,} B a device{_slack(item, observed.case)}", describe(observed.collectives)
     if any(c.executions is None for c in observed.collectives):
         what = "It cannot be told how often your program communicates: a loop's number of rounds depends on values."
         yield Finding(item.name, "H", what, expected=expected, got=moved)
     elif observed.slow > slow:
         what = f"Your program sends more bytes along {observed.case.slow} than it needs to."
         along = f"B a device along {observed.case.slow}"
-        yield Finding(item.name, "H", what, expected=f"at most {slow} {along}", got=f"{observed.slow} {along}: {moved}")
+        yield Finding(item.name, "H", what, expected=f"at most {slow:,} {along}", got=f"{observed.slow:,} {along}: {moved}")
     elif observed.price > budget:
         what = "Your program moves more bytes than it needs to."
-        yield Finding(item.name, "H", what, expected=expected, got=f"{observed.price} B a device: {moved}")
+        yield Finding(item.name, "H", what, expected=expected, got=f"{observed.price:,} B a device: {moved}")
     elif item.most is not None and (runs := sum(c.executions or 0 for c in observed.collectives)) > item.most:
         what = "Your program communicates more often than it needs to."
         yield Finding(item.name, "H", what, expected=f"at most {item.most} collectives", got=f"{runs}: {moved}")
@@ -288,7 +287,7 @@ def _tolerance(item: ProgramItem, value: Any) -> str:
 
 def _slack(item: ProgramItem, case: Case) -> str:
     """How much of the budget is beyond the reference, and why."""
-    return f", {item.beyond(case)} of them because {item.slack_reason}" if item.slack_reason else ""
+    return f", {item.beyond(case):,} of them because {item.slack_reason}" if item.slack_reason else ""
 
 
 def _pattern(block: np.ndarray, right: np.ndarray) -> str:
@@ -309,25 +308,31 @@ def _value(item: ProgramItem, what: str, expected: object, got: object) -> Findi
 
 def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
     wanted = observed.case.terms or ((),) * len(observed.terms)
-    for placement, spec, over, terms in zip(observed.placements, observed.case.outputs, observed.terms, wanted):
+    shapes = _right_shapes(item, observed)
+    for placement, spec, over, terms, shape in zip(
+        observed.placements, observed.case.outputs, observed.terms, wanted, shapes
+    ):
         if set(over) != set(terms):
             what = "The output is added up already." if terms else "The output is not added up yet."
             yield Finding(item.name, "S", what, expected=spec_text(spec, terms), got=spec_text(placement.spec, over))
             continue
         if spec is None:
             continue
-        try:
-            target = place(placement.shape, observed.case.axes, spec)
-        except ValueError:
-            target = None
+        target = placed_as(placement.shape, observed.case.axes, spec)
         if target is None or not placement.same_as(target):
-            # Without mesh and spec: these would be the answer.
-            pictures = (dataclasses.replace(target, axes=None, spec=None), placement) if target is not None else None
+            right = placed_as(shape, observed.case.axes, spec)
             yield Finding(
                 item.name,
                 "S",
-                "The output lies elsewhere.",
-                pictures=pictures,
+                "The output has another sharding.",
+                pictures=None if right is None else (right, placement),
                 expected=spec_text(spec),
                 got=spec_text(placement.spec),
             )
+
+
+def _right_shapes(item: ProgramItem, observed: Observed) -> list[tuple[int, ...]]:
+    """The shapes that the outputs should have; their own, where more than one output is right."""
+    found = [placement.shape for placement in observed.placements]
+    rights = () if item.oracle is None else oracle_outputs(item, observed)
+    return [right.shape for right in rights] if len(rights) == len(found) else found

@@ -14,6 +14,9 @@ from shardlab_judge.findings import explained, short, shown
 from shardlab_judge.question import Item, Judged, Misconception, Response, Setting, WrongValues
 from shardlab_judge.verdict import Finding
 
+DIFFERENT = "was different from what you predicted."
+"""How a finding about a prediction ends that costs no points."""
+
 
 @dataclasses.dataclass(frozen=True)
 class ValueItem(Item):
@@ -134,7 +137,7 @@ def _judge_whole(item: ValueItem, got: Any) -> tuple[float, list[Finding]]:
         return 0.0, []
     if matches(item.key, got, item.rtol):
         return 1.0, []
-    what, expected = ("It turned out otherwise.", item.right) if item.predicted else ("That is not it.", _kind(item.key))
+    what, expected = (f"The outcome {DIFFERENT}", item.right) if item.predicted else ("That is not it.", _kind(item.key))
     return float(item.predicted), [
         explained(item._finding(what, expected, shown(got, 200)), _value_misconception(item, got))
     ]
@@ -148,7 +151,7 @@ def _judge_entries(item: ValueItem, key: Mapping[str, Any], reading: Reading) ->
     if wrong:
         what, expected = f"{len(wrong)} of {len(key)} are not right.", f"another answer to {', '.join(wrong)}"
         if item.predicted:
-            what = f"{len(wrong)} of {len(key)} turned out otherwise."
+            what = f"Of {len(key)} outcomes, {len(wrong)} {DIFFERENT}"
             expected = _entries((name, _shown(key[name])) for name in wrong)
         said = _entries((name, shown(got[name], 60)) for name in wrong)
         findings.append(explained(item._finding(what, expected, said), _value_misconception(item, got)))

@@ -42,10 +42,17 @@ def framed(inner: str) -> str:
     return f'<div style="color:inherit;background:transparent;font-size:14px;line-height:1.45;margin:.4em 0">{inner}</div>'
 
 
-def figure(width: float, height: float, inner: str, left: float = 0.0, top: float = 0.0, attributes: str = "") -> str:
-    """The `<svg>` element around `inner`: centred dark text on light fills, unless its parts say otherwise."""
+def figure(
+    width: float, height: float, inner: str, left: float = 0.0, top: float = 0.0, attributes: str = "", scale: float = 1.0
+) -> str:
+    """The `<svg>` element around `inner`: centred dark text on light fills, unless its parts say otherwise.
+
+    Args:
+        scale: how many times as large it is shown as it is drawn, where there is room.
+    """
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}aria-hidden="true" width="{width:.0f}" height="{height:.0f}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}aria-hidden="true" '
+        f'width="{scale * width:.0f}" height="{scale * height:.0f}" '
         f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" font-family="{MONO}" font-size="10.5" fill="{INK}" '
         f'text-anchor="middle" style="display:block;max-width:100%;min-width:{0.7 * width:.0f}px;height:auto;'
         f'background:transparent">{inner}</svg>'

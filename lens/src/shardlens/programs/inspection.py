@@ -11,6 +11,7 @@ from shardlens.compilers.mistakes import donated_twice, lost_updates
 from shardlens.compilers.unreduced import placed_of
 from shardlens.compilers.warnings import heard, unused_donations
 from shardlens.errors import LensError
+from shardlens.exceptions import told_shortly
 from shardlens.placement import Axes, Placement
 from shardlens.programs.comparison import Comparison
 from shardlens.programs.memory import Memory
@@ -60,18 +61,15 @@ def inspect(
     """
     if targets is not None:
         return compare(f, args, targets, axes, kwargs)
-    try:
-        name = getattr(f, "__name__", type(f).__name__)
-        with step(f"compiling {name}{f' for {target}' if target else ''}"), heard() as said:
+    where = f" for {target}" if target else ""
+    note = f"while inspect lowered and compiled {_call(f, args)}{where}"
+    if not args and not kwargs:
+        note += "\nmend:  give the function's arguments behind it: inspect(f, x)"
+    with told_shortly(note, f):
+        with step(f"compiling {getattr(f, '__name__', type(f).__name__)}{where}"), heard() as said:
             program = _inspected(f, args, kwargs, target, axes)
         more = (*donated_twice(f, args, kwargs), *lost_updates(f, args, kwargs))
         return dataclasses.replace(program, warnings=(*said, *program.warnings, *more))
-    except LensError:
-        raise
-    except Exception as error:
-        # A note, and no error of ours around it: JAX's own type and message are what its documentation explains.
-        error.add_note(f"while inspect lowered and compiled {_call(f, args)}{f' for {target}' if target else ''}")
-        raise
 
 
 def compare(

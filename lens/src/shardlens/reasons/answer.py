@@ -11,6 +11,7 @@ from typing import Any
 
 from shardlens.compilers.callables import Handed
 from shardlens.errors import LensError
+from shardlens.exceptions import told_shortly
 from shardlens.programs.inspection import inspect
 from shardlens.programs.program import Program
 from shardlens.progress import step
@@ -151,7 +152,11 @@ def why(
             where="why(f, *args)",
             mend="pass the function, or what jax.jit returned, and its arguments.",
         )
-    source = Source(f, args, kwargs)
+    with told_shortly("while why compiled it", f):
+        return _why(Source(f, args, kwargs), target, axes, tries)
+
+
+def _why(source: Source, target: str | None, axes: Mapping[str, int] | None, tries: int) -> Why:
     jitted, leaves = source.built()
     program = inspect(jitted, *leaves, target=target, axes=axes)
     found, sizes = _provenance(Handed(jitted, tuple(leaves), {}), source, target, axes)

@@ -10,6 +10,10 @@ from shardlens.charts.drawing import INK, fill
 from shardlens.rings.ring import LETTERS, PERMUTE, Chunk, Schedule
 
 SLOT, GAP, LEFT, TOP = 19.0, 12.0, 62.0, 24.0
+PAGE, LARGEST = 740.0, 1.6
+"""Pixels that a ring may take of a page's width, and how many times as large as drawn it becomes at most."""
+LETTER, STROKE = 0.62, 4.0
+"""The width of a character as a part of its size, and the pixels that a heavy outline takes of a slot."""
 
 
 def label(schedule: Schedule, chunk: Chunk) -> str:
@@ -87,7 +91,7 @@ def draw(schedule: Schedule, rows: Mapping[int, str] | None = None, names: Seque
         before = phase
         parts.append(_word(LEFT - 12, y + down * SLOT / 2 + 4, name, "end"))
         parts += [cell(schedule, k, d, LEFT + d * wide, y) for d in range(schedule.n)]
-    return drawing.figure(width, height, "".join(parts))
+    return drawing.figure(width, height, "".join(parts), scale=min(LARGEST, max(1.0, PAGE / width)))
 
 
 def cell(schedule: Schedule, step: int, device: int, x: float, y: float) -> str:
@@ -120,8 +124,9 @@ def slot(schedule: Schedule, chunk: Chunk, x: float, y: float, bold: bool = Fals
         parts.append(_square(x + 0.5, y + 0.5, side + 2, side + 2, 'fill="none" stroke="currentColor" stroke-width="1.2"'))
         parts.append(_square(x + 2, y + 2, side - 1, side - 1, f'fill="none" stroke="{INK}" stroke-width="1.8"'))
     name = label(schedule, chunk)
-    look = ' font-weight="700"' * bold + ' font-size="7.5"' * (len(name) > 2)
-    parts.append(f'<text x="{x + SLOT / 2:.4g}" y="{y + SLOT / 2 + 3.7:.4g}"{look}>{name}</text>')
+    size = min(10.5, (side - STROKE * bold) / (LETTER * len(name)))
+    look = ' font-weight="700"' * bold + f' font-size="{size:.3g}"'
+    parts.append(f'<text x="{x + SLOT / 2:.4g}" y="{y + SLOT / 2 + 0.35 * size:.4g}"{look}>{name}</text>')
     return "".join(parts)
 
 

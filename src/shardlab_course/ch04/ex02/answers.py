@@ -405,3 +405,32 @@ def c4_gather_b_and_c():
             return jax.lax.all_gather(c, "x", axis=0, tiled=True, to="invarying")
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P())(A, B)
+
+
+@wrong("sums-before-the-product", 4)
+def case_3_sums_the_operands():
+    def case_3(mesh, A, B):
+        def body(a, b):
+            return jax.lax.psum(a, "x") @ jax.lax.psum(b, "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P())(A, B)
+
+
+@wrong("sum-dealt-out", 5)
+def case_3_scatters_columns():
+    def case_3(mesh, A, B):
+        def body(a, b):
+            return jax.lax.psum_scatter(a @ b, "x", scatter_dimension=1, tiled=True)
+
+        specs = P(None, "x"), P("x", None)
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P(None, "x"))(A, B)
+
+
+@wrong("partial-sum-returned", 4)
+def case_3_puts_terms_in_rows():
+    def case_3(mesh, A, B):
+        def body(a, b):
+            return a @ b
+
+        specs = P(None, "x"), P("x", None)
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(A, B)

@@ -1,0 +1,154 @@
+"""A check ends: by a limit on processor time, in the process that compiles, and by Ctrl-C, which says one line."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+import shardlab as sl
+from sample_questions import PROGRAM, product
+from shardlab.answers.record import record
+from shardlab_course import chapters as questions
+from shardlab_course.checking import elsewhere, exercise, limits, local
+from shardlab_course.checking.limits import Stopped, TimeUp, limited, watched
+from shardlab_judge.references import build
+
+
+@pytest.fixture(autouse=True)
+def course(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """A course of one question, and little time."""
+    monkeypatch.setenv("SHARDLAB_PROGRESS", str(tmp_path / "progress.json"))
+    monkeypatch.setattr(questions, "QUESTIONS", {"0.1": PROGRAM})
+    references = build([PROGRAM], {"0.1": record(PROGRAM.manifest(), {"product": product}, {})})
+    monkeypatch.setattr(local, "reference_of", lambda id: references)
+
+
+def spins(mesh: Any, a: Any, b: Any) -> Any:
+    count = 0
+    while True:
+        count += 1
+
+
+def swallows(mesh: Any, a: Any, b: Any) -> Any:
+    while True:
+        try:
+            sum(range(1000))
+        except Exception:
+            continue
+
+
+def few(seconds: float) -> Callable[[], Any]:
+    return lambda: limited(seconds)
+
+
+@pytest.mark.parametrize("program", [spins, swallows])
+def test_an_answer_without_end(program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is stopped in its own line, is told why, and the next check is not affected."""
+    monkeypatch.setattr(exercise, "limited", few(0.3))
+    feedback = sl.check("0.1", program)
+    (finding,) = feedback.verdict.findings
+    assert not feedback.passed and finding.what == "Your answer was stopped after 20 seconds of computing."
+    assert f", in {program.__name__}" in finding.line and finding.cause.startswith("A loop has no end")
+    assert "nothing was judged" in repr(feedback)
+
+
+def test_the_limit_is_of_processor_time() -> None:
+    """A sleep costs none; by the clock it may take several times as long, and is then ended too."""
+    with limited(0.2):
+        time.sleep(0.4)
+    begun = time.monotonic()
+    with pytest.raises(TimeUp), limited(0.1):
+        time.sleep(60)
+    assert 0.1 * limits.PATIENCE <= time.monotonic() - begun < 30
+
+
+def test_what_ends_in_time_is_left_alone() -> None:
+    """The handler of before is back, and nothing comes late."""
+    before = signal.getsignal(signal.SIGINT)
+    for _ in range(5):
+        with limited(0.05):
+            pass
+    time.sleep(0.2)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert not [thread for thread in threading.enumerate() if thread.name == "shardlab-limit" and thread.is_alive()]
+
+
+def test_another_thread_has_no_limit() -> None:
+    """Signals reach the main thread alone."""
+    done: list[int] = []
+
+    def work() -> None:
+        with limited(0.01):
+            done.append(sum(range(10**6)))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done
+
+
+def interrupts(mesh: Any, a: Any, b: Any) -> Any:
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_says_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is judged or noted, and the shell goes on."""
+    with pytest.raises(Stopped, match="0.1: you stopped the check, and nothing was judged"):
+        sl.check("0.1", interrupts)
+    shell = InteractiveShell()
+    shell.colors = "nocolor"
+    shell.user_ns.update(sl=sl, interrupts=interrupts)
+    capsys.readouterr()
+    assert not shell.run_cell("sl.check('0.1', interrupts)").success
+    said = "".join(capsys.readouterr()).strip().splitlines()
+    assert said == ["0.1: you stopped the check, and nothing was judged. Your variables are all there."]
+    assert shell.run_cell("1 + 1").result == 2 and sl.check("0.1", product).passed
+
+
+def endless(mesh: Any, a: Any, b: Any) -> Any:
+    return jax.lax.while_loop(lambda c: c.sum() < jnp.inf, lambda c: c * 0.5, a @ b)
+
+
+def many_rounds(mesh: Any, a: Any, b: Any) -> Any:
+    return jax.lax.fori_loop(0, 10**9, lambda i, c: c * 0.5, a @ b)
+
+
+@pytest.mark.parametrize("program", [endless, many_rounds])
+def test_a_compiled_loop_runs_elsewhere(program: Callable[..., Any]) -> None:
+    """Nothing can stop it here, so it is not run here."""
+    recorded = record(PROGRAM.manifest(), {"product": program}, {})
+    with pytest.raises(local.OpenLoop):
+        local.judge_here("0.1", recorded, open_loops=False)
+
+
+@pytest.mark.thorough
+def test_a_compiled_loop_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that runs it is ended, and the next question gets another one."""
+    monkeypatch.undo()
+    monkeypatch.setenv(elsewhere.VARIABLE, "2")
+    asked = questions.question("4.2")
+    recorded = record(asked.manifest(), dict.fromkeys(asked.variables, endless), {})
+    with pytest.raises(TimeUp):
+        elsewhere.judge_elsewhere("4.2", recorded)
+    verdict = elsewhere.judge_elsewhere("4.2", record(asked.manifest(), dict.fromkeys(asked.variables, product), {}))
+    assert verdict.status == "failed"
+    elsewhere._child().kill()
+    elsewhere._child().wait()
+    elsewhere._child.cache_clear()
+
+
+def test_a_watch_acts_and_goes_on() -> None:
+    """It acts when its clock has run, and not before."""
+    now, acted = [0.0], threading.Event()
+    with watched(5.0, lambda: now[0], acted.set):
+        assert not acted.wait(0.3)
+        now[0] = 6.0
+        assert acted.wait(5)
