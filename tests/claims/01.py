@@ -64,8 +64,8 @@ def short_and_long():
 
 
 @claim("Arrays that you have placed must agree on that order if they meet in it",
-       "An array that you place with `device_put`", "and so is everything that is computed from it", "moves it wherever the others are",
-       "unless `in_shardings` names one order for all",
+       "An array that you place with `device_put`", "and so is everything that is computed from it",
+       "moves it wherever the others are", "unless `in_shardings` names one order for all",
        "The exception is `jit` with `in_shardings`, if its arguments are cut that way already")  # fmt: skip
 def committed():
     """An array that was placed stays; one that was not follows."""

@@ -39,7 +39,7 @@ WHY = (
     WrongValues(
         "import-starts-the-devices", "The import ran in all six programs, and four of them got eight devices.", 2, like="p"),
     WrongValues(
-        "first-line-only", "In program f a whole function stood before the request, and it still came in time.", 2, like="r"),
+        "first-line-only", "In program f a function stood before the request, and it still came in time.", 2, like="r"),
     WrongValues(
         "arrays-are-lost", "JAX does not delete your arrays. It refuses the request, so that they stay valid.", 3, like="s"),
 )  # fmt: skip

@@ -92,7 +92,7 @@ QUESTION = Question(
                 "subscript that goes is gathered. A {U} that goes is reduced, and a {U} that becomes a subscript is "
                 "reduced and scattered. A subscript that changes its dimension is an all-to-all. Blocks that only change "
                 "their holders are permuted. In e every device holds all rows and keeps its own, which costs nothing.\n\n"
-                "The price follows from the larger side: 512 bytes for the whole array, 128 if x cuts it on both sides, 256 if "
-                "y does. An all-reduce is a reduce-scatter and an all-gather, so it counts twice. XLA for CPU makes c and "
-                "j all-reduces and slices; written by hand they are reduce-scatters, at half the price.",
+                "The price follows from the larger side: 512 bytes for the whole array, 128 if x cuts it on both sides, 256 "
+                "if y does. An all-reduce is a reduce-scatter and an all-gather, so it counts twice. XLA for CPU makes c "
+                "and j all-reduces and slices; written by hand they are reduce-scatters, at half the price.",
 )  # fmt: skip
