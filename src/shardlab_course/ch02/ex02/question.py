@@ -103,6 +103,6 @@ QUESTION = Question(
                 "That makes V(n-1)/n bytes over every link, which is below V however many devices there are. Both ways "
                 "there are n // 2 hops of the same size: half as many for odd n, 2 instead of 3 for n = 4, and 1 in both "
                 "cases for n = 2. (To cut the last shard of an even ring in two would save half a hop. The Scaling Book "
-                "and this course do not count that.) A small array is different: its hops wait for their latency, so its "
-                "time is the number of hops times the latency, and grows with n.",
+                "and this course do not count that.)\n\nA small array is different: its hops wait for their latency, so "
+                "its time is the number of hops times the latency, and grows with n.",
 )  # fmt: skip

@@ -11,8 +11,7 @@ from shardlab_judge.items.value import Believed, ValueItem, why
 from shardlab_judge.question import Question, WrongValues
 
 SAME = (
-    "Everyone talks to everyone, but every block has one reader. It goes only as far as that device, not all the way "
-    "round."
+    "Everyone talks to everyone, but every block has one reader. It goes only as far as that device, not all the way round."
 )
 SWITCH = (
     "A block crosses every link between its two devices, and counts on each. Your number would be right on a switch, where "
@@ -143,6 +142,6 @@ QUESTION = Question(
                 "has one reader and goes only that far. One way the distances are 1, 2, ... n-1, which is half the ring on "
                 "average. That makes the factor 1/2, for every n. Both ways the distances are at most n/2, and the two "
                 "directions share the load: the gather gains a factor of about 2 and the all-to-all one of about 4. So the "
-                "factor is 1/4 for even rings and (n+1)/(4n) for odd ones, such as 1/3 for n = 3. On a switch no device "
+                "factor is 1/4 for even rings and (n+1)/(4n) for odd ones, such as 1/3 for n = 3.\n\nOn a switch no device "
                 "forwards another's data: every block takes one hop, and the factor is 1/n (Scaling Book, part 12).",
 )  # fmt: skip
