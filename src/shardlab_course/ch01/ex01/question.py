@@ -159,8 +159,8 @@ QUESTION = Question(
         "is cut, and how many devices share a block.",
         "Follow the numbers. The last mesh axis runs where they go up by 1. A step of 4 in the other direction is the "
         "first axis of 2 by 4. Steps of 2 mean three axes, or other devices.",
-        "D names no axis. E and F put both axes of a 2 by 4 mesh into one tuple. G needs a mesh of 2 by 2 by 2. H and I "
-        "need mesh_of with a list, and J is easiest with one.",
+        "D names no axis. E and F put both axes of 2 by 4 into one tuple. G needs a 2 by 2 by 2 mesh. H and I need "
+        "mesh_of with a list; J is easiest with one.",
     ),
     explanation="A picture says which device holds which slice, and nothing else, so many answers are right. A can be cut "
     "over one axis of 8, or over ('x', 'y') of a 2 by 4 mesh. For J, most people write the devices in the order 0, 4, 1, "
