@@ -23,13 +23,14 @@ def matmul(a, b):
     return a @ b
 
 
-@claim("Not a byte was sent from one to another", targets=(CPU, V5E))
+@claim("Not a byte was sent from one device to another", targets=(CPU, V5E))
 def rows_alone(target):
     """Rows of A by a copied B."""
     assert sl.inspect(matmul, drawn(64, 32, spec=("x",)), drawn(32, 16), target=target).kinds == frozenset()
 
 
-@claim("lays a float32 matrix out in tiles, here of 8 by 128 elements", "Where sizes are multiples of these", targets=(V5E,))
+@claim("lays a float32 matrix out in tiles, here of 8 by 128 elements", "Where sizes are multiples of a tile's",
+       targets=(V5E,))  # fmt: skip
 def tiles(target):
     """Small arrays are padded, and large ones are not."""
     small = sl.inspect(matmul, drawn(64, 32, spec=("x",)), drawn(32, 16), target=target)
@@ -54,7 +55,7 @@ def asynchronous():
     assert jax.block_until_ready(product).is_ready()
 
 
-@claim("so all rows of A are sent to everyone, and everyone does all the work", targets=(CPU, V5E))
+@claim("so all rows of A are sent to every device, and every device does all the work", targets=(CPU, V5E))
 def careful(target):
     """A constraint for all of A."""
     rows = drawn(64, 32, spec=("x",)), drawn(32, 16)

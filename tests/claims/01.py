@@ -44,7 +44,7 @@ def cut_or_copied():
         assert copies == 8 // math.prod(parts)
 
 
-@claim("nine ways.", "That is two ways more.")
+@claim("nine ways.", "That makes two more ways.")
 def eleven():
     """All pairs of entries that JAX accepts, and the placements that they make."""
     assert len(LEGAL) == 9 + 2
@@ -63,10 +63,10 @@ def short_and_long():
     assert short.devices_indices_map((8, 16)) == long.devices_indices_map((8, 16))
 
 
-@claim("arrays that were placed must agree on that order if they meet in it", "Whatever you place with `device_put`",
-       "and so is all that is computed from it", "moves it wherever the others are",
-       "or `in_shardings`, true of how they are cut, brings them there", "unless `jit` is told where its arguments are to "
-       "lie")  # fmt: skip
+@claim("Arrays that you have placed must agree on that order if they meet in it",
+       "An array that you place with `device_put`", "and so is everything that is computed from it",
+       "moves it wherever the others are", "unless `in_shardings` names one order for all",
+       "The exception is `jit` with `in_shardings`, if its arguments are cut that way already")  # fmt: skip
 def committed():
     """An array that was placed stays; one that was not follows."""
     placed = jax.device_put(drawn(8, 16), NamedSharding(MESH, P("x", "y")))

@@ -39,8 +39,9 @@ def subscripts(target):
         assert (program.kinds, program.price) == ({kind}, price)
 
 
-@claim("A *new* subscript is free where it stands alone, or last in its tuple.",
-       "All this for a subscript that is alone, or last in its tuple; before another, blocks change their holders besides",
+@claim("A *new* subscript is free if it stands alone, or last in its tuple.",
+       "This holds for a subscript that stands alone or last in its tuple. If another follows it, the blocks also have to "
+       "change devices, by a collective-permute.",
        targets=(CPU, V5E))  # fmt: skip
 def new_subscripts(target):
     """Free are parts of what a device has; the others are permutes."""
@@ -68,7 +69,7 @@ def cpu_does_not_scatter():
         assert moving(TERMS_Y, P("x", "y"), CPU, shape).kinds == {"all-reduce"}
 
 
-@claim("XLA for TPU does so too with an array as small as this, and makes a reduce-scatter of a larger one",
+@claim("XLA for TPU does the same with an array as small as this, and makes a reduce-scatter of a larger one",
        targets=(V5E,))  # fmt: skip
 def tpu_scatters(target):
     """From some size on."""
@@ -77,7 +78,7 @@ def tpu_scatters(target):
         assert moving(before, after, target, (256, 512)).kinds == {"reduce-scatter"}
 
 
-@claim("Written by hand, in a function that gets one device's block (chapter 7), it is one line", targets=(CPU, V5E))
+@claim("Written by hand, in a function of one device's block (chapter 7), it is one line", targets=(CPU, V5E))
 def by_hand(target):
     """A reduce-scatter in `shard_map`, of an array that is large enough for both compilers."""
 

@@ -49,5 +49,6 @@ def situation(rng: random.Random) -> tuple[dict[str, int], list[int], ListedSpec
 
 
 LIST_AS_AXIS = WrongProgram(
-    "list-as-axis", "An entry may be a list of axes, and a list is no key of the mesh.", 2, error="unhashable type: 'list'"
+    "list-as-axis", "An entry may be a list of axes, and a list cannot be a key of the mesh. Go through its names.", 2,
+    error="unhashable type: 'list'",
 )  # fmt: skip

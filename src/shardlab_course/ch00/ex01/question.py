@@ -8,19 +8,20 @@ from shardlab_judge.question import Question, WrongValues
 
 OUTCOMES = (
     WrongValues(
-        "array-starts-nothing", "An array of JAX lies on a device, so the devices have to be there before it: making one "
-        "is too early (b).", 1, like=lambda said: said["b"] == "8"),
+        "array-starts-nothing", "An array of JAX lies on a device, so JAX starts its devices to make one. The request came "
+        "too late (b).", 1, like=lambda said: said["b"] == "8"),
     WrongValues(
-        "asking-starts-nothing", "To list the devices, JAX has to start them; looking is using (c).", 2,
+        "asking-starts-nothing", "JAX has to start its devices to list them. To look is to use (c).", 2,
         like=lambda said: said["c"] == "8"),
     WrongValues(
-        "numpy-starts-jax", "NumPy's arrays lie in ordinary memory and know no devices, so JAX sleeps on (d).", 1,
+        "numpy-starts-jax", "NumPy's arrays lie in ordinary memory and need no devices, so JAX does not start any (d).", 1,
         like=lambda said: said["d"] == "RuntimeError"),
     WrongValues(
-        "names-start-jax", "A spec or a function that nobody has called computes nothing and needs no device (e, f).", 2,
+        "names-start-jax", "A spec computes nothing, and neither does a function that nobody has called. They need no "
+                           "device (e, f).", 2,
         like=lambda said: "RuntimeError" in (said["e"], said["f"])),
     WrongValues(
-        "import-starts-jax", "`import jax` alone starts no device: else nobody could ask for eight (a).", 1,
+        "import-starts-jax", "`import jax` alone starts no device. Otherwise nobody could ask for eight (a).", 1,
         like=lambda said: said["a"] == "RuntimeError"),
 )  # fmt: skip
 
@@ -29,17 +30,18 @@ ORDER = (
         "used-before-made", "A line uses a name that a later line makes.", 1,
         like=lambda order: order.index("import") > 0 or order.index("print") < order.index("x")),
     WrongValues(
-        "asks-too-late", "The array is made before eight devices are asked for, so JAX has started with one, and refuses.",
+        "asks-too-late", "The array is made before the line that asks for eight devices. By then JAX has started with one, "
+                         "and refuses.",
         1, like=lambda order: order.index("x") < order.index("ask")),
 )  # fmt: skip
 
 WHY = (
     WrongValues(
-        "import-starts-the-devices", "The import had run in all six programs, and four of them got eight.", 2, like="p"),
+        "import-starts-the-devices", "The import ran in all six programs, and four of them got eight devices.", 2, like="p"),
     WrongValues(
-        "first-line-only", "In program f a whole function stood before the asking, and it came in time.", 2, like="r"),
+        "first-line-only", "In program f a function stood before the request, and it still came in time.", 2, like="r"),
     WrongValues(
-        "arrays-are-lost", "JAX does not delete your arrays: it refuses to change, so that they stay good.", 3, like="s"),
+        "arrays-are-lost", "JAX does not delete your arrays. It refuses the request, so that they stay valid.", 3, like="s"),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -54,15 +56,16 @@ QUESTION = Question(
         ValueItem("why", {"V": 0.5}, key="q", words=("p", "q", "r", "s"), misconceptions=WHY),
     ),
     hints=(
-        "Ask of each line: does it need a place to put a number? If it does, JAX must start its devices there and then.",
-        "Making an array of JAX needs devices, and so does listing them. Importing, naming a spec, or writing a function "
-        "that nobody calls does not.",
-        "Once started, the devices keep their number, since arrays lie on them. So ask first: import, ask, make, print.",
+        "Ask of each line whether it needs a place to put a number. If it does, JAX must start its devices there and then.",
+        "Making an array of JAX needs devices, and so does listing them. Importing a module, naming a spec or writing a "
+        "function that nobody calls does not.",
+        "Once the devices have started, their number stays, because arrays lie on them. So ask first: import, ask, make, "
+        "print.",
     ),
-    explanation="JAX starts its devices when something needs them for the first time: an array, a call of a function "
-                "under jax.jit, compiling it without a call, or the question which devices there are. From then on their "
-                "number stays, because arrays lie on them. So the number has to be asked for between the import and the "
-                "first use, and that is what the first cell of every chapter does. NumPy's arrays, specs and functions "
-                "that have been neither called nor compiled need no device. If you see the RuntimeError in your own "
-                "work, look for the earlier line that used JAX, often inside another import, and restart the kernel.",
+    explanation="JAX starts its devices when something needs them for the first time: an array, a call of a function under "
+                "jax.jit, its compilation without a call, or the question which devices there are. From then on their "
+                "number stays, because arrays lie on them. So you have to ask for a number after the import and before the "
+                "first use, and the first cell of every chapter does that. NumPy's arrays and specs need no device, and "
+                "neither do functions that are not called or compiled. If you see the RuntimeError in your own work, look "
+                "for an earlier line that used JAX, often inside another import, and restart the kernel.",
 )  # fmt: skip

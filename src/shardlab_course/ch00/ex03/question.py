@@ -47,36 +47,38 @@ def whole_work(observed: Observed) -> bool:
 
 PRODUCT = (
     WrongCost(
-        "cut-the-other-way", "C lies in columns over x, and rows were asked for: the first entry of a spec is for rows.", 3,
+        "cut-the-other-way", "C lies in columns over x, but rows were asked for. The first entry of a spec is for the "
+                             "rows.", 3,
         when=in_columns),
     WrongCost(
-        "b-cut-and-gathered", "B lies whole on every device. It was cut, and brought together again.", 3,
+        "b-cut-and-gathered", "B already lies whole on every device. Here it was cut, and then gathered again.", 3,
         when=lambda o: gathered(o, 1)),
     WrongCost(
-        "a-turned-into-columns", "A lies in rows, which is what rows of C are made of. To cut it into columns sends most "
+        "a-turned-into-columns", "A lies in rows, and rows of C are made from rows of A. To cut A into columns sends most "
         "of it to other devices.", 3, when=turned),
     WrongCost(
-        "gathers-to-be-safe", "All rows are asked for on every device, so all rows of A are sent to everyone, and "
-        "everyone does all the work.", 2, when=lambda o: gathered(o, 0) and whole_work(o)),
+        "gathers-to-be-safe", "All rows are asked for on every device, so all rows of A are sent to every device, and "
+        "every device does all the work.", 2, when=lambda o: gathered(o, 0) and whole_work(o)),
     WrongCost(
-        "gathers-and-cuts", "All rows of A are sent to everyone, and then each device uses only those that it had.", 3,
+        "gathers-and-cuts", "All rows of A are sent to every device, and then each device uses only the rows that it had "
+                            "before.", 3,
         when=lambda o: gathered(o, 0) and o.kinds == {"all-gather"}),
     WrongCost(
-        "product-gathered", "Each device makes its rows of C, and then all of them are sent to everyone: rows were asked "
-        "for.", 3, when=product_gathered),
+        "product-gathered", "Each device makes its rows of C, and then all of C is sent to every device. Only rows were "
+        "asked for.", 3, when=product_gathered),
 )  # fmt: skip
 
 REPORT = (
     WrongValues(
-        "values-blamed", "What the report does not mention is right, and it says nothing of values.", 1,
+        "values-blamed", "The report says nothing about values, and what it does not mention is right.", 1,
         like=lambda said: said["values"] == "no"),
     WrongValues(
-        "expected-for-got", "That was asked for, and stands under `expected`. What happened stands under `got`, or "
-        "under `yours`.", 1,
+        "expected-for-got", "That number is what was asked for: it stands under `expected`. What happened stands under "
+        "`got` or `yours`.", 1,
         like=lambda said: said["moved"] == 0 or said["copies"] == 1),
     WrongValues(
-        "flops-not-divided", "`times` compares two numbers of the report: the FLOPs that it got, divided by those "
-                             "expected.",
+        "flops-not-divided", "`times` compares two numbers of the report. Divide the FLOPs under `got` by the FLOPs under "
+                             "`expected`.",
         1, like=lambda said: said["times"] in (8192, 65536, 65536 - 8192)),
 )  # fmt: skip
 
@@ -92,17 +94,17 @@ QUESTION = Question(
                   key={"values": "yes", "copies": 8, "moved": 8192, "times": 8, "hint": 2}),
     ),
     hints=(
-        "Every block of the report names what differs, in brackets. What is not mentioned is right. `expected` is what was "
-        "asked for, `got` is what happened.",
-        "The values are right, and all of A was sent to everyone to get them. Which line asks for that? What happens "
+        "Each block of the report names in brackets what differs. What no block mentions is right. `expected` is what was "
+        "asked for, and `got` is what happened.",
+        "The values are right, and all of A was sent to every device to get them. Which line asks for that? What happens "
         "without it?",
-        "A row of C needs one row of A, and all of B. Everybody has both already, so nothing needs to be arranged: "
+        "A row of C needs one row of A and all of B. Its device has both already, so there is nothing to arrange: "
         "multiply.",
     ),
-    explanation="`careful` asked for all of A on every device. So all rows were sent to everyone, 8,192 bytes a device, "
-                "and then nothing was left to divide: each device made all of C, with eight times the FLOPs, and eight "
-                "copies of C lay about. No value was wrong, so no test of values can find it. "
-                "The checker reads four things from the compiled program: values on every device, who "
-                "holds what, what was sent, and the FLOPs or bytes of each device. Without the constraint, each device "
+    explanation="`careful` asked for all of A on every device. So all rows were sent to every device, 8,192 bytes for "
+                "each, and nothing was left to divide: each device made all of C with eight times the FLOPs, and there "
+                "were eight copies of C. No value was wrong, so no test of values can find it. The checker runs the "
+                "program that XLA compiled, and reads it. It compares four things: the values on every device, who holds "
+                "what, what was sent, and the FLOPs or bytes of each device. Without the constraint, each device "
                 "multiplies the rows that it holds with a B that it holds, and nothing moves.",
 )  # fmt: skip

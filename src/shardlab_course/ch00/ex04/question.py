@@ -19,37 +19,37 @@ def without_two(m: int, k: int, n: int) -> int:
 
 RATE = (
     WrongValues(
-        "additions-forgotten", "Each of the m·k·n multiplications comes with an addition: two FLOPs.", 1,
+        "additions-forgotten", "Each of the m·k·n multiplications comes with an addition, and that makes two FLOPs.", 1,
         like=lambda m, k, n, s: without_two(m, k, n) / s),
     WrongValues(
-        "last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same, by "
-        "XLA as well: see what sl.inspect says.", 3, like=lambda m, k, n, s: m * n * (2 * k - 1) / s),
+        "last-addition", "A sum of k products takes k-1 additions, that is true. But FLOPs are counted with k additions, "
+        "by XLA too, as sl.inspect shows.", 3, like=lambda m, k, n, s: m * n * (2 * k - 1) / s),
     WrongValues(
-        "upside-down", "A rate is work divided by time; this is time divided by work.", 1,
+        "upside-down", "A rate is work divided by time. This is time divided by work.", 1,
         like=lambda m, k, n, s: s / operations(m, k, n)),
     WrongValues(
         "output-elements", "Each of the m·n elements of C is a sum of k products.", 1,
         like=lambda m, k, n, s: 2 * m * n / s),
     WrongValues(
-        "rounded-to-whole-flops", "A rate need not be a whole number: // and int() drop what stands behind the point.", 3,
+        "rounded-to-whole-flops", "A rate need not be a whole number, and // and int() drop its fraction.", 3,
         like=lambda m, k, n, s: operations(m, k, n) // s),
 )  # fmt: skip
 
 BELIEVABLE = (
     WrongValues(
-        "wrong-way-round", "Slower than the peak can be believed; faster than the peak cannot.", 2,
+        "wrong-way-round", "A rate below the peak can be believed, and a rate above it cannot.", 2,
         like=lambda *claim: not of.believable(*claim)),
     WrongValues(
-        "additions-forgotten", "Each of the m·k·n multiplications comes with an addition: two FLOPs.", 1,
+        "additions-forgotten", "Each of the m·k·n multiplications comes with an addition, and that makes two FLOPs.", 1,
         like=lambda m, k, n, s, peak: without_two(m, k, n) <= peak * s),
     WrongValues(
-        "peak-itself-refused", "A claim that is exactly at the peak is not above it.", 3,
+        "peak-itself-refused", "A rate that is exactly the peak is not above it.", 3,
         like=lambda m, k, n, s, peak: operations(m, k, n) < peak * s),
     WrongValues(
-        "rounded-to-whole-flops", "A rate need not be a whole number: // and int() drop what stands behind the point.", 2,
+        "rounded-to-whole-flops", "A rate need not be a whole number, and // and int() drop its fraction.", 2,
         like=lambda m, k, n, s, peak: operations(m, k, n) // s <= peak),
     WrongValues(
-        "last-addition", "A sum of k products takes k-1 additions, that is true. FLOPs are counted with k all the same.", 3,
+        "last-addition", "A sum of k products takes k-1 additions, that is true. But FLOPs are counted with k additions.", 3,
         like=lambda m, k, n, s, peak: m * n * (2 * k - 1) <= peak * s),
     WrongValues(
         "believes-everything", "Some of these claims are above the peak of the chip.", 2, like=lambda *claim: True),
@@ -67,16 +67,17 @@ def takes(card: str, *wrong: str) -> Any:
 
 CLOCKS = (
     WrongValues(
-        "microseconds-matmul", "A call returns when the work is handed over, not when it is done; without waiting for the "
-        "product you time the handing over (a).", 1, like=takes("a", "product", "compiling")),
+        "microseconds-matmul", "A call returns when the work is handed over, not when it is done. If you do not wait for "
+        "the product, you time only the handing over (a).", 1, like=takes("a", "product", "compiling")),
     WrongValues(
-        "waits-for-another", "The clock is stopped before the waiting begins: what comes after it is not timed (d).", 2,
+        "waits-for-another", "The clock stops before the waiting begins, so the waiting is not timed (d).", 2,
         like=takes("d", "product", "compiling")),
     WrongValues(
-        "first-call-compiles", "`jax.jit` compiles in the first call; this program times that as well (c).", 2,
+        "first-call-compiles", "`jax.jit` compiles in the first call, and this program times that call (c).", 2,
         like=takes("c", "product", "dispatch")),
     WrongValues(
-        "only-one-way-to-wait", "NumPy needs the numbers, so it waits until they are there, as block_until_ready does (e).",
+        "only-one-way-to-wait", "NumPy needs the numbers, so it waits until they are there, as `block_until_ready` does "
+                                "(e).",
         3, like=takes("e", "dispatch", "compiling")),
 )  # fmt: skip
 
@@ -98,17 +99,17 @@ QUESTION = Question(
         )),
     ),
     hints=(
-        "Between `start` and `stop`: does anything there need the numbers of C? If nothing does, nothing waits.",
-        "Waiting after `stop` is not timed. A first call compiles. NumPy cannot hold a number that is not there yet. For "
+        "Does anything between `start` and `stop` need the numbers of C? If nothing does, nothing waits.",
+        "Waiting after `stop` is not timed. A first call compiles. NumPy cannot hold a number that does not exist yet. For "
         "the formulas: an element of C is a sum of k products.",
-        "m·n elements, k multiplications and k additions each: 2·m·k·n FLOPs. Divide by the seconds; believe what is not "
-        "above the peak.",
+        "C has m·n elements, and each takes k multiplications and k additions: 2·m·k·n FLOPs in all. Divide by the "
+        "seconds. Believe a rate that is not above the peak.",
     ),
-    explanation="The call of a large product returns as soon as the work is handed over (when many are under way, the next "
-                "may wait). A clock that stops there shows the handing over, however large the matrices are, and it makes "
-                "no difference what is waited for afterwards. block_until_ready waits; so does everything that needs the "
-                "numbers, such as np.asarray or print.\n\nThe first call of a jitted function compiles as well, as does the "
-                "first with another shape, dtype or sharding, so a measurement starts with the call after it. And every "
-                "time can be turned into a rate: a product of an (m, k) and a (k, n) matrix has 2·m·k·n FLOPs, and if that "
-                "would be above the peak of the chip, the time is wrong.",
+    explanation="The call of a large product returns as soon as the work is handed over. (When many calls are under way, "
+                "the next one may wait.) A clock that stops there shows only the handing over, however large the matrices "
+                "are and whatever is waited for afterwards. block_until_ready waits, and so does everything that needs the "
+                "numbers, such as np.asarray or print.\n\nThe first call of a jitted function also compiles, and so does "
+                "the first call with another shape, dtype or sharding. So a measurement starts with the call after it. "
+                "Every time can be turned into a rate: a product of an (m, k) and a (k, n) matrix has 2·m·k·n FLOPs. If "
+                "the rate is above the peak of the chip, the time is wrong.",
 )  # fmt: skip

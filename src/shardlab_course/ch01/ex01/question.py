@@ -20,18 +20,20 @@ GRID, TALL, SQUARE = axes(x=2, y=4), axes(x=4, y=2), axes(x=2, y=2)
 CUBE = axes(x=2, y=2, z=2)
 WOVEN = (0, 4, 1, 5, 2, 6, 3, 7)
 
-TUPLE_ORDER = "The same blocks are dealt to other devices: in a tuple of mesh axes the first one is the slowest."
-TURNED = "The cuts are right, but the devices are dealt out in another order: look where device 1 lies in the picture."
+TUPLE_ORDER = "The blocks are right, but other devices hold them. In a tuple of mesh axes the first one is the slowest."
+TURNED = "The cuts are right, but the devices come in another order. Look where device 1 lies in the picture."
 TRANSPOSED = "The entries of a spec stand for the array's dimensions in order: first the rows, then the columns."
-UNPACKED = "Yours cuts two dimensions, by two entries; a tuple in parentheses of its own is one entry, and cuts one."
-COPIES = "A mesh axis that the spec does not name makes copies; every device of the mesh holds something."
-OTHERS = "The blocks lie on other devices: a mesh takes its devices from the list that it is given, in that order."
-SORTED = ("Right cuts, but the devices are dealt out in another order: look which device lies right below device 0 in the "
+UNPACKED = (
+    "Yours has two entries and cuts two dimensions. A tuple in parentheses of its own is one entry and cuts one dimension."
+)
+COPIES = "A mesh axis that the spec does not name makes copies: every device of the mesh holds something."
+OTHERS = "The blocks lie on other devices. A mesh takes its devices from the list that it is given, in that order."
+SORTED = ("The cuts are right, but the devices come in another order. Look which device lies right below device 0 in the "
     "picture.")  # fmt: skip
 FEWER = "Only four devices take part; the picture has eight."
-CUT = "An axis named in the spec cuts; for copies leave it out."
-ALONE = "It lies on one device alone; copies must be asked for: P() on the mesh of all eight."
-REVERSED = "The cuts are right, and the blocks are dealt out from the other end: the picture begins with another device."
+CUT = "An axis that the spec names cuts. For copies, leave it out."
+ALONE = "The array lies on one device alone. You have to ask for copies: P() on the mesh of all eight."
+REVERSED = "The cuts are right, but the blocks begin at the other end: the first device of the picture is another one."
 
 
 def near(id: str, cause: str, mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) -> Misconception:
@@ -111,12 +113,13 @@ PICTURES = (
     ),
     _picture(
         "G", _placed(CUBE, ("x", None, "z"), shape=BOX),
-        near("other-axis", "Cut along the right dimensions, but copied along another mesh axis: compare who shares a block.",
+        near("other-axis", "The right dimensions are cut, but the copies go along another mesh axis. Compare which devices "
+                           "share a block.",
              CUBE, ("x", None, "y"), shape=BOX),
-        near("none-skipped", "Entries count dimensions from the left: a dimension that stays whole needs its None.",
+        near("none-skipped", "Entries count dimensions from the left. A dimension that stays whole needs its None.",
              CUBE, ("x", "z"), shape=BOX),
         near("cut-not-copied", CUT, CUBE, ("x", "y", "z"), shape=BOX),
-        near("spec-transposed", "The first dimension goes over the slowest axis, the last one over the fastest.",
+        near("spec-transposed", "The first dimension is cut over the slowest axis, and the last one over the fastest.",
              CUBE, ("z", None, "x"), shape=BOX),
         near("axis-forgotten", COPIES, CUBE, ("x",), shape=BOX),
         backwards(CUBE, ("x", None, "z"), BOX),
@@ -130,7 +133,7 @@ PICTURES = (
     ),
     _picture(
         "I", _placed(HALF, ("x",), (7, 6, 5, 4)),
-        near("devices-sorted", "The right devices, but the picture runs from 7 down to 4.", HALF, ("x",), (4, 5, 6, 7)),
+        near("devices-sorted", "The devices are right, but the picture runs from 7 down to 4.", HALF, ("x",), (4, 5, 6, 7)),
         near("other-devices", OTHERS, HALF, ("x",)),
         near("other-devices", OTHERS, HALF, ("x",), (3, 2, 1, 0)),
     ),
@@ -152,17 +155,17 @@ QUESTION = Question(
     difficulty=3,
     minutes=30,
     hints=(
-        "Before you write, read three things off the picture: which devices take part, into how many parts each "
-        "dimension is cut, how many devices share a block.",
-        "Follow the numbers. Where they go up by 1 runs the last mesh axis; beside it, a step of 4 is the first axis of "
-        "2 by 4. With steps of 2 there are three axes, or other devices.",
-        "D names no axis. E and F: both axes of a 2 by 4 mesh in one tuple. G: a mesh of 2 by 2 by 2. H and I need "
-        "mesh_of with a list, J is easiest with one.",
+        "Before you write, read three things off the picture: which devices take part, into how many parts each dimension "
+        "is cut, and how many devices share a block.",
+        "Follow the numbers. The last mesh axis runs where they go up by 1. A step of 4 in the other direction is the "
+        "first axis of 2 by 4. Steps of 2 mean three axes, or other devices.",
+        "D names no axis. E and F put both axes of 2 by 4 into one tuple. G needs a 2 by 2 by 2 mesh. H and I need "
+        "mesh_of with a list; J is easiest with one.",
     ),
-    explanation="A picture fixes which device holds which slice, and nothing else, so many answers are right. A can "
-    "be cut over one axis of 8, or over ('x', 'y') of a 2 by 4 mesh. J is usually drawn with devices in the order 0, "
-    "4, 1, 5, 2, 6, 3, 7; but a plain 2 by 2 by 2 mesh with P(('z', 'x'), 'y') gives the same slices, because the "
-    "order of axes in a tuple can do the shuffling. The check compares the index maps, device by device.\n\nIt does "
-    "not use ==, which calls both pairs different, nor is_equivalent_to, which calls the two of J different. Something "
-    "does differ there: JAX refuses to add two arrays that were placed on meshes of another order.",
+    explanation="A picture says which device holds which slice, and nothing else, so many answers are right. A can be cut "
+    "over one axis of 8, or over ('x', 'y') of a 2 by 4 mesh. For J, most people write the devices in the order 0, 4, 1, "
+    "5, 2, 6, 3, 7. A plain 2 by 2 by 2 mesh with P(('z', 'x'), 'y') gives the same slices, because the order of axes in a "
+    "tuple can shuffle the devices. The check compares the index maps, device by device.\n\nIt does not use ==, which says "
+    "that the two shardings differ, for A and for J. Nor does it use is_equivalent_to, which says so for J. There "
+    "something does differ: JAX refuses to add two arrays that were placed on meshes of another order.",
 )

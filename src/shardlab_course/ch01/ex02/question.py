@@ -29,19 +29,20 @@ QUESTION = Question(
             "bytes_per_device", {"C": 1.5}, oracle=of.bytes_per_device, calls=BYTES_CALLS, draw=of.draw_bytes,
             misconceptions=(
                 WrongValues(
-                    "divides-by-every-axis", "Only the axes that the spec names cut the array; the others make copies.", 1,
+                    "divides-by-every-axis", "Only the axes that the spec names cut the array. The others make copies.", 1,
                     like=of.divided_by_all),
                 WrongValues(
-                    "tuple-cuts-once", "Every axis of a tuple cuts: the parts are the product of their sizes.", 2,
+                    "tuple-cuts-once", "Every axis of a tuple cuts. The number of parts is the product of their sizes.", 2,
                     like=of.first_of_tuple_bytes),
                 WrongValues(
-                    "four-bytes-always", "Not every element takes four bytes: ask the dtype, jnp.dtype(dtype).itemsize.", 3,
+                    "four-bytes-always", "Not every element takes four bytes. Ask the dtype: jnp.dtype(dtype).itemsize.", 3,
                     like=of.four_bytes),
                 WrongValues(
-                    "stops-at-spec", "A spec may be shorter than the shape; dimensions behind its end count too, whole.", 2,
+                    "stops-at-spec", "A spec may be shorter than the shape. The dimensions after its end count too: they "
+                                     "are whole.", 2,
                     like=of.short_of_shape),
                 WrongValues(
-                    "elements-for-bytes", "These are elements; an element of this dtype takes more than one byte.", 1,
+                    "elements-for-bytes", "This counts elements, and an element of this dtype takes more than one byte.", 1,
                     like=of.elements),
                 LIST_AS_AXIS,
             ),
@@ -50,13 +51,15 @@ QUESTION = Question(
             "bytes_total", {"C": 1.5}, oracle=of.bytes_total, calls=BYTES_CALLS, draw=of.draw_bytes,
             misconceptions=(
                 WrongValues(
-                    "forgets-replicas", "That is the array once; every mesh axis that the spec leaves out makes copies.", 1,
+                    "forgets-replicas", "That counts the array once. Every mesh axis that the spec leaves out makes "
+                                        "copies.", 1,
                     like=of.array_bytes),
                 WrongValues(
-                    "copies-everything", "Every device is counted with the whole array; a device holds its shard only.", 1,
+                    "copies-everything", "Every device is counted with the whole array, but it holds only its shard.", 1,
                     like=of.copy_everywhere),
                 WrongValues(
-                    "stops-at-spec", "A spec may be shorter than the shape; dimensions behind its end count too, whole.", 2,
+                    "stops-at-spec", "A spec may be shorter than the shape. The dimensions after its end count too: they "
+                                     "are whole.", 2,
                     like=of.short_total),
                 WrongValues(
                     "adds-copies", "Copies along two unmentioned axes multiply: 2 and 3 make 6, not 5.", 2,
@@ -67,17 +70,17 @@ QUESTION = Question(
     difficulty=2,
     minutes=15,
     hints=(
-        "Ask of each mesh axis: is it in the spec? Then it cuts the array. Is it not? Then it makes copies. It never does "
-        "both.",
-        "One device holds the whole array's bytes divided by the sizes of all named axes. All devices together: that, "
-        "times how many devices there are.",
+        "For each mesh axis, ask whether the spec names it. If it does, the axis cuts the array. If not, it makes copies. "
+        "It never does both.",
+        "One device holds the bytes of the whole array, divided by the sizes of all named axes. For all devices together, "
+        "multiply by the number of devices.",
         "Collect the named axes first: skip None, take a name as it is, and go through a list. jnp.dtype(dtype).itemsize "
         "gives the bytes of an element.",
     ),
-    explanation="A mesh axis does one of two things to an array here. Named in the spec, it cuts: the shard is smaller by "
-    "its size. Left out, it copies: the same shard lies on that many devices. So one device holds the array's bytes "
-    "divided by the product of the named axes, and all devices together hold the array's bytes times the product of the "
-    "others. For float32[8, 16] on a 2 by 4 mesh with P('x') that is 256 bytes a device and 2,048 in all, four times the "
-    "array. The order of axes in a tuple changes who holds what, never how much. And array.nbytes knows nothing of this: "
-    "it is the global size, 512, whatever the sharding.",
+    explanation="A mesh axis does one of two things to an array here. If the spec names it, it cuts: the shard is smaller "
+    "by the size of the axis. If the spec leaves it out, it copies: that many devices hold the same shard.\n\nSo one "
+    "device holds the array's bytes divided by the product of the named axes, and all devices together hold the array's "
+    "bytes times the product of the others. For float32[8, 16] on a 2 by 4 mesh with P('x') that is 256 bytes a device and "
+    "2,048 in all, four times the array. The order of axes in a tuple changes who holds what, never how much. array.nbytes "
+    "tells none of this: it is the global size, 512, whatever the sharding.",
 )  # fmt: skip

@@ -21,33 +21,36 @@ QUESTION = Question(
     items=(
         ValueItem("outcome", {"P": 3}, key=LEGAL, predicted=True, words=REFUSALS, misconceptions=(
             WrongValues(
-                "axis-used-twice", "A mesh axis cuts at most one dimension, and once: after that it is spent (e and k).", 2,
+                "axis-used-twice", "A mesh axis cuts at most one dimension, and only once. After that it is spent (e and "
+                                   "k).", 2,
                 like=lambda said: isinstance(said["e"], list) or isinstance(said["k"], list)),
             WrongValues(
-                "ragged-shards", "A placed array has equal shards; sizes that do not divide are refused (b, c, f).", 2,
+                "ragged-shards", "All shards of a placed array have the same shape. JAX refuses sizes that do not divide "
+                                 "(b, c, f).", 2,
                 like=lambda said: any(isinstance(said[k], list) for k in "bcf")),
             WrongValues(
-                "spec-too-long", "A spec may have fewer entries than the array has dimensions, never more (h).", 1,
+                "spec-too-long", "A spec may have fewer entries than the array has dimensions, and never more (h).", 1,
                 like=lambda said: isinstance(said["h"], list)),
             WrongValues(
-                "unknown-axis-ignored", "A name that the mesh does not have is refused, not ignored (i).", 1,
+                "unknown-axis-ignored", "JAX refuses a name that the mesh does not have. It does not ignore it (i).", 1,
                 like=lambda said: isinstance(said["i"], list)),
             WrongValues(
                 "empty-spec-refused", "P() is legal: it cuts nothing, and every device holds the whole array (j).", 1,
                 like=lambda said: isinstance(said["j"], str)),
             WrongValues(
-                "global-for-local", "That is the global shape; asked is the shape of one shard (a, d, g, l).", 1,
+                "global-for-local", "That is the global shape. The question asks for that of one shard (a, d, g, l).", 1,
                 like=lambda said: [8, 12] in (said["a"], said["d"]) or said["g"] == [10, 12] or said["l"] == [4, 6, 8]),
             WrongValues(
-                "base-class-named", "An IndivisibleError is a ValueError; asked is its own name (b, c, f).", 3,
+                "base-class-named", "An IndivisibleError is a ValueError, but the question asks for its own name (b, c, "
+                                    "f).", 3,
                 like=lambda said: "ValueError" in [said[k] for k in "bcf"]),
             WrongValues(
-                "refusal-of-another-kind", "A name that the mesh does not have, or an entry too many, is nothing of its "
-                "own: a plain ValueError (h, i).", 3,
+                "refusal-of-another-kind", "A name that the mesh does not have, or one entry too many, has no exception of "
+                "its own. It is a plain ValueError (h, i).", 3,
                 like=lambda said: any(said[k] in ("DuplicateSpecError", "IndivisibleError") for k in "hi")),
             WrongValues(
-                "divides-before-twice", "That an axis is named twice is found in the spec, before any size is looked at (e, "
-                "k).", 3, like=lambda said: any(said[k] in ("ValueError", "IndivisibleError") for k in "ek")),
+                "divides-before-twice", "JAX finds in the spec that an axis is named twice, before it looks at any size "
+                "(e, k).", 3, like=lambda said: any(said[k] in ("ValueError", "IndivisibleError") for k in "ek")),
             WrongProgram("class-for-name", "Write an error's name as a text, in quotes.", 3, error="type is not a number"),
         )),
     ),  # fmt: skip
@@ -55,17 +58,18 @@ QUESTION = Question(
     minutes=12,
     optional=True,
     hints=(
-        "Three questions for each spec: does the mesh have every name? Is any name used twice? Does the spec have more "
+        "Ask three things about each spec. Does the mesh have every name? Is any name used twice? Does the spec have more "
         "entries than the array has dimensions?",
-        "Then count: into how many parts is each dimension cut (a tuple multiplies)? A size that is no multiple of its "
-        "parts is refused, even a size of 1.",
-        "Name used twice: DuplicateSpecError. Size not divisible: IndivisibleError. Everything else that is refused: "
-        "ValueError. Five of the twelve are legal.",
+        "Then count the parts into which each dimension is cut; the sizes in a tuple multiply. JAX refuses a size that is "
+        "no multiple of its parts, even a size of 1.",
+        "A name that is used twice gives DuplicateSpecError. A size that does not divide gives IndivisibleError. "
+        "Everything else that is refused gives ValueError. Five of the twelve are legal.",
     ),
-    explanation="The mesh and the spec must fit each other: every name exists (else ValueError), and no name occurs "
-    "twice, in one entry or in two (else DuplicateSpecError). Both are found when the NamedSharding is made, before there "
-    "is any array. Then the spec must fit the array: not more entries than dimensions (ValueError), and each dimension a "
-    "multiple of its number of parts (IndivisibleError, which is a kind of ValueError). So 10 rows can be cut over 2 "
-    "devices but not over 4, and a single row not at all. Where sizes do not fit, people pad the array or shard another "
-    "dimension. Both choices are yours; device_put makes neither for you.",
+    explanation="The mesh and the spec must fit each other. Every name exists, or there is a ValueError. No name occurs "
+    "twice, in one entry or in two, or there is a DuplicateSpecError. JAX finds both when it makes the NamedSharding, "
+    "before there is any array.\n\nThen the spec must fit the array. It has at most as many entries as the array has "
+    "dimensions (else ValueError), and each dimension is a multiple of its number of parts (else IndivisibleError, which "
+    "is a kind of ValueError). So 10 rows can be cut over 2 devices but not over 4, and a single row cannot be cut at all. "
+    "If sizes do not fit, people pad the array or shard another dimension. Both choices are yours; device_put makes "
+    "neither for you.",
 )  # fmt: skip

@@ -27,31 +27,34 @@ QUESTION = Question(
             "local_slice", {"V": 3}, oracle=local_slice, calls=SLICE_CALLS, draw=of.draw_slice,
             misconceptions=(
                 WrongValues(
-                    "tuple-order", "The first axis of a tuple is the slowest: the leading digit of the block's number.", 2,
+                    "tuple-order", "The first axis of a tuple is the slowest: it is the leading digit of the block's "
+                                   "number.", 2,
                     like=of.last_axis_slowest),
                 WrongValues(
-                    "stops-at-spec", "A spec may be shorter than the shape; dimensions behind its end are whole.", 1,
+                    "stops-at-spec", "A spec may be shorter than the shape. The dimensions after its end are whole.", 1,
                     like=of.as_long_as_spec),
                 WrongValues(
-                    "parts-for-block", "The start is the block's number times a block's size, not times the parts.", 2,
+                    "parts-for-block", "The start is the number of the block times the size of a block, not times the "
+                                       "number of parts.", 2,
                     like=of.parts_for_block),
                 WrongValues(
-                    "tuple-cuts-once", "Every axis of a tuple cuts: the parts are the product of their sizes.", 2,
+                    "tuple-cuts-once", "Every axis of a tuple cuts. The number of parts is the product of their sizes.", 2,
                     like=of.first_of_tuple),
                 WrongValues(
-                    "length-for-stop", "The second number is where the block ends, start + size, not how long it is.", 1,
+                    "length-for-stop", "The second number says where the block ends, start + size. It is not the block's "
+                                       "length.", 1,
                     like=of.lengths),
                 WrongValues(
-                    "device-number-for-block", "A dimension asks for the coordinates on its own axes only, not for the "
-                    "device's place in the mesh.", 1, like=of.by_device_number),
+                    "device-number-for-block", "A dimension needs only the coordinates on its own axes, not the device's "
+                    "place in the mesh.", 1, like=of.by_device_number),
                 WrongValues(
-                    "none-for-whole", "A dimension that no axis cuts is held whole: [0, size].", 1,
+                    "none-for-whole", "A device holds all of a dimension that no axis cuts: [0, size].", 1,
                     like=of.none_when_whole),
                 WrongValues(
-                    "stop-included", "A stop is the first position that is not held any more, as in range.", 1,
+                    "stop-included", "A stop is the first position that the slice does not contain, as in range.", 1,
                     like=of.last_included),
                 WrongProgram(
-                    "slice-objects", "Return two numbers for each dimension, [start, stop], instead of a slice object.", 1,
+                    "slice-objects", "Return two numbers for each dimension, [start, stop], and not a slice object.", 1,
                     error="slice is not a number"),
                 LIST_AS_AXIS,
             ),
@@ -61,17 +64,17 @@ QUESTION = Question(
     minutes=20,
     optional=True,
     hints=(
-        "Treat each dimension alone: into how many parts is it cut, and which of these parts is yours? Start with a "
-        "dimension that no axis cuts: one part, number 0.",
-        "With several axes, build the number digit by digit: for each axis of the tuple, number becomes number times the "
-        "axis's size plus your coordinate.",
-        "Make every entry a list of axes, [] for None, and add [] until there is one for each dimension. Then number and "
-        "parts from the same loop; block = size // parts.",
+        "Treat each dimension alone. Into how many parts is it cut, and which of these parts is yours? Start with a "
+        "dimension that no axis cuts: it has one part, number 0.",
+        "With several axes, build the number digit by digit. For each axis of the tuple, multiply the number by the size "
+        "of the axis, and add your coordinate.",
+        "Make every entry a list of axes, [] for None, and add [] until each dimension has a list. One loop over a list "
+        "gives both the number and the parts. A block has size // parts positions.",
     ),
-    explanation="Each dimension is cut on its own. Its axes form a number with mixed digits, the first axis leading: "
-    "going through them, number = number * size + coordinate, while parts multiplies up. The block is size // parts long "
-    "and starts at number * block. A dimension without an axis has no digits: number 0 of 1 part, so the whole of it. "
-    "Axes that no entry names never enter the loop, so devices that differ only there get the same slice; that is all "
-    "that replication is.\n\nThis little function is all that says who holds which slice, and inside shard_map (chapter 7) "
-    "you will need it again: there a device knows its coordinates and sees only its block.",
+    explanation="Each dimension is cut on its own. Its axes form a number with mixed digits, and the first axis leads. Go "
+    "through the axes: number = number * size + coordinate, and parts = parts * size. The block has size // parts "
+    "positions and starts at number * block. A dimension without an axis has no digits: it is number 0 of 1 part, so it is "
+    "whole. An axis that no entry names never enters the loop, so devices that differ only in that coordinate get the same "
+    "slice. Replication is nothing more.\n\nThis little function says who holds which slice. You will need it again inside "
+    "shard_map (chapter 7), where a device knows its coordinates and sees only its block.",
 )  # fmt: skip

@@ -27,54 +27,54 @@ def gather(*, hops: Callable[[int, bool], float] | None = None, waits: Callable[
 
 TIME = (
     WrongValues(
-        "time-grows-with-n", "A hop carries one shard, V/n, not all of V: the more devices, the more hops, and the "
-        "smaller each.", 1, like=gather(hop_bytes=lambda v, n, both: v)),
+        "time-grows-with-n", "A hop carries one shard, V/n, not all of V. More devices mean more hops, and each carries "
+        "less.", 1, like=gather(hop_bytes=lambda v, n, both: v)),
     WrongValues(
-        "time-grows-with-n", "A hop carries one shard, V/n, not all of V: the more devices, the more hops, and the "
-        "smaller each.", 1, like=gather(hops=lambda n, both: n // 2 if both else n, hop_bytes=lambda v, n, both: v)),
+        "time-grows-with-n", "A hop carries one shard, V/n, not all of V. More devices mean more hops, and each carries "
+        "less.", 1, like=gather(hops=lambda n, both: n // 2 if both else n, hop_bytes=lambda v, n, both: v)),
     WrongValues(
-        "own-shard-sent-too", "A device has its own shard already: the last of n hops would bring it home.", 1,
+        "own-shard-sent-too", "A device has its own shard already. The last of n hops would only bring it home.", 1,
         like=gather(hops=lambda n, both: n / 2 if both else n)),
     WrongValues(
-        "own-shard-sent-too", "A device has its own shard already: the last of n hops would bring it home.", 1,
+        "own-shard-sent-too", "A device has its own shard already. The last of n hops would only bring it home.", 1,
         like=gather(hops=lambda n, both: n / 2 if both else n, waits=gather_steps)),
     WrongValues(
-        "halves-exactly", "On an even ring the last shard is equally far both ways and takes a hop of its own: whole shards "
-        "take n // 2 hops, not (n - 1) / 2.", 2, like=gather(hops=lambda n, both: (n - 1) / 2 if both else n - 1)),
+        "halves-exactly", "On an even ring the last shard is equally far both ways and takes a hop of its own. Whole "
+        "shards take n // 2 hops, not (n - 1) / 2.", 2, like=gather(hops=lambda n, both: (n - 1) / 2 if both else n - 1)),
     WrongValues(
-        "half-a-hop", "A hop is whole: an odd ring of n is done after (n - 1) / 2 hops, an even one after n / 2.", 2,
+        "half-a-hop", "There is no half hop. An odd ring is done after (n - 1) / 2 hops, and an even one after n / 2.", 2,
         like=gather(hops=lambda n, both: n / 2 if both else n - 1)),
     WrongValues(
-        "opposite-forgotten", "On an even ring one device lies opposite, n / 2 hops away: (n - 1) / 2, rounded down, "
-        "does not reach it.", 2, like=gather(hops=lambda n, both: (n - 1) // 2 if both else n - 1)),
+        "opposite-forgotten", "On an even ring one device is opposite, n / 2 hops away. (n - 1) / 2, rounded down, does "
+        "not reach it.", 2, like=gather(hops=lambda n, both: (n - 1) // 2 if both else n - 1)),
     WrongValues(
-        "hop-too-many", "On an odd ring both directions together reach everyone in (n - 1) / 2 hops.", 2,
+        "hop-too-many", "On an odd ring the two directions together reach every device in (n - 1) / 2 hops.", 2,
         like=gather(hops=lambda n, both: (n + 1) // 2 if both else n - 1)),
     WrongValues(
-        "doubles-like-a-tree", "On a ring a device talks to its two neighbours only: after log2(n) hops a shard has come "
-        "that far; on a ring of 16 that is not to everyone.", 1,
+        "doubles-like-a-tree", "On a ring a device talks only to its two neighbours. After log2(n) hops a shard has come "
+        "that many devices far, which is not everywhere on a ring of 16.", 1,
         like=gather(hops=lambda n, both: math.ceil(math.log2(n)))),
     WrongValues(
-        "waits-once", "Every hop waits for its latency: a shard cannot be passed on before it has come.", 3,
+        "waits-once", "Every hop waits for its latency, because a shard cannot be passed on before it has come.", 3,
         like=gather(waits=lambda n, both: float(n > 1))),
     WrongValues(
-        "adds-latency", "Here the larger of the two counts, as in the Scaling Book's Part 3; this is their sum.", 3,
+        "adds-latency", "This is the sum of the two times. Here the larger counts, as in part 3 of the Scaling Book.", 3,
         like=gather(join=lambda wait, carry: wait + carry)),
     WrongValues(
-        "no-latency", "Small arrays do not take less and less time: each hop takes at least its latency.", 1,
+        "no-latency", "The time of small arrays does not go to zero: each hop takes at least its latency.", 1,
         like=gather(join=lambda wait, carry: carry)),
     WrongValues(
-        "waits-the-long-way", "With both directions there are fewer hops to wait for, too.", 2,
+        "waits-the-long-way", "With both directions there are also fewer hops to wait for.", 2,
         like=gather(waits=lambda n, both: n - 1)),
     WrongValues(
-        "second-direction-as-bandwidth", "A second direction makes no hop faster. It makes them fewer, n // 2, and there "
-        "is less waiting, too.", 2,
+        "second-direction-as-bandwidth", "A second direction makes no hop faster. It makes fewer hops, n // 2, so there is "
+        "also less waiting.", 2,
         like=gather(hops=lambda n, both: n - 1, hop_bytes=lambda v, n, both: v / n / (2 if both else 1))),
     WrongValues(
-        "one-way-only", "`bidirectional` changes nothing here; both directions together need about half the hops.", 1,
+        "one-way-only", "`bidirectional` changes nothing here. With both directions about half the hops are enough.", 1,
         like=gather(hops=lambda n, both: n - 1)),
     WrongValues(
-        "directions-counted-twice", "Fewer hops are the whole gain: `bandwidth` is that of one link in one direction, and "
+        "directions-counted-twice", "Fewer hops are the whole gain. `bandwidth` is that of one link in one direction, and "
         "a hop is no faster.", 2,
         like=gather(hop_bytes=lambda v, n, both: v / n / (2 if both else 1))),
 )  # fmt: skip
@@ -93,16 +93,16 @@ QUESTION = Question(
                   misconceptions=TIME),
     ),
     hints=(
-        "How many hops until the last shard has reached the last device? How many bytes does a link carry in each?",
-        "One way it takes n - 1 hops, and both ways n // 2. Either way each hop carries one shard, V / n bytes, over a "
+        "How many hops does the last shard take to reach the last device? How many bytes does a link carry in each hop?",
+        "One way it takes n - 1 hops, and both ways n // 2. In both cases each hop carries one shard, V / n bytes, over a "
         "link in one direction.",
-        "All hops take the same time: the larger of the latency and V / n / bandwidth. Multiply by the number of hops. One "
-        "device has no hops.",
+        "All hops take the same time, the larger of the latency and V / n / bandwidth. Multiply it by the number of hops. "
+        "One device has no hops.",
     ),
-    explanation="A hop carries one shard, V/n bytes, and takes at least its latency. One way round there are n - 1 hops, "
-                "which makes V(n-1)/n bytes over every link, below V however many devices there are. Both ways there are "
-                "n // 2 hops of the same size: half as many for odd n, 2 instead of 3 for n = 4, and "
-                "for n = 2 one either way. (Cutting the last shard of an even ring in two halves would save half "
-                "a hop; the Scaling Book and this course do not count so.) A small array is different: its hops wait for "
-                "their latency, so the time is hops times latency and grows with n.",
+    explanation="A hop carries one shard, V/n bytes, and takes at least its latency. One way round there are n - 1 hops. "
+                "That makes V(n-1)/n bytes over every link, which is below V however many devices there are. Both ways "
+                "there are n // 2 hops of the same size: half as many for odd n, 2 instead of 3 for n = 4, and 1 in both "
+                "cases for n = 2. (To cut the last shard of an even ring in two would save half a hop. The Scaling Book "
+                "and this course do not count that.)\n\nA small array is different: its hops wait for their latency, so "
+                "its time is the number of hops times the latency, and grows with n.",
 )  # fmt: skip

@@ -12,40 +12,44 @@ from shardlab_judge.question import Question, WrongValues
 
 WRONG_CHANGES = (
     WrongValues(
-        "slower-start-same-size", "A hop that takes longer to begin hides more carrying behind it: more bytes are "
-        "needed.", 1, like=said_other("latency", "double")),
+        "slower-start-same-size", "If a hop takes longer to begin, more bytes fit into that time. So the array must be "
+        "larger before bytes decide.", 1, like=said_other("latency", "double")),
     WrongValues(
-        "faster-link-sooner-busy", "A faster link needs more bytes to be busy for the same latency, not fewer.", 1,
+        "faster-link-sooner-busy", "A faster link carries more bytes in the same latency. It takes more bytes to fill it, "
+                                   "not fewer.", 1,
         like=said_other("bandwidth", "double")),
     WrongValues(
-        "direction-counts", "Both ways there are fewer hops, but each carries as much: the hops drop out.", 2,
+        "direction-counts", "Both ways there are fewer hops, but each carries as much. The number of hops drops out.", 2,
         like=said_other("directions", "same")),
     WrongValues(
-        "hop-for-array", "A hop carries V/n: with twice the devices it takes twice the array to fill it.", 1,
+        "hop-for-array", "A hop carries V/n. With twice the devices, it takes twice the array to fill a hop.", 1,
         like=said_other("devices", "double")),
     WrongValues(
-        "twice-the-work-later", "An all-reduce makes every hop twice, waiting and carrying alike.", 2,
+        "twice-the-work-later", "An all-reduce makes twice the hops, so both the waiting and the carrying double.", 2,
         like=said_other("all_reduce", "same")),
 )  # fmt: skip
 
 CROSSOVER = (
     WrongValues(
-        "hop-for-array", "That fills one hop. A hop carries a shard, and the array has n of them.", 1,
+        "hop-for-array", "That fills one hop. A hop carries one shard, and the array has n shards.", 1,
         like=lambda n, bandwidth, latency: bandwidth * latency),
     WrongValues(
-        "both-links-counted", "A hop is over one link in one direction; a second direction does not make it faster.", 2,
+        "both-links-counted", "A hop uses one link in one direction. A second direction does not make it faster.", 2,
         like=lambda n, bandwidth, latency: 2 * n * bandwidth * latency),
     WrongValues(
-        "hops-for-shards", "The latencies of all hops together stand against the bytes of all hops; the hops drop out.", 2,
+        "hops-for-shards", "Each hop waits for its latency and carries its bytes. If you compare all hops with all hops, "
+                           "their number drops out.", 2,
         like=lambda n, bandwidth, latency: (n // 2) * bandwidth * latency),
     WrongValues(
-        "hops-for-shards", "The latencies of all hops together stand against the bytes of all hops; the hops drop out.", 2,
+        "hops-for-shards", "Each hop waits for its latency and carries its bytes. If you compare all hops with all hops, "
+                           "their number drops out.", 2,
         like=lambda n, bandwidth, latency: (n - 1) * bandwidth * latency),
     WrongValues(
-        "hops-for-shards", "The latencies of all hops together stand against the bytes of all hops; the hops drop out.", 2,
+        "hops-for-shards", "Each hop waits for its latency and carries its bytes. If you compare all hops with all hops, "
+                           "their number drops out.", 2,
         like=lambda n, bandwidth, latency: 2 * (n // 2) * bandwidth * latency),
     WrongValues(
-        "array-below-a-hop", "A hop carries V / n, so V is n times what fills a hop, and not an n-th of it.", 1,
+        "array-below-a-hop", "A hop carries V / n. So V is n times what fills a hop, not an n-th of it.", 1,
         like=lambda n, bandwidth, latency: bandwidth * latency / n),
 )  # fmt: skip
 
@@ -56,23 +60,23 @@ def _rows(columns: int, itemsize: int, n: int, bandwidth: float, latency: float)
 
 ROWS = (
     WrongValues(
-        "rounded-down", "With so many rows a hop is still waiting; it takes one row more to fill it.", 3,
+        "rounded-down", "With so many rows a hop still waits. It takes one row more to fill it.", 3,
         like=lambda *given: int(_rows(*given))),
     WrongValues(
-        "always-one-more", "Where the rows fit exactly, they are enough: round up, instead of adding one.", 3,
+        "always-one-more", "If the rows fill a hop exactly, they are enough. Round up, and do not add one.", 3,
         like=lambda *given: int(_rows(*given)) + 1),
     WrongValues(
-        "rounded-down", "Rounded to the nearest number, it is a row too few where it is rounded down.", 3,
+        "rounded-down", "You rounded to the nearest whole number. If that rounds down, it is one row too few.", 3,
         like=lambda *given: round(_rows(*given))),
     WrongValues(
-        "columns-of-a-shard", "`columns` are those of the gathered array. A device has an n-th of each row, and a hop "
+        "columns-of-a-shard", "`columns` counts those of the gathered array. A device has an n-th of each row, and a hop "
         "carries that.", 2, like=lambda columns, itemsize, n, *link: math.ceil(n * _rows(columns, itemsize, n, *link))),
-    WrongValues("fraction-of-a-row", "Rows are whole: the first number of them that is enough.", 3, like=_rows),
+    WrongValues("fraction-of-a-row", "Rows are whole. Return the smallest number of them that is enough.", 3, like=_rows),
     WrongValues(
-        "elements-for-bytes", "The links count bytes: an element has `itemsize` of them.", 2,
+        "elements-for-bytes", "Links carry bytes, and an element has `itemsize` of them.", 2,
         like=lambda columns, itemsize, *ring: of.crossover_rows(columns, 1, *ring)),
     WrongValues(
-        "hop-for-array", "Those rows fill one hop; a hop carries the n-th part of each row.", 1,
+        "hop-for-array", "Those rows fill one hop. But a hop carries only the n-th part of each row.", 1,
         like=lambda columns, itemsize, n, *link: of.crossover_rows(columns, itemsize, 1, *link)),
 )  # fmt: skip
 
@@ -92,15 +96,15 @@ QUESTION = Question(
         )),
     ),
     hints=(
-        "At the crossover a hop's bytes take exactly as long as its latency. How many bytes is that for one hop? How many "
-        "hops' worth is the array?",
-        "bandwidth * latency fills one hop. A hop carries V / n. The number of hops stands on both sides, so it drops out.",
-        "V is n * bandwidth * latency. A row has columns * itemsize bytes; divide, and round up with math.ceil.",
+        "At the crossover the bytes of a hop take exactly as long as its latency. How many bytes are that for one hop? How "
+        "many such shards has the array?",
+        "bandwidth * latency fills one hop. A hop carries V / n. The number of hops is on both sides, so it drops out.",
+        "V is n * bandwidth * latency. A row has columns * itemsize bytes. Divide, and round up with math.ceil.",
     ),
-    explanation="A hop is filled by bandwidth times latency: 45,000 bytes on a v5e link. That is the Scaling Book's 45 kB, "
-                "and it is the size of a hop, not of the array. The array is cut into n such shards, so it crosses over at "
-                "n times as much: 720 kB on a ring of 16. The number of hops multiplies the waiting and the carrying "
-                "alike, so both directions, or an all-reduce instead of a gather, change nothing. A faster link with the "
-                "same latency moves the crossover up: it is harder to keep busy. For activations of 8,192 columns in "
-                "bfloat16 the crossover is at 44 rows: with fewer users at once, one waits for hops.",
+    explanation="Bandwidth times latency fills a hop: 45,000 bytes on a v5e link. That is the Scaling Book's 45 kB, and it "
+                "is the size of a hop, not of the array. The array has n such shards, so it crosses over at n times as "
+                "much: 720 kB on a ring of 16. The number of hops multiplies both the waiting and the carrying. So both "
+                "directions, or an all-reduce instead of a gather, change nothing. A faster link with the same latency "
+                "moves the crossover up, because it is harder to keep busy. For activations of 8,192 columns in bfloat16 "
+                "the crossover is at 44 rows. With fewer users at once, a text generator waits for hops.",
 )  # fmt: skip

@@ -13,25 +13,27 @@ from shardlab_judge.question import Question, WrongValues
 
 BOUND = (
     WrongValues(
-        "waits-for-nothing", "No byte moves between chips in a and b, and for what does not move no chip waits.", 1,
+        "waits-for-nothing", "No byte moves between chips in a and b, so no chip waits for one.", 1,
         like=lambda said: "communication" in (said["a"], said["b"])),
     WrongValues(
-        "memory-for-many-rows", "The 1,024 rows of a chip are above the corner of memory, about 240 rows for a v5e (a).", 2,
+        "memory-for-many-rows", "A chip has 1,024 rows, which is above the corner of the memory roof, about 240 rows for a "
+                                "v5e (a).", 2,
         like=lambda said: said["a"] == "memory"),
     WrongValues(
-        "no-collective-no-wait", "Nothing moves between chips, but all of W comes from memory for 32 rows a chip (b).", 1,
+        "no-collective-no-wait", "Nothing moves between chips, but a chip reads all of W from memory for 32 rows (b).", 1,
         like=lambda said: said["b"] == "compute"),
     WrongValues(
-        "latency-forgotten", "Count the hops of f: 8 rows are few bytes, and each of the 16 hops takes a microsecond.", 3,
+        "latency-forgotten", "Count the hops of f. 8 rows are few bytes, and each of the 16 hops takes a microsecond.", 3,
         like=lambda said: said["f"] in ("memory", "compute")),
     WrongValues(
-        "more-rows-help", "In an all-reduce of Y the bytes grow with the rows as the FLOPs do; B drops out (e).", 2,
+        "more-rows-help", "In an all-reduce of Y the bytes grow with the rows, and so do the FLOPs. B drops out (e).", 2,
         like=lambda said: said["e"] == "compute"),
     WrongValues(
-        "roof-of-memory", "1,024 rows a chip are enough for the memory's roof; the links' roof is about nine times as far "
-        "out (c).", 2, like=lambda said: said["c"] in ("compute", "memory")),
+        "roof-of-memory", "1,024 rows a chip are enough for the memory roof. The corner of the links' roof is about nine "
+        "times as far out (c).", 2, like=lambda said: said["c"] in ("compute", "memory")),
     WrongValues(
-        "rows-do-not-help", "The bytes of W do not grow with the rows, and the FLOPs do: a gather can be outrun (d).", 2,
+        "rows-do-not-help", "The bytes of W do not grow with the rows, and the FLOPs do. With enough rows, the product "
+                            "takes longer than the gather (d).", 2,
         like=lambda said: said["d"] == "communication"),
 )  # fmt: skip
 
@@ -47,52 +49,52 @@ def _moved(given: Mapping[str, Any], chip: Mapping[str, float], **other: Any) ->
 
 LAYER = (
     WrongValues(
-        "work-not-divided", "All four layouts divide the multiplication: a chip does 2BDF / n FLOPs.", 1,
+        "work-not-divided", "All four layouts divide the multiplication. A chip does 2BDF / n FLOPs.", 1,
         like=layer("compute", lambda g, chip: 2 * g["B"] * g["D"] * g["F"] / chip["flops"])),
     WrongValues(
         "multiplications-only", "A multiplication and an addition are two FLOPs.", 1,
         like=layer("compute", lambda g, chip: g["B"] * g["D"] * g["F"] / g["n"] / chip["flops"])),
     WrongValues(
-        "all-reduce-is-one", "An all-reduce is a reduce-scatter and then an all-gather: twice the time.", 2,
+        "all-reduce-is-one", "An all-reduce is a reduce-scatter and then an all-gather, and takes twice the time.", 2,
         like=layer("communication",
                    lambda g, chip: _moved(g, chip, moves="scatter" if g["moves"] == "reduce" else g["moves"]))),
     WrongValues(
-        "no-latency", "A hop takes at least the chip's `hop` seconds, however few the bytes.", 3,
+        "no-latency", "A hop takes at least the chip's `hop` seconds, however few its bytes are.", 3,
         like=layer("communication", lambda g, chip: _moved(g, {**chip, "hop": 0.0}))),
     WrongValues(
-        "one-way-only", "The ring carries both ways: n // 2 hops instead of n - 1.", 2,
+        "one-way-only", "The ring carries both ways, so there are n // 2 hops instead of n - 1.", 2,
         like=layer("communication", lambda g, chip: _moved(g, chip) / (g["n"] // 2) * (g["n"] - 1))),
     WrongValues(
-        "gathered-weights-not-read", "What is multiplied is the gathered W, all of it, and it is read from memory.", 3,
+        "gathered-weights-not-read", "A chip multiplies the gathered W, all of it, and reads it from memory.", 3,
         like=layer("memory", lambda g, chip: of.layer_seconds(g, chip)["memory"]
                    - (2 * g["D"] * g["F"] * (1 - 1 / g["n"]) / chip["hbm"] if g["moves"] == "gather" else 0))),
     WrongValues(
         "elements-for-bytes", "An element of bfloat16 has two bytes.", 1,
         like=lambda g, chip: of.layer_seconds(g, {**chip, "hbm": 2 * chip["hbm"], "link": 2 * chip["link"]})),
     WrongValues(
-        "elements-for-bytes", "An element of bfloat16 has two bytes; count them in the memory, too.", 1,
+        "elements-for-bytes", "An element of bfloat16 has two bytes. Count them in the memory, too.", 1,
         like=lambda g, chip: of.layer_seconds(g, {**chip, "hbm": 2 * chip["hbm"]})),
     WrongValues(
-        "moves-in-half-the-time", "What moves takes twice as long: an element of bfloat16 has two bytes, and a hop uses "
-        "one link in one direction.", 1, like=lambda g, chip: of.layer_seconds(g, {**chip, "link": 2 * chip["link"]})),
+        "moves-in-half-the-time", "The communication takes twice as long. An element of bfloat16 has two bytes, and a hop "
+        "uses one link in one direction.", 1, like=lambda g, chip: of.layer_seconds(g, {**chip, "link": 2 * chip["link"]})),
     WrongValues(
-        "whole-arrays-in-memory", "A chip reads and writes the blocks that it multiplies; here X, W and Y are whole.", 2,
+        "whole-arrays-in-memory", "A chip reads and writes the blocks that it multiplies. Here X, W and Y are whole.", 2,
         like=layer("memory", lambda g, chip: 2 * (g["B"] * g["D"] + g["D"] * g["F"] + g["B"] * g["F"]) / chip["hbm"])),
     WrongValues(
-        "sum-cut-too-early", "What a chip multiplies gives terms for all of Y; only the reduce-scatter cuts it. The chip "
-        "writes them all.", 3,
+        "sum-cut-too-early", "The product on one chip gives terms for all of Y, and the chip writes them all. Only the "
+        "reduce-scatter cuts Y.", 3,
         like=layer("memory", lambda g, chip: of.layer_seconds(g, chip)["memory"]
                    - (2 * g["B"] * g["F"] * (1 - 1 / g["n"]) / chip["hbm"] if g["moves"] == "scatter" else 0))),
     WrongValues(
-        "adds-latency", "As in exercise 2.2 a hop takes the larger of the two, not their sum.", 3,
+        "adds-latency", "As in exercise 2.2, a hop takes the larger of the two times, not their sum.", 3,
         like=layer("communication", lambda g, chip: _moved(g, {**chip, "hop": 0.0})
                    + {"nothing": 0, "reduce": 2}.get(g["moves"], 1) * (g["n"] // 2) * chip["hop"])),
     WrongValues(
-        "shard-for-array", "What an all-gather takes is counted from the gathered W: a hop carries D F / n elements, and a "
-        "shard is that large.", 2, like=layer("communication", lambda g, chip: _moved(
+        "shard-for-array", "The time of an all-gather depends on the gathered W. A hop carries one shard of it, D F / n "
+        "elements.", 2, like=layer("communication", lambda g, chip: _moved(
             g, {**chip, "link": chip["link"] * (g["n"] if g["moves"] == "gather" else 1)}))),
     WrongValues(
-        "time-grows-with-n", "A hop carries the n-th part of the array, and not all of it.", 2,
+        "time-grows-with-n", "A hop carries the n-th part of the array, not all of it.", 2,
         like=layer("communication", lambda g, chip: _moved(g, {**chip, "link": chip["link"] / g["n"]}))),
 )  # fmt: skip
 
@@ -120,17 +122,18 @@ QUESTION = Question(
                   misconceptions=LAYER),
     ),
     hints=(
-        "Write down the blocks of X, W and Y that one chip multiplies. From them follow FLOPs and memory. What moves is W "
-        "for a gather, Y for the others.",
-        "Divide and compare: in 'gather' the F and D cancel and rows a chip remain. In 'reduce' the B and F cancel and D / "
-        "n remains. Small layers wait for hops.",
-        "Blocks: (B/n, D), (D, F), (B/n, F), or (B, D/n), (D/n, F), (B, F). A pass takes n // 2 * max(hop, bytes / n / "
-        "link); 'reduce' makes two.",
+        "Write down the blocks of X, W and Y that one chip multiplies. They give you its FLOPs and its memory. A gather "
+        "moves W, and the others move Y.",
+        "Divide and compare. In 'gather' F and D cancel, and the rows of a chip remain. In 'reduce' B and F cancel, and D "
+        "/ n remains. Small layers wait for hops.",
+        "The blocks are (B/n, D), (D, F), (B/n, F), or (B, D/n), (D/n, F), (B, F). One pass takes n // 2 * max(hop, bytes "
+        "/ n / link), and 'reduce' makes two passes.",
     ),
-    explanation="All four layouts do 2BDF/n FLOPs a chip. With nothing to move, rows a chip decide against the memory: "
-                "1,024 are enough for v5e, 32 are not. A gather moves W, 2DF bytes, whatever the rows, and above about "
-                "2,190 rows a chip (FLOPs a second, divided by bytes a second over both links) compute takes longer. An "
-                "all-reduce moves Y, and its bytes grow with the rows as the FLOPs do: only a large D/n helps, more than "
-                "4,378 on v5e, and here D/n is 512. With 8 rows nothing is large, and 16 hops of a microsecond are "
-                "longest. So what grows with what decides five of the six, and counting hops the last.",
+    explanation="All four layouts do 2BDF/n FLOPs a chip. If nothing moves, the rows of a chip decide between compute and "
+                "memory: 1,024 are enough for v5e, and 32 are not. A gather moves W, 2DF bytes, whatever the rows. Above "
+                "about 2,190 rows a chip (FLOPs a second over bytes a second of both links) compute takes longer.\n\n"
+                "An all-reduce moves Y, and its bytes grow with the rows as the FLOPs do. Only a large D/n helps: more than "
+                "4,378 on v5e, where these layers have 512. With 8 rows all three times are short, and 16 hops of a "
+                "microsecond are the longest. So five of the six follow from what grows with what, and the last from "
+                "counting hops.",
 )  # fmt: skip
