@@ -94,14 +94,6 @@ def wider(target):
     assert sl.inspect(mlp, *arrays, target=target).kinds == {"all-gather"}
 
 
-@claim("XLA for CPU adds up all rows on every device, as it did in chapter 4", targets=(CPU, V5E))
-def in_rows(target):
-    """The output in rows, of terms: on a TPU too, at this size."""
-    rows = sl.make_sharding("b z -> b* z", (8, 64))
-    placed = [sl.einshard(a, t) for a, t in zip(ARRAYS, (COPIES, "x y -> x y*", "y z -> y* z"))]
-    assert sl.inspect(jax.jit(mlp, out_shardings=rows), *placed, target=target).kinds == {"all-reduce"}
-
-
 @claim(
     "here nobody notices a rule that decides nothing, and a spec that is too short leaves dimensions whole without a word"
 )
