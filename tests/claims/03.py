@@ -12,6 +12,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding
 
 import shardlab as sl
 from claims.claim import CPU, V5E, claim
+from shardlab_course.chapters import QUESTIONS
 
 P = jax.P
 AUTO = (AxisType.Auto, AxisType.Auto)
@@ -60,7 +61,7 @@ def plain_jax():
     assert "all-reduce(" in compiled.as_text()
 
 
-@claim("Rows must be added up across devices, columns need not be", targets=(CPU, V5E))
+@claim("Rows have to be added up across devices. Columns do not", targets=(CPU, V5E))
 def five_inputs(target):
     """Both compilers move the same."""
     for spec, price in ((P(), 0), (P("x", None), 1024), (P(None, "y"), 0), (P("x", "y"), 512), (P(("x", "y"), None), 1024)):
@@ -128,7 +129,7 @@ def orders(target):
 
 @claim(
     "whole and back, XLA for CPU gathers the rows of `a`, and XLA for TPU sends nothing",
-    "Neither asked here whether the constraint was wise",
+    "Neither compiler asked here whether the constraint was wise",
     targets=(CPU, V5E),
 )
 def undone(target):
@@ -191,7 +192,7 @@ def running_totals(target):
         assert found.price < whole / 30 if knows and target else found.price == whole
 
 
-@claim("(XLA for TPU v5e makes the same kinds of collectives of all six.)", "XLA for CPU knows no better way",
+@claim("(XLA for TPU v5e makes the same kinds of collectives for all six.)", "XLA for CPU knows no better way",
        "XLA for CPU does not know the trick", targets=(CPU, V5E))  # fmt: skip
 def is_it_free(target):
     """The six operations of 3.4."""
@@ -208,7 +209,7 @@ def is_it_free(target):
     assert sl.inspect(lambda x: jnp.roll(x, 1, axis=0), x, target=target).price == 512
 
 
-@claim("it is gathered, three times, for a TPU as well", targets=(CPU, V5E))
+@claim("That makes three gathers, for a TPU as well.", targets=(CPU, V5E))
 def rows_everywhere(target):
     """Four matrices over their first dimension."""
     shapes = ((16, 32), (32, 64), (64, 32), (32, 16))
@@ -232,7 +233,7 @@ def six(*order):
 
 
 @claim(
-    "of columns it makes reduce-scatters for this chip, all but the last",
+    "XLA for v5e makes reduce-scatters, all but the last",
     "For v6e it makes a single one, and for v5p none",
     targets=(CPU, V5E, "v6e:2x4", "v5p:2x2x2"),
     alone=True,
@@ -245,8 +246,11 @@ def steps_by_columns(target):
     )
 
 
-@claim("rows alone cost *half* of what the alternation does", "The three all-reduces of the alternation stay in float32",
-       targets=(CPU, V5E))  # fmt: skip
+@claim(
+    "rows alone cost *half* of what the alternation does",
+    "keeps three all-reduces in float32, because the sums are scaled before they are multiplied",
+    targets=(CPU, V5E),
+)
 def steps(target):
     """Six steps by rows, and in turn."""
     rows, turns = six(*[0] * 6), six(*[1, 0] * 3)
@@ -257,7 +261,7 @@ def steps(target):
 
 
 @claim("(XLA for TPU v5e compiles the same for all six.)", "That one is moved without an error",
-       "`in_shardings` moves what nobody has placed, and refuses a committed array that is cut otherwise.",
+       "`in_shardings` moves what nobody has placed, and refuses a committed array that is cut in another way.",
        targets=(CPU, V5E))  # fmt: skip
 def border(target):
     """Placements at the border of jit."""
@@ -276,7 +280,7 @@ def border(target):
         made("columns", in_shardings="rows")
 
 
-@claim("an array that is cut so, on as many other devices, is moved to the mesh's without an error")
+@claim("an array that is cut as promised, on as many other devices, is moved to the mesh's without an error")
 def moved_to_the_mesh():
     """The same rows on other devices, and in another order."""
     devices = np.array(jax.devices())
@@ -286,8 +290,8 @@ def moved_to_the_mesh():
         assert moved.sharding.is_equivalent_to(there, 2) and np.array_equal(moved, 2 * ARRAY)
 
 
-@claim("`out_shardings` may change where the work is done (in `d` each device doubles its own rows alone)",
-       "some work is done at once where the output is to lie, for other work collectives are added",
+@claim("`out_shardings` may change where the work is done (in `d` each device doubles only its own rows)",
+       "XLA does some work at once where the output has to lie, and adds collectives for other work",
        targets=(CPU, V5E))  # fmt: skip
 def work_where_the_output_lies(target):
     """FLOPs of a whole array's double, and of a product of whole arrays, asked for rows."""
@@ -299,7 +303,7 @@ def work_where_the_output_lies(target):
     assert moved.kinds == {"all-to-all"}
 
 
-@claim("XLA takes the softmax over *cut* columns, with two all-reduces, and turns the outcome",
+@claim("It takes the softmax over *cut* columns, with two all-reduces, and turns the outcome",
        "both programs are the same, for a TPU too", targets=(CPU, V5E))  # fmt: skip
 def turned_at_the_end(target):
     """`out_shardings`, with and without a `device_put` inside."""
@@ -336,14 +340,14 @@ def slices(target):
     assert sl.inspect(lambda a: a[5], rows, target=target).kinds == {"all-reduce"}
 
 
-@claim("without `jit`, `a[::2]` and `a[:8]` leave an array that is *whole on every device*")
+@claim("Without `jit`, `a[::2]` and `a[:8]` leave an array that is *whole on every device*")
 def slices_outside_of_jit():
     """The sharding of what comes out."""
     rows = put(ARRAY, P("x", None), MESH)
     assert rows[::2].sharding.is_fully_replicated and rows[:8].sharding.is_fully_replicated
 
 
-@claim("Under `jit` a constraint does not mind (outside of it, it raises the same error)")
+@claim("Under `jit` a constraint accepts them (outside `jit` it raises the same error as `device_put`)")
 def uneven_outside_of_jit():
     """Ten rows over four devices."""
     four = jax.make_mesh((4,), ("x",), AUTO[:1], devices=jax.devices()[:4])
@@ -359,3 +363,10 @@ def peak():
     """The peak is no more than arguments and outputs and a few bytes, whatever lies between them."""
     m = sl.inspect(center, put(ARRAY, P("x", None), MESH)).memory
     assert m.argument + m.output <= m.peak < m.argument + m.output + 64 < m.argument + m.output + m.temp
+
+
+@claim("and one more here, and 20 others when you hand in")
+def texts():
+    """Ten stored texts and a drawn one, as exercise 3.2 declares."""
+    (item,) = QUESTIONS["3.2"].items
+    assert (len(item.calls), item.drawn) == (10 + 1, 20)

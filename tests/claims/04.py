@@ -10,6 +10,7 @@ from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
 from claims.claim import CPU, V5E, claim
+from shardlab_course.chapters import QUESTIONS
 
 AUTO = (AxisType.Auto, AxisType.Auto)
 MESH = jax.make_mesh((4, 2), ("x", "y"), AUTO)
@@ -51,7 +52,11 @@ def case_1(target):
     assert p.flops == 2 * 8 * 12 * 16 / 8
 
 
-@claim("A gather brings data together and divides no work.", "so each device does a quarter", targets=(CPU, V5E))
+@claim(
+    "A gather brings data together and divides no work.",
+    "What divides the work is what is still cut after it.",
+    targets=(CPU, V5E),
+)
 def what_divides(target):
     """With B whole everyone does all; with rows of A cut, a quarter. A TPU counts some conversions as well."""
     whole, rows = page(COLUMNS, P()), page(ROWS, ROWS)
@@ -91,25 +96,6 @@ def precision(target):
     assert precise == {("all-gather", "f32")}
 
 
-@claim(
-    "XLA for CPU gathers both operands. At the sizes here, products on that half alone, and one all-reduce, would move less."
-)
-def half_of_them():
-    """A[I, J_x] B[J_y, K] by the four devices whose rows of B hold those of their columns of A."""
-    a, b = page(COLUMNS, P("y", None))
-
-    def body(a, b):
-        start = jax.lax.axis_index("x") * a.shape[1] - jax.lax.axis_index("y") * b.shape[0]
-        holds = (start >= 0) & (start < b.shape[0])
-        rows = jax.lax.dynamic_slice_in_dim(b, jnp.clip(start, 0, b.shape[0] - a.shape[1]), a.shape[1])
-        return jax.lax.psum(jnp.where(holds, a @ rows, 0), ("x", "y"))
-
-    by_half = jax.shard_map(body, mesh=MESH, in_specs=(COLUMNS, P("y", None)), out_specs=P())
-    np.testing.assert_allclose(by_half(a, b), np.asarray(a) @ np.asarray(b), atol=1e-5)
-    assert sl.inspect(by_half, a, b).price == 1024
-    assert sl.inspect(matmul, a, b).price == 1152
-
-
 def shapes(i, j, k, on):
     """The page's operands of case 2, as shapes."""
     a, b = ((i, j), COLUMNS), ((j, k), P())
@@ -145,7 +131,7 @@ def scattered(a, b):
     )(a, b)  # fmt: skip
 
 
-@claim("It has the reduce-scatter, and finds it worth while for some shapes", targets=(CPU, V5E), alone=True)
+@claim("XLA for v5e uses the reduce-scatter if it finds the shape worth it", targets=(CPU, V5E), alone=True)
 def asked_for_rows(target):
     """CPU: all-reduce always. TPU: small ones."""
     larger = "all-reduce" if target is CPU else "reduce-scatter"
@@ -162,8 +148,9 @@ def asked_for_rows_on_v4(target):
 
 @claim(
     "XLA for CPU compiles the collective that you wrote.",
-    "of `psum_scatter` on these 8 by 16 numbers XLA for v5e makes an all-reduce",
-    "and a reduce-scatter of 64 by 64. Nor is it the bytes alone: of 16 by 65,536 it makes an all-reduce again.",
+    "it turns `psum_scatter` of these 8 by 16 numbers into an all-reduce and a slice",
+    "and keeps it as a reduce-scatter for 64 by 64. It does not go by bytes alone",
+    "for 16 by 65,536 it makes an all-reduce again.",
     targets=(CPU, V5E),
     alone=True,
 )
@@ -180,7 +167,7 @@ def written_by_hand(target):
     assert sl.inspect(scattered, *flat, target=target).kinds == {small}
 
 
-@claim("Over one axis of eight v5p chips (2 by 2 by 2) it did so for every array that was tried", targets=("v5p:2x2x2",))
+@claim("over one axis of eight v5p chips (2 by 2 by 2) for every array that was tried", targets=("v5p:2x2x2",))
 def over_all_axes_of_a_cube(target):
     """psum_scatter over eight, of squares up to 4096."""
     line = jax.make_mesh((8,), ("x",), (jax.sharding.AxisType.Auto,))
@@ -195,7 +182,7 @@ def over_all_axes_of_a_cube(target):
 
 
 @claim(
-    "On CPU, collectives of bfloat16 arrays run in float32, at twice the bytes; on a TPU they stay bfloat16:",
+    "On CPU, an all-reduce of bfloat16 arrays runs in float32, at twice the bytes; on a TPU it stays bfloat16:",
     targets=(CPU, V5E),
 )
 def half_precision(target):
@@ -212,13 +199,21 @@ def two_axes(target):
 
 
 @claim(
-    "and owed a sum (case 3), at a higher price here",
-    "With $B$ whole the two devices with the same rows of $A$ do the same product",
+    "That is case 3, at a higher price here. For the deep product of exercise 4.4 it is cheaper, and XLA does it.",
+    "With $B$ whole, the two devices that hold the same rows of $A$ do the same product",
 )
 def blocks_and_others():
-    """One all-gather over y, at a lower price than the sum of block times row; and twice the FLOPs with B whole."""
+    """One all-gather over y, cheaper than the sum of block times row; B whole has twice the FLOPs, and a sum if deep."""
     block = P("x", "y")
     row, column, whole = (sl.inspect(matmul, *page(block, spec)) for spec in (P("y", None), P(None, "y"), P()))
     for found in (column, whole):
         assert [(c.kind, c.axes) for c in found.collectives] == [("all-gather", ("y",))] and found.price < row.price
     assert whole.flops == 2 * column.flops and row.kinds == {"all-reduce"}
+    assert sl.inspect(matmul, put((64, 4096), block), put((4096, 64), P())).kinds == {"all-reduce"}
+
+
+@claim("The check uses 16 einsums here and 200 more when you hand in.")
+def einsums():
+    """As exercise 4.1 declares."""
+    (item,) = QUESTIONS["4.1"].items
+    assert (len(item.calls), item.drawn) == (16, 200)

@@ -127,45 +127,47 @@ def scattered(o: Observed, dimension: int) -> bool:
 
 
 PROMISE = WrongProgram(
-    "promise-not-proved", "out_specs promises equal copies over an axis over which the type still varies: name that axis, "
-    "gather with to='invarying', or reduce the partial sums.", 2, error="can't be statically inferred")  # fmt: skip
+    "promise-not-proved", "out_specs promises equal copies, but the type still varies over one axis. Name that axis in "
+    "out_specs, gather with to='invarying', or sum the partial products.",
+    2, error="can't be statically inferred")  # fmt: skip
 PARTIAL = WrongValues(
     "partial-sum-returned",
-    "Each device returns the product of the columns and rows that it holds, one term of the sum; nothing adds "
-    "the terms up. Only check_vma=True makes JAX look, and only where out_specs promises copies.", 1,
+    "Each device returns the product of the columns and rows that it holds, one term of the sum; nothing adds the terms up. "
+    "Only check_vma=True makes JAX look, and only where out_specs promises copies.", 1,
     local=partial)  # fmt: skip
 DIAGONAL = WrongValues(
     "diagonal-blocks", "Device i multiplied its rows of A with its columns of B: that is block (i, i) of C, and no device "
     "computed the others.", 1, when=diagonal)  # fmt: skip
 ONE_AXIS = WrongProgram(
-    "axis-for-both-dimensions", "out_specs names x for both dimensions: that would be the blocks (i, i) alone, and the "
-    "others would lie nowhere.", 1, error="DuplicateSpecError")  # fmt: skip
+    "axis-for-both-dimensions", "out_specs names x for both dimensions. That would be only the blocks (i, i) of C, and no "
+    "device would hold the others.", 1, error="DuplicateSpecError")  # fmt: skip
 LEFT = WrongProgram(
     "left-to-the-compiler",
-    "`A @ B` alone, constraints, and in_specs other than where the operands lie let XLA choose what moves. Here you "
-    "are the compiler.", 1,
+    "XLA chose what moves here. It does so for `A @ B` alone, for constraints, and for in_specs that differ from the "
+    "operands' own specs. In this exercise you are the compiler.", 1,
     when=lambda o: not o.manual)  # fmt: skip
 NEEDLESS = WrongCost(
     "communicates-for-nothing", "Every device already holds all it needs for its block of C, so no byte has to move.",
     1, when=lambda o: bool(o.collectives))  # fmt: skip
 BOTH = WrongCost(
-    "gathers-both", "Parts of both operands are gathered, and each is paid; the product can be made with less.", 2,
+    "gathers-both", "Parts of both operands are gathered, and you pay for each. The product can be made for less.", 2,
     when=gathers_both)  # fmt: skip
 TWICE = WrongValues(
     "reduces-whole-products",
-    "What was summed over an axis was the same on its n devices, so the product came out n times too large.",
+    "All devices along an axis held the same blocks, and these were summed. So the product came out n times too large, "
+    "where n is the number of these devices.",
     2, when=lambda o: times(o, lambda n: n))  # fmt: skip
 BLOCKS = WrongProgram(
     "blocks-do-not-fit",
-    "The block of A has too few columns for all rows of B: gather A's columns first (axis=1, and tiled=True, "
-    "else blocks are stacked in a new dimension), or take fewer rows of B.", 1,
+    "The block of A has too few columns for all rows of B. Gather A's columns first (axis=1 and tiled=True, or the blocks "
+    "are stacked in a new dimension), or take fewer rows of B.", 1,
     error=products.misfit("short"))  # fmt: skip
 CUT_ROWS = WrongProgram(
     "rows-do-not-fit",
-    "The block of B has too few rows for all columns of A: take as many columns of A (P(None, 'x')), or gather B's rows "
-    "first (axis=0, and tiled=True).", 1, error=products.misfit("cut"))  # fmt: skip
+    "The block of B has too few rows for all columns of A. Cut the columns of A as well (P(None, 'x')), or gather B's rows "
+    "first (axis=0 and tiled=True).", 1, error=products.misfit("cut"))  # fmt: skip
 SWAPPED = WrongProgram(
-    "operands-swapped", "That is B times A: the rows of the first operand meet the columns of the second, A @ B.", 1,
+    "operands-swapped", "That is B times A. In A @ B the rows of the first operand meet the columns of the second.", 1,
     error=products.misfit("swapped"))  # fmt: skip
 EARLY = WrongValues(
     "sums-before-the-product",
@@ -175,15 +177,17 @@ DEALT_OUT = WrongCost(
     "sum-dealt-out", "psum_scatter leaves each device a part of the sum, along scatter_dimension. Here every device needs "
     "all of C: that is psum.", 2, when=lambda o: scattered(o, 0) or scattered(o, 1))  # fmt: skip
 UNTILED = WrongValues(
-    "gathered-then-reshaped", "Gathered without tiled=True, the blocks lie in a new first dimension; a reshape reads it "
-    "row by row, and mixes columns. tiled=True puts them side by side.", 3, when=stacked_gather)  # fmt: skip
+    "gathered-then-reshaped", "all_gather without tiled=True stacks the blocks in a new first dimension. A reshape reads "
+    "that row by row, and so it mixes columns. tiled=True puts the blocks side by side.",
+    3, when=stacked_gather)  # fmt: skip
 STARTS = WrongValues(
-    "index-for-start", "Device d began at row d of B. Its rows begin at d times the number of its columns of A.", 2,
+    "index-for-start", "Device d began at row d of B. Its rows begin at d times the number of columns of A that it holds.",
+    2,
     when=short_starts)  # fmt: skip
 FIRST_ROWS = WrongValues(
     "same-rows-everywhere",
-    "Every device multiplied with the first rows of B; device d needs the rows that go with its columns of "
-    "A.", 2, local=lambda at, a, b: a @ b[: a.shape[1]], when=first_rows)  # fmt: skip
+    "Every device used the first rows of B. Device d needs the rows that go with its columns of A.",
+    2, local=lambda at, a, b: a @ b[: a.shape[1]], when=first_rows)  # fmt: skip
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
 ROWS: Spec = ("x", None)

@@ -59,24 +59,24 @@ def weights_cut(observed: Observed) -> bool:
 
 BY_ROWS = WrongCost(
     "first-weight-by-rows", "W1 is cut along x. Then the sum comes a layer too early, over the wide hidden layer, or W1 "
-    "itself has to be moved. Cut y in both weights, and x in none.", 2, when=lambda o: cut(o, 1, 0))  # fmt: skip
+    "itself has to move. Cut y in both weights, and x in neither.", 2, when=lambda o: cut(o, 1, 0))  # fmt: skip
 X_BY_COLUMNS = WrongCost(
-    "input-by-columns", "X is cut along x: a device has parts of rows, and the columns of W1 need whole "
-    "rows.", 2, when=lambda o: cut(o, 0, 1))  # fmt: skip
+    "input-by-columns", "X is cut along x, so a device has parts of rows. The columns of W1 need whole rows.",
+    2, when=lambda o: cut(o, 0, 1))  # fmt: skip
 WHOLE = WrongCost(
-    "weights-whole", "Nothing is cut in the weights: every device holds them all.", 1,
+    "weights-whole", "No weight is cut, so every device holds all weights.", 1,
     when=lambda o: not weights_cut(o))  # fmt: skip
 BY_COLUMNS = WrongCost(
-    "second-weight-by-columns", "Cut along z, W2 needs the whole hidden layer, and the output comes out in "
+    "second-weight-by-columns", "W2 is cut along z. Then it needs the whole hidden layer, and the output comes out in "
     "columns.", 2, when=lambda o: cut(o, 2, 1))  # fmt: skip
 ONE_WEIGHT = (
     WrongCost(
-        "second-weight-whole", "W1 is cut and W2 is not. A device may take its rows of W2 out of a whole copy, but then it "
-        "has to hold the copy. And where a mesh axis lies idle, XLA gathers the hidden layer instead.", 1,
+        "second-weight-whole", "W1 is cut and W2 is not. A device may take its rows of W2 out of a whole copy, but it has "
+        "to hold that copy. And if a mesh axis lies idle, XLA gathers the hidden layer instead.", 1,
         when=lambda o: cut(o, 1, 1) and not cut(o, 2, 0) and apart(o, 1, 1)),
     WrongCost(
-        "first-weight-whole", "W2 is cut and W1 is not. A device may take its columns of W1 out of a whole copy, but then "
-        "it has to hold the copy. And where a mesh axis lies idle, it may do more of the work than its part.", 1,
+        "first-weight-whole", "W2 is cut and W1 is not. A device may take its columns of W1 out of a whole copy, but it has "
+        "to hold that copy. And if a mesh axis lies idle, the device may do more than its part of the work.", 1,
         when=lambda o: cut(o, 2, 0) and not cut(o, 1, 1) and apart(o, 2, 0)),
 )  # fmt: skip
 

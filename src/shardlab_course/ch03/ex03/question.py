@@ -11,24 +11,23 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 BLOCK = (
     WrongCost(
-        "more-constraints", "Constraints were added, and a weight is still gathered: look for the one that asks H, or the "
-        "weight itself, to lie elsewhere. A constraint can be taken away, too.", 2,
+        "more-constraints", "Constraints were added, and a weight is still gathered. Look for the constraint that asks for "
+        "H, or for the weight itself, in another place. You can also take a constraint away.", 2,
         when=lambda o: gathers(o, of=1) and of.constraints(o) > 2),
     WrongValues(
-        "relu-forgotten", "Between the two products stands a relu: negative hidden values become zero.", 1,
+        "relu-forgotten", "There is a relu between the two products. It sets negative hidden values to zero.", 1,
         like=lambda x, up, down: x @ up @ down),
     WrongCost(
-        "batch-over-everything", "A whole weight is brought to every device. So it is where H is asked to lie elsewhere "
-        "than `X @ W1` leaves it, with rows over data and hidden units over model, or where the weight is asked to be "
-        "whole.", 1,
+        "batch-over-everything", "A whole weight is brought to every device. This happens if a constraint asks for the "
+        "whole weight, or for H in another place than where `X @ W1` leaves it: rows over data, hidden units over model.", 1,
         when=lambda o: gathers(o, of=1)),
     WrongCost(
-        "none-means-whole", "H is gathered over `model`. None in a constraint does not leave a dimension open: it asks for "
-        "the whole of it on every device.", 2,
+        "none-means-whole", "H is gathered over `model`. None in a constraint does not leave a dimension open. It asks for "
+        "the whole dimension on every device.", 2,
         when=lambda o: any(_gathered_over_model(c, _hidden(o)) for c in o.collectives)),
     WrongCost(
-        "scattered-and-gathered", "The sum over model leaves the output where it belongs; cut over model too, its rows "
-        "have to be gathered again.", 1,
+        "scattered-and-gathered", "The sum over model leaves the output where it belongs. If you cut it over model too, its "
+        "rows have to be gathered again.", 1,
         when=lambda o: "all-reduce" in o.kinds and _gathered_over_model(o.collectives[-1], _output(o))),
 )  # fmt: skip
 
@@ -59,16 +58,16 @@ QUESTION = Question(
     ),
     hints=(
         "Look at what is gathered, and at its shape. Which array has this shape? Who needs it whole, and why?",
-        "W1 cuts the hidden dimension over model. What does that make of H, if nobody says anything? Compare it with what "
-        "the constraint asks for.",
-        "Either leave H alone, or ask for what it is anyway: rows over data, hidden units over model. None would ask for "
-        "whole rows.",
+        "W1 cuts the hidden dimension over model. How does H lie then, if nobody asks for anything? Compare that with "
+        "what the constraint asks for.",
+        "Leave H alone, or ask for what it is anyway: rows over data, hidden units over model. None would ask for whole "
+        "rows.",
     ),
-    explanation="X @ W1 leaves H with rows over data and hidden units over model, and H @ W2 sums over model: one "
-                "all-reduce of this device's rows of the output. The given constraint wants rows over both axes. Then "
-                "each device needs all hidden units of its rows, so both weights are gathered, and more. With P('data', "
-                "None) in its place, H itself is gathered: None means whole, not open. For open there is "
-                "P.UNCONSTRAINED. P('data', 'model') is right, and so is no constraint at all. On the page XLA for CPU "
-                "moves more than 2 million bytes against 65536. XLA for TPU gathers the same arrays, in bfloat16. "
-                "Neither asked here whether the constraint was wise.",
+    explanation="X @ W1 leaves H with rows over data and hidden units over model, and H @ W2 sums over model. That takes "
+                "one all-reduce of this device's rows of the output. The given constraint wants rows over both axes. Then "
+                "each device needs all hidden units of its rows, so both weights are gathered, and more. If the "
+                "constraint says P('data', None), H itself is gathered, because None means whole, not open. "
+                "P.UNCONSTRAINED means open. P('data', 'model') is right, and so is no constraint at all.\n\nOn the page "
+                "XLA for CPU moves more than 2 million bytes for the given program, against 65,536. XLA for TPU gathers "
+                "the same arrays, in bfloat16. Neither compiler asked here whether the constraint was wise.",
 )  # fmt: skip

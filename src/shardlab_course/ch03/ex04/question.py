@@ -23,13 +23,13 @@ WRONG_KINDS = (
         "elementwise-thinking", "A running total needs all rows before it, so something must move.", 1,
         like=lambda got: not got["cumsum"]),
     WrongValues(
-        "clever-compiler", "A running total could be made from the shards' totals, and XLA for CPU does not know it: it "
+        "clever-compiler", "A running total could be made from the shards' totals, but XLA for CPU does not know that and "
         "gathers all rows. Nor does it find the all-to-all that would turn the columns.", 2,
         like=lambda got: "all-gather" not in (got["cumsum"] or ["all-gather"])
         or "all-gather" not in (got["ravel_transposed"] or ["all-gather"])),
     WrongValues(
-        "whole-dimension-gathered", "The maximum and the sum of a column are two numbers; no device needs the column "
-        "itself.", 2, like=lambda got: "all-gather" in got["softmax"]),
+        "whole-dimension-gathered", "The maximum and the sum of a column are two numbers. No device needs the "
+        "column itself.", 2, like=lambda got: "all-gather" in got["softmax"]),
     WrongValues(
         "softmax-is-elementwise", "Softmax along the sharded dimension divides by a sum over all devices.", 1,
         like=lambda got: not got["softmax"]),
@@ -37,42 +37,44 @@ WRONG_KINDS = (
         "roll-gathers", "Only one row of each shard leaves its device, and it goes to one neighbour.", 1,
         like=lambda got: "all-gather" in got["roll"] or "all-to-all" in got["roll"]),
     WrongValues(
-        "columns-cross-devices", "Along the columns nothing is cut: each device has its rows whole.", 1,
+        "columns-cross-devices", "cumsum_columns adds along each row, and each device has whole rows. Nothing has to move.",
+        1,
         like=lambda got: got["cumsum_columns"]),
     WrongValues(
-        "reshaping-is-free", "x.T.ravel() wants column after column, and every column is cut over all devices.", 2,
+        "reshaping-is-free", "x.T.ravel() wants column after column, and all devices share every column.", 2,
         like=lambda got: not got["ravel_transposed"]),
 )  # fmt: skip
 ROLLED = (
     WrongValues(
-        "whole-shard-rolls", "Of each shard only the last row goes to the neighbour; the other seven stay on the device.",
+        "whole-shard-rolls", "Only the last row of each shard goes to the neighbour. The other seven stay on the device.",
         2, like=4096),
     WrongValues("row-in-elements", "A row has 128 elements of 4 bytes.", 1, like=128),
-    WrongValues("rows-of-all-devices", "One device receives one row; bytes are counted for one device.", 2, like=4096 * 8),
+    WrongValues("rows-of-all-devices", "One device receives one row, and bytes are counted for one device.",
+                2, like=4096 * 8),
 )  # fmt: skip
 TOTALS = (
     WrongValues(
-        "other-dimension", "The total runs down the rows, axis=0; along the columns nothing is cut.", 1,
+        "other-dimension", "The total has to run down the rows, axis=0. This one runs along axis=1.", 1,
         like=lambda x: x.cumsum(1)),
     WrongValues(
-        "own-row-left-out", "A running total includes its own row: the first row stays as it is.", 1,
+        "own-row-left-out", "A running total includes its own row, so the first row stays as it is.", 1,
         like=lambda x: of.running_total(x) - x),
     WrongCost(
-        "gathers-everything", "All rows were brought to every device; it is enough to know each shard's total, one row.", 1,
+        "gathers-everything", "All rows were brought to every device. One row is enough: each shard's total.", 1,
         when=lambda o: gathers(o, of=0)),
     WrongValues(
-        "blocks-not-offset", "Each device's rows are added up alone: the totals of the devices before it are missing.", 1,
+        "blocks-not-offset", "Each device added up only its own rows. The totals of the devices before it are missing.", 1,
         local=of.blocks_apart),
     WrongValues(
-        "neighbour-only", "The offset of a shard is the sum of all totals before it, not of the last one alone.", 2,
+        "neighbour-only", "The offset of a shard is the sum of all totals before it, and not only the last one.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals[d - 1] if d else 0 * totals[0])
         or _offset(o, lambda totals, d: totals[d - 1])),
     WrongValues(
         "every-total-added", "Every shard got the totals of all shards, as from an all-reduce, which knows no order. Only "
-        "those before it count.", 2,
+        "the totals before it count.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals.sum(0))),
     WrongValues(
-        "from-the-end", "The totals behind a shard were added; those before it are missing.", 2,
+        "from-the-end", "The totals behind a shard were added. The totals before it are missing.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals[d + 1:].sum(0))),
     WrongValues(
         "own-total-included", "The offset of a shard is the sum of the totals before it, without its own.", 2,
@@ -97,11 +99,11 @@ MECHANISM = why(
         "Less will do: `running_total` gives the same rows and gathers one row of each device. The ledger has both prices.",
     ),
     b=Believed(
-        "Where the output lies: it stays cut, so each device makes its own rows from its own.",
+        "Where the output lies: it stays cut, so each device makes its own rows from the rows that it has.",
         "output-decides",
-        "Its output does stay cut, and was made from all rows: where an array lies does not say how it came there.",
+        "The output does stay cut, and it was made from all rows. Where an array lies does not say how it got there.",
     ),
-    c="What XLA for CPU can do with cut rows; where it knows no way, it makes them whole first.",
+    c="What XLA for CPU can do with cut rows: if it knows no way, it first makes them whole.",
 )
 
 QUESTION = Question(
@@ -121,16 +123,16 @@ QUESTION = Question(
     hints=(
         "For each operation ask one device: which rows do you need for your part of the output, and which of them do you "
         "not have?",
-        "To continue the running total of the shards before, a device needs one row from each: their totals. The rest it "
-        "can do alone.",
+        "To continue the running total of the shards before it, a device needs one row from each: their totals. It can do "
+        "the rest alone.",
         "x.reshape(n, -1, columns) puts one shard in each place of the first dimension, and moves nothing. cumsum along "
-        "axis 1, take [:, -1], cumsum those, subtract themselves, add.",
+        "axis 1, and take [:, -1] as the totals. An offset is the cumsum of the totals minus the own total.",
     ),
     explanation="A transposition changes which dimension an axis cuts, and nothing else. A roll by one row sends the last "
-                "row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension a running total is "
-                "local. A softmax needs a maximum and a sum for each column, two small all-reduces.\n\nA running total "
-                "could be as cheap, but XLA for CPU does not know the trick: it gathers everything, and each device "
+                "row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension a running total "
+                "is local. A softmax needs a maximum and a sum for each column, two small all-reduces.\n\nA running total "
+                "could be as cheap, but XLA for CPU does not know the trick. It gathers everything, and each device "
                 "repeats much of the work. So does XLA for TPU with rows as few as these; of 1,024 it gathers totals. You "
-                "can say it yourself: sums within shards, and offsets from their totals, n rows in place of all of them. "
-                "On the page 4096 bytes in place of 32768, and a seventh of the FLOPs.",
+                "can say it yourself: sums within shards, and offsets from their totals, so n rows move instead of all "
+                "rows. On the page that costs 4,096 bytes instead of 32,768, and a seventh of the FLOPs.",
 )  # fmt: skip

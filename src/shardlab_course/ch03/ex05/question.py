@@ -33,36 +33,38 @@ def _axes_of(spec: Spec, dimension: int) -> set[str]:
 
 FREE = (
     WrongCost(
-        "rows-everywhere", "With P('x') on all four, every contracted dimension is cut on one side: three gathers.", 1,
+        "rows-everywhere", "With P('x') on all four, one operand of each product is cut along the contracted dimension. "
+        "That makes three gathers.", 1,
         when=_rows),
     WrongCost(
-        "inner-dimensions-cut", "Something is cut along a dimension that is summed, so there is something to gather or to "
-        "add. Which dimensions stay to the end?", 1, when=_summed_cut),
+        "inner-dimensions-cut", "One dimension that is summed is cut, so there is something to gather or to add. Which "
+        "dimensions stay to the end?", 1, when=_summed_cut),
     WrongCost(
-        "one-axis-twice", "A's rows and D's columns are cut over one axis: no device could hold its part of both in the "
+        "one-axis-twice", "A's rows and D's columns are cut over one axis. No device could hold its part of both in the "
         "output, so one of them is brought together.", 2, when=lambda o: bool(o.collectives)),
     WrongCost(
-        "work-repeated", "Nothing moves, but devices do the same work. All 8 divide the work of all three products only if "
-        "both axes cut the rows of A.", 2, when=lambda o: not o.collectives),
+        "work-repeated", "Nothing moves, but devices repeat each other's work. All 8 divide the work of all three products "
+        "only if both axes cut the rows of A.", 2, when=lambda o: not o.collectives),
 )  # fmt: skip
 ONE = (
     WrongCost(
-        "rows-everywhere", "With P('x') on all four, every contracted dimension is cut on one side: three gathers.", 1,
+        "rows-everywhere", "With P('x') on all four, one operand of each product is cut along the contracted dimension. "
+        "That makes three gathers.", 1,
         when=_rows),
     WrongCost(
-        "weights-stay-whole", "Then nothing moves, and every device holds B and C whole: memory pays for it.",
+        "weights-stay-whole", "Nothing moves, because every device holds B and C whole. Memory pays for that.",
         1, when=lambda o: not o.collectives),
     WrongCost(
-        "another-dimension-cut", "One sum is enough to have both B and C cut by 8: the one over the dimension that they "
+        "another-dimension-cut", "One sum is enough to have both B and C cut by 8: the sum over the dimension that they "
         "share, cut over both axes.", 2,
         when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1 and not _inner_cut(o)),
     WrongCost(
-        "d-could-be-cut", "The all-reduce leaves A·B·C whole on every device, so columns of D can be cut for nothing, and "
-        "the output with them.", 3, when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1
+        "d-could-be-cut", "The all-reduce leaves A·B·C whole on every device. So columns of D, and of the output, can be "
+        "cut for nothing.", 3, when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1
         and not _axes_of(of.specs(o)[3], 1)),
     WrongCost(
-        "b-and-c-do-not-fit", "B·C is a sum over their common dimension: cut B's columns and C's rows in the same way, and "
-        "let A be whole, or there is more to add, or something to gather.", 2, when=lambda o: len(o.collectives) > 1
+        "b-and-c-do-not-fit", "B·C is a sum over their common dimension. Cut B's columns and C's rows in the same way, and "
+        "leave A whole, or there is more to add or something to gather.", 2, when=lambda o: len(o.collectives) > 1
         and (not _inner_cut(o) or bool(_axes_of(of.specs(o)[0], 0) | _axes_of(of.specs(o)[0], 1)))),
 )  # fmt: skip
 
@@ -80,17 +82,18 @@ QUESTION = Question(
         LayoutItem("one", {"H": 1, "M": 1}, function=of.chain, reference=ONE_SPECS, cases=CHAINS, misconceptions=ONE),
     ),
     hints=(
-        "A dimension that is summed over must be whole, or somebody has to add. Which two dimensions of the chain are never "
+        "Somebody has to add if a dimension that is summed over is cut. Which two dimensions of the chain are never "
         "summed over?",
-        "free: only rows of A and columns of D can be cut for nothing; the order of the products decides which cut divides "
-        "more work. one: where is a sum over 8 devices unavoidable, if B and C are cut?",
-        "one: columns of B and rows of C over both axes give A·B in columns and terms of A·B·C, with A whole. After the "
-        "all-reduce everything is whole, and D can be cut by columns.",
+        "free: only rows of A and columns of D can be cut for nothing. The order of the products decides which cut "
+        "divides more work. one: if B and C are cut, where is a sum over 8 devices unavoidable?",
+        "one: cut the columns of B and the rows of C over both axes. With A whole, that gives A·B in columns and terms of "
+        "A·B·C. After the all-reduce everything is whole, and D can be cut by columns.",
     ),
-    explanation="Nothing moves only if B and C are whole, and A's columns and D's rows: all that is summed over. Of 6561 "
-                "combinations of specs, compiled once with XLA for CPU, nine move nothing. All four whole is one of them, "
-                "with eight times the work.\n\nOf the nine, A's rows over both axes divides all three products by 8. It is "
-                "paid for in memory: every device holds B and C. Cut those 8-way, and there is a sum over 8 devices: one "
-                "all-reduce of A·B·C. A must be whole for it. D need not be: its columns can be cut, which divides the "
-                "last product and the output. Megatron-LM's two layers (chapter 9) are this B and C.",
+    explanation="Nothing moves only if all that is summed over is whole: B, C, A's columns and D's rows. Of 6,561 "
+                "combinations of specs, compiled once with XLA for CPU, nine move nothing. One of these has all four "
+                "whole, with eight times the work.\n\nOnly the rows of A, cut over both axes, divide all three products "
+                "by 8. Memory pays for it: every device holds B and C. If you cut B and C into 8, there is a sum over 8 "
+                "devices: one all-reduce of A·B·C. A must be whole for that. D does not have to be: its columns can be "
+                "cut, which divides the last product and the output. The two layers of Megatron-LM (chapter 9) are this B "
+                "and C.",
 )  # fmt: skip

@@ -11,36 +11,37 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 STEPS = (
     WrongCost(
-        "matrix-brought", "A matrix as large as W was brought together, and x is much smaller. Leave W where it "
-        "lies, and move x.", 1, when=lambda o: gathers(o, of=1)),
+        "matrix-brought", "A matrix as large as W was brought together, and x is much smaller. Leave W in its place, and "
+        "move x.", 1, when=lambda o: gathers(o, of=1)),
     WrongCost(
-        "rows-only", "Rows make finished rows, so every step has to gather x first: six collectives. Who takes x as it "
-        "lies?", 1, when=lambda o: o.kinds == {"all-gather"} and of.runs(o) >= of.STEPS),
+        "rows-only", "Rows make finished rows, so every step has to gather x first: six collectives. Which steps take x as "
+        "it is?", 1, when=lambda o: o.kinds == {"all-gather"} and of.runs(o) >= of.STEPS),
     WrongCost(
-        "meets-in-every-step", "A reduce-scatter in every step moves no more, but all devices meet six times. Rows and "
-        "columns in turn meet three times.", 1, when=lambda o: o.kinds == {"reduce-scatter"} and of.runs(o) == of.STEPS),
+        "meets-in-every-step", "A reduce-scatter in every step moves no more bytes, but all devices meet six times. If rows "
+        "and columns alternate, they meet three times.",
+        1, when=lambda o: o.kinds == {"reduce-scatter"} and of.runs(o) == of.STEPS),
     WrongCost(
-        "columns-only", "Columns make terms, so every step ends in a sum over all devices: six collectives, each twice the "
-        "price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
+        "columns-only", "Columns make terms, so every step ends in a sum over all devices: six collectives, each at twice "
+        "the price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
     WrongCost(
-        "one-round-a-step", "x lies alike after every round of a loop, so each of six rounds moves it anew. Put a step by "
-        "columns and a step by rows into one round, and make three rounds.", 3,
+        "one-round-a-step", "x lies in the same place after every round of a loop, so each of the six rounds moves it "
+        "again. Put a step by columns and a step by rows into one round, and make three rounds.", 3,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathered_in_each_round(o)),
     WrongCost(
-        "rows-before-columns", "x is gathered, and need not be. Rows want it whole; columns want it cut, as it arrives: "
-        "begin with columns, and let x lie as it comes.", 2,
+        "rows-before-columns", "x is gathered without need. Rows want it whole. Columns want it cut, as it arrives. Begin "
+        "with columns, and leave x as it comes.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
     WrongCost(
-        "gathered-between", "x is gathered three times. A sum of columns' terms leaves it whole, as rows want it; rows "
-        "leave it cut, as columns want it. In turn they need no gather.", 2,
+        "gathered-between", "x is gathered three times. The sum of the columns' terms leaves x whole, as rows want it. Rows "
+        "leave it cut, as columns want it. If they alternate, they need no gather.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathers_of_x(o) == of.STEPS // 2),
     WrongCost(
-        "brought-together-at-the-end", "x is gathered once, and comes out whole. Begin with columns and end with rows: "
-        "then x lies in rows, as it should, and nothing more is to be done.", 3,
+        "brought-together-at-the-end", "x is gathered once, and comes out whole. Begin with columns and end with rows. Then "
+        "x lies in rows, as it should, and nothing more has to move.", 3,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, -1) and _gathers_of_x(o) == 1
         and o.placements[0].shard_shape == o.placements[0].shape),
     *(WrongValues(
-        "one-step-too-few", "Six steps, and each divides by the root of N.", 1, like=wrong)
+        "one-step-too-few", "There are six steps, and each divides by the root of N.", 1, like=wrong)
       for wrong in (
           lambda x, rows, columns: of.steps(x, rows, columns) * len(x) ** 0.5,
           lambda x, rows, columns: of.steps(x, rows, columns, of.STEPS - 1),
@@ -78,17 +79,17 @@ QUESTION = Question(
                     atol=1e-4, tolerance="six float32 products one after another"),
     ),
     hints=(
-        "Two layouts of W are two kinds of step. For each write down: how does it want x, and how does it leave it?",
-        "Columns take x as it arrives and leave terms, which are summed: then x is whole. Who can take a whole x for "
-        "nothing?",
-        "Three rounds of: columns @ x, then rows @ that, each divided by the root of N. A Python loop or lax.fori_loop with "
-        "fixed bounds are both fine; constraints are not needed.",
+        "Two layouts of W are two kinds of step. Write down for each: how does it want x, and how does it leave x?",
+        "Columns take x as it arrives and leave terms. When these are summed, x is whole. Which steps can take a whole x "
+        "for nothing?",
+        "Make three rounds: columns @ x, then rows @ that, each divided by the root of N. A Python loop and lax.fori_loop "
+        "with fixed bounds are both fine. You need no constraints.",
     ),
-    explanation="Columns of W take x cut and leave terms, W[I, J_x]·x[J_x]: an all-reduce makes them whole. Rows of W take "
-                "x whole and leave it cut, W[I_x, J]·x[J]: nothing moves. In turn they need three collectives in six steps "
-                "instead of six. The bytes do not become fewer: an all-reduce is priced as two gathers. What is halved is "
-                "how often all devices must meet. Against columns alone, six all-reduces by XLA for CPU, the price is "
-                "halved too. You pay by holding W twice. Two layers of a network are two different matrices, so there the "
-                "pattern is free: that is tensor parallelism (chapter 9). Begun with rows, the loop needs a gather more, "
-                "or one in every round.",
+    explanation="Columns of W take x cut and leave terms, W[I, J_x]·x[J_x]. An all-reduce makes these whole. Rows of W "
+                "take x whole and leave it cut, W[I_x, J]·x[J], and nothing moves. If they alternate, they need three "
+                "collectives in six steps instead of six. The bytes stay the same, because an all-reduce is priced as two "
+                "gathers, but the devices meet half as often. Against columns alone, six all-reduces by XLA for CPU, the "
+                "price is halved too. You pay by holding W twice. Two layers of a network are two different matrices, so "
+                "there the pattern is free: that is tensor parallelism (chapter 9). A loop that begins with rows needs "
+                "one gather more, or one in every round.",
 )  # fmt: skip

@@ -14,40 +14,40 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 OUTCOME = (
     WrongValues(
-        "out-shardings-free", "out_shardings is a request, and the program pays for it: to turn rows into columns is an "
-        "all-to-all, to have all on every device an all-gather (b and c).", 1,
+        "out-shardings-free", "out_shardings is a request, and the program pays for it. It takes an all-to-all to turn rows "
+        "into columns, and an all-gather to have everything on every device (b and c).", 1,
         like=lambda got: not got["b"] or not got["c"]),
     WrongValues(
-        "slicing-moves", "Every device has the whole array and keeps its rows: nothing moves (d).", 1,
+        "slicing-moves", "Every device has the whole array and keeps its rows, so nothing moves (d).", 1,
         like=lambda got: isinstance(got["d"], list) and got["d"]),
     WrongValues(
-        "in-shardings-move", "in_shardings does not cut a committed array, one that you have placed, in another way: it "
-        "is a promise, and a broken promise is an error (e).", 2, like=lambda got: isinstance(got["e"], list)),
+        "in-shardings-move", "in_shardings does not cut a committed array, one that you have placed, in another way. It is "
+        "a promise, and a broken promise is an error (e).", 2, like=lambda got: isinstance(got["e"], list)),
     WrongValues(
-        "numpy-in-the-program", "A NumPy array is cut on its way to the devices, before the program starts; in the program "
+        "numpy-in-the-program", "A NumPy array is cut on its way to the devices, before the program starts. In the program "
         "there is nothing to move (f).", 2, like=lambda got: isinstance(got["f"], list) and got["f"]),
     WrongValues(
-        "requests-refused", "Refused is only what breaks a promise: an argument that was placed, and cut otherwise "
-        "than in_shardings says (e).", 2, like=lambda got: any(isinstance(got[key], str) for key in "abcdf")),
+        "requests-refused", "Only a broken promise is refused: an argument that was placed, and that is not cut as "
+        "in_shardings says (e).", 2, like=lambda got: any(isinstance(got[key], str) for key in "abcdf")),
 )  # fmt: skip
 SHARES = (
     WrongValues(
-        "other-dimension", "Each column is to add up to 1; axis=0 is the dimension that is summed.", 1,
+        "other-dimension", "Each column has to add up to 1. The dimension that is summed is axis=0.", 1,
         like=lambda x: of.softmax_rows(x.T).T),
     WrongValues(
         "local-softmax", "Each device divided by the sum of its own rows only.", 1, local=lambda at, x: of.softmax_rows(x)),
     WrongCost(
-        "out-shardings-free", "Something was computed across the cut rows, with an all-reduce of a number a column. A "
-        "constraint or out_shardings says where an array lies, not how it is made: turn x first, and compute all from the "
-        "turned one.", 1,
+        "out-shardings-free", "Something was computed across the cut rows, with an all-reduce of one number for each "
+        "column. A constraint or out_shardings says where an array lies, not how it is made. Turn x first, and compute "
+        "everything from the turned x.", 1,
         when=lambda o: "all-to-all" in o.kinds and any(
             c.kind == "all-reduce" and c.payload_bytes % (o.inputs[0].itemsize * o.inputs[0].shape[1]) == 0
             for c in o.collectives)),
     WrongCost(
-        "gathers-everything", "To bring all of x to every device costs far more than to turn it.", 2,
+        "gathers-everything", "All of x went to every device. That costs far more than to turn it.", 2,
         when=lambda o: gathers(o, of=0)),
     WrongCost(
-        "never-turned", "The output lies in rows; columns were asked for.", 1,
+        "never-turned", "The output lies in rows, and the question asks for columns.", 1,
         when=lambda o: products.same(o, of.softmax_rows(o.inputs[0]))
         and o.placements[0].shard_shape[0] < o.placements[0].shape[0]),
 )  # fmt: skip
@@ -67,17 +67,17 @@ QUESTION = Question(
                     draw=drawing_rows((None, "x"))),
     ),
     hints=(
-        "For each request: does every device already hold what it is to have in the end? If not, what brings it there?",
-        "shares: count what has to cross devices if you sum columns first, and if you turn first. After the turn, what does "
-        "a device know of its columns?",
-        "Ask for columns before the softmax, with with_sharding_constraint. Inside jit, on an Auto mesh, device_put "
+        "For each request: does every device already hold what it has to hold in the end? If not, what brings it there?",
+        "shares: what has to cross devices if you sum columns first, and what if you turn first? After the turn, what "
+        "does a device know of its columns?",
+        "Ask for columns with with_sharding_constraint, before the softmax. Inside jit, on an Auto mesh, device_put "
         "constrains nothing (for a TPU, unless it names another memory).",
     ),
-    explanation="out_shardings is part of the program, and the program pays for it: some work is done at once where the "
-                "output is to lie, for other work collectives are added. in_shardings is a promise about how committed "
-                "arguments, those that somebody placed, are cut, and a broken promise is a ValueError. For the others, "
-                "NumPy arrays and arrays that JAX placed itself, it is a plan: they are put there before the program "
-                "starts, without a word.\n\nAsked for columns at the end, XLA still took the softmax over cut columns, "
-                "with two all-reduces, and turned what came out. Turned first, each device has its columns whole: one "
-                "all-to-all and nothing else. A constraint in the middle is how you say that.",
+    explanation="out_shardings is part of the program, and the program pays for it. XLA does some work at once where the "
+                "output has to lie, and adds collectives for other work. in_shardings is a promise about how committed "
+                "arguments, those that somebody placed, are cut. A broken promise is a ValueError. The other arguments, "
+                "NumPy arrays and arrays that JAX placed itself, are put there before the program starts, without a "
+                "word.\n\nAsked for columns at the end, XLA still took the softmax over cut columns, with two "
+                "all-reduces, and turned what came out. If you turn x first, each device has whole columns: one "
+                "all-to-all and nothing else. You say that with a constraint in the middle.",
 )  # fmt: skip

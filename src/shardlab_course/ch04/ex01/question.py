@@ -9,30 +9,30 @@ from shardlab_judge.question import Question, WrongValues
 CLASSIFY = (
     WrongValues(
         "clash-asked-last",
-        "Where two kept dimensions use one axis, the blocks that fit make only a diagonal of the output. Whatever "
-        "the contracted dimension does, one operand has to give up that axis: ask for the clash first.",
+        "If two kept dimensions use one axis, the blocks that fit make only a diagonal of the output. One operand has to "
+        "give up that axis, whatever the contracted dimension does. So ask for the clash first.",
         2, like=of.mistaken(first="contraction")),
     WrongValues(
         "batch-letters-contracted",
-        "A letter that stands in both operands and in the output is a batch dimension: nothing is summed over it.",
+        "A letter in both operands and in the output is a batch dimension. Nothing is summed over it.",
         1, like=of.mistaken(batch=True)),
     WrongValues(
         "axes-not-compared",
-        "Sharded on both sides is not enough for case 3: over different axes, or in another order, the devices hold "
-        "different indices.", 2, like=of.mistaken(named=False)),
+        "Two sharded operands are not enough for case 3. Over different axes, or over the same axes in another order, the "
+        "devices hold different indices.", 2, like=of.mistaken(named=False)),
     WrongValues(
         "axes-in-any-order",
-        "Of an entry with two axes the order counts: ('x', 'y') and ('y', 'x') give a device different indices.", 3,
+        "The order counts in an entry with two axes: ('x', 'y') and ('y', 'x') give a device different indices.", 3,
         like=of.mistaken(ordered=False)),
     *(WrongValues(
-        "one-contracted-letter", "More letters than one may be contracted: look at each of them.", 2,
+        "one-contracted-letter", "More than one letter may be contracted. Look at each of them.", 2,
         like=of.mistaken(letters=one)) for one in (slice(1), slice(-1, None))),
     WrongValues(
         "any-shared-axis-clashes",
-        "An axis may stand in both specs; it clashes only where it shards two dimensions that both stay in the output.",
+        "One axis may stand in both specs. It clashes only if it shards two dimensions that both stay in the output.",
         1, like=of.mistaken(clash="any")),
     WrongValues(
-        "pairs-compared-whole", "An entry may name two axes; it clashes with another entry if they share one of them.",
+        "pairs-compared-whole", "An entry may name two axes. Two entries clash if they share one of them.",
         3, like=of.mistaken(clash="whole")),
 )  # fmt: skip
 
@@ -54,14 +54,14 @@ QUESTION = Question(
         "Sort the letters first. Which stand in both operands and not in the output? Which stand in one operand and stay?",
         "Three questions, in this order: do two kept letters share an axis (4)? Does a contracted letter differ between "
         "the specs (2)? Is a contracted letter sharded at all (3)?",
-        "Build dict(zip(letters, spec)) for each operand. Turn an entry into a set of axes for the clash, but compare "
-        "entries as they stand for the contracted letters: order counts.",
+        "Build dict(zip(letters, spec)) for each operand. For the clash, turn an entry into a set of axes. For the "
+        "contracted letters, compare entries as they stand, because order counts.",
     ),
-    explanation="Each case is an answer to one question: what can a device do with what it holds? If two kept "
-                "dimensions share a mesh axis, the devices together reach only some blocks of the output: case 4. If "
-                "somewhere the operands hold different indices of a contracted dimension, some device cannot "
-                "multiply what it holds: case 2. If they hold the same indices but not all, each product is a "
-                "partial sum: case 3. Otherwise every device finishes its own block: case 1.\n\nThe grader does not use "
-                "these rules. It simulates two devices along each axis, writes down which indices each holds, and "
-                "looks at which entries of the output are reached; the rules agree with it on every einsum it draws.",
+    explanation="Each case answers one question: what can a device do with what it holds? If two kept dimensions share a "
+                "mesh axis, the devices together reach only some blocks of the output: case 4. If on some device the "
+                "operands hold different indices of a contracted dimension, that device cannot multiply what it holds: "
+                "case 2. If the operands hold the same indices everywhere, but not all of them, each product is a partial "
+                "sum: case 3. Otherwise every device finishes its own block: case 1.\n\nThe grader does not use these "
+                "rules. It simulates two devices along each axis, writes down which indices each holds, and looks at "
+                "which entries of the output they reach. The rules agree with it on every einsum that it draws.",
 )  # fmt: skip

@@ -34,11 +34,12 @@ from shardlab_course.ch04.shared import (
 from shardlab_judge.question import Question, WrongValues
 
 OVER_Y = WrongValues(
-    "reduces-over-another-axis", "The partial sums differ along x; summed over y, each is only counted several times.",
+    "reduces-over-another-axis", "The partial sums differ along x, but they were summed along y. There they are equal, so "
+    "each is only counted several times.",
     1, when=lambda o: not right(o) and summed_over(o) == {"y"})  # fmt: skip
 MEAN = WrongValues(
     "mean-instead-of-sum",
-    "pmean divides the sum by the number of devices; the terms of a matrix product are added, not averaged.",
+    "pmean divides the sum by the number of devices. The terms of a matrix product are added, not averaged.",
     1, when=lambda o: times(o, lambda n: 1 / n))  # fmt: skip
 CASE_4 = (DIAGONAL, ONE_AXIS, BOTH, SWAPPED)
 
@@ -59,20 +60,20 @@ QUESTION = Question(
                 lambda i, j, k: i == k, manual=True),
     ),
     hints=(
-        "For each case look at the blocks that one device holds. Can it multiply them? Is what comes out final? Only then "
-        "reach for a collective.",
-        "The bodies need, in order: nothing; an all-gather of A's columns before; a psum after; an all-gather of one "
-        "operand before. in_specs are the specs in the exercise.",
-        "jax.lax.all_gather(block, 'x', axis=..., tiled=True) puts blocks side by side along that dimension. Where "
-        "out_specs leaves x out, add to='invarying'. In case 4 name x once in out_specs.",
+        "For each case look at the blocks that one device holds. Can it multiply them? Is what comes out finished? Only "
+        "then reach for a collective.",
+        "Case 1 needs no collective. Case 2 gathers A's columns before the product. Case 3 sums after the product. Case 4 "
+        "gathers one operand before it. in_specs are the specs of the table.",
+        "jax.lax.all_gather(block, 'x', axis=..., tiled=True) puts blocks side by side along that dimension. If out_specs "
+        "omits x, add to='invarying'. In case 4, name x once in out_specs.",
     ),
-    explanation="Case 1 multiplies blocks and is done. Case 2 has two right answers: bring the columns of A together "
-                "(I·J·4 bytes), or let each device take the rows of B that go with its columns, which costs nothing "
-                "because it has all of B, and add the partial products up (2·I·K·4 bytes, an all-reduce counts "
-                "twice). Case 3 is the second half of that.\n\nCase 4 must give one operand back its subscript-free "
-                "form; in the check A and B are equally large, so either gather costs the same there. Each budget is "
-                "the plain route's: to gather both operands is right, and too expensive.\n\nOf this program "
-                "to='invarying' changes the type alone (its derivative would be another program): every device that "
-                "gathered has the same block, and this says so, so that out_specs may promise equal copies. "
-                "check_vma=False would silence the question instead of answering it.",
+    explanation="Case 1 multiplies blocks and is done. Case 2 has two right answers. You can bring the columns of A "
+                "together (I·J·4 bytes). Or each device takes the rows of B that go with its columns, which costs nothing "
+                "because it has all of B, and the partial products are added (2·I·K·4 bytes, because an all-reduce counts "
+                "twice). Case 3 is the second half of that.\n\nIn case 4 one operand has to give up its axis. A and B are "
+                "equally large in the check, so either gather costs the same there. Each budget is the price of the plain "
+                "route. To gather both operands is right, and too expensive.\n\nto='invarying' changes only the type in "
+                "this program. (The program's derivative would change.) Every device that gathered has the same block, "
+                "and to='invarying' says so, so out_specs may promise equal copies. check_vma=False would silence the "
+                "question instead of answering it.",
 )  # fmt: skip

@@ -22,24 +22,24 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram
 
 DETOUR = WrongCost(
     "compiler-detour",
-    "Left to itself XLA for CPU moved blocks between devices first and then gathered over y; it chooses by rules of "
+    "Left to itself, XLA for CPU moved blocks between devices and then gathered over y, because it chooses by rules of "
     "thumb. One gather over x is enough: write it in shard_map.",
     2, when=lambda o: not o.manual and "collective-permute" in o.kinds)  # fmt: skip
 
 WRONG_WAY = WrongProgram(
     "gathered-along-the-other-dimension",
-    "The blocks were put together along the dimension that is summed over; gather along the one that x cuts: "
-    "columns of B are axis=1, rows of A axis=0.", 3, error=products.misfit("long"))  # fmt: skip
+    "The blocks were put together along the dimension that is summed. Gather along the dimension that x cuts: axis=1 for "
+    "columns of B, axis=0 for rows of A.", 3, error=products.misfit("long"))  # fmt: skip
 
 TOWARDS_COLUMNS = (
     DIAGONAL, ONE_AXIS, DETOUR, BOTH, WRONG_WAY, SWAPPED,
     WrongCost(
-        "other-side-scattered", "C lies in rows, because B was gathered and A stayed; for columns, gather A.",
+        "other-side-scattered", "C lies in rows, because B was gathered and A stayed. For columns, gather A.",
         1, when=lambda o: scattered(o, 0) and gathers(o, 1)),
     WrongCost(
         "gathers-what-should-stay",
-        "B has the columns already that C should have; gathered, C comes out in rows and has to be turned. A is what "
-        "must move.", 2, when=lambda o: of.gathers_only(o, 1) and of.left_is_cheaper(o)),
+        "B already has the columns that C should have. Gathering B puts C in rows, and then C has to be turned. A is the "
+        "operand that must move.", 2, when=lambda o: of.gathers_only(o, 1) and of.left_is_cheaper(o)),
 )  # fmt: skip
 
 SIDES: Situations = (
@@ -54,17 +54,15 @@ QUESTION = Question(
     ),
     hints=(
         "A device with columns of B can compute the same columns of C, all of them, if it has all of A. What must move?",
-        "The operand whose dimension stays sharded in C is left alone. The other one is gathered along its sharded "
-        "dimension.",
-        "all_gather the block of A with axis=0, tiled=True, multiply with the block of B, and name x in the second place "
-        "of out_specs.",
+        "Leave alone the operand whose dimension stays sharded in C. Gather the other one along its sharded dimension.",
+        "all_gather the block of A with axis=0 and tiled=True, multiply it with the block of B, and name x in the second "
+        "place of out_specs.",
     ),
-    explanation="C[I, K_x] needs all of A on every device, I·J·4 bytes; C[I_x, K] would need all of B, J·K·4 bytes. "
-                "Nothing that already lies right is moved. The work is divided all the same: what is gathered is "
-                "whole, and the columns of C stay cut. Device i can compute block (i, i) of C from what it holds, "
-                "and no device could compute any other block. P('x', 'x') would be just these blocks, and the others would "
-                "lie nowhere: so it is no legal spec.\n\nWhen the operand that must move is much the larger one, there is a "
-                "third way: gather the smaller one, so that C comes out on the wrong side, and turn C with an all-to-all, "
-                "which moves only C's own shard. The check accepts that wherever it costs no more; in the page both are "
-                "measured.",
+    explanation="C[I, K_x] needs all of A on every device, I·J·4 bytes. C[I_x, K] would need all of B, J·K·4 bytes. What "
+                "is already in its place does not move. The work is still divided, because the columns of C stay cut. "
+                "From what it holds, device i can compute block (i, i) of C, and no device can compute any other block. "
+                "P('x', 'x') would name just these blocks, and no device would hold the others. That is why it is no "
+                "legal spec.\n\nIf the operand that must move is much the larger one, there is a third way. Gather the "
+                "smaller one, so that C comes out on the wrong side, and turn C with an all-to-all, which moves only C's "
+                "own shard. The check accepts that if it costs no more. The page measures both.",
 )  # fmt: skip

@@ -31,18 +31,19 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 DEEP = (WrongValues(
     "case-2-always-gathers",
-    "B is whole on every device, so XLA may slice it for nothing and reduce C, which here is 64 times smaller "
-    "than A.", 2, like="all-gather"),)  # fmt: skip
+    "B is whole on every device, so XLA may slice it for nothing and then reduce C. Here C is 64 times smaller than A.",
+    2, like="all-gather"),)  # fmt: skip
 SHALLOW = (WrongValues(
     "always-reduces",
     "Here C is 64 times as large as A, so gathering A moves far less than reducing C.", 2, like="all-reduce"),)  # fmt: skip
 COSTS = (
-    WrongValues("elements-not-bytes", "Elements are counted; a float32 has 4 bytes.", 1, like=of.costs_with(bytes=1)),
+    WrongValues("elements-not-bytes", "These are elements. A float32 has 4 bytes.", 1, like=of.costs_with(bytes=1)),
     WrongValues(
-        "all-reduce-counted-once", "An all-reduce is a reduce-scatter and an all-gather: it moves its array twice.",
+        "all-reduce-counted-once", "An all-reduce is a reduce-scatter and an all-gather, so it moves its array twice.",
         1, like=of.costs_with(reductions=1)),
     WrongValues(
-        "counts-all-devices", "Payload bytes are counted for one device, as FLOPs are.", 1,
+        "counts-all-devices", "These are the bytes of all devices. Payload bytes are counted for one device, as FLOPs are.",
+        1,
         like=of.costs_with(devices=True)),
     WrongValues(
         "multiplications-only", "Each element of C takes J multiplications and J additions: 2·I·J·K FLOPs.", 1,
@@ -52,19 +53,19 @@ COSTS = (
         2, like=of.costs_with(split=True)),
     WrongValues(
         "counts-the-shard",
-        "The shard is what one device sends; what arrives on every device is all of A.", 2, like=of.costs_with(shard=True)),
+        "The shard is what one device sends. What arrives on every device is all of A.", 2, like=of.costs_with(shard=True)),
 )  # fmt: skip
 SECONDS = (WrongValues(
-    "adds-the-times", "Here multiplying and moving go on at the same time: the longer one decides, not the sum.",
+    "adds-the-times", "This chip multiplies and moves at the same time, so the longer time counts, and not the sum.",
     2, like=functools.partial(of.seconds, join=sum)),)  # fmt: skip
 CHEAPER = (
     BLOCKS, CUT_ROWS, SWAPPED, TWICE, PROMISE, PARTIAL, FIRST_ROWS, UNTILED, STARTS,
     WrongCost(
         "always-gathers",
-        "Where J is larger than 2K, A is more expensive to gather than C to reduce; XLA's own A @ B gathers here too "
-        "when x is one of two axes.", 2, when=lambda o: right(o) and gathers(o, 0) and of.deep(o)),
+        "If J is larger than 2K, it costs more to gather A than to reduce C. XLA's own A @ B gathers here too when x is one "
+        "of two axes.", 2, when=lambda o: right(o) and gathers(o, 0) and of.deep(o)),
     WrongCost(
-        "always-reduces", "Where J is smaller than 2K, C is more expensive to reduce than A to gather.",
+        "always-reduces", "If J is smaller than 2K, it costs more to reduce C than to gather A.",
         2, when=lambda o: right(o) and o.kinds == {"all-reduce"} and not of.deep(o)),
 )  # fmt: skip
 
@@ -94,16 +95,16 @@ QUESTION = Question(
         "the work?",
         "Gathering moves A: 4·I·J bytes. Reducing moves C twice: 8·I·K bytes. So bytes alone compare J with 2K, whatever "
         "n is.",
-        "Shapes are plain numbers while JAX traces: `if J > 2 * K` picks one of two shard_maps. To reduce, pass B with "
-        "P('x', None), multiply blocks, psum over x.",
+        "Shapes are plain numbers while JAX traces, so `if J > 2 * K` picks one of two shard_maps. To reduce, pass B with "
+        "P('x', None), multiply the blocks, and psum over x.",
     ),
-    explanation="Gathering moves I·J elements, and as B is whole too, every device then multiplies everything: "
-                "2·I·J·K FLOPs, n times in all. Reducing moves I·K elements twice and each device does its n-th "
-                "part. Bytes favour the reduction when J > 2K. On a chip that overlaps both, the gather is often "
-                "bound by its repeated arithmetic, and the reduction wins earlier: that is the Scaling Book's "
+    explanation="Gathering moves I·J elements. B is whole too, so every device then multiplies everything: 2·I·J·K FLOPs, "
+                "n times in all. Reducing moves I·K elements twice, and each device does an n-th of the work. Bytes "
+                "favour the reduction if J > 2K. On a chip that moves and multiplies at the same time, the repeated "
+                "arithmetic of the gather often takes longest, and the reduction wins earlier. That is the Scaling Book's "
                 "question 4.\n\nOn one axis of 8 devices XLA chose the cheaper way for both sizes of the page, for CPU "
-                "and for TPU. That is no law: with x as one of two mesh axes both gathered even the deep one. On a "
-                "CPU that is 1048576 bytes against 32768. So case 2 names a situation, not a collective. And on a "
-                "TPU a gather before a product of float32 moves bfloat16, half the bytes, because the product rounds "
-                "its operands anyway.",
+                "and for TPU. That is no law. When x was one of two mesh axes, both compilers gathered even in the deep "
+                "product. For a CPU that is 1,048,576 bytes against 32,768. So case 2 names a situation, not a "
+                "collective. On a TPU a gather before a product of float32 moves bfloat16, half the bytes, because at "
+                "JAX's default precision the product rounds its operands anyway.",
 )  # fmt: skip

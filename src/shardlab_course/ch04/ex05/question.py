@@ -11,8 +11,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 WRONG_KINDS = (
     WrongValues(
         "compiler-emits-reduce-scatter",
-        "That would be the cheaper program. XLA for TPU builds it, for many arrays; XLA for CPU reduces "
-        "all of C and then slices.",
+        "That would be the cheaper program. XLA for TPU v5e builds it for many arrays. XLA for CPU reduces all of C and "
+        "then slices.",
         1, like=lambda got: "reduce-scatter" in str(got)),
     WrongValues(
         "slice-is-no-collective",
@@ -21,15 +21,15 @@ WRONG_KINDS = (
 SCATTERED = (
     WrongCost(
         "reduces-then-slices",
-        "An all-reduce gives every device all of C, and each needs only its own rows: twice the price.",
+        "An all-reduce gives every device all of C, but each needs only its own rows. That is twice the price.",
         2, when=lambda o: right(o) and "all-reduce" in o.kinds),
     WrongCost(
-        "gathers-operands", "Operands are moved before the product. The partial products cost less: a device pays for one "
-        "C, and not for A or B whole.",
+        "gathers-operands", "Operands moved before the product. The partial products cost less, because a device then pays "
+        "for one C, and not for all of A or B.",
         2, when=lambda o: right(o) and (gathers(o, 0) or gathers(o, 1))),
     WrongCost(
         "scattered-the-other-way",
-        "The sum is split by columns; scatter_dimension=0 splits rows.", 1, when=lambda o: scattered(o, 1)),
+        "The sum is split by columns. scatter_dimension=0 splits rows.", 1, when=lambda o: scattered(o, 1)),
     WrongValues(
         "partial-sums-stacked", "Each device returned its whole partial product, and out_specs put them one below another.",
         1, when=of.stacked),
@@ -42,17 +42,17 @@ SCATTERED = (
 MECHANISM = why(
     "What decides that?",
     a=Believed(
-        "The request: of all programs with such an output XLA for CPU takes the cheapest.",
+        "The request: of all programs with this output, XLA for CPU takes the cheapest.",
         "cheapest-is-taken",
-        "The same compiler makes that output at half the price if you write the collective: it did not "
-        "look for the cheapest.",
+        "The same compiler makes this output at half the price if you write the collective yourself. So it did not look for "
+        "the cheapest.",
     ),
-    b="The product: its terms lie along x already, so it is finished as without the request, and what comes out is then "
-    "cut along x.",
+    b="The product: its terms already lie along x, so XLA finishes it as it does without the request, and then cuts what "
+    "comes out along x.",
     c=Believed(
-        "The machine: a collective that CPUs lack is made of others.",
+        "The machine: CPUs lack some collectives, so XLA makes these of others.",
         "cpu-lacks-it",
-        "They lack none of those in the tables: of your `psum_scatter` the same compiler makes a reduce-scatter.",
+        "XLA for CPU has every collective of the tables: it compiles your `psum_scatter` into a reduce-scatter.",
     ),
 )
 
@@ -72,13 +72,13 @@ QUESTION = Question(
         "Multiply the blocks, then jax.lax.psum_scatter over x with scatter_dimension for rows and tiled=True; out_specs "
         "names x for the rows.",
     ),
-    explanation="Partial products C[I, K]{U_x} are added and split in one step: every device receives the terms of "
-                "its own rows only. That moves I·K·4 bytes; an all-reduce moves them twice, and the slice after it "
-                "throws away what the second half brought.\n\nAsked for P('x', None), XLA for CPU still compiles an "
-                "all-reduce and a slice, and XLA for TPU does so for arrays as small as the page's, with right "
-                "values in the right places; only the collectives in the compiled program show the difference. A "
-                "prediction from a textbook is not a measurement of a compiler. In shard_map you write the "
-                "collective. XLA for CPU compiled what was written; XLA for TPU v5e makes an all-reduce even of "
-                "a written psum_scatter where the array is small, or has few rows for each device. Over one axis of eight "
-                "v5p chips (2 by 2 by 2) it did so for every array that was tried.",
+    explanation="A reduce-scatter adds the partial products C[I, K]{U_x} and splits the sum in one step: every device "
+                "receives the terms of its own rows only. That moves I·K·4 bytes. An all-reduce moves them twice, and the "
+                "slice after it throws away what the second half brought.\n\nAsked for P('x', None), XLA for CPU still "
+                "compiles an all-reduce and a slice. XLA for TPU does so for arrays as small as the page's. The values "
+                "are right and in the right places, so only the collectives in the compiled program show the difference. "
+                "A prediction from a textbook is not a measurement of a compiler. In shard_map you write the collective, "
+                "and XLA for CPU compiles what you wrote. XLA for TPU makes an all-reduce even of a written psum_scatter: "
+                "for v5e if the array is small or has few rows for each device, and over one axis of eight v5p chips (2 "
+                "by 2 by 2) for every array that was tried.",
 )  # fmt: skip

@@ -17,28 +17,32 @@ def _at(spec: Spec, shape: tuple[int, ...] = WRONG_MATRIX, **sizes: int) -> Plac
 
 
 WORDS = (
-    "Words on the right stand in the order of the devices, the slowest first; on the left, in the order of the dimensions."
+    "The words on the right stand in the order of the devices, slowest first. The words on the left stand in the order of "
+    "the dimensions."
 )
-COPIES = "Where a bare number stands decides which devices hold the same: first, it is the slowest; last, neighbours agree."
-GROUPS = "The parts of a repeated name are cut in the order of the words; what stands between them lies between them."
-TUPLE = "In the tuple that is asked for the other axis stands first; the first is the slowest, in P and behind @ alike."
+COPIES = (
+    "The place of a bare number decides which devices hold the same. In first place it is the slowest axis; in last "
+    "place, neighbours hold the same."
+)
+GROUPS = "The words of a repeated name cut its dimension in their order. A word between them is a mesh axis between theirs."
+TUPLE = "In the tuple of the question the other axis stands first. The first is the slowest, in P and behind @."
 DEFAULT = WrongProgram(
-    "copies-by-default", "Without a star the numbers must make up all devices: copies are written as a bare "
-    "number or star.", 1, error="numbers-do-not-multiply")  # fmt: skip
-NO_MESH = WrongProgram("axes-without-mesh", "This one has no mesh to name: write numbers.", 1, error="mesh-missing")
+    "copies-by-default", "Without a star the numbers must make up all devices. Write copies as a bare number or star.",
+    1, error="numbers-do-not-multiply")  # fmt: skip
+NO_MESH = WrongProgram("axes-without-mesh", "This one is read without a mesh, so write numbers.", 1, error="mesh-missing")
 
 EXPRESSIONS: dict[str, tuple[Misconception, ...]] = {
     "a": (WrongValues("words-in-order-of-dimensions", WORDS, 2, like=_at(("y", "x"), y=4, x=2)),
           WrongValues(
-              "entries-taken-for-axes", "The first entry of P is for the first dimension: rows go over y, of size 4, and "
-              "columns over x. Here rows go over x.", 1, like=_at(("x", "y"), x=2, y=4)), NO_MESH),
+              "entries-taken-for-axes", "The first entry of P is for the first dimension: y, of size 4, cuts rows, and x "
+              "cuts columns. Here x cuts rows.", 1, like=_at(("x", "y"), x=2, y=4)), NO_MESH),
     "b": (WrongValues("copies-in-the-wrong-place", COPIES, 2, like=_at(("y",), y=4, x=2)), DEFAULT, NO_MESH),
     "c": (WrongValues("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), x=2, z=2, y=2)),
           WrongValues("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), y=2, x=2, z=2)), NO_MESH),
     "d": (DEFAULT, NO_MESH),
     "e": (WrongValues("axes-in-mesh-order", TUPLE, 3, like=_at((("data", "model"),), data=4, model=2)),),
     "f": (WrongValues(
-        "other-axis-named", "It lies over 'data'; the spec names 'model'.", 1,
+        "other-axis-named", "This one lies over 'data', and the spec names 'model'.", 1,
         like=_at((None, None, "data"), WRONG_CUBE, data=4, model=2)),
           WrongValues(
               "ellipsis-ignored", "The spec has None twice before 'model': the last dimension is cut, not the first.", 1,
@@ -47,21 +51,21 @@ EXPRESSIONS: dict[str, tuple[Misconception, ...]] = {
 SPECS: dict[str, tuple[Misconception, ...]] = {
     "g": (WrongValues("copies-in-the-wrong-place", COPIES, 2, like=_at((None, "y"), y=4, x=2)),
           WrongValues(
-              "words-in-order-of-dimensions", "The rows are cut here. c is the second dimension, since it is second on the "
-              "left; the order on the right is that of the mesh.", 1, like=_at(("y",), x=2, y=4))),
+              "words-in-order-of-dimensions", "Here the rows are cut. c is the second dimension, because it is second on "
+              "the left. The order on the right is the order of the mesh.", 1, like=_at(("y",), x=2, y=4))),
     "h": (WrongValues(
         "star-takes-what-is-left", "All stars share one ratio: here 8 / 2 = 4 is 2 * 2, so r2* is 4 and c* is 2.", 2,
         like=_at(("x", "y"), x=2, y=4)),),
     "i": (WrongValues("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), x=2, z=2, y=2)),
           WrongValues(
-              "axes-in-another-order", "The words of r are cut in their order, the slower axis first; here the faster axis "
-              "is first in the tuple.", 2, like=_at((("z", "x"), "y"), x=2, y=2, z=2))),
+              "axes-in-another-order", "The words of r cut in their order, the slower axis first. Here the faster axis is "
+              "first in the tuple.", 2, like=_at((("z", "x"), "y"), x=2, y=2, z=2))),
     "j": (WrongValues(
-        "ellipsis-ignored", "'...' stands for the dimensions before d, so d is the last, not the first.", 1,
+        "ellipsis-ignored", "'...' stands for the dimensions before d. So d is the last dimension, not the first.", 1,
         like=_at(("y",), WRONG_CUBE, x=4, y=2)),
           WrongValues("copies-in-the-wrong-place", COPIES, 2, like=_at((None, None, "y"), WRONG_CUBE, y=2, x=4))),
     "k": (WrongValues(
-        "axes-split-up", "Both axes stand behind b: one dimension over two axes, an inner tuple in P.", 1,
+        "axes-split-up", "Both axes stand behind b. They cut one dimension, which is an inner tuple in P.", 1,
         like=_at(("data", "model"), (16, 4, 6), data=4, model=2)),
           WrongValues("axes-in-mesh-order", TUPLE, 3, like=_at((("model", "data"),), (16, 4, 6), data=4, model=2))),
     "l": (WrongValues("copies-in-the-wrong-place", COPIES, 2, like=_at((None, "y"), y=2, x=4)),),
@@ -92,16 +96,15 @@ QUESTION = Question(
     ),
     hints=(
         "Write the mesh axes in a row, slowest first. Which dimension does each of them cut, and which cuts none?",
-        "That row is the right side: a dimension's name with the size of the axis, or a bare number where the axis makes "
-        "copies. Dimensions that nothing cuts stand there with their name alone.",
+        "That row is the right side. Write the name of a dimension with the size of the axis, or a bare number if the "
+        "axis makes copies. A dimension that nothing cuts stands there as its name alone.",
         "For a: the first axis has size 2 and cuts the second dimension; the next has size 4 and cuts the first. For h "
-        "and l find the ratio of the stars before anything else.",
+        "and l, first find the ratio of the stars.",
     ),
-    explanation="The right side of an expression is the mesh, read from slow to fast, and each word says what its axis "
-                "does: a name cuts that dimension, a bare number makes copies. So order matters on the right, as it does "
-                "in a mesh, and it means nothing else: in a spec you find the order in the mesh, and who cuts what in P.\n\n"
-                "P('y') on a 2 by 4 mesh is `2 r4 c`, not `r4 2 c`: with copies last, devices 0 and 1 would hold the "
-                "same. A repeated name is a tuple in P, with the axes in the order of the mesh; another order has to name "
-                "the axes of a mesh with @. Stars share one ratio, the whole root of what the numbers leave: `r2* c*` on "
-                "8 devices is `r4 c2`.",
+    explanation="The right side of an expression is the mesh, read from slow to fast. Each word says what its axis does: "
+                "a name cuts that dimension, a bare number makes copies. So the order on the right is the order in the "
+                "mesh, and P says which axis cuts which dimension. P('y') on a 2 by 4 mesh is `2 r4 c`, not `r4 2 c`: "
+                "with copies last, devices 0 and 1 would hold the same.\n\nA repeated name is a tuple in P, with the axes "
+                "in the order of the mesh. Another order has to name the axes of a mesh with @. Stars share one ratio, "
+                "the whole root of what the numbers leave: `r2* c*` on 8 devices is `r4 c2`.",
 )  # fmt: skip

@@ -10,22 +10,22 @@ from shardlab_judge.question import Question, WrongValues
 
 MINI = (
     WrongValues(
-        "root-of-floats", "64 ** (1 / 3) is 3.9999999999999996: int() cuts it to 3, and is_integer() says no. Take roots in "
-        "whole numbers.", 3, like=of.mistaken(truncate=True)),
+        "root-of-floats", "64 ** (1 / 3) is 3.9999999999999996. int() makes 3 of it, and is_integer() says no. Take roots "
+        "in whole numbers.", 3, like=of.mistaken(truncate=True)),
     WrongValues(
-        "number-of-star-forgotten", "A starred word is its number times the ratio, so the starred numbers divide the "
-        "share, too, before the root.", 2, like=of.mistaken(bare=True)),
+        "number-of-star-forgotten", "A starred word is its number times the ratio. So divide the share by the starred "
+        "numbers, too, before you take the root.", 2, like=of.mistaken(bare=True)),
     WrongValues(
-        "one-word-wins", "A name that is repeated on the right is cut by all its words, not by the last.", 2,
+        "one-word-wins", "All words of a repeated name cut its dimension, and not only the last.", 2,
         like=of.mistaken(keep=slice(-1, None))),
     WrongValues(
-        "one-word-wins", "A name that is repeated on the right is cut by all its words, not by the first.", 2,
+        "one-word-wins", "All words of a repeated name cut its dimension, and not only the first.", 2,
         like=of.mistaken(keep=slice(1))),
     WrongValues(
-        "divides-without-stars", "\"numbers-do-not-divide\" is for expressions with stars; without one, numbers that do "
-        "not make n do not multiply.", 1, like=of.mistaken(divide=True)),
+        "divides-without-stars", '"numbers-do-not-divide" is for expressions with stars. Without a star, numbers that do '
+        'not make n are "numbers-do-not-multiply".', 1, like=of.mistaken(divide=True)),
     WrongValues(
-        "copies-by-default", "Without a star the numbers must make up all devices: copies have to be written.", 1,
+        "copies-by-default", "Without a star the numbers must make up all devices. Copies have to be written.", 1,
         like=of.mistaken(lenient=True)),
 )  # fmt: skip
 
@@ -43,17 +43,17 @@ QUESTION = Question(
                   misconceptions=MINI),
     ),
     hints=(
-        "Three steps: read each word as (name, number, star); find the one ratio that all stars share; collect, for each "
-        "name on the left, the positions of its words.",
+        "There are three steps: read each word as (name, number, star); find the one ratio that all stars share; collect "
+        "the positions of each left name's words.",
         "Multiply all numbers, starred or not. The device count divided by that product is the ratio to the power of the "
         "number of stars. Whole numbers only.",
-        "re.fullmatch(r'([a-z]*)(\\d*)(\\*?)', word) takes a word apart. To find the root, try r = 1, 2, 3, ... and "
-        "compare r to the power of stars with the share.",
+        "re.fullmatch(r'([a-z]*)(\\d*)(\\*?)', word) takes a word apart. To find the root, try r = 1, 2, 3, ... and compare "
+        "r to the power of stars with the share.",
     ),
     explanation="Reading, counting and placing are three steps, and only the second is arithmetic. With k stars the sizes "
-                "multiply to (product of all numbers) times r to the power k, and that must be the device count, so r is "
-                "a whole k-th root. Whole is meant literally: 64 ** (1 / 3) is 3.9999999999999996 in floating point, and "
-                "a program that trusts it finds no mesh for three stars on 64 devices, although 4 by 4 by 4 is one. "
-                "The package that this language goes back to had that fault. The grader's oracle computes no root: it "
-                "tries every ratio. Notice what your function never needed: a device, an array, or JAX.",
+                "multiply to (product of all numbers) times r to the power k. That must be the device count, so r is a "
+                "whole k-th root. Whole is meant literally: 64 ** (1 / 3) is 3.9999999999999996 in floating point. A "
+                "program that trusts it finds no mesh for three stars on 64 devices, although 4 by 4 by 4 is one. The "
+                "package in which this language began had that fault. The grader's oracle computes no root: it tries "
+                "every ratio. Notice what your function never needed: a device, an array, or JAX.",
 )  # fmt: skip

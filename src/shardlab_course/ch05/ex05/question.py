@@ -11,40 +11,41 @@ from shardlens import place
 
 WRONG_SAYABLE = (
     WrongValues(
-        "order-in-numbers", "Numbers cut the devices in their order, and a repeated name takes its words in that order: "
+        "order-in-numbers", "Numbers cut the devices in their order, and a repeated name takes its words in that order. So "
         "b needs a mesh.", 2, like=lambda said: said["b"] == "numbers"),
     WrongValues(
-        "devices-in-numbers", "Numbers are for all devices in the order of jax.devices(); c and d have another order, or "
-        "fewer. The mesh knows, the expression only names its axes.",
+        "devices-in-numbers", "Numbers are for all devices, in the order of jax.devices(). c has another order, and d has "
+        "fewer devices. The mesh says that, and the expression only names its axes.",
         2, like=lambda said: "numbers" in (said["c"], said["d"])),
     WrongValues(
-        "mesh-cannot-be-given", "A mesh may be given, with any order of devices and with fewer of them, and an expression "
-        "names its axes, in any order (b, c, d).", 2, like=lambda said: "nothing" in (said["b"], said["c"], said["d"])),
+        "mesh-cannot-be-given", "You may give a mesh of any devices in any order. An expression then names its axes, in any "
+        "order (b, c, d).", 2, like=lambda said: "nothing" in (said["b"], said["c"], said["d"])),
     WrongValues(
-        "sums-as-copies", "A partial sum (e) is no copy: an expression says who holds which slice, and not that slices "
-        "still have to be added.", 1, like=lambda said: said["e"] in ("numbers", "axes")),
+        "sums-as-copies", "A partial sum (e) is no copy. An expression says which device holds which slice, and cannot say "
+        "that slices still have to be added.", 1, like=lambda said: said["e"] in ("numbers", "axes")),
     WrongValues(
-        "one-device-in-numbers", "An array made without further words (f) lies on one device, and numbers take all of them.",
+        "one-device-in-numbers", "An array that is made without a placement (f) lies on one device. Numbers take all "
+        "devices.",
         3, like=lambda said: said["f"] == "numbers"),
     WrongValues(
-        "one-device-is-no-mesh", "A mesh may be given with one device, and then an expression says where f lies.", 3,
+        "one-device-is-no-mesh", "You may give a mesh with one device. Then an expression says where f lies.", 3,
         like=lambda said: said["f"] == "nothing"),
     WrongValues(
-        "copies-cannot-be-said", "A bare number says copies (g and h).", 1,
+        "copies-cannot-be-said", "A bare number makes copies (g and h).", 1,
         like=lambda said: any(said[letter] in ("axes", "nothing") for letter in "gh")),
     WrongValues(
         "groups-cannot-be-said", "A name may be repeated: r2 c2 r2 (i).", 3,
         like=lambda said: said["i"] in ("axes", "nothing")),
     WrongValues(
-        "grid-needs-a-mesh", "All devices, in their order, one axis for each dimension: r2 c4 makes that mesh (a).", 1,
+        "grid-needs-a-mesh", "r2 c4 makes this mesh: all devices in their order, and one axis for each dimension (a).", 1,
         like=lambda said: said["a"] in ("axes", "nothing")),
 )  # fmt: skip
 BACKWARDS = (
     WrongValues(
-        "order-left-to-devices", "Block 0 is on device 0. The order of the devices belongs to the mesh: give it one that "
+        "order-left-to-devices", "Block 0 is on device 0. The order of the devices belongs to the mesh, so make a mesh that "
         "starts with device 7.", 2, like=place((16, 4), axes(x=8), ("x",))),
     WrongProgram(
-        "still-a-text", "It is an expression, still a text: sl.make_sharding makes a sharding of it, on a mesh.", 3,
+        "still-a-text", "This is still a text. sl.make_sharding makes a sharding of it, on a mesh.", 3,
         error="str has no sharding"),
 )  # fmt: skip
 
@@ -60,17 +61,17 @@ QUESTION = Question(
                       misconceptions=BACKWARDS),
     ),
     hints=(
-        "Numbers cut all devices, in the order of jax.devices(), into equal groups. Which of the nine are not made like "
-        "that?",
+        "Numbers cut all devices, in the order of jax.devices(), into equal groups. Which of the nine are made in another "
+        "way?",
         "A mesh may have fewer devices, or another order, and @ names its axes. A mesh may even have one device. But "
-        "neither numbers nor axes say that slices are terms of a sum.",
-        "For the placement: build the mesh from the reversed list of devices, then an expression that cuts the rows over "
-        "its one axis.",
+        "neither numbers nor axes can say that slices are terms of a sum.",
+        "For the placement, build a mesh from the reversed list of devices. Then write an expression that cuts the rows "
+        "over its one axis.",
     ),
-    explanation="An expression says how dimensions go with mesh axes. Which devices make up the mesh, and in which "
-                "order, is said by the mesh; numbers alone take all of them as they come. So a permuted or smaller "
-                "mesh needs @ and the mesh beside it, and so does a tuple whose axes are not in the mesh's order. "
-                "An array on one device names no mesh, and sl.expression says so; on a mesh of that device it has an "
-                "expression. One thing has none at all: a partial sum is not a placement. The slices are all there, and "
-                "still have to be added by some computation.",
+    explanation="An expression says which mesh axes cut which dimensions. The mesh says which devices there are, and in "
+                "which order; numbers alone take all devices in their order. So another order or fewer devices need a "
+                "mesh and an @. So does a tuple whose axes are not in the mesh's order. An array on one device names no "
+                "mesh, so sl.expression finds none for it; on a mesh of that device it has one. Only a partial sum has no "
+                "expression at all, because it is not a placement. All its slices are there, and they still have to be "
+                "added by some computation.",
 )  # fmt: skip

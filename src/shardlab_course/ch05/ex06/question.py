@@ -23,15 +23,15 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 
 STARS = (
     WrongProgram(
-        "copies-by-default", "Nothing on the right says how many devices there are: copies are written, too, as a star.", 2,
+        "copies-by-default", "Nothing on the right says how many devices there are. Write copies too, as a star.", 2,
         error="no number stands on the right"),
     WrongProgram(
-        "number-of-devices-written", "A number of devices is written in an expression, and the check uses several: a star "
+        "number-of-devices-written", "A number of devices is written in an expression, and the check uses several. A star "
         "fits them all.", 2, error="numbers-do-not|parts-do-not"),
 )  # fmt: skip
 DATA = (
     WrongCost(
-        "input-by-columns", "X is cut along x, and not along b: a device has parts of all rows instead of whole rows.", 1,
+        "input-by-columns", "X is cut along x, and not along b. So a device has parts of all rows instead of whole rows.", 1,
         when=lambda o: cut(o, 0, 1)),
     WrongCost(
         "weights-instead", "The weights are cut and the batch is not. In data parallelism it is the other way round.", 1,
@@ -40,18 +40,19 @@ DATA = (
         "batch-not-cut", "Every device holds the whole batch, so every device does all the work. Cut b.", 1,
         when=lambda o: not cut(o, 0, 0)),
     WrongCost(
-        "weights-cut", "In data parallelism every device has all weights. Here some are cut: something has to be moved, or "
-        "devices do the same work.", 1, when=weights_cut),
+        "weights-cut", "In data parallelism every device has all weights. Here some are cut, so something has to move, or "
+        "devices repeat each other's work.", 1, when=weights_cut),
     WrongCost(
-        "batch-cut-too-little", "The batch is cut into fewer parts than there are devices: some do the same work.", 2,
+        "batch-cut-too-little", "The batch is cut into fewer parts than there are devices, so some devices repeat the work "
+        "of others.", 2,
         when=lambda o: cut(o, 0, 0)),
     *STARS,
 )  # fmt: skip
 TENSOR = (
     BY_ROWS,
     WrongCost(
-        "batch-cut", "The batch is cut. In tensor parallelism every device has the whole batch, and a part of the "
-        "weights.", 2, when=lambda o: cut(o, 0, 0)),
+        "batch-cut", "The batch is cut. In tensor parallelism every device has the whole batch and a part of the weights.",
+        2, when=lambda o: cut(o, 0, 0)),
     X_BY_COLUMNS,
     WHOLE,
     BY_COLUMNS,
@@ -63,30 +64,31 @@ INSIDE = (
         "relu-forgotten", "These are the values without the relu between the two products.", 1,
         like=lambda X, W1, W2: X @ W1 @ W2),
     WrongCost(
-        "nothing-constrained", "The arguments come whole, and nothing says otherwise: every device computes everything.", 1,
+        "nothing-constrained", "The arguments come whole, and no constraint changes that. So every device computes "
+        "everything.", 1,
         when=lambda o: not o.collectives and not of.cut_output(o)),
     WrongCost(
-        "output-by-columns", "The output is cut along z, too. Only its batch is asked for, over 'data'.", 2,
+        "output-by-columns", "The output is also cut along z. The question asks only for its batch over 'data'.", 2,
         when=lambda o: of.output_parts(o)[1] > 1),
     WrongCost(
-        "batch-over-all", "The batch of the output is cut over both axes. It is asked for over 'data': the devices along "
-        "'model' share the same rows, and cut the weights.",
+        "batch-over-all", "The batch of the output is cut over both axes. The question asks for 'data' only: the devices "
+        "along 'model' share the same rows, and cut the weights.",
         2, when=lambda o: of.output_parts(o)[0] > max(dict(o.case.axes).values())),
     WrongCost(
-        "batch-over-model", "The batch is cut over 'model', and it belongs over 'data'; y, in the weights, is for "
-        "'model'.", 2, when=lambda o: of.output_parts(o)[0] not in (1, dict(o.case.axes)["data"])),
+        "batch-over-model", "The batch is cut over 'model', and it belongs over 'data'. 'model' is for y, in the weights.",
+        2, when=lambda o: of.output_parts(o)[0] not in (1, dict(o.case.axes)["data"])),
     WrongCost(
-        "weights-not-cut", "The batch is cut and the weights are not: the devices of a row of the mesh all do the same "
-        "work.", 2, when=lambda o: not o.collectives),
+        "weights-not-cut", "The batch is cut and the weights are not. So the devices that share a part of the batch all do "
+        "the same work.", 2, when=lambda o: not o.collectives),
     WrongCost(
-        "second-weight-left-open", "W2 is not cut. While the output is narrower than the hidden layer, and the batch is cut "
-        "over 'data', XLA takes rows of W2 all the same. Here it is as wide or wider: XLA, for CPU and for v5e, gathers the "
-        "hidden layer, which is fewer bytes, and every device along 'model' computes the same second product. Constrain W2, "
-        "too.", 2,
+        "second-weight-left-open", "W2 is not cut. While the output is narrower than the hidden layer and the batch is cut "
+        "over 'data', XLA takes rows of W2 anyway. Here the output is as wide or wider. XLA, for CPU and for v5e, gathers "
+        "the hidden layer, which is fewer bytes, and every device along 'model' computes the same second product. Constrain "
+        "W2, too.", 2,
         when=of.second_left_open),
     WrongCost(
-        "hidden-layer-moves", "The hidden layer is moved. Cut y in both weights, and in the hidden layer if you constrain "
-        "it: then only the output is summed.", 2, when=of.hidden_moves),
+        "hidden-layer-moves", "The hidden layer moves. Cut y in both weights, and also in the hidden layer if you constrain "
+        "it. Then only the output is summed.", 2, when=of.hidden_moves),
 )  # fmt: skip
 
 WEIGHTS = {"W1": "x y -> x y*", "W2": "y z -> y* z"}
@@ -107,18 +109,19 @@ QUESTION = Question(
                     atol=1e-4, tolerance="float32 sums of up to 256 terms in another order", misconceptions=INSIDE),
     ),
     hints=(
-        "For each way ask of every letter, b, x, y and z, whether it is cut. Data parallel cuts one letter, tensor parallel "
-        "another, both cut two.",
-        "Data parallel: b, and weights as copies. Tensor parallel: y, in W1 and in W2 alike, and X as copies. Use stars, "
-        "since the number of devices changes.",
+        "For each way ask whether it cuts b, x, y and z. Data parallelism cuts one letter, tensor parallelism another, "
+        "and both together cut two.",
+        "Data parallel: cut b, and copy the weights. Tensor parallel: cut y, in W1 and in W2, and copy X. Use stars, "
+        "because the number of devices changes.",
         "In `mlp_on` name axes: b@data in X, y@model in both weights. Constrain the three arguments, compute, and "
         "constrain the output to b@data.",
     ),
-    explanation="Three of four letters, three fates. Cut b, and every device needs all weights and nothing moves. Cut y in "
-                "both weights, and each device has a slice of the hidden layer; its product with W2 is a partial sum "
-                "of the output, added by one all-reduce of f32[8,64]: 2048 bytes of payload, 4096 by our price. Cut "
-                "x instead, and the sum comes one layer too early, at f32[8,256]: four times as much.\n\nIf only W1 is "
-                "cut, XLA, for CPU and for TPU, lets each device take its rows of a whole W2 at the sizes here, and "
-                "compiles the same all-reduce; what differs is the memory, which is why it is checked. With both axes the "
-                "all-reduce covers the rows of one data shard only: on data=2, model=4 half of the bytes.",
+    explanation="Three of the four letters have three fates. If b is cut, every device needs all weights, and nothing "
+                "moves. If y is cut in both weights, each device has a slice of the hidden layer. Its product with W2 is "
+                "a partial sum of the output, and one all-reduce of f32[8,64] adds these: 2,048 bytes of payload, 4,096 "
+                "by our price. If x is cut instead, the sum comes one layer too early, at f32[8,256]: four times as "
+                "much.\n\nIf only W1 is cut, XLA, for CPU and for TPU, lets each device take its rows of a whole W2 at "
+                "the sizes here, and compiles the same all-reduce. The memory differs, and that is why the check looks at "
+                "memory. With both axes the all-reduce covers only the rows of one data shard: half of the bytes on "
+                "data=2, model=4.",
 )  # fmt: skip
