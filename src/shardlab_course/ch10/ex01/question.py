@@ -76,7 +76,7 @@ QUESTION = Question(
                 "makes terms of the weights' own shapes, and these are added up over the devices. The bytes are those of "
                 "the weights, however large the batch is. That is why data parallelism likes large batches.\n\nThe number "
                 "of operations that carry them is the compiler's choice: XLA for CPU and for TPU join the sums of all "
-                "eight gradients into one. So a count of operations would not tell a bias from a model, and bytes do. "
-                "Nothing in the program says all-reduce. It follows from how the batch and the weights are cut: if every "
-                "device updates all of the weights, every device needs the whole gradient.",
+                "eight gradients into one here. So a count of operations would not tell a bias from a model, and bytes "
+                "do. Nothing in the program says all-reduce. It follows from how the batch and the weights are cut: if "
+                "every device updates all of the weights, every device needs the whole gradient.",
 )  # fmt: skip
