@@ -79,7 +79,7 @@ def types():
     assert "{V:data}" not in seen["same"]
 
 
-@claim("scalars aside, `+` and `*` refuse it beside an array that is only replicated")
+@claim("JAX also rejects `+` and `*` of a reduced array and one that is only replicated, scalars aside.")
 def reduced_beside_replicated():
     """A factor of one number passes, and keeps the type."""
     with jax.set_mesh(TYPED):
@@ -169,7 +169,7 @@ def loops(target):
     assert sum(c.executions for c in two.collectives) == 15
 
 
-@claim("a small change of the loop can end it, such as asking for the norm of each round's gradient", targets=(V5E,))
+@claim("A small change of the loop can end this, such as asking for the norm of each round's gradient", targets=(V5E,))
 def normed(target):
     """The squares of each round's gradient need its sum, in each round."""
 

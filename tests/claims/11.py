@@ -62,7 +62,7 @@ def transposed(target):
     assert sl.inspect(f, given(WIDTH, WIDTH), given(BATCH, WIDTH), target=target).kinds == {"all-gather", "reduce-scatter"}
 
 
-@claim("in the first case about twice as much; shard_map with psum_scatter saves it")
+@claim("In the first case that moves about twice as much; shard_map with psum_scatter saves it")
 def tied():
     """What the reference of 11.2 moves in five steps, beside a reduce-scatter and an all-gather of both weights in each."""
     question = QUESTIONS["11.2"]
@@ -206,9 +206,9 @@ def adam(weight, m, v, slope):
 
 @claim(
     "Donated arrays are matched to outputs by shape and dtype, or by size, not by meaning",
-    "leaves all to XLA, which may take one for any output of as many bytes",
+    "it leaves all of them to XLA, which may use one for any output of as many bytes",
     "beside the weight and its state it is left over here, without a warning.",
-    "one for which there is none is left as it is.",
+    "A donated array with no such output stays as it is.",
 )
 def donated():
     """What is deleted, and that nobody warns."""
@@ -233,9 +233,9 @@ def donated():
 
 
 @claim(
-    "On one device, or where `out_shardings` say how outputs lie, JAX looks for an output of the same shape and dtype for "
-    "each donated array. The others it leaves to XLA if an output has as many elements, and else it warns. Here, on a mesh "
-    "where nobody said how outputs lie, it leaves all to XLA"
+    "On one device, or where `out_shardings` say how outputs are cut, JAX looks for an output of the same shape and dtype "
+    "for each donated array. It leaves the others to XLA if an output has as many elements, and otherwise it warns. Here, "
+    "on a mesh and without `out_shardings`, it leaves all of them to XLA"
 )
 def who_looks():
     """What the exported program says of a donated argument that has its output, of one that has none, and who warns."""
@@ -263,7 +263,7 @@ def who_looks():
     assert donors(given(64, 8), lambda a: 2 * a, **placed) == (1, 0, False)
 
 
-@claim("And a `jax.jit` inside of another one gives nothing away", targets=(CPU, V5E))
+@claim("A `jax.jit` inside another one gives nothing away", targets=(CPU, V5E))
 def inside(target):
     """Bytes of outputs that lie in the arguments' place."""
     gives = jax.jit(lambda a: 0.5 * a, donate_argnums=0)

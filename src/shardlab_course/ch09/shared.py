@@ -100,13 +100,13 @@ def cut(o: Observed, argument: int, dimension: int) -> bool:
 
 PROMISE = WrongProgram(
     "promise-not-proved",
-    "out_specs promises equal copies over an axis over which the type still varies: the terms have not been "
-    "added up over it, or an all_gather lacks to='invarying'.",
+    "out_specs promises equal copies over an axis over which the type still varies. Either the terms were not added up "
+    "over that axis, or an all_gather lacks to='invarying'.",
     2,
     error="can't be statically inferred",
 )  # fmt: skip
 INPUT_CUT = WrongCost(
-    "input-cut", "X is cut: so X or a weight has to be sent before a product, or Y is left in pieces.", 2,
+    "input-cut", "X is cut. So either X or a weight has to be sent before a product, or Y is left in pieces.", 2,
     when=lambda o: cut(o, 0, 0) or cut(o, 0, 1))  # fmt: skip
 
 ROUNDING = "float32 sums of up to 256 terms in another order"

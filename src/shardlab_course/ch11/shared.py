@@ -127,45 +127,45 @@ GRADIENTS = (
     LEFT,
     WrongProgram(
         "not-gathered",
-        "Two factors do not fit. A device has some rows of each weight, and a product needs all of them: all_gather first, "
-        "along axis 0 and with tiled=True. If you did, look at the order of the factors.",
+        "Two factors do not fit. A device has some rows of each weight, and a product needs all of them. Use all_gather "
+        "first, along axis 0 and with tiled=True. If you did, look at the order of the factors.",
         1, error=slice_met),
     WrongValues(
         "sum-of-means",
-        "The gradients are n times too large: the backward pass adds up what n devices contribute, and each may count an "
-        "n-th of its own samples' mean only.",
+        "The gradients are n times too large. The backward pass adds up what n devices contribute, so each device must "
+        "contribute an n-th of the gradient of its own samples' mean.",
         3, when=lambda o: times(o, lambda n: n)),
     WrongValues(
         "slices-averaged",
-        "The reduce-scatter left each device with other rows; pmean or psum then mixed rows that have nothing to do with "
-        "one another.",
+        "The reduce-scatter left each device with other rows. pmean or psum then mixed rows that do not belong together.",
         2, when=lambda o: own_parts(o, average=True)),
     WrongValues(
         "never-reduced",
-        "Each device kept its rows of its own samples' gradient: differentiate through the all_gather, or scatter the "
-        "sum yourself.",
+        "Each device kept its rows of its own samples' gradient. Differentiate through the all_gather, or scatter the sum "
+        "yourself.",
         2, when=own_parts),
     WrongValues(
-        "eight-devices", "That divides by 8 on every mesh; the number of devices is axis_size('data').",
+        "eight-devices", "That divides by 8 on every mesh. The number of devices is axis_size('data').",
         2, when=lambda o: not right(o) and times(o, lambda n: n / 8)),
     WrongValues(
         "whole-for-slices",
-        "Each device returns a whole gradient, and out_specs puts them all below one another: each is to return its own "
-        "rows of their sum.",
+        "Each device returns a whole gradient, and out_specs stacks them all. Each device must return its own rows of "
+        "their sum.",
         2, when=stacked),
     WrongValues(
         "averaged-twice", "The mean over devices was taken twice.", 2, when=lambda o: times(o, lambda n: 1 / n)),
     WrongCost(
-        "gradients-whole", "Every device ends with whole gradients, n times the memory of what it needs for its own rows.",
+        "gradients-whole", "Every device ends with whole gradients, which take n times the memory of its own rows.",
         1, when=lambda o: any(b.shape == w.shape for s, w in zip(o.shards, o.placements) for _, _, b in s)),
     WrongCost(
         "all-reduce-and-slice",
-        "The gradients are summed for everybody and then cut: that is an all-gather too many, of what is thrown away.",
+        "Every device receives the summed gradients whole, and then cuts them. The all-gather in this all-reduce is "
+        "unnecessary.",
         2, when=lambda o: large_all_reduce(o) and "reduce-scatter" not in o.kinds and right(o)),
     WrongCost(
-        "batch-gathered", "The batch is gathered too; only the weights have to come together.", 1, when=batch_gathered),
+        "batch-gathered", "The batch is gathered too. Only the weights have to be gathered.", 1, when=batch_gathered),
     WrongCost(
-        "gathered-twice", "Weights are gathered more than once; here each may be kept for the backward pass.",
+        "gathered-twice", "Weights are gathered more than once. Here each may be kept for the backward pass.",
         1, when=lambda o: gathered(o) > 1.5 * sum(a.nbytes for a in o.inputs[2:])),
 )  # fmt: skip
 

@@ -12,41 +12,44 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 COLLECTIVE = (
     WrongValues(
         "columns-taken-for-terms",
-        "Columns of the hidden layer are finished; nothing has to be added. But columns of W2 need all hidden units.", 1,
+        "Columns of the hidden layer are finished, so nothing has to be added. But each column of W2 needs all hidden "
+        "units.", 1,
         like="all-reduce"),
 )  # fmt: skip
 FACTOR = (
     WrongValues(
-        "price-taken-for-payload", "That is the ratio of the prices, where an all-reduce counts twice. Payloads were asked "
-        "for.", 1, like=2),
+        "price-taken-for-payload", "That is the ratio of the prices, where an all-reduce counts twice. The question asks "
+        "for payloads.", 1, like=2),
     WrongValues(
-        "same-size", "The best pair moves an output, as wide as the model; this pair moves the hidden layer.", 1, like=1),
+        "same-size", "The best pair moves Y, which has D columns. This pair moves the hidden layer, which has F.", 1,
+        like=1),
     WrongValues(
-        "counts-devices", "The gathered array does not depend on how many devices there are: it is whole in the end.", 1,
+        "counts-devices", "The size of the gathered array does not depend on the number of devices: it is whole in the "
+        "end.", 1,
         like=lambda got: got in (8, 32)),
 )  # fmt: skip
 
 FIRST_BY_ROWS = WrongCost(
-    "first-by-rows", "The first weight is cut along the dimension that is summed. Multiplied so it gives terms, and the "
-    "nonlinearity takes sums: either they are added up before it, or the weight itself is sent.", 1,
+    "first-by-rows", "The first weight is cut along the dimension that is summed, so its product gives terms. The "
+    "nonlinearity needs finished sums: either the terms are added up before it, or the weight itself is sent.", 1,
     when=lambda o: any(cut(o, i, 0) for i in range(1, len(o.case.inputs) - 1)))  # fmt: skip
 LAST_BY_COLUMNS = WrongCost(
-    "last-by-columns", "Columns of the last weight need every hidden unit: every device gets "
-    "or computes all of the hidden layer.", 1, when=lambda o: cut(o, len(o.case.inputs) - 1, 1))  # fmt: skip
+    "last-by-columns", "Each column of the last weight needs every hidden unit, so every device receives or computes all "
+    "of the hidden layer.", 1, when=lambda o: cut(o, len(o.case.inputs) - 1, 1))  # fmt: skip
 LAST_WHOLE = WrongCost(
-    "last-left-whole", "A device needs only the rows of the last weight that go with its hidden units. Whole, "
-    "it takes n times the memory.", 2,
+    "last-left-whole", "A device needs only the rows of the last weight that belong to its hidden units. The whole weight "
+    "takes n times the memory.", 2,
     when=lambda o: cut(o, 1, 1) and not cut(o, len(o.case.inputs) - 1, 0))  # fmt: skip
 WEIGHTS_WHOLE = WrongCost(
     "weights-whole",
-    "Nothing is cut in the weights: every device holds and computes everything.",
+    "No weight is cut, so every device holds and computes everything.",
     1,
     when=of.weights_whole,
 )  # fmt: skip
 DATA_PARALLEL = WrongCost(
     "tokens-cut-weights-whole",
-    "Tokens are cut and the weights are whole: that is data parallelism. Each device holds all weights, and Y would be left "
-    "in pieces.",
+    "Tokens are cut and the weights are whole. That is data parallelism: each device holds all weights, and Y is left in "
+    "pieces.",
     2,
     when=lambda o: cut(o, 0, 0) and of.weights_whole(o),
 )  # fmt: skip
@@ -54,7 +57,8 @@ PLAIN = (FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE
 GATED = (
     FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE,
     WrongCost(
-        "gate-cut-otherwise", "Gate and up are multiplied element by element, so a device needs the same columns of both.",
+        "gate-cut-otherwise", "Wg and Wu give two factors that are multiplied element by element, so a device needs the "
+        "same columns of both.",
         3, when=lambda o: cut(o, 1, 1) != cut(o, 2, 1)),
     LAST_WHOLE,
 )  # fmt: skip
@@ -75,17 +79,17 @@ QUESTION = Question(
                    cases=(of.gated_sizes(LINE, 16, 32, 128), of.gated_sizes(FOUR, 8, 32, 160))),
     ),
     hints=(
-        "After the first weight each device should have finished numbers, or relu cannot be applied. Which cut of W1 gives "
+        "After the first weight each device must have finished numbers, or you cannot apply relu. Which cut of W1 gives "
         "finished numbers, and of which hidden units?",
-        "A hidden unit is a column of W1 and a row of W2. Deal hidden units out to devices; each takes both.",
+        "A hidden unit is a column of W1 and a row of W2. Deal the hidden units out, and give each device both.",
         "W1 by columns, W2 by rows, X whole. In the gated block a hidden unit is a column of Wg, the same column of Wu, and "
         "a row of Wd.",
     ),
-    explanation="Hidden units do not know of one another: each reads all of X through its column of W1, and writes to "
-                "all of Y through its row of W2. So they can be dealt out like cards, and up to the last product nothing"
-                " has to move, in a gated block neither. What is left is one sum of outputs, an all-reduce of T·D "
-                "numbers.\n\nWith both weights by columns the hidden layer must be gathered, and it is F / D times as wide:"
-                " 4 times the payload on CPU. XLA for TPU rounds it to bfloat16 before it is sent, as its products do by"
-                " default, and gathers half of that. Leaving W2 whole is the same program on one axis, because a device "
-                "may take its rows from a copy; it takes more memory.",
+    explanation="Each hidden unit is independent of the others: it reads all of X through its column of W1, and it writes "
+                "to all of Y through its row of W2. So you can deal hidden units out like cards, and nothing has to move "
+                "before the last product. The same holds for a gated block. What remains is one sum of outputs, an "
+                "all-reduce of T·D numbers.\n\nWith both weights by columns the hidden layer must be gathered, and it is "
+                "F / D times as wide: 4 times the payload on CPU. XLA for TPU rounds it to bfloat16 before it is sent, as "
+                "its products do by default, and gathers half of that. While D is smaller than F, leaving W2 whole moves "
+                "the same bytes on one axis, because a device may take its rows from a copy. It takes more memory.",
 )  # fmt: skip

@@ -9,8 +9,7 @@ from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 COUNTED_AGAIN = (
-    "The terms differ along `model` alone. Summed over another axis, or once more over `model`, equal copies are counted "
-    "again."
+    "The terms differ along `model` alone. A sum over another axis, or a second sum over `model`, counts equal copies again."
 )
 SPREAD = (
     WrongValues("sum-over-the-wrong-axis", COUNTED_AGAIN, 2, when=of.multiplied),
@@ -19,38 +18,38 @@ SPREAD = (
 
 MLP = (
     WrongCost(
-        "weights-gathered", "Whole weights travel here. An in_spec without `model` asks for all of a weight, so does an "
-        "all-gather; leave weights where they lie.", 2, when=moves_weights),
+        "weights-gathered", "This program sends whole weights. An in_spec without `model` asks for all of a weight, and "
+        "so does an all-gather. Leave the weights where they are.", 2, when=moves_weights),
     LEFT, *SPREAD,
     WrongValues(
-        "term-returned", "Each device returns the term of its own hidden units, and nobody adds the terms up. "
-        "JAX says so of out_specs=P(), as long as its check is on.", 1, local=lambda at, X, W1, W2: mlp(X, W1, W2)),
+        "term-returned", "Each device returns the term of its own hidden units, and nothing adds the terms up. JAX "
+        "reports this for out_specs=P() while its check is on.", 1, local=lambda at, X, W1, W2: mlp(X, W1, W2)),
     WrongValues(
         "adds-finished-columns", "The sum stands after W1. There each device has other columns of the hidden layer, all "
-        "finished; added up, they are nothing.", 2, when=of.columns_summed),
+        "of them finished, and the sum of different columns means nothing.", 2, when=of.columns_summed),
     WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=lambda X, W1, W2: X @ W1 @ W2),
     WrongValues(
-        "mean-instead-of-sum", "pmean divides by the number of devices; the terms of a product are added.", 1,
+        "mean-instead-of-sum", "pmean divides by the number of devices. The terms of a product have to be added.", 1,
         when=of.averaged),
     PROMISE,
 )  # fmt: skip
 THREE = (
     WrongCost(
-        "weights-gathered", "Whole weights travel here. Leave them where they lie, and move what is computed.", 2,
+        "weights-gathered", "This program sends whole weights. Leave them where they are, and move what is computed.", 2,
         when=moves_weights),
     LEFT,
     WrongValues(
-        "relu-before-sum", "relu was applied to terms. What is negative in one term and positive in the sum is lost: add "
-        "up first.", 1, when=of.relu_on_terms),
+        "relu-before-sum", "relu was applied to terms. It drops what is negative in one term even where the sum is "
+        "positive, so add first.", 1, when=of.relu_on_terms),
     WrongValues(
-        "relu-forgotten", "There is a relu after the second product too, once its terms are added up.", 1,
+        "relu-forgotten", "The second product needs a relu too, after its terms are added up.", 1,
         like=lambda X, W1, W2, W3: mlp(X, W1, W2) @ W3),
     WrongValues(
-        "goes-on-with-terms", "The second layer's products were never added up; each device went on with columns of its "
-        "own term.", 1, when=of.never_summed),
+        "goes-on-with-terms", "The terms of the second product were never added up. Each device continued with columns of "
+        "its own term.", 1, when=of.never_summed),
     WrongCost(
-        "reduces-all-columns", "An all-reduce after W2 gives every device all columns, and W3 by rows needs only its own: "
-        "that is half for nothing.", 3, when=of.all_of_second),
+        "reduces-all-columns", "An all-reduce after W2 gives every device all columns. W3 by rows needs only the device's "
+        "own columns, so half of the price buys nothing.", 3, when=of.all_of_second),
     PROMISE,
 )  # fmt: skip
 
@@ -66,17 +65,18 @@ QUESTION = Question(
                     cases=(of.three_case(LINE, 16, 24, 96, 64), of.three_case(TALL, 8, 16, 80, 48))),
     ),
     hints=(
-        "Say after each product: are these numbers finished, or terms? relu takes finished numbers only.",
-        "mlp_by_hand: one psum over 'model', after the second product. three_layers: a sum after the second product, and "
-        "one after the third. Which columns does a device need after the second?",
+        "Ask after each product: are these numbers finished, or are they terms? relu needs finished numbers.",
+        "mlp_by_hand: one psum over 'model', after the second product. three_layers: one sum after the second product, "
+        "and one after the third. Which columns does a device need after the second?",
         "For three_layers: jax.lax.psum_scatter over 'model' with scatter_dimension=1 and tiled=True adds up and leaves "
         "each device its own columns, ready for its rows of W3.",
     ),
     explanation="In mlp_by_hand the hidden layer is cut by columns, so relu is local, and the one psum comes last. In "
                 "three_layers the second product gives terms, and relu must wait: relu(a) + relu(b) is relu(a + b) only "
-                "where a and b do not have opposite signs. But nobody needs all columns of the sum: W3 by rows wants each "
-                "device's own.\n\nSo a reduce-scatter along the columns is enough: with E columns in the second layer T·E·4 "
-                "bytes of price instead of twice as much, as XLA for CPU compiles it. Its output lies exactly as the first "
-                "layer's did. Layers alternate: by columns, by rows, and after a scatter by rows again. A test with "
-                "positive numbers cannot see a relu in the wrong place, because there it does nothing.",
+                "where a and b do not have opposite signs. But no device needs all columns of the sum, because W3 by rows "
+                "needs only the device's own.\n\nSo a reduce-scatter along the columns is enough. With E columns in the "
+                "second layer its price is T·E·4 bytes, half that of an all-reduce, as XLA for CPU compiles it. Its "
+                "output is cut exactly as the first layer's output was. So the cuts are: by columns, by rows, and after a "
+                "scatter by rows again. A test with positive numbers cannot detect a misplaced relu, because relu does "
+                "nothing there.",
 )  # fmt: skip

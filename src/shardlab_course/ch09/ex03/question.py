@@ -11,29 +11,30 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 
 TIMES = (
     WrongValues(
-        "one-extra-a-device", "Of the eight biases in the sum one belongs there; the others are too many.", 1, like=8),
+        "one-extra-a-device", "The sum contains eight biases. One of them belongs there, so seven are too many.", 1, like=8),
     WrongValues(
-        "bias-is-a-copy", "A copy that is added on every device before a sum is added once for every device.", 1, like=0),
-    WrongValues("bias-once-too-often", "The sum has the bias of each of the eight devices.", 1, like=1),
+        "bias-is-a-copy", "A copy that every device adds before a sum is in the sum once for each device.", 1, like=0),
+    WrongValues("bias-once-too-often", "The sum contains the bias of each of the eight devices.", 1, like=1),
 )  # fmt: skip
 BIASED = (
     WrongCost(
-        "parts-gathered", "A bias or a weight is brought together, by an in_spec without `model` or by an all-gather. Of "
-        "b1 and of the weights each device needs only its own part, and b2 it has whole.", 2, when=of.moves_parameters),
+        "parts-gathered", "A bias or a weight is gathered, by an in_spec without `model` or by an all-gather. A device "
+        "needs only its own part of b1 and of the weights, and it has all of b2.", 2, when=of.moves_parameters),
     LEFT,
     WrongValues(
-        "divided-by-a-constant", "Each device adds an eighth of b2, on this mesh too, where they are not eight: ask "
-        "mesh.shape, or jax.lax.axis_size, how many share the sum.", 1, when=of.by_a_constant),
+        "divided-by-a-constant", "Each device adds an eighth of b2, although this mesh does not have eight devices along "
+        "`model`. Take the number from mesh.shape or jax.lax.axis_size.", 1, when=of.by_a_constant),
     WrongValues(
-        "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 1,
+        "bias-on-every-device", "Every device adds b2 before the sum, so the output contains it n times.", 1,
         when=of.second_bias_each),
     WrongValues(
-        "bias-forgotten", "A bias is missing: b1 goes inside the relu, b2 to the output.", 1, when=of.bias_forgotten),
-    WrongValues("bias-after-relu", "b1 is added after the relu; it belongs inside.", 1, like=of.bias_after),
+        "bias-forgotten", "A bias is missing: b1 belongs inside the relu, b2 is added to the output.", 1,
+        when=of.bias_forgotten),
+    WrongValues("bias-after-relu", "b1 is added after the relu. It belongs inside.", 1, like=of.bias_after),
     WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
     WrongProgram(
-        "whole-bias-on-a-slice", "A bias does not fit what it is added to: b1 goes with the hidden layer's columns, cut as "
-        "they are, and b2 with the output's.", 2,
+        "whole-bias-on-a-slice", "A bias does not fit the array that it is added to. b1 is cut as the columns of the "
+        "hidden layer are, and b2 has the columns of the output.", 2,
         error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((1, )?\d+,?\)"),
     PROMISE,
 )  # fmt: skip
@@ -47,15 +48,16 @@ QUESTION = Question(
                     cases=(of.bias_case(LINE, 16, 24, 96), of.bias_case(WIDE, 8, 24, 80))),
     ),
     hints=(
-        "Ask of each bias: is it added to finished numbers or to terms?",
+        "Ask of each bias: is it added to finished numbers, or to terms?",
         "b1 belongs to hidden units, so it is cut with them. b2 belongs to the finished output.",
-        "relu(x @ w1 + b1) with b1 as P('model'), then psum of the product with w2, then + b2, which every device has "
-        "whole.",
+        "relu(x @ w1 + b1) with b1 as P('model'), then psum of the product with w2, then + b2, of which every device has "
+        "all.",
     ),
-    explanation="b1 is added to finished columns of the hidden layer: each device adds the part that goes with its "
-                "columns. b2 is added to the output. Added to the terms, it is in every term, so n times in the sum: too "
-                "large by n − 1 of it. Right are: after the sum on every device; on one device only, before it; or an "
-                "n-th part on each, before it. The first is the simplest, and it is what the types ask for: b2 does not "
-                "vary along `model`, and after the psum neither does the output. Biases often start as zeros, so a check "
-                "right after initialization would pass with the mistake.",
+    explanation="b1 is added to finished columns of the hidden layer, and each device adds the part that belongs to its "
+                "columns. b2 is added to the output. If it is added to the terms, it is in every term, so n times in the "
+                "sum, and the output is too large by n − 1 times b2. Three ways are right: add b2 after the sum; add it "
+                "on one device only, before the sum; or add an n-th of it on each device, before the sum.\n\nThe first is "
+                "the simplest, and it is what the types ask for: b2 does not vary along `model`, and after the psum "
+                "neither does the output. Biases often start as zeros, so a check right after initialization would pass "
+                "in spite of the mistake.",
 )  # fmt: skip

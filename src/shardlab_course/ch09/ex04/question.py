@@ -12,50 +12,51 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 RATIO = (
     WrongValues(
         "saves-communication",
-        "An all-reduce is a reduce-scatter and an all-gather. Both are still here, at two places.",
+        "An all-reduce is a reduce-scatter and an all-gather. Both are still here, in two places.",
         1,
         like=lambda got: isinstance(got, float | int) and got < 1,
     ),
     WrongValues(
-        "gather-comes-on-top", "The all-gather does not come on top: the all-reduce lost its second half.", 1, like=1.5),
+        "gather-comes-on-top", "The all-gather is not an extra: the all-reduce has lost its second half.", 1, like=1.5),
 )  # fmt: skip
 SHARE = (
     WrongValues(
-        "activations-stay-whole", "Outside the two products every device now holds its own tokens only.", 1, like=1),
-    WrongValues("halved", "Tokens are cut over all eight devices.", 1, like=0.5),
+        "activations-stay-whole", "Outside the two products every device now holds only its own tokens.", 1, like=1),
+    WrongValues("halved", "The tokens are cut over all eight devices.", 1, like=0.5),
 )  # fmt: skip
 BLOCK = (
     LEFT,
     WrongValues(
-        "bias-on-every-device", "b2 is added before the sum, on every device, so it comes out n times.", 2,
+        "bias-on-every-device", "Every device adds b2 before the sum, so the output contains it n times.", 2,
         when=of.block_bias_each),
     WrongValues(
-        "residual-on-every-device", "X is added before the sum, on every device: the residual comes out n times. Add your "
-        "own tokens after it.", 2, when=of.residual_each),
+        "residual-on-every-device", "Every device adds X before the sum, so the output contains the residual n times. Add "
+        "your own tokens after the sum.", 2, when=of.residual_each),
     WrongValues(
-        "residual-forgotten", "The output is the MLP's alone: X is to be added to it.", 1, when=of.residual_forgotten),
+        "residual-forgotten", "The output is that of the MLP alone. Add X to it.", 1, when=of.residual_forgotten),
     WrongValues(
-        "norm-forgotten", "The products take norm(X, scale), and only the residual takes X as it is.", 1,
+        "norm-forgotten", "The products need norm(X, scale). Only the residual is X itself.", 1,
         like=of.block_without_norm),
     WrongValues(
-        "bias-forgotten", "b2 is missing: add it to your own tokens, after the sum.", 1, like=of.block_without_bias),
+        "bias-forgotten", "b2 is missing. Add it to your own tokens, after the sum.", 1, like=of.block_without_bias),
     WrongValues("residual-of-the-norm", "The residual is X itself, not norm(X, scale).", 1, like=of.block_on_norm),
     WrongValues(
-        "tokens-not-gathered", "Each device put its own tokens through its own hidden units only. Every token needs all "
-        "hidden units: gather the tokens before the first product, and add up their terms after the second.", 2,
+        "tokens-not-gathered", "Each device put its own tokens through its own hidden units only. But every token needs "
+        "all hidden units. Gather the tokens before the first product, and add up their terms after the second.", 2,
         local=lambda at, *blocks: block(*blocks), when=of.own_tokens_added),
     WrongCost(
-        "weights-gathered", "Whole weights travel here. Leave them where they lie, and move tokens.", 2,
+        "weights-gathered", "This program sends whole weights. Leave them where they are, and move tokens.", 2,
         when=moves_weights),
     WrongCost(
         "all-tokens-everywhere", "Every device ends with all tokens. The next norm needs only a device's own.", 1,
         when=lambda o: of.right_block(o) and o.placements[0].shard_shape == o.placements[0].shape),
     WrongCost(
-        "reduces-then-slices", "The all-reduce brings every device all tokens, and it keeps its own: one half too many.",
+        "reduces-then-slices", "The all-reduce brings all tokens to every device, which then keeps only its own. The "
+        "second half of the all-reduce is unnecessary.",
         2, when=lambda o: of.right_block(o) and reduces(o, o.inputs[0].size)),
     WrongProgram(
-        "wrong-dimension", "Your own tokens are added to an array of another shape: to all tokens, which were not "
-        "scattered, or to parts along the other dimension. Tokens are dimension 0.", 3,
+        "wrong-dimension", "Your own tokens are added to an array of another shape: either to all tokens, because nothing "
+        "scattered them, or to parts along the other dimension. Tokens are dimension 0.", 3,
         error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((?!1,)\d+, \d+\)"),
     WrongProgram(
         "scatter-not-tiled", "Without tiled=True the scattered dimension must be as long as the axis has devices, and it "
@@ -73,18 +74,18 @@ QUESTION = Question(
                     cases=(of.block_case(LINE, 16, 24, 96), of.block_case(TALL, 24, 16, 80))),
     ),
     hints=(
-        "Norm, bias and residual take one token at a time. Which tokens does a device hold before the first product, and "
-        "which should it hold after the second?",
-        "Gather tokens right before the first product, and add up and scatter tokens right after the second. Everything "
-        "else happens on a device's own tokens.",
+        "Norm, bias and residual work on one token at a time. Which tokens does a device hold before the first product, "
+        "and which should it hold after the second?",
+        "Gather tokens right before the first product. Add them up and scatter them right after the second. Do everything "
+        "else on a device's own tokens.",
         "all_gather(..., axis=0, tiled=True), two products, psum_scatter(..., scatter_dimension=0, tiled=True), then + b2 "
         "and + x, both on your own tokens.",
     ),
-    explanation="The all-reduce of the plain block is a reduce-scatter and an all-gather that stand side by side. Here "
-                "they are moved apart: between the scatter of one block and the gather of the next lie the norm, the "
+    explanation="The all-reduce of the plain block is a reduce-scatter and an all-gather, one right after the other. Here "
+                "they are moved apart. Between the scatter of one block and the gather of the next are the norm, the "
                 "bias, the residual and the dropout, which work token by token. The price, as XLA for CPU compiles it, is "
-                "the same, an array of T·D numbers twice a block. What shrinks is everything in between: a device holds, "
-                "and computes, T / n tokens instead of T. An all-reduce and a slice give the same values for one and a half "
-                "times the price. Gathering before the norm costs no more bytes there, but every device then norms every "
-                "token.",
+                "the same: an array of T·D numbers, twice a block.\n\nWhat shrinks is everything in between: a device "
+                "holds, and computes, T / n tokens instead of T. An all-reduce and a slice give the same values for one "
+                "and a half times the price. If you gather before the norm, you move no more bytes, but every device then "
+                "norms every token.",
 )  # fmt: skip

@@ -15,34 +15,34 @@ PATTERNS = (
 )  # fmt: skip
 DROPPED = (
     WrongValues(
-        "copies-differ", "Devices that hold copies of one slice have dropped different elements of it: fold in only axes "
-        "that cut the array.", 2, when=of.copies_differ),
+        "copies-differ", "Devices that hold copies of one slice dropped different elements of it. Fold in only axes that "
+        "cut the array.", 2, when=of.copies_differ),
     WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies along an axis along which the mask varies, or the block "
-        "does: fold in only axes that cut the array, and name these.", 2, error="can't be statically inferred"),
+        "promise-not-proved", "out_specs promises equal copies along an axis along which the mask or the block varies. "
+        "Fold in only axes that cut the array, and name these axes in out_specs.", 2, error="can't be statically inferred"),
     WrongValues(
-        "nothing-drawn", "In some slice everything is kept, or everything dropped: nothing was drawn there.", 1,
+        "nothing-drawn", "Some slice keeps everything, or drops everything. Nothing was drawn there.", 1,
         when=of.undrawn),
     WrongValues(
-        "kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p: that is what "
-        "stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
+        "kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p, so p is the "
+        "share that stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
     WrongValues(
-        "one-mask-for-each-line", "All rows of a slice, or all its columns, drop the same places: the mask has one row or "
+        "one-mask-for-each-line", "All rows of a slice, or all its columns, drop the same places. The mask has one row or "
         "one column, and broadcasting repeats it. Draw as many numbers as the block has elements.", 1,
         when=of.lines_alike),
     WrongValues(
-        "mask-is-a-pattern", "Moved on by some rows and columns, the mask of some slice agrees with itself, or with another "
-        "slice's or seed's, more often than drawn numbers do: it is counted out, shifted or repeated, and not drawn for "
-        "each element.", 2, when=of.counted),
+        "mask-is-a-pattern", "If you shift the mask of some slice by some rows and columns, it agrees with itself, with "
+        "another slice's mask or with another seed's more often than drawn numbers do. So the mask was counted, shifted "
+        "or repeated, and not drawn for each element.", 2, when=of.counted),
     WrongValues(
-        "same-mask-everywhere", "Several slices have one and the same mask: their devices use the same key, or "
-        "the same part of a mask.", 1,
+        "same-mask-everywhere", "Several slices have the same mask: their devices use the same key, or the same part of a "
+        "mask.", 1,
         when=of.repeats),
     WrongValues(
         "seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
         when=of.same_for_another_seed),
     WrongValues(
-        "not-scaled", "What stays must be divided by KEEP, the share that stays: then its mean does not change.", 1,
+        "not-scaled", "What stays must be divided by KEEP, the share that stays. Then its mean does not change.", 1,
         when=of.scaled_otherwise),
 )  # fmt: skip
 
@@ -51,14 +51,14 @@ MECHANISM = why(
     a=Believed(
         "From a state that each device has for itself, and that the key starts.",
         "own-state",
-        "Then masks would differ, and one was found on all devices: a key has no state.",
+        "Then the masks would differ, but all devices had the same one. A key has no state.",
     ),
     b=Believed(
-        "From a part of the key: `shard_map` cuts it, as it cuts the rest.",
+        "From a part of the key: `shard_map` cuts it, as it cuts the arguments.",
         "key-is-cut",
-        "The key is made inside of the body, where nothing is cut any more, and one mask was found on all devices.",
+        "The key is made inside the body, where nothing is cut any more, and all devices had the same mask.",
     ),
-    c="From what the call is given, the key, the shape and the probability: nothing of the device is in it.",
+    c="From the arguments of the call: the key, the shape and the probability. None of them depends on the device.",
 )
 
 FREE = {"V": 1, "S": 0.5, "H": 0.5}
@@ -78,16 +78,17 @@ QUESTION = Question(
     ),
     hints=(
         "Which devices hold different slices of the array, and which hold copies of one slice?",
-        "Slices need different keys, copies need the same. jax.random.fold_in(key, number) makes a key of its own for each "
+        "Slices need different keys, copies need the same key. jax.random.fold_in(key, number) makes another key for each "
         "number.",
-        "Inside shard_map, fold in jax.lax.axis_index of the axis that cuts the array: 'model' for the hidden layer, 'data' "
-        "for the output. No other axis.",
+        "Inside shard_map, fold in jax.lax.axis_index of the axis that cuts the array: 'model' for the hidden layer, "
+        "'data' for the output. Fold in no other axis.",
     ),
-    explanation="A JAX key is a value. The same key with the same block shape gives the same mask on every device, so the"
-                " masks of different hidden units would not be independent: each device drops the same places of its "
-                "slice. Fold in the index along the axis that cuts.\n\nThe opposite mistake is worse: where an array is "
-                "copied along an axis, different masks make the copies differ, and from then on the devices no longer "
-                "compute the same thing. JAX's types see that: a mask from axis_index('model') varies over `model`, and "
-                "out_specs without `model` is refused. Another right answer draws one mask for the whole array outside of "
-                "shard_map, under jit; XLA, for CPU and for TPU, then lets each device make its own part of it.",
+    explanation="A JAX key is a value. The same key with the same block shape gives the same mask on every device, so the "
+                "masks of different hidden units would not be independent: each device drops the same places of its "
+                "slice. Fold in the index along the axis that cuts.\n\nThe opposite mistake is worse. Where devices hold "
+                "copies along an axis, different masks make the copies differ, and from then on the devices no longer "
+                "compute the same thing. JAX's types detect this: a mask from axis_index('model') varies over `model`, "
+                "and JAX rejects out_specs without `model`. Another right answer draws one mask for the whole array "
+                "outside shard_map, under jit. Then XLA, for CPU and for TPU, lets each device make its own part of the "
+                "mask.",
 )  # fmt: skip

@@ -11,17 +11,17 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 HEADS = (
     WrongValues(
-        "heads-in-turn", "A group is a run of neighbouring query heads: with 8 and 2, heads 0 to 3 read kv head 0.", 1,
+        "heads-in-turn", "A group consists of neighbouring query heads: with 8 and 2, heads 0 to 3 read kv head 0.", 1,
         like=of.heads_with(reads="turn")),
     WrongValues(
         "all-heads-everywhere", "A device needs only the kv heads that its own query heads read.", 1,
         like=of.heads_with(keys="all")),
     WrongValues(
-        "kv-heads-dealt-out", "With fewer kv heads than devices some devices get none; but their query heads read one: it "
-        "is held more than once.", 2, like=of.heads_with(keys="even")),
+        "kv-heads-dealt-out", "With fewer kv heads than devices, some devices get none here. But their query heads read "
+        "one, so several devices must hold the same kv head.", 2, like=of.heads_with(keys="even")),
     WrongValues(
-        "one-head-each", "With fewer devices than kv heads a device has several groups of query heads, and reads a kv head "
-        "for each.", 2, like=of.heads_with(keys="first")),
+        "one-head-each", "With fewer devices than kv heads, a device has several groups of query heads and reads one kv "
+        "head for each group.", 2, like=of.heads_with(keys="first")),
     WrongValues(
         "listed-more-than-once", "A device holds a kv head once, however many of its query heads read it.", 1,
         like=of.heads_with(keys="each")),
@@ -31,20 +31,21 @@ LAYOUT = (
         "kv-whole", "Every device holds all kv heads. It needs one.", 1,
         when=lambda o: not any(cut(o, i, d) for i in (2, 3) for d in (0, 1, 2))),
     WrongCost(
-        "axes-in-wrong-order", "`rep` comes first, so neighbouring query heads lie on different kv heads, and what some of "
-        "them read is elsewhere.", 3, when=of.swapped),
+        "axes-in-wrong-order", "`rep` comes first, so neighbouring query heads are on devices with different kv heads, "
+        "and some of them read a kv head that is on another device.", 3, when=of.swapped),
     WrongCost(
-        "heads-cut-inside", "A head's vector is cut: scores are then terms of a sum, and the softmax waits for it.", 2,
+        "heads-cut-inside", "The vector of a head is cut. Then the scores are terms of a sum, and the softmax has to wait "
+        "for that sum.", 2,
         when=lambda o: cut(o, 1, 2)),
     WrongCost(
-        "keys-cut-too-finely", "Wk and Wv are cut inside a head or along D: then they, or the keys and values of every "
-        "token, have to be sent.", 2, when=lambda o: any(cut(o, i, d) for i in (2, 3) for d in (0, 2))),
+        "keys-cut-too-finely", "Wk and Wv are cut inside a head or along D. Then they have to be sent, or the keys and "
+        "values of every token.", 2, when=lambda o: any(cut(o, i, d) for i in (2, 3) for d in (0, 2))),
     WrongCost(
-        "queries-over-kv-only", "Wq is cut over `kv` alone: the devices along `rep` hold the same query heads.", 2,
+        "queries-over-kv-only", "Wq is cut over `kv` alone, so the devices along `rep` hold the same query heads.", 2,
         when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
     INPUT_CUT,
     WrongCost(
-        "output-weight-not-by-heads", "Wo is not cut over its heads as Wq is: a device needs the rows of its own query "
+        "output-weight-not-by-heads", "Wo is not cut over its heads as Wq is. A device needs the rows of its own query "
         "heads, and no others.", 3, when=lambda o: not cut(o, 4, 0)),
 )  # fmt: skip
 
@@ -62,17 +63,17 @@ QUESTION = Question(
                           of.head_sizes(axes(kv=4, rep=2), 8, 32, 16, 4))),
     ),
     hints=(
-        "Deal out the query heads first, in order. Then write beside each device the kv heads that they read.",
-        "With fewer kv heads than devices, several devices hold the same kv head: one axis of the mesh tells kv heads "
+        "Deal out the query heads first, in order. Then write beside each device the kv heads that its query heads read.",
+        "With fewer kv heads than devices, several devices hold the same kv head. One axis of the mesh tells kv heads "
         "apart, the other makes copies.",
-        "Query heads over ('kv', 'rep'), slowest first, in Wq and in Wo; kv heads over 'kv' alone in Wk and Wv. X stays "
-        "whole.",
+        "Query heads over ('kv', 'rep'), with the slower axis first, in Wq and in Wo. kv heads over 'kv' alone, in Wk and "
+        "Wv. X stays whole.",
     ),
-    explanation="Query head h reads kv head h·kv // q. Dealt out in order, the query heads of neighbouring devices read "
-                "the same kv head, so those devices hold copies of it: n / kv of them. A mesh says this with two axes in"
-                " the place of one: `kv` tells the kv heads apart, `rep` makes copies. The query heads are cut over "
-                "both, with `kv` first, since the heads of one group are neighbours.\n\nWith `rep` first, of 8 devices and "
-                "2 key heads only 4 get query heads of the group whose key head they hold, and keys have to travel. "
-                "Cutting inside a head holds less, and moves keys and values, or scores, for every token. Past kv devices a "
-                "finer cut by whole heads saves nothing of the keys and values, nor of their cache.",
+    explanation="Query head h reads kv head h·kv // q. If the query heads are dealt out in order, those of neighbouring "
+                "devices read the same kv head, so these n / kv devices hold copies of it. A mesh says this with two axes "
+                "instead of one: `kv` tells the kv heads apart, `rep` makes copies. The query heads are cut over both, "
+                "with `kv` first, because the heads of one group are neighbours.\n\nWith `rep` first, of 8 devices and 2 "
+                "key heads only 4 get query heads of the group whose key head they hold, and keys have to be sent. A cut "
+                "inside a head holds less, but it moves keys and values, or scores, for every token. With more devices "
+                "than kv heads, a finer cut by whole heads saves nothing of the keys and values, nor of their cache.",
 )  # fmt: skip

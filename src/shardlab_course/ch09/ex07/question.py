@@ -10,39 +10,40 @@ from shardlab_judge.question import Question, WrongValues
 
 STEP = (
     WrongValues(
-        "all-tokens-reduced", "A device reduces its own tokens: T is divided by the devices along `data`.", 2,
+        "all-tokens-reduced", "A device reduces only its own tokens: divide T by the number of devices along `data`.", 2,
         like=of.step_with(tokens=False)),
     WrongValues(
-        "whole-gradients-reduced", "A device has gradients for its own part of the weights: divide by the devices along "
-        "`model`.", 2, like=of.step_with(weights=False)),
+        "whole-gradients-reduced", "A device has gradients only for its own part of the weights: divide by the number of "
+        "devices along `model`.", 2, like=of.step_with(weights=False)),
     WrongValues(
-        "all-reduce-counted-once", "This is half of it. An all-reduce is a reduce-scatter and an all-gather: it counts "
-        "twice. (Or two bytes were counted for a number, and float32 has four.)", 1,
+        "all-reduce-counted-once", "This is half of it. An all-reduce is a reduce-scatter and an all-gather, so it counts "
+        "twice. (Or you counted two bytes for a number, and float32 has four.)", 1,
         like=of.step_with(reductions=1)),
     WrongValues(
-        "forward-only", "X's gradient is a sum over `model` too: there is an all-reduce on the way back.", 1,
+        "forward-only", "X's gradient is a sum over `model` too, so there is an all-reduce on the way back.", 1,
         like=of.step_with(passes=1)),
     WrongValues(
-        "one-device-is-not-free", "With one device along an axis there is nobody to add up with: that costs nothing.", 3,
+        "one-device-is-not-free", "Along an axis of one device there is nothing to add up, so it costs nothing.", 3,
         like=of.step_with(free=False)),
     WrongValues(
-        "axes-swapped", "Hidden units lie along `model`: outputs are added up over it. Tokens lie along `data`: gradients "
-        "of weights are added up over that.", 2, like=of.step_swapped),
+        "axes-swapped", "Hidden units are cut along `model`, so outputs are added up over it. Tokens are cut along "
+        "`data`, so gradients of weights are added up over that.", 2, like=of.step_swapped),
 )  # fmt: skip
 BEST = (
     WrongValues(
         "always-data",
-        "Not always: where weights are large and tokens few, cutting the weights saves more.",
+        "Not always. Where weights are large and tokens few, it saves more to cut the weights.",
         1,
         like=lambda t, d, f, n: [n, 1],
     ),
     WrongValues(
-        "always-model", "Not always: where tokens are many, cutting them saves more.", 1, like=lambda t, d, f, n: [1, n]),
+        "always-model", "Not always. Where there are many tokens, it saves more to cut them.", 1,
+        like=lambda t, d, f, n: [1, n]),
     WrongValues(
-        "larger-of-equal-ones", "Of two meshes that cost the same take the one with the smaller `model`.", 1,
+        "larger-of-equal-ones", "Of two meshes that cost the same, take the one with the smaller `model`.", 1,
         like=partial(of.best_mesh, larger=True)),
     WrongValues(
-        "powers-of-two-only", "Not every size is a power of two: 6 devices may be 2 by 3.", 1,
+        "powers-of-two-only", "Not every size is a power of two: 6 devices can be 2 by 3.", 1,
         like=partial(of.best_mesh, powers=True)),
 )  # fmt: skip
 
@@ -59,19 +60,20 @@ QUESTION = Question(
                          (192, 96, 240, 6), (96, 32, 264, 12))),
     ),
     hints=(
-        "For each sum ask: what differs between the devices that take part? Hidden units lie along one axis, tokens along "
-        "the other.",
+        "Ask of each sum: what differs between the devices that take part? Hidden units are cut along one axis, tokens "
+        "along the other.",
         "Along `model` activations are added up: T / data tokens of D numbers, forward and backward. Along `data` "
-        "gradients: each device's share of W1 and of W2.",
+        "gradients are added up: each device's share of W1 and of W2.",
         "model: 2 passes, 2 for an all-reduce, 4 bytes, T / data · D. data: 2 for an all-reduce, 4 bytes, 2 · D · F / "
         "model. An axis of size 1 costs nothing.",
     ),
-    explanation="Forward, only `model` has to talk, and only about the tokens of one row of the mesh. Backward, the "
-                "gradient of X is a sum over hidden units, so over `model`, as large as Y; the gradients of the weights "
+    explanation="Forward, bytes move only over `model`, and only for the tokens of one row of the mesh. Backward, the "
+                "gradient of X is a sum over hidden units, so over `model`, as large as Y. The gradients of the weights "
                 "are sums over tokens, so over `data`, as large as a device's share of the weights. So each axis makes "
-                "the other cheaper: more rows of the mesh, fewer tokens in each; more columns, smaller gradients.\n\n"
-                "The product of the two costs is the same for all meshes with both axes, so among these their sum is least "
-                "where they are nearest to equal; a mesh with one axis may still be cheaper, as an axis of one device costs "
-                "nothing. Real machines differ in one more thing: the wires of one axis may be faster. And what goes over "
-                "`model` has to arrive before the next layer can start, while gradients may travel when they are ready.",
+                "the other cheaper: with more rows of the mesh each row has fewer tokens, and with more columns the "
+                "gradients are smaller.\n\nThe product of the two costs is the same for all meshes with both axes, so "
+                "among these the sum is smallest where the costs are nearest to equal. A mesh with one axis may still be "
+                "cheaper, because an axis of one device costs nothing. Real machines add two differences. The wires of "
+                "one axis may be faster. And what moves over `model` has to arrive before the next layer can start, while "
+                "gradients can travel as soon as they are ready.",
 )  # fmt: skip

@@ -13,50 +13,53 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 GRADIENTS = (
     LEFT,
-    promise("The gradients still vary, and out_specs promises equal copies: average them with pmean, or add them with psum "
-            "if the loss is the mean over the devices already."),
+    promise("The gradients still vary, and out_specs promises equal copies. Average them with pmean, or add them with "
+            "psum if the loss is already the mean over the devices."),
     WrongValues(
         "pmap-habit",
-        "The gradient was summed over the devices already, because the weights do not vary. Of equal copies a pmean changes "
-        "nothing, and a psum makes n times as much: it is n times too large, and moves twice the bytes.",
+        "JAX had already summed the gradient over the devices, because the weights do not vary. A pmean of equal copies "
+        "changes nothing, and a psum makes them n times larger. So this gradient is n times too large, and it moves twice "
+        "the bytes.",
         1, when=lambda o: _times(o, lambda n: n) and of.reduced_twice(o)),
     WrongValues(
         "sum-of-means",
-        "This is the sum of n gradients, each of a mean over one device's samples; the mean over all samples has an n-th of "
-        "it.",
+        "This is the sum of n gradients, each of the mean over one device's samples. The gradient of the mean over all "
+        "samples is an n-th of that.",
         2, when=lambda o: _times(o, lambda n: n)),
     WrongValues(
-        "summed-again", "The gradients were summed over the devices already; psum adds n equal copies of the sum.",
+        "summed-again", "The gradients were already summed over the devices. psum then adds n equal copies of the sum.",
         1, when=lambda o: _times(o, lambda n: n * n)),
     WrongValues(
-        "averaged-twice", "The mean over devices was taken twice: in the loss and once more outside, say, or twice outside.",
+        "averaged-twice", "The mean over devices was taken twice: for example once in the loss and once outside it, or "
+        "twice outside.",
         2, when=lambda o: _times(o, lambda n: 1 / n)),
     WrongValues(
-        "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
+        "sum-over-outputs", "The loss is the mean over samples and outputs. This is the mean over samples only.",
         1, when=lambda o: _times(o, lambda n: o.inputs[1].shape[1])),
     WrongValues(
         "divided-by-a-constant",
-        "That divides by 8, on this mesh too, where `data` has not eight devices: ask mesh.shape, or jax.lax.axis_size.",
+        "That divides by 8, and on this mesh `data` does not have eight devices. Take the number from mesh.shape or "
+        "jax.lax.axis_size.",
         1, when=lambda o: dict(o.case.axes)["data"] != 8 and _times(o, lambda n: n / 8)),
     WrongValues(
         "one-left-out",
-        "One gradient is right, and the other is that of a device's own samples: reduce both, say with jax.tree.map.",
+        "One gradient is right. The other is that of a device's own samples. Reduce both, for example with jax.tree.map.",
         1, when=of.one_left_out),
     WrongValues(
         "never-reduced",
-        "Each device returned the gradient of its own samples: with weights that vary, or with check_vma=False, nobody sums "
-        "for you.",
+        "Each device returned the gradient of its own samples. With weights that vary, or with check_vma=False, JAX "
+        "inserts no sum.",
         3, local=of.unbiased_own),
     WrongCost(
         "reduces-what-is-reduced",
-        "Each gradient is reduced twice: say, once more when its copies are equal already.",
+        "Each gradient is reduced twice, for example once more when its copies are already equal.",
         3, when=lambda o: _times(o, lambda n: 1) and of.reduced_twice(o)),
     WrongCost(
         "a-number-beside",
-        "A single number is reduced beside the gradients, as when check_vma=False hides from JAX that it need not be. Keep "
-        "the check on.",
+        "A single number is reduced in addition to the gradients. This happens when check_vma=False hides from JAX that "
+        "it is unnecessary. Keep the check on.",
         1, when=lambda o: _times(o, lambda n: 1) and of.scalars_reduced(o)),
-    gathers("Samples are brought together on every device; terms of the gradients are all that has to move."),
+    gathers("Every device receives all samples. Only terms of the gradients have to move."),
 )  # fmt: skip
 
 
@@ -74,16 +77,16 @@ QUESTION = Question(
     ),
     hints=(
         "Print jax.typeof of a gradient inside the body. Does it say {V:data}? If not, what must have happened to it?",
-        "The sum over devices is there already; what is summed must be the right thing. Two mends: make the loss the global "
-        "mean before you differentiate, or make the weights vary, so that nobody sums for you.",
-        "Either jax.grad of a function that returns jax.lax.pmean(loss, 'data'). Or jax.lax.pcast(W, 'data', to='varying') "
-        "for each weight, jax.grad, and pmean of the gradients.",
+        "JAX already sums over the devices, so the right thing must be summed. Either make the loss the global mean "
+        "before you differentiate, or make the weights vary, so that JAX inserts no sum.",
+        "Either jax.grad of a function that returns jax.lax.pmean(loss, 'data'). Or jax.lax.pcast(W, 'data', "
+        "to='varying') for each weight, jax.grad, and pmean of the gradients.",
     ),
-    explanation="A weight that does not vary is used on all devices, so its gradient is a sum over all devices: the "
-                "transpose of the free cast to varying is a psum, and jax.grad puts it in. Of n local means that sum is "
-                "n times the global mean's gradient, and a pmean after it averages n equal copies: still n times too "
-                "large, and a second all-reduce is made. pmean inside the loss divides by n before anything is summed.\n\n"
-                "Or cast the weights to varying yourself: then the gradients are the device's own, and averaging them is"
-                " your business. Dividing by n is right as well. All three move the weights' bytes once. In pmap, which "
-                "knew no such types, pmean(grad(loss)) was right; that is where the habit comes from.",
+    explanation="All devices use a weight that does not vary, so its gradient is a sum over all devices: the transpose of "
+                "the free cast to varying is a psum, and jax.grad inserts it. For n local means this sum is n times the "
+                "global mean's gradient. A pmean after it averages n equal copies, so the gradient is still n times too "
+                "large, and there is a second all-reduce. A pmean inside the loss divides by n before anything is "
+                "summed.\n\nOr you cast the weights to varying yourself. Then the gradients are the device's own, and you "
+                "average them. Dividing by n is right as well. All three move the weights' bytes once. In pmap, which did "
+                "not have these types, pmean(grad(loss)) was right. The habit comes from there.",
 )  # fmt: skip

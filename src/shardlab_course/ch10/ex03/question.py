@@ -21,22 +21,23 @@ WITHOUT_CHECK = (
         1, like=CHECKED),
     WrongValues(
         "loss-is-enough",
-        "A pmean of the loss alone is enough only with the check: without it psum is its own transpose, and each device "
+        "A pmean of the loss alone is enough only with the check. Without it psum is its own transpose, and each device "
         "keeps the gradient of its own samples.",
         2, like=lambda got: got["b"] == "right"),
     WrongValues(
-        "somebody-sums", "Without the check nobody sums unless you write it: c has no collective at all.",
+        "somebody-sums", "Without the check there is no sum unless you write it: c has no collective at all.",
         1, like=lambda got: got["c"] != "own"),
 )  # fmt: skip
 
 MECHANISM = why(
-    "Who puts a sum over the devices into a gradient, where you wrote none?",
+    "What puts a sum over the devices into a gradient, where you wrote none?",
     a=Believed(
-        "`out_specs`: what leaves as `P()` is added up on its way out.",
+        "`out_specs`: what is returned as `P()` is added up.",
         "out-specs-add",
-        "All five leave as `P()`, and two of them come out as each device's own: nothing is added on the way.",
+        "All five return `P()`, and two of them return each device's own gradient: `out_specs` adds nothing.",
     ),
-    b="JAX, when it differentiates: types say that the weights are the same on all devices and what is made of them is not.",
+    b="JAX, when it differentiates: by their types, the weights are the same on all devices, and what is computed from "
+    "them is not.",
     c=Believed(
         "XLA, when it compiles: it finds that copies of one array got different gradients.",
         "compiler-adds",
@@ -52,17 +53,17 @@ QUESTION = Question(
         MECHANISM,
     ),
     hints=(
-        "Without the check JAX does not track what varies. So nothing can tell it that a sum is missing.",
-        "Then jax.grad inserts no sum for the weights: backward there is only the transpose of what you wrote. What is the "
-        "transpose of psum, if there is no cast to be it?",
-        "c has no collective. a averages gradients of own samples. In b the cotangent 1 goes through psum's transpose, "
-        "again a psum, and the division by 8: what is left?",
+        "Without the check JAX does not track what varies. So it cannot know that a sum is missing.",
+        "Then jax.grad inserts no sum for the weights: the backward pass has only the transpose of what you wrote. What "
+        "is the transpose of psum, if it is not the cast?",
+        "c has no collective. a averages gradients of a device's own samples. In b the cotangent 1 goes through psum's "
+        "transpose, again a psum, and the division by 8: what is left?",
     ),
     explanation="With check_vma=False no type says that the weights are the same everywhere, so jax.grad leaves each "
                 "device with the gradient of what it computed itself. c is that and nothing more. a averages: right, as "
                 "it was in pmap. b differentiates a pmean: psum's transpose is then psum, the eight cotangents of 1 add "
-                "up to 8, the division makes it 1 again, and what comes out is the own gradient. d averages those: "
-                "right. e sums them: 8 times. So d is the only one that is right in both worlds, and with the check it "
-                "moves twice the bytes. b and c are worse than wrong: out_specs=P() promises copies that differ, and "
-                "printing shows only device 0's.",
+                "up to 8, the division makes it 1 again, and each device gets its own gradient. d averages those: right. "
+                "e sums them: 8 times. So d is the only one that is right in both worlds, and with the check it moves "
+                "twice the bytes. b and c are worse than wrong: out_specs=P() promises equal copies, these copies differ, "
+                "and printing shows only device 0's.",
 )  # fmt: skip

@@ -12,47 +12,50 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 MICRO = (
     WrongProgram(
         "accumulator-is-reduced",
-        "Of the accumulator and the gradient one is unreduced and the other is not, and adding the two would need a sum. "
-        "Zeros are resharded to unreduced; weights are cast to reduced before jax.grad, and not in what it differentiates.",
+        "One of the accumulator and the gradient is unreduced and the other is not, and adding the two would need a sum. "
+        "Reshard zeros to unreduced. Cast the weights to reduced before jax.grad, and not inside the function that it "
+        "differentiates.",
         3, error="unreduced while"),
     WrongProgram(
         "accumulator-does-not-vary",
-        "What a loop in shard_map carries varies over data on one side only: it goes in as fresh zeros, say, and comes out "
-        "varying, or is summed in the round. Start from what varies, such as zeros_like of the weights that you cast, and "
-        "sum after the loops.",
+        "What a loop in shard_map carries varies over data on one side only. For example, it goes in as fresh zeros and "
+        "comes out varying, or the round sums it. Start from a value that varies, such as zeros_like of the weights that "
+        "you cast, and sum after the loops.",
         3, error="manual axis types do not match"),
     WrongCost(
         "all-reduce-in-both-loops",
-        "The weights are replicated, so their gradient is reduced where it arises: once for each layer of each microbatch.",
+        "The weights are replicated, so their gradient is reduced where it is computed: once for each layer of each "
+        "microbatch.",
         1, when=lambda o: of.runs(o) == len(o.inputs[0]) * len(o.inputs[1]) and _stacked(o)),
     WrongCost(
         "all-reduce-each-microbatch",
-        "The reduction left the loop over layers only: it still runs once for each microbatch.",
+        "The reduction left only the loop over layers. It still runs once for each microbatch.",
         2, when=lambda o: of.runs(o) == len(o.inputs[1]) and _stacked(o)),
     WrongCost(
         "all-reduce-each-layer",
-        "A reduction runs for each layer: the microbatches went through as one, which saves none of their memory, or the "
-        "sum was reduced layer by layer.",
+        "A reduction runs for each layer. Either the microbatches went through as one batch, which saves none of their "
+        "memory, or the sum was reduced layer by layer.",
         2, when=lambda o: of.runs(o) == len(o.inputs[0]) and _stacked(o)),
-    gathers("Microbatches are brought together on every device; only gradients have to move."),
+    gathers("Every device receives all samples of the microbatches. Only gradients have to move."),
     WrongValues(
         "reduced-twice",
-        "The gradients were summed in the loops already, since the weights do not vary; the last psum adds n equal copies.",
+        "The gradients were already summed in the loops, because the weights do not vary. The last psum adds n equal "
+        "copies.",
         2, when=lambda o: times(o, of.stacked, lambda n: n)),
     WrongValues(
-        "last-microbatch-only", "Each round replaces the gradients of the rounds before; add to them.",
+        "last-microbatch-only", "Each round replaces the gradients of the rounds before. Add to them.",
         1, like=of.last_microbatch),
     WrongValues(
-        "never-reduced", "Each device returned the sum over its own samples; the one reduction is missing.",
+        "never-reduced", "Each device returned the sum over its own samples. The one reduction is missing.",
         2, local=of.stacked_own),
-    promise("Each device's sum is over its own samples, so it varies, and out_specs promises equal copies: reduce it once, "
-            "after the loop."),
+    promise("Each device's sum is over its own samples, so it varies, and out_specs promises equal copies. Reduce it "
+            "once, after the loop."),
     WrongValues(
         "mean-instead-of-sum", "The loss is a sum, so terms of the gradient are added, not averaged.",
         1, when=lambda o: times(o, of.stacked, lambda n: 1 / n) or _averaged_over_microbatches(o)),
     WrongCost(
         "summed-after-the-reduction",
-        "Every microbatch's gradient is kept and reduced, and they are added up after it. Add first: terms may be added.",
+        "Every microbatch's gradient is kept and reduced, and they are added up afterwards. Add first: terms may be added.",
         2, when=lambda o: any(c.payload_bytes == len(o.inputs[1]) * o.inputs[0].nbytes for c in o.collectives)),
 )  # fmt: skip
 
@@ -75,17 +78,17 @@ QUESTION = Question(
     ),
     hints=(
         "Where does the gradient of a replicated weight get its sum? Which type of weight leaves the sum to you?",
-        "Cast the weights to reduced once, before the loop. Their gradients are then unreduced, and unreduced arrays may be "
-        "added. Everything that is added must be.",
-        "reshard W to P(reduced={'data'}); zeros resharded to P(unreduced={'data'}) as accumulator; scan over (X, Y) adding "
-        "jax.grad; reshard the total to P().",
+        "Cast the weights to reduced once, before the loop. Then their gradients are unreduced, and you may add unreduced "
+        "arrays. Everything that you add must be unreduced.",
+        "reshard W to P(reduced={'data'}); zeros resharded to P(unreduced={'data'}) as accumulator; scan over (X, Y), "
+        "adding jax.grad; reshard the total to P().",
     ),
-    explanation="With replicated weights each backward step has to give a replicated gradient, so the sum is made on the"
-                " spot: in the loop over layers, in the loop over microbatches. That is 15 all-reduces for 3 layers and "
-                "5 microbatches. XLA for CPU leaves these sums in their loops. XLA for TPU takes them out of a single "
-                "loop that only adds gradients up, and not out of these two.\n\nThe type does it everywhere: the "
-                "transpose of the free cast to reduced is the reduction, so the cast's place in the forward program is "
-                "the reduction's place in the backward one. In between everything is unreduced, and few operations take "
-                "that: sums of two such arrays are among them, which is all that accumulation needs. shard_map does the "
-                "same with a cast to varying before the loop and one psum after it.",
+    explanation="With replicated weights each backward step has to give a replicated gradient, so it sums at once: in the "
+                "loop over layers, in the loop over microbatches. That is 15 all-reduces for 3 layers and 5 microbatches. "
+                "XLA for CPU leaves these sums in their loops. XLA for TPU takes them out of a single loop that only adds "
+                "gradients up, and not out of these two.\n\nThe type does not depend on the compiler: the transpose of "
+                "the free cast to reduced is the reduction, so the cast's place in the forward program is the reduction's "
+                "place in the backward one. In between everything is unreduced. Few operations accept that, and the sum "
+                "of two such arrays, which is all that accumulation needs, is one of them. In shard_map, a cast to "
+                "varying before the loop and one psum after it do the same.",
 )  # fmt: skip

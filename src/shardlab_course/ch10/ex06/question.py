@@ -8,39 +8,40 @@ from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 FACTOR_VARIES = (
-    "The factor varies over model, or JAX cannot know that it does not: it was made of what a device holds, or of an "
-    "all_gather without to='invarying'. A psum of the squares is the same on all. Or out_specs promises equal copies of "
-    "a gradient that is cut."
+    "The factor varies over model, or JAX cannot know that it does not: it was computed from a device's own part, or from "
+    "an all_gather without to='invarying'. A psum of the squares is the same on all devices. Or out_specs promises equal "
+    "copies of a gradient that is cut."
 )
 CLIP = (
     WrongValues("clip-by-local-norm", FACTOR_VARIES, 1, local=of.clipped_own),
     WrongProgram("clip-by-local-norm", FACTOR_VARIES, 1, error="can't be statically inferred"),
     WrongValues(
         "copies-counted",
-        "psum adds what every device has: squares of an array that lies whole on n devices are counted n times.",
+        "psum adds what every device has. The squares of an array that is whole on n devices are counted n times.",
         2, when=of.copies_counted),
     WrongValues(
-        "norms-added", "Norms do not add; squares do. Sum the squares over the devices, then take the root.",
+        "norms-added", "Norms do not add, squares do. Sum the squares over the devices, then take the root.",
         2, when=of.norms_added),
     WrongValues(
         "array-by-array",
-        "Each array was clipped by its own norm; global-norm clipping has one norm and one factor for all.",
+        "Each array was clipped by its own norm. Global-norm clipping has one norm and one factor for all.",
         1, like=of.clipped_apart),
     WrongValues(
         "not-clipped",
-        "The arrays came back as they were, though their norm is above the limit; jnp.clip limits single elements.",
+        "The arrays came back unchanged, though their norm is above the limit. jnp.clip limits single elements.",
         1, like=lambda *arrays: arrays),
     WrongValues("root-forgotten", "The norm is the root of the sum of squares.", 1, like=of.clipped_by_square),
     WrongCost(
         "squares-averaged", "Squares of parts are added: psum. pmean divides their sum by the number of devices.",
         2, when=of.squares_averaged),
     WrongValues(
-        "always-scaled", "Gradients whose norm is below the limit stay as they are; the factor is at most 1.",
+        "always-scaled", "Gradients whose norm is below the limit stay unchanged: the factor is at most 1.",
         1, like=of.always_scaled),
     WrongValues(
         "whole-array-forgotten", "The gradient that is not cut belongs to the norm too.", 1,
         like=of.clipped_without_last),
-    gathers("Gradients are gathered to take their norm; each device can square and sum its part, and one number moves."),
+    gathers("Gradients are gathered to take their norm. Each device can square and sum its part, and then one number "
+            "moves."),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -52,18 +53,18 @@ QUESTION = Question(
                     draw=of.draw_clipping),
     ),
     hints=(
-        "The norm of three arrays is the root of a sum over all their elements. Which of these elements has a device, and "
-        "how many devices have the same?",
-        "Squares add over devices, norms do not. Sum the squares of cut arrays over model. Squares of the whole array are "
-        "complete on every device.",
+        "The norm of three arrays is the root of a sum over all their elements. Which of these elements does a device "
+        "have, and how many devices have the same ones?",
+        "Squares add over devices, norms do not. Sum the squares of the cut arrays over model. The squares of the whole "
+        "array are complete on every device.",
         "total = psum of the squares of A and B over model, plus the squares of C; factor = minimum(1, 12 / sqrt(total)). "
-        "On global arrays under jit plain sums do it.",
+        "On global arrays under jit, plain sums are enough.",
     ),
-    explanation="Clipping keeps the direction, so there can be only one factor, and every device must know it. What it "
-                "takes is one number: each device squares and sums what it holds, and the scalars are summed over model."
-                " Arrays that are whole on every device are counted once, outside of the psum; inside they would be "
-                "counted n times, since psum does not ask whether its terms are copies.\n\nUnder jit all this is done for "
-                "you: jnp.sum means the sum of the global array. There one all-reduce is enough: XLA for CPU sends both "
-                "scalars in it, XLA for TPU their sum. Clipping by local norms gives each device another factor; with "
-                "the check on, JAX sees that the whole array would no longer be the same everywhere.",
+    explanation="Clipping keeps the direction, so there can be only one factor, and every device must know it. This takes "
+                "one number: each device squares and sums what it holds, and the scalars are summed over model. Arrays "
+                "that are whole on every device are counted once, outside the psum. Inside it they would be counted n "
+                "times, because psum does not ask whether its terms are copies.\n\nUnder jit all this is done for you: "
+                "jnp.sum means the sum of the global array. There one all-reduce is enough: XLA for CPU sends both "
+                "scalars in it, XLA for TPU their sum. Clipping by local norms gives each device another factor. With the "
+                "check on, JAX detects that the whole array would no longer be the same everywhere.",
 )  # fmt: skip

@@ -13,42 +13,42 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 NETWORK = (
     WrongProgram(
         "note-without-mesh",
-        "A parameter with a note about its axes has to know whose axes they are, and no mesh is set here: give nnx.Param "
-        "the mesh too.",
+        "A parameter with a note about its axes needs the mesh of these axes, and no mesh is set here. Give nnx.Param the "
+        "mesh too.",
         3, error="mesh context or metadata is required"),
     WrongProgram(
         "mesh-set-inside",
-        "The function is being traced, and jax.set_mesh does not work inside of a trace: give nnx.Param the mesh, or name "
-        "it in a NamedSharding.",
+        "The function is being traced, and jax.set_mesh does not work inside a trace. Give nnx.Param the mesh, or name it "
+        "in a NamedSharding.",
         3, error="can only be used outside of"),
     WrongCost(
         "annotation-is-not-placement",
-        "The weights came whole and stayed whole, so this is data parallelism only: an nnx.Param without a note and a mesh "
-        "cuts nothing, nor does a note that is not applied.",
+        "The weights came whole and stayed whole, so this is only data parallelism. An nnx.Param without a note and a "
+        "mesh cuts nothing, and neither does a note that is not applied.",
         1, when=lambda o: of.is_whole(o, 0) and of.is_whole(o, 2) and "model" not in _axes(o)),
     WrongCost(
         "placed-at-the-end",
-        "The weights are cut only when training is over: every step ran on whole weights and reduced whole gradients.",
+        "The weights are cut only after training: every step ran on whole weights and reduced whole gradients.",
         2, when=lambda o: not of.is_whole(o, 0) and "model" not in _axes(o) and "all-gather" not in o.kinds),
     WrongCost(
         "bias-left-whole",
-        "W1's columns are cut over model and its bias is not: b1 has one element for each column, and goes with them.",
+        "W1's columns are cut over model and its bias is not. b1 has one element for each column, so cut it with them.",
         1, when=lambda o: of.is_whole(o, 1) and not of.is_whole(o, 0) and "model" in _axes(o)),
     WrongValues(
         "sum-instead-of-mean",
-        "The loss is the mean over batch and outputs; with the sum each step is larger by the number of terms, and five "
+        "The loss is the mean over batch and outputs. With the sum each step is larger by the number of terms, and five "
         "steps may overflow.",
         1, when=of.overflows, like=descended(steps=STEPS, summed=True)),
     WrongValues("one-step", "This is one step of five.", 1, like=descended()),
     WrongValues(
-        "another-number-of-steps", "Five steps are asked for; these weights are those after four or six.",
+        "another-number-of-steps", "The question asks for five steps. These weights are those after four or six.",
         1, when=lambda o: any(_after(o, steps) for steps in (4, 6))),
     WrongValues(
-        "uphill", "The weights moved along the gradient; subtract it.", 1, like=descended(rate=-RATE, steps=STEPS)),
+        "uphill", "The weights moved along the gradient. Subtract it.", 1, like=descended(rate=-RATE, steps=STEPS)),
     WrongCost(
         "hidden-units-gathered",
-        "The hidden units, or the weights, are brought together in every step: leave them cut over model, and only the "
-        "outputs have to be summed.",
+        "The hidden units, or the weights, are gathered in every step. Leave them cut over model. Then only the outputs "
+        "have to be summed.",
         2, when=of.gathers_in_steps),
 )  # fmt: skip
 
@@ -71,16 +71,16 @@ QUESTION = Question(
     ),
     hints=(
         "The weights arrive whole. What in your program cuts them, and does it do so before the first step?",
-        "Columns of W1 with b1, rows of W2, as in chapter 4's case 3: only the outputs are then summed over model, and the "
-        "gradients of what each device holds over data.",
-        "nnx.Param(W1, out_sharding=(None, 'model'), mesh=mesh) cuts at once; so does with_sharding_constraint. Then five "
-        "times nnx.grad(loss)(model, X, Y) and an update: nnx.update, or nnx.Optimizer with optax.sgd(0.1).",
+        "Columns of W1 with b1, and rows of W2, as in chapter 4's case 3. Then only the outputs are summed over model, "
+        "and the gradients of what each device holds over data.",
+        "nnx.Param(W1, out_sharding=(None, 'model'), mesh=mesh) cuts at once, and so does with_sharding_constraint. Then "
+        "five times nnx.grad(loss)(model, X, Y) and an update: nnx.update, or nnx.Optimizer with optax.sgd(0.1).",
     ),
-    explanation="An nnx.Param holds an array and notes about it. Where the array lies is the array's business: the notes"
-                " cut something only where somebody acts on them. Given out_sharding and a mesh, nnx.Param does so "
-                "itself, by a sharding constraint; with eager_sharding=False it only remembers. Cut over model, each "
-                "step sums the outputs of one data group's samples over model and the gradients of a device's own part "
-                "of the weights over data.\n\nWith 12, 16 and 6 units and 32 samples on 4 by 2 that is a price of 8240 "
-                "bytes in five steps against 12400 of data parallelism alone, and about half of the arithmetic and of the "
-                "weights. Nobody wrote a collective; the same class with other specs is another parallelism.",
+    explanation="An nnx.Param holds an array and notes about it. The notes cut something only where code applies them. "
+                "Given out_sharding and a mesh, nnx.Param applies them itself, by a sharding constraint. With "
+                "eager_sharding=False it only remembers them. With weights cut over model, each step sums the outputs of "
+                "one data group's samples over model, and the gradients of a device's own part of the weights over "
+                "data.\n\nWith 12, 16 and 6 units and 32 samples on 4 by 2 that is a price of 8240 bytes in five steps "
+                "against 12400 of data parallelism alone, and about half of the arithmetic and of the weights. Nobody "
+                "wrote a collective. The same class with other specs is another parallelism.",
 )  # fmt: skip

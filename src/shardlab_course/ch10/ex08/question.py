@@ -16,7 +16,8 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 DRAWS = (
     WrongValues(
         "numbers-depend-on-the-mesh",
-        "In automatic and explicit mode a key and a shape determine the numbers; the sharding says only who makes which.",
+        "In automatic and explicit mode a key and a shape determine the numbers. The sharding says only which device "
+        "makes which numbers.",
         1, like=lambda got: got["same_numbers"] is False),
     WrongValues(
         "numbers-are-sent", "Each device can compute the numbers of its own part from the key, so nothing is sent.",
@@ -24,17 +25,17 @@ DRAWS = (
 )  # fmt: skip
 
 NOISY = (
-    gathers("The array is brought together; its noise can be made where its rows lie."),
+    gathers("The array is gathered. Its noise can be made where its rows are."),
     WrongValues(
-        "same-block-everywhere", "Each device drew its block from the same key, so all blocks got the same noise.",
+        "same-block-everywhere", "Each device drew its block from the same key, so all blocks have the same noise.",
         1, local=of.noisy_blocks),
     WrongValues(
         "depends-on-the-mesh",
-        "Each device folded its number into the key: good noise, but another one on a mesh of another size.",
+        "Each device folded its number into the key. That is good noise, but on a mesh of another size it is other noise.",
         1, local=of.noisy_folded),
     WrongCost(
         "all-numbers-everywhere",
-        "A device makes more numbers than its part has: all of them, say, and keeps its part.",
+        "A device makes more numbers than its part has. For example, it makes all of them and keeps its part.",
         2, when=lambda o: not o.collectives and _is_noisy(o)
         and o.placements[0].shard_shape[0] * dict(o.case.axes)["data"] == len(o.inputs[1])),
 )  # fmt: skip
@@ -54,17 +55,18 @@ QUESTION = Question(
                     cases=(of.random_rows(LINE, 16, 6), of.random_rows(PLANE, 24, 5)), draw=of.draw_random_rows),
     ),
     hints=(
-        "A key is data. Same key and same shape give the same numbers, whoever asks.",
+        "A key is data. The same key and the same shape give the same numbers, on any device.",
         "In shard_map a device draws the shape of its block, so its numbers depend on how the array is cut. Which shape "
         "would give the numbers of one device?",
-        "One line on global arrays: X plus jax.random.normal of the key and of X.shape. Under jit, where X lies decides who "
-        "makes what.",
+        "One line on global arrays: X plus jax.random.normal of the key and of X.shape. Under jit, the sharding of X "
+        "decides which device makes which numbers.",
     ),
     explanation="JAX's default generator computes number i from the key and i alone, so each device makes the numbers of "
-                "its own part and nothing moves. The sharding is not part of the recipe, so a run on another mesh repeats "
-                "the same numbers, up to rounding, and so does a test on one device. In shard_map the recipe sees blocks: "
-                "a key that does not vary gives every device the same numbers.\n\nThat is right for weights that are to be "
-                "equal, and wrong for dropout. Fold the index along data into the key and the devices differ; they agree "
-                "still along model, where copies must. The price is that these numbers depend on the mesh's size. Making "
-                "everything everywhere and slicing is right too, and costs each device all of the arithmetic.",
+                "its own part and nothing moves. The numbers do not depend on the sharding, so a run on another mesh, or "
+                "a test on one device, gives the same numbers up to rounding. In shard_map the generator gets the block's "
+                "shape: a key that does not vary gives every device the same numbers.\n\nThat is right for weights that "
+                "have to be equal, and wrong for dropout. Fold the index along data into the key, and the devices differ "
+                "along data. They still agree along model, where copies must agree. The cost is that these numbers depend "
+                "on the mesh's size. You can also make all numbers on every device and slice. That is right too, but each "
+                "device does all of the arithmetic.",
 )  # fmt: skip

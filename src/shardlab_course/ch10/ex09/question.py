@@ -9,16 +9,18 @@ from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.question import Question
 
 GUARD = (
-    lets_through("values-alone", "It looks at values, and a mean taken twice has the same values for twice the bytes.",
+    lets_through("values-alone", "It looks only at values, and a mean that is taken twice has the same values for twice "
+        "the bytes.",
                  "averaged-again", "own-rows", hint=1),
-    lets_through("bytes-alone", "It looks at what is sent; gradients that nobody averaged cost nothing: look at `error`.",
+    lets_through("bytes-alone", "It looks only at what is sent, and gradients that nothing averaged cost nothing. Look at "
+        "`error`.",
                  "own-rows", "averaged-again", hint=1),
-    lets_through("place-forgotten", "It lets a gradient through that is left in pieces: compare `shard` with `shape`.",
+    lets_through("place-forgotten", "It accepts a gradient that is left in pieces: compare `shard` with `shape`.",
                  "left-cut", "averaged-again", "own-rows"),
     one_size("averaged"),
     counts("averaged", "row-by-row", "in-one"),
     lets_through("rounds-forgotten",
-                 "A collective in a loop stands once in the list and runs `times` times; `price` counts them all.",
+                 "A collective in a loop is in the list once and runs `times` times. `price` counts all of these.",
                  "each-microbatch", "averaged-again", "own-rows"),
 )  # fmt: skip
 
@@ -28,18 +30,18 @@ QUESTION = Question(
         GuardItem("gradients_hold", {"G": 2}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),
     ),
     hints=(
-        "Gradients have the shapes of the weights. What is due for them, and how often, however many microbatches there "
-        "are?",
-        "One all-reduce of all gradients: twice the bytes of the weights, which are the first two inputs. Both outputs must "
-        "be whole on every device.",
+        "Gradients have the shapes of the weights. What has to be sent for them, and how often, however many microbatches "
+        "there are?",
+        "One all-reduce of all gradients: twice the bytes of the weights, which are the first two inputs. Both outputs "
+        "must be whole on every device.",
         "allowed = 2 * 4 * sum(math.prod(w['shape']) for w in facts['inputs'][:2]); error < 1e-4; all(out['shard'] == "
         "out['shape'] for out in facts['outputs']); and price at most allowed.",
     ),
-    explanation="A gradient that nobody added up is the gradient of other data on each device; training goes on, and the "
-                "copies of the weights drift apart. One that was added and not averaged is too large by the number of "
-                "devices. Both show in the values; of the second nothing else shows, of the first only that too little is "
-                "sent, which no upper limit refuses.\n\nWhat values cannot show is a mean that was taken twice, one for "
-                "each microbatch, all gradients gathered, or a whole batch that was brought to every device: right, and two "
-                "to forty-three times the bytes here. One all-reduce of the weights' bytes is what data parallelism owes, "
-                "in as many pieces as a compiler likes.",
+    explanation="If nothing adds a gradient up, each device has the gradient of its own data. Training continues, and the "
+                "copies of the weights drift apart. A gradient that was added and not averaged is too large by the number "
+                "of devices. Values show both. Bytes show nothing of the second, and of the first only that too little is "
+                "sent, which no upper limit rejects.\n\nValues cannot show a mean that was taken twice, one mean for each "
+                "microbatch, a gather of all gradients, or a whole batch that was sent to every device. These programs "
+                "are right, and they move two to forty-three times the bytes here. Data parallelism owes one all-reduce "
+                "of the weights' bytes, in as many pieces as a compiler likes.",
 )  # fmt: skip

@@ -9,50 +9,50 @@ from shardlab_judge.question import Question, WrongValues
 LEDGER = (
     WrongValues(
         "stages-are-not-cumulative",
-        "Each stage cuts what the one before it cut, and one thing more; here stage 3 cuts the weights alone.",
+        "Each stage cuts what the one before it cut, and one part more. Here stage 3 cuts the weights alone.",
         2, like=of.ledger_of_one),
     WrongValues(
-        "gradients-cut-in-stage-1", "ZeRO-1 cuts the optimizer's state only: the gradients are cut from stage 2 on.",
+        "gradients-cut-in-stage-1", "ZeRO-1 cuts only the optimizer's state. The gradients are cut from stage 2 on.",
         2, like=of.ledger_by((3, 1, 1))),
     WrongValues("weights-cut-in-stage-2", "Weights are cut in stage 3 only.", 2, like=of.ledger_by((2, 2, 1))),
     WrongValues(
         "wrong-order", "The stages cut the largest part first: optimizer, then gradients, then weights.",
         2, like=of.ledger_by((1, 2, 3))),
     WrongValues(
-        "cut-in-every-stage", "That divides everything by the number of devices; stage 0 cuts nothing.",
+        "cut-in-every-stage", "That divides everything by the number of devices. Stage 0 cuts nothing.",
         1, like=of.ledger_by((0, 0, 0))),
     WrongValues(
         "never-cut", "These are the bytes of a device that holds everything, whatever the stage.",
         1, like=of.ledger_by((4, 4, 4))),
     WrongValues(
         "float32-copy-forgotten",
-        "In mixed precision the optimizer also keeps a float32 copy of the weights: 12 bytes a parameter, not 8.",
+        "In mixed precision the optimizer also keeps a float32 copy of the weights: 12 bytes for each parameter, not 8.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, mixed, (2, 2, 8) if mixed else None)),
     WrongValues(
         "gradients-in-float32", "In mixed precision gradients are kept in 16 bits, as the weights are.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, mixed, (2, 4, 12) if mixed else None)),
     WrongValues(
         "another-books-ledger",
-        "That is the Scaling Book's ledger, without gradients and without a precise copy; this one counts both.",
+        "That is the Scaling Book's ledger, without gradients and without a precise copy. This one counts both.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, mixed, (2, 0, 8) if mixed else None)),
     WrongValues(
         "precisions-swapped", "The ledger of mixed precision is where everything is float32, and the other way round.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, not mixed)),
     WrongValues(
-        "of-all-devices", "These are the bytes on all devices together; one device's are asked for.", 2,
+        "of-all-devices", "These are the bytes on all devices together. The question asks for those on one device.", 2,
         like=lambda p, n, stage, mixed: {k: n * v for k, v in of.ledger(p, n, stage, mixed).items()}),
 )  # fmt: skip
 
 LARGEST = (
     WrongValues(
         "memory-is-shared",
-        "That treats all memories as one: only what is cut is divided, and the rest lies on every device.",
+        "That treats all memories as one. Only what is cut is divided, and every device holds the rest.",
         3, like=lambda memory, n, stage, mixed: memory * n // 16),
     WrongValues(
         "stage-ignored", "That is the largest model of stage 0.", 1, like=lambda memory, n, stage, mixed: memory // 16),
     WrongValues(
         "rounded-too-early",
-        "A device's share of one parameter is not a whole number of bytes, and rounded down it looks smaller than it is.",
+        "A device's share of one parameter is not a whole number of bytes. Rounded down, it looks smaller than it is.",
         3, like=of.largest_rounded),
 )  # fmt: skip
 
@@ -67,15 +67,16 @@ QUESTION = Question(
     ),
     hints=(
         "Write down the bytes of one parameter: weight, gradient, optimizer. In float32 these are 4, 4 and 8.",
-        "Stage 1 divides the optimizer's bytes by the number of devices, stage 2 also the gradients', stage 3 also the "
-        "weights'.",
-        "largest: the sum of the three, for one parameter, is what a device holds of it; divide its memory by that. "
-        "Multiply first and divide last, so that the number is exact.",
+        "Stage 1 divides the optimizer's bytes by the number of devices, stage 2 also those of the gradients, stage 3 "
+        "also those of the weights.",
+        "largest: the three sizes, added up for one parameter, are what a device holds of it. Divide its memory by that "
+        "sum. Multiply first and divide last, so that the number is exact.",
     ),
-    explanation="Everything that training keeps is as large as the model, several times over: 16 bytes a parameter either "
-                "way, in mixed precision 2 + 2 + 12. Data parallelism keeps all of it n times. The stages of ZeRO remove "
-                "copies, the largest part first: the optimizer's state is looked at by nobody but the one who updates, so "
-                "each device keeps what it updates. In mixed precision and with many devices stage 1 tends to 4 bytes a "
-                "parameter, stage 2 to 2, and only stage 3 to nothing. What is not in the ledger: activations, which grow "
-                "with the batch, and whatever a step needs for a while, such as a layer's gathered weights.",
+    explanation="Everything that training keeps is as large as the model, several times over: 16 bytes for each parameter "
+                "with either precision, 2 + 2 + 12 in mixed precision. Data parallelism keeps all of it n times. The "
+                "stages of ZeRO remove copies, the largest part first. Only the device that updates a weight needs its "
+                "optimizer state, so each device keeps the state of what it updates. In mixed precision and with many "
+                "devices stage 1 approaches 4 bytes for each parameter, stage 2 approaches 2, and only stage 3 approaches "
+                "nothing. The ledger does not contain activations, which grow with the batch, nor what a step needs for a "
+                "while, such as a layer's gathered weights.",
 )  # fmt: skip

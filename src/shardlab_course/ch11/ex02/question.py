@@ -11,50 +11,50 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 TRAIN = (
     WrongProgram(
         "promise-not-proved",
-        "Something that out_specs=P() promises whole still varies over data, a weight, say: its rows were not brought "
-        "together, or all_gather lacks to='invarying'.",
+        "Something that out_specs=P() promises whole still varies over data, for example a weight. Either its rows were "
+        "not gathered, or all_gather lacks to='invarying'.",
         3, error="can't be statically inferred|Unsupported pcast from=varying"),
     WrongValues(
-        "first-use-only", "E is used twice, and its gradient is the sum of both uses; this is the first use's alone.",
+        "first-use-only", "E is used twice, and its gradient is the sum of both uses. This is the first use's alone.",
         1, like=of.trained(uses=(1, 0))),
     WrongValues(
-        "second-use-only", "E is used twice, and its gradient is the sum of both uses; this is the second use's alone.",
+        "second-use-only", "E is used twice, and its gradient is the sum of both uses. This is the second use's alone.",
         1, like=of.trained(uses=(0, 1))),
     WrongValues(
         "without-correction",
-        "The state begins at zero, so early averages are too small; Adam divides by 1 - beta**t to correct that.",
+        "The state begins at zero, so early averages are too small. Adam divides by 1 - beta**t to correct that.",
         1, like=of.trained(corrected=False)),
     WrongValues(
-        "step-zero", "The outputs hold NaN, as when steps are counted from 0: then the correction divides by zero.",
+        "step-zero", "The outputs hold NaN, as when steps are counted from 0. Then the correction divides by zero.",
         1, when=lambda o: any((block != block).any() for shards in o.shards for _, _, block in shards)),
     WrongValues(
-        "state-forgotten", "The state begins anew in every step; carry it along.",
+        "state-forgotten", "The state starts again from zero in every step. Keep it from one step to the next.",
         2, when=lambda o: agrees(o, of.trained(memory=False)(*wide(o)), 1e-3)),
     WrongValues("one-step", "This is one step of five.", 1, like=of.trained(steps=1)),
     WrongValues(
         "gradients-summed",
-        "The gradients are sums over devices of means over their samples, n times the mean's. Adam hides nearly "
-        "all of it from the weights; m and v show it.",
+        "The gradients are sums over devices of means over their samples, n times the mean's gradient. Adam hides nearly "
+        "all of it from the weights. m and v show it.",
         3, when=lambda o: _scaled(o, dict(o.case.axes)["data"])),
     WrongCost(
         "weights-cut",
-        "The weights end in slices: after the update nothing brings their rows together, and in ZeRO-1 they are whole.",
+        "The weights end in slices. After the update nothing gathers their rows, and in ZeRO-1 they are whole.",
         3, when=of.weights_cut),
     WrongCost(
-        "state-by-columns", "The state is cut by columns; P('data', None) cuts rows.", 1, when=of.state_by_columns),
+        "state-by-columns", "The state is cut by columns. P('data', None) cuts rows.", 1, when=of.state_by_columns),
     WrongCost(
         "state-moved",
-        "An all-to-all brings rows where columns lay, or the other way round: let the state, and what is computed for it, "
-        "lie as P('data', None) from the first step on.",
+        "An all-to-all turns columns into rows, or rows into columns. Cut the state, and what is computed for it, as "
+        "P('data', None) from the first step on.",
         2, when=lambda o: "all-to-all" in o.kinds),
     WrongCost(
         "state-on-every-device",
-        "Each device holds all of the optimizer's state; ZeRO-1 gives it the rows that it updates, an n-th.",
+        "Each device holds all of the optimizer's state. ZeRO-1 gives it only the rows that it updates, an n-th.",
         1, when=of.state_whole),
     WrongProgram(
         "cut-at-the-end",
-        "The state is cut only when training is over: no step moves more than gradients, so every device updated all of "
-        "every weight.",
+        "The state is cut only after training. No step moves more than gradients, so every device updated all of every "
+        "weight.",
         2, when=of.only_gradients_moved, barred=True),
 )  # fmt: skip
 
@@ -73,17 +73,17 @@ QUESTION = Question(
     ),
     hints=(
         "Write it for one device first. What do m and v of some rows need from other rows?",
-        "Nothing: so a device updates its rows of the state and of the weight, and then everybody needs all rows of the "
-        "weight. Say in every step where each of the three lies.",
-        "After jax.grad: m and v = with_sharding_constraint(..., P('data', None)), so is the step that is computed from "
-        "them; the new weight is constrained to P().",
+        "Nothing. So a device updates its rows of the state and of the weight, and then every device needs all rows of "
+        "the weight. Say in every step how each of the three is cut.",
+        "After jax.grad, constrain m and v with with_sharding_constraint(..., P('data', None)), and also the step that is "
+        "computed from them. Constrain the new weight to P().",
     ),
-    explanation="Adam works element by element, so its state can be cut in any way, and whoever holds a part of the state "
-                "updates that part of the weight. The rest is moving: gradients come as sums, of which a device needs its "
-                "rows; new weights go to all. That is a reduce-scatter and an all-gather, the two halves of the all-reduce "
-                "that plain data parallelism makes, so ZeRO-1 need not move a byte more.\n\nIn automatic mode on CPU "
-                "the first half is a whole all-reduce and a slice, and the tied weight's two uses are summed apart: in the "
-                "first case about twice as much; shard_map with psum_scatter saves it. The tied weight is one array used "
-                "twice. Its gradient is one sum over both uses, and its state exists once: treat it as two and training "
-                "goes another way without any error.",
+    explanation="Adam works element by element, so its state can be cut in any way, and the device that holds a part of "
+                "the state updates that part of the weight. The rest is communication: gradients come as sums, of which a "
+                "device needs its rows, and all devices need the new weights. That is a reduce-scatter and an all-gather, "
+                "the two halves of the all-reduce that plain data parallelism makes, so ZeRO-1 need not move more "
+                "bytes.\n\nIn automatic mode on CPU the first half is a whole all-reduce and a slice, and the two uses of "
+                "the tied weight are summed separately. In the first case that moves about twice as much; shard_map with "
+                "psum_scatter saves it. The tied weight is one array used twice. Its gradient is one sum over both uses, "
+                "and it has one state. If you treat it as two weights, training takes another course, without any error.",
 )  # fmt: skip

@@ -16,19 +16,19 @@ QUESTION = Question(
                     draw=draw_layers(3), manual=True),
     ),
     hints=(
-        "Forward, a device needs all rows of a weight for one product. Which collective brings them, and what is its "
-        "transpose?",
-        "Gather inside the function that you differentiate, and differentiate with respect to the slices. Then the backward "
-        "pass scatters.",
-        "In the body: a loss that gathers each w with all_gather(w, 'data', tiled=True), and returns pmean of the mean over "
-        "the own samples; jax.grad of it with respect to the tuple of slices.",
+        "In the forward pass, a device needs all rows of a weight for one product. Which collective brings them, and what "
+        "is its transpose?",
+        "Gather inside the function that you differentiate, and differentiate with respect to the slices. Then the "
+        "backward pass scatters.",
+        "In the body: a loss that gathers each w with all_gather(w, 'data', tiled=True) and returns pmean of the mean "
+        "over its own samples. Then jax.grad of it with respect to the tuple of slices.",
     ),
     explanation="The transpose of an all-gather, without to='invarying', is a reduce-scatter: what came from n devices "
-                "sends n contributions back, and they are summed where it came from. So FSDP's backward pass is written "
-                "by differentiating its forward pass, and each gradient arrives in the rows that the device owns. L "
-                "all-gathers and L reduce-scatters move twice the weights' bytes, as much as one all-reduce. XLA for "
-                "CPU, left alone, sums the whole gradient for all and cuts it: half as much again on the line of "
-                "eight.\n\nThe loss must be the global mean before it is differentiated, as in chapter 10, or the sum of "
-                "n means is taken. This program still keeps every gathered weight that the backward pass uses until it "
-                "has used it.",
+                "sends n contributions back, and they are summed where it came from. So you write FSDP's backward pass by "
+                "differentiating its forward pass, and each gradient arrives in the rows that the device owns. L "
+                "all-gathers and L reduce-scatters move twice the weights' bytes, as much as one all-reduce. XLA for CPU, "
+                "left alone, sums the whole gradient for all devices and cuts it. On the line of eight that is half as "
+                "much again.\n\nThe loss must be the global mean before you differentiate it, as in chapter 10. Otherwise "
+                "you get the gradient of the sum of n means. This program still keeps every gathered weight that the "
+                "backward pass uses, until it has used it.",
 )  # fmt: skip

@@ -11,12 +11,12 @@ from shardlab_judge.question import Check, Question, WrongCost, WrongValues
 
 GATHERS = (
     WrongValues(
-        "nothing-written-twice", "The exported program is what JAX wrote, and it gathers again where it recomputes.",
+        "nothing-written-twice", "The exported program is what JAX wrote, and JAX gathers again where it recomputes.",
         1, like=4),
     WrongValues(
         "first-layer-spared",
-        "Nothing needs the first weight backwards, but this checkpoint recomputes the layer's product and tanh, and "
-        "these need it.",
+        "The backward pass needs no first weight. But this checkpoint recomputes the layer's product and tanh, and these "
+        "need it.",
         2, like=7),
 )  # fmt: skip
 
@@ -26,32 +26,32 @@ LEAN = (
     *(miss for miss in GRADIENTS if miss.id not in _ELSEWHERE),
     WrongCost(
         "no-checkpoint",
-        "Nothing is computed again, so every gathered weight that the backward pass uses is kept for it. The compiled "
-        "program for CPU need not have told you.",
+        "Nothing is computed again, so every gathered weight that the backward pass uses is kept for it. The program "
+        "compiled for CPU may not show this.",
         1, when=lambda o: right(o) and _barriers(o) == 0 and _gathers(o) <= _depth(o)),
     WrongCost(
         "checkpoint-without-effect",
-        "There is a barrier, and yet no weight is gathered again: what all_gather returned is kept. Either the policy "
-        "keeps it, named or before it gets a name, or the gather, or the product that needs it, stands outside of the "
-        "checkpoint.",
+        "There is a barrier, but no weight is gathered again: the output of all_gather is kept. Either the policy keeps "
+        "it, under its name or before it gets one. Or the gather, or the product that needs it, is outside the checkpoint.",
         3, when=lambda o: right(o) and _barriers(o) > 0 and _gathers(o) <= _depth(o)),
     WrongCost(
-        "some-gathered-again", "Some weights are gathered again, and others are kept: every layer is to give its own up.",
+        "some-gathered-again", "Some weights are gathered again, and others are kept. No layer should keep its gathered "
+        "weight.",
         1, when=lambda o: right(o) and _gathers(o) < 2 * _depth(o) - 1),
     WrongCost(
         "whole-loss",
-        "One checkpoint is around all layers, so the backward pass begins with a whole forward pass, and that keeps every "
-        "gathered weight, as without a checkpoint: put it around one layer.",
+        "One checkpoint is around all layers. So the backward pass begins with a whole forward pass, which keeps every "
+        "gathered weight, as without a checkpoint. Put a checkpoint around one layer.",
         1, when=lambda o: right(o) and _barriers(o) == 1 and _products_again(o)),
     WrongCost(
         "products-made-again",
-        "The weights are gathered again, and products are computed again, too: a policy says what may be kept.",
+        "The weights are gathered again, but products are computed again too. A policy says what may be kept.",
         2, when=lambda o: right(o) and _products_again(o)),
     WrongCost(
         "merged-again",
-        "There are gathers enough to bring each weight but the first twice, and no barrier in between. XLA merges equal "
-        "ones, for CPU and for TPU, and keeps the first. jax.checkpoint sets barriers by itself, unless prevent_cse=False "
-        "forbids it; by hand it is jax.lax.optimization_barrier.",
+        "The exported program has enough gathers to bring each weight but the first twice, and no barrier between them. "
+        "XLA merges equal gathers, for CPU and for TPU, and keeps the first. jax.checkpoint sets barriers by itself, "
+        "unless prevent_cse=False forbids it. By hand you use jax.lax.optimization_barrier.",
         3, when=lambda o: right(o) and _barriers(o) == 0),
 )  # fmt: skip
 
@@ -73,18 +73,18 @@ def _products_again(o: Observed) -> bool:
 
 
 MECHANISM = why(
-    "What becomes of the gathered weights?",
-    a="They are not kept: backward, each layer is computed again from its input and its slice of the weight.",
+    "What happens to the gathered weights?",
+    a="They are not kept: the backward pass computes each layer again from its input and its slice of the weight.",
     b=Believed(
         "They are kept: `jax.checkpoint` gives up activations, and weights are none.",
         "weights-are-kept",
-        "The exported program gathers more often with `jax.checkpoint` than without: whatever is computed "
-        "inside of it is given up.",
+        "The exported program gathers more often with `jax.checkpoint` than without: nothing that is computed inside it "
+        "is kept.",
     ),
     c=Believed(
         "They are not kept, and gathered again where the backward pass needs them, and only there.",
         "only-what-is-needed",
-        "Backward nobody needs the first weight, and yet every weight is gathered twice in the exported "
+        "The backward pass does not need the first weight, and yet every weight is gathered twice in the exported "
         "program: all of a layer is computed again.",
     ),
 )
@@ -101,19 +101,19 @@ QUESTION = Question(
                     draw=draw_layers(4), checks=(Check("J", of.other_numbers),), manual=True),
     ),
     hints=(
-        "jax.checkpoint says: do not keep what is inside, compute it again. Around what, so that backward gathers one layer "
-        "at a time?",
+        "jax.checkpoint says: do not keep what is inside, compute it again. What should be inside, so that the backward "
+        "pass gathers one layer at a time?",
         "Without a policy everything inside is computed again, products too. A policy decides for each operation whether "
         "its result is kept.",
         "policy=lambda primitive, *_, **__: primitive.name != 'all_gather', in jax.checkpoint around the function of one "
         "layer, with the gather inside.",
     ),
-    explanation="What jax.grad keeps for the backward pass is decided before any compiler looks: a gathered weight is the "
-                "result of an operation like any other, so it is kept, and FSDP holds a whole model again at the end of its "
-                "forward pass. jax.checkpoint with a policy that does not keep gathers gives it up and gathers again behind "
-                "a barrier, 2L - 1 times in all: the first layer's weight is not needed backwards, since nobody asks for "
-                "the gradient of the batch.\n\nA policy that refuses a name given to the gathered weight does not help, "
-                "because the unnamed result of the gather is kept in its place. And the program compiled for CPU says "
-                "nothing: there, in JAX 0.10, the barriers are removed and equal gathers merged. Look where the decision is "
-                "written.",
+    explanation="JAX decides what jax.grad keeps for the backward pass before any compiler runs. A gathered weight is the "
+                "result of an operation like any other, so it is kept, and FSDP holds a whole model again at the end of "
+                "its forward pass. jax.checkpoint with a policy that does not keep gathers gives it up and gathers again "
+                "behind a barrier, 2L - 1 times in all. The backward pass does not need the first layer's weight, because "
+                "the gradient of the batch is not asked for.\n\nA policy that refuses a name given to the gathered weight "
+                "does not help, because the unnamed result of the gather is kept in its place. And the program compiled "
+                "for CPU shows nothing of this: there, in JAX 0.10, the barriers are removed and equal gathers merged. "
+                "Look where the decision is written.",
 )  # fmt: skip

@@ -10,17 +10,17 @@ from shardlab_judge.question import Question, WrongValues
 RATIO = (
     WrongValues(
         "FSDP-3x",
-        "That counts the all-reduce of data parallelism once; it is a reduce-scatter and an all-gather, twice the bytes.",
+        "That counts the all-reduce of data parallelism once. It is a reduce-scatter and an all-gather, twice the bytes.",
         1, like=lambda got: float(got) == 3),
     WrongValues(
-        "as-much", "That is FSDP with its gathered weights kept: to give them up, each is gathered a second time.",
+        "as-much", "That is FSDP with its gathered weights kept. To give them up, it gathers each a second time.",
         1, like=lambda got: float(got) == 1),
     WrongValues(
         "scatter-as-all-reduce",
-        "Two gathers and an all-reduce would be twice as much; but a gradient has to reach only the device that keeps it.",
+        "Two gathers and an all-reduce would be twice as much. But a gradient has to reach only the device that keeps it.",
         1, like=lambda got: float(got) == 2),
     WrongValues(
-        "other-way-round", "That is data parallelism's traffic as a part of FSDP's; the question is the other way round.",
+        "other-way-round", "That is data parallelism's traffic as a part of FSDP's. The question is the other way round.",
         1, like=lambda got: abs(float(got) - 2 / 3) < 0.01),
 )  # fmt: skip
 
@@ -35,26 +35,26 @@ TRAFFIC = (
         1, like=of.without_ring),
     WrongValues(
         "everything-each-microbatch",
-        "Whoever holds whole gradients adds them up and communicates once; whole weights need no gather for each "
+        "A device that holds whole gradients adds them up and communicates once. Whole weights need no gather for each "
         "microbatch.",
         2, like=of.every_microbatch),
     WrongValues(
         "zero-1-three-times",
-        "In ZeRO-1 a sum is needed only where it is used: a reduce-scatter, and then one all-gather of weights.",
+        "ZeRO-1 needs a sum only where it is used: a reduce-scatter, and then one all-gather of weights.",
         1, like=of.traffic_with("zero-1", lambda k: 3)),
     WrongValues(
-        "weights-each-microbatch", "ZeRO-2 keeps whole weights, so they are gathered once a step, after they have changed.",
+        "weights-each-microbatch", "ZeRO-2 keeps whole weights, so it gathers them once a step, after they have changed.",
         2, like=of.traffic_with("zero-2", lambda k: 2 * k)),
     WrongValues(
         "kept-over-microbatches",
-        "In the plan with weights kept nothing stays from one microbatch to the next: each gathers once.",
+        "In the plan with weights kept, nothing stays from one microbatch to the next. Each microbatch gathers once.",
         2, like=of.traffic_with("fsdp, weights kept", lambda k: 1 + k)),
     WrongValues(
         "microbatches-ignored", "What is not kept between microbatches is sent in each of them.",
         2, like=of.microbatches_ignored),
     WrongValues("of-all-devices", "That is what all devices send together.", 1, like=of.of_all_devices),
     WrongValues(
-        "two-of-three-passes", "Where gathered weights are given up a microbatch has three passes: a gather for forward, "
+        "two-of-three-passes", "If gathered weights are given up, a microbatch has three passes: a gather for forward, "
         "another for backward, and the scatter of the gradients. That counts two.",
         3, like=of.kept_always),
 )  # fmt: skip
@@ -67,15 +67,15 @@ QUESTION = Question(
                   calls=tuple((3_000_000, n, plan, k) for plan in of.PLANS for n, k in ((8, 1), (4, 3)))),
     ),
     hints=(
-        "Write every plan with two words only: all-gather and reduce-scatter. Each sends V (n - 1) / n bytes from a device.",
+        "Write every plan with two words only: all-gather and reduce-scatter. In each, a device sends V (n - 1) / n bytes.",
         "What happens once a step, and what once a microbatch? Ask what a device is allowed to keep in between.",
         "Gathers and scatters with k microbatches: data parallel and zero-1 1 and 1; zero-2 1 and k; fsdp k and k if "
         "weights are kept, else 2k and k.",
     ),
-    explanation="An all-reduce is a reduce-scatter and an all-gather, so data parallelism sends 2V and ZeRO-1, which does "
-                "something useful between the two halves, the same. FSDP gathers twice and scatters once: 3V, half as much "
-                "again for an n-th of the memory. With microbatches the plans part: whole gradients are added up at home "
-                "and sent once, cut ones must be scattered each time, and weights that nobody keeps are gathered each "
-                "time. That is why FSDP likes one large batch, and why some keep gathered weights from forward to "
-                "backward where memory allows it.",
+    explanation="An all-reduce is a reduce-scatter and an all-gather, so data parallelism sends 2V. ZeRO-1, which updates "
+                "the weights between the two halves, sends the same. FSDP gathers twice and scatters once: 3V, half as "
+                "much again for an n-th of the memory. With microbatches the plans differ. A device adds whole gradients "
+                "up and sends them once. Cut gradients must be scattered each time, and weights that are not kept are "
+                "gathered each time. That is why FSDP likes one large batch, and why some keep gathered weights from "
+                "forward to backward where memory allows it.",
 )  # fmt: skip
