@@ -186,8 +186,9 @@ def in_time(item: Item, o: Observed, work: float, late: float, rate: float) -> I
         what = "What runs beside a hop cannot be read: a loop's number of rounds depends on values, or is very large."
         yield Finding(item.name, "H", what, wanted, "unknown rounds")
     elif alone < 0.99 * work:
-        what = ("The products on the longest path have fewer FLOPs than the whole product: some are missing, or cannot be "
-                "found.")
+        what = (
+            "The products on the longest path have fewer FLOPs than the whole product: some are missing, or cannot be found."
+        )
         yield Finding(item.name, "H", what, f"{work:,.0f} FLOPs", f"{alone:,.0f}")
     elif found > most:
         what = "Hops and products wait for one another more than they have to."

@@ -31,8 +31,10 @@ FINISH = (
         "own-chunk-travels", "The first chunk is the device's own, and no hop brings it.", 2,
         like=of.finish_with("late")),
 )  # fmt: skip
-CANCEL = ("A product has 2 FLOPs for each multiplication and its addition, and a bfloat16 number has 2 bytes; the two "
-          "factors cancel.")
+CANCEL = (
+    "A product has 2 FLOPs for each multiplication and its addition, and a bfloat16 number has 2 bytes; the two "
+    "factors cancel."
+)
 MOST = (
     WrongValues("half-as-many", "These are half as many as the right answer. " + CANCEL, 3, like=of.most_with(times=0.5)),
     WrongValues("twice-as-many", "These are twice as many as the right answer. " + CANCEL, 3, like=of.most_with(times=2)),
@@ -79,7 +81,7 @@ QUESTION = Question(
     ),
     explanation="This is a pipeline of two stations. As long as a product takes longer than a hop, every hop is hidden, and "
                 "the whole takes as long as the arithmetic. If a hop takes longer, the wires set the pace, and one product "
-                "is left over at the end. The two are equal at F · W / C devices. Tokens and D cancel, because the same "
+                "is left over at the end.\n\nThe two are equal at F · W / C devices. Tokens and D cancel, because the same "
                 "chunk goes over the wire and into the product. What remains is the block that the chunk is multiplied "
                 "with: F / n columns, fewer with each device more. From three devices on the gain is largest where both "
                 "take equally long, (2n - 1) / n: it comes close to 2 and never reaches it.",

@@ -58,8 +58,7 @@ MECHANISM = why(
     c=Believed(
         "Where a number is read, by `print` or `float`: it is collected from all.",
         "reading-waits",
-        "In e one process alone reads the total, and the launch ended: both processes had computed it, and each has a "
-        "copy.",
+        "In e one process alone reads the total, and the launch ended: both processes had computed it, and each has a copy.",
     ),
 )
 
