@@ -69,8 +69,8 @@ QUESTION = Question(
     hints=(
         "What does a round need from the one before? That is the loop's carry. What should the last round not do?",
         "Carry the sum and the chunk. The loop makes n - 1 rounds of a product and a hop; one more product comes after it.",
-        "Start from (zeros, x), with zeros made by pcast with to='varying'. Round i = 0 .. n - 2 permutes x, adds the "
-        "product of the chunk that it still has, and carries both on. The last product comes after the loop.",
+        "Start from (zeros, x), with zeros pcast to varying. Round i = 0 .. n - 2 permutes x, adds the product of the "
+        "chunk that it still has, and carries both on. The last product comes after the loop.",
     ),
     explanation="The text has a loop's body once, and the machine runs it in every round; known_trip_count in the loop's "
                 "own line says how many there are. So one permute in a loop and seven permutes in the text have the same "

@@ -82,8 +82,8 @@ QUESTION = Question(
                 "that carry the messages give up in the end. On CPUs Gloo does so after half a minute when processes meet "
                 "for the first time; at a later meeting we have seen it wait for more than a minute.\n\nA look at what "
                 "this process has needs no other: its own shards (d), or a number that every device has (a, e). "
-                "np.asarray wants shards that are on the other process's devices, and JAX refuses (b). The worst line is "
-                "g: JAX believes what each process says of its own data, so copies that should be equal are not. "
-                "device_put (f) does ask: it compares what the processes give, which costs a message. The rule behind all "
-                "lines: same program, same order, same shapes, and different data only where an array is cut.",
+                "np.asarray wants shards of the other process, and JAX refuses (b). The worst line is g: JAX believes "
+                "each process, so copies that should be equal are not. device_put (f) compares first, which costs a "
+                "message. The rule behind all lines: same program, same order, same shapes, and different data only where "
+                "an array is cut.",
 )  # fmt: skip
