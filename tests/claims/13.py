@@ -48,7 +48,6 @@ def opposite(target):
 
 
 @claim(
-    "Under plain jit XLA for CPU leaves the stack and XLA for TPU gathers it",
     "on TPU jnp.linalg.solve gathers all of it",
     "XLA for CPU leaves a stack of systems where it is, and XLA for TPU gathers it",
     targets=(CPU, V5E),
