@@ -182,8 +182,8 @@ def all_of_it(oracle: Callable[..., np.ndarray]) -> Misconception:
     """Of a program that gathers its input whole, and is right."""
     return WrongCost(
         "gathers-everything",
-        "Every device received the whole array. One all-to-all exchanges only what has to change devices, and moves one "
-        "block.",
+        "The whole array was brought to every device. One all-to-all exchanges only what has to change devices, and moves "
+        "one block.",
         1,
         when=if_right(oracle, gathers),
     )

@@ -34,8 +34,8 @@ OVERLAPPED = (
         "made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: no "
         "product is needed for that.", 2, when=of.gathers_products, barred=True),
     WrongProgram(
-        "own-part-of-the-whole", "The local product takes its tokens out of the gathered array, so it waits for the "
-        "gathering, although its device had them from the start.", 2, barred=True,
+        "own-part-of-the-whole", "The local product takes its tokens out of the array that was gathered, so it waits for "
+        "the gathering, although its device had them from the start.", 2, barred=True,
         when=of.after_gathering),
     WrongValues(
         "local-scores-only", "Queries were compared with their own device's tokens only: the output has too few columns.", 1,

@@ -47,10 +47,10 @@ TRAIN = (
         "not linear, such as the norm.", 1, when=of.own_terms),
     WrongValues(
         "gradient-summed-twice",
-        "The steps are too large by the number of devices along an axis, or along both. If the rate is right, the "
-        "gradients are too large. With the check on, jax.grad sums over an axis along which the weights do not vary; with "
-        "it off, a psum is a sum again on the way back. Leave the check on, differentiate the mean over all devices, and "
-        "add no gradients up after it.", 2, when=of.too_large),
+        "The steps are several times too large: as many times as there are devices along an axis, or along both. If the "
+        "rate is right, the gradients are too large. With the check on, jax.grad sums over an axis along which the "
+        "weights do not vary; with it off, a psum is a sum again on the way back. Leave the check on, differentiate the "
+        "mean over all devices, and add no gradients up after it.", 2, when=of.too_large),
     WrongValues(
         "losses-after-the-step", "These are the losses after each step; report the loss that each step starts from.",
         1, when=lambda o: of.losses_like(o, of.trained(after=True))),
@@ -61,8 +61,8 @@ TRAIN = (
         "uphill", "The loss grows, because the weights move along the gradient; subtract it.",
         1, when=lambda o: of.losses_like(o, of.trained(rate=-of.RATE))),
     WrongValues(
-        "sum-instead-of-mean", "The loss is a mean over tokens; psum of the devices' means is too large by the number of "
-        "devices.",
+        "sum-instead-of-mean", "The loss is a mean over tokens; on n devices, psum of the devices' means is n times too "
+        "large.",
         1, when=of.summed_loss),
     WrongValues(
         "gradients-wrong",

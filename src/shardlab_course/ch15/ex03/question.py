@@ -102,7 +102,7 @@ PIPELINE = (
         1, when=lambda o: "collective-permute" in o.kinds and of.hop_elements(o) >= _numbers(o)),
     WrongCost(
         "outputs-broadcast",
-        "Every device receives the outputs of the last stage; the loss is one number, and it is enough.",
+        "The outputs of the last stage are brought to every device; the loss is one number, and it is enough.",
         3, when=lambda o: any(math.prod(s) >= _numbers(o) for kind in ("all-reduce", "all-gather")
                               for s in moved(o, kind))),
 )  # fmt: skip

@@ -57,7 +57,7 @@ CASE_2 = (
         1, like=_cause("wrong-axis", "unplaced-state", "table-gathered")),
     WrongValues(
         "one-of-two-gathers",
-        "That is one of the two all-gathers: one brings the slices together on their way in, the other the outputs on "
+        "That is one of the two all-gathers: the slices are brought together on their way in, and so are the outputs on "
         "their way out.",
         2, like=_number(9_216, 6_144)),
     WrongValues(
