@@ -73,15 +73,21 @@ def order(program):
     return [m[2] for m in found if m]
 
 
-@claim("A traced program is a graph of what needs what; the order of your lines is gone", targets=(CPU, V5E))
+@claim("JAX keeps your lines in their order, but XLA follows only what needs what", targets=(CPU, V5E))
 def order_of_lines(target):
-    """The product above the hop or below it: one schedule."""
+    """The product above the hop or below it: traced in the order of the lines, and one schedule."""
+    traced = [
+        re.findall(r"stablehlo\.(collective_permute|dot_general)", jax.jit(ring(first)).lower(X, W).as_text())
+        for first in (True, False)
+    ]
+    assert sorted(traced[0]) == sorted(traced[1])
+    assert [names[0] for names in traced] == ["dot_general", "collective_permute"]
     above, below = (sl.inspect(ring(first), X, W, target=target) for first in (True, False))
     assert order(above) == order(below)
     assert above.price == below.price
 
 
-@claim("JAX saw that nobody needs what it brings, and left it out", targets=(CPU, V5E))
+@claim("JAX saw that nothing needs what it brings, and removed it", targets=(CPU, V5E))
 def hop_for_nothing(target):
     """Eight hops are traced, and seven of them lowered: no compiler sees the last."""
     published = contracted(last_hop=True)
@@ -93,7 +99,7 @@ def hop_for_nothing(target):
 
 @claim(
     "the payload is an $n$-th less than a gather's, which counts the device's own chunk",
-    "the all-gather's payload counts its whole output, the device's own chunk included",
+    "the all-gather's payload counts its whole output, and the device's own chunk in it is never sent",
     targets=(CPU, V5E),
 )
 def an_eighth_less(target):
@@ -103,7 +109,7 @@ def an_eighth_less(target):
     assert parts * 8 == whole * 7
 
 
-@claim("Nothing beside anything: its one product needs the whole buffer, so it needs every hop", targets=(CPU,))
+@claim("no hop has anything beside it: the one product needs the whole buffer, so it needs every hop", targets=(CPU,))
 def whole_buffer(target):
     """No FLOP can run beside a hop."""
 
@@ -118,7 +124,7 @@ def whole_buffer(target):
 
 
 @claim(
-    "the gather written in `shard_map` it did not",
+    "It did not take apart the gather written in `shard_map`",
     "an `all_gather` that you write in `shard_map` was not taken apart",
     targets=(V5E,),
 )
@@ -139,9 +145,9 @@ def written_gather(target):
 
 
 @claim(
-    "There it is $(2n - 1) / n = 2 - 1/n$",
+    "There the gain is $(2n - 1) / n = 2 - 1/n$",
     "From three devices on the gain is largest where both take equally long, (2n - 1) / n",
-    "there the blocked program takes $2 - 1/n$ times as long",
+    "there the blocking program takes $2 - 1/n$ times as long",
 )
 def gain():
     """By the page's model; `equal` devices are those for which a hop takes as long as a product."""
@@ -159,8 +165,8 @@ def gain():
 
 
 @claim(
-    "In JAX 0.10.2 `jax.lax` has one pair of public names of this kind, `psend` and `precv`, which JAX lowers for GPUs "
-    "alone; JAX 0.12 has neither, and has `psum_scatter_start`, not documented yet.",
+    "The public names of this kind in `jax.lax` of JAX 0.10.2 are `psend` and `precv`, which JAX lowers for GPUs alone. "
+    "JAX 0.12 deprecates both, and has `psum_scatter_start`, not documented yet.",
     "In jax.lax of JAX 0.10.2 no public function starts a collective or waits for one on CPUs and TPUs",
 )
 def no_public_name():
@@ -173,7 +179,10 @@ def no_public_name():
     found = [name for name in dir(jax.lax) if any(word in name for word in words)]
     assert hasattr(private, "all_gather_start")
     if jax.__version_info__ >= (0, 12):
-        assert found == ["psum_scatter_start"] and jax.lax.psum_scatter_start.__doc__ is None
+        assert found == ["psum_scatter_start"] and not jax.lax.psum_scatter_start.__doc__
+        for name in ("psend", "precv"):
+            with pytest.warns(DeprecationWarning, match=name):
+                assert callable(getattr(jax.lax, name))
         return
 
     def sends(x):

@@ -32,8 +32,9 @@ MATRIX, SIDE = put(ROOT @ ROOT.T + 64 * np.eye(64, dtype="f4"), "x"), put(RNG.no
 
 
 @claim(
-    "XLA for CPU gathers the batch of transforms and leaves the stack of systems; XLA for TPU leaves the batch, and "
+    "XLA for CPU gathers the batch of transforms and leaves the stack of systems. XLA for TPU leaves the batch, and "
     "gathers the whole stack",
+    "With JAX 0.10 XLA for CPU nevertheless sends all signals to every device, and XLA for TPU sends nothing",
     "XLA for CPU gathers a batch of transforms and leaves a stack of inverses, XLA for TPU does the opposite",
     targets=(CPU, V5E),
     until="0.12",
@@ -47,9 +48,8 @@ def opposite(target):
 
 
 @claim(
-    "Under plain jit XLA for CPU leaves the stack and XLA for TPU gathers it",
     "on TPU jnp.linalg.solve gathers all of it",
-    "XLA for CPU leaves a stack of systems where it lies, and XLA for TPU gathers it",
+    "XLA for CPU leaves a stack of systems where it is, and XLA for TPU gathers it",
     targets=(CPU, V5E),
 )
 def stack_of_systems(target):
@@ -164,7 +164,7 @@ def waves_of_a_block():
     assert np.abs(np.fft.fftfreq(2)).max() == np.abs(np.fft.fftfreq(16)).max() == 0.5
 
 
-@claim("the field is as real as the right one, since the squares are alike for $k$ and $-k$ here too; but it solves another")
+@claim("the field is as real as the right one, since the squares are alike for $k$ and $-k$ here too. But it solves another")
 def real_and_wrong():
     """Poisson's equation with the wavenumbers of a block of columns, on eight devices."""
     density = RNG.normal(size=(16, 64))

@@ -29,7 +29,7 @@ def rows(devices: Any) -> list[list[Any]]:
 
 
 @claim(
-    "On a TPU `make_mesh` permutes the devices, even those that it is given by `devices=`",
+    "On a TPU `make_mesh` permutes the devices, even those that you give it by `devices=`",
     "[[0 0 1 1] [0 0 1 1] [2 2 3 3] [2 2 3 3]]",
     "jax.make_mesh permutes devices on TPUs",
     "`jax.sharding.Mesh` takes an array of devices as it is",
@@ -46,7 +46,7 @@ def make_mesh_permutes(target):
 
 
 @claim(
-    "devices of *several slices* `make_mesh` refuses on TPUs",
+    "On TPUs `make_mesh` also refuses devices of *several slices*",
     "the outer one follows `device.slice_index`",
     "For two slices of eight chips the shapes are `(1, 8)` and `(2, 1)`",
     targets=(NARROW,),
@@ -79,14 +79,14 @@ def uneven() -> list[int]:
     from jax import P
     from jax.sharding import AxisType, NamedSharding
 
-    mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+    mesh = jax.make_mesh((jax.device_count(),), ("data",), axis_types=(AxisType.Auto,))
     own = np.ones((8 if jax.process_index() == 0 else 4, 2))
     return list(jax.make_array_from_process_local_data(NamedSharding(mesh, P("data")), own).shape)
 
 
 @claim(
-    "If one process gives eight rows and the other four, each concludes another global shape",
-    "Nobody compares *shapes* either",
+    "If one process gives eight rows and the other four, each computes a different global shape",
+    "It does not compare *shapes* either",
 )
 def shapes_are_not_compared():
     """Both are content."""
@@ -100,7 +100,7 @@ def once_more() -> int:
     from jax import P
     from jax.sharding import AxisType, NamedSharding
 
-    mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+    mesh = jax.make_mesh((jax.device_count(),), ("data",), axis_types=(AxisType.Auto,))
     own = np.ones((8, 2), np.float32)
     x = jax.make_array_from_process_local_data(NamedSharding(mesh, P("data")), own)
     for step in range(1 + jax.process_index()):
@@ -108,7 +108,7 @@ def once_more() -> int:
     return 1
 
 
-@claim("line h is the same mistake three steps later, when the two have met already, and there process 1 just waits")
+@claim("Line h is the same mistake three steps later, after the two have met, and process 1 just waits")
 def waits_on_after_they_met():
     """No error after the limit of a first meeting, which is 30 s."""
     launched = sl.launch(once_more, seconds=40)

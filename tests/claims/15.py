@@ -89,7 +89,7 @@ def one_hot_and_index(target):
 
 @claim(
     "and XLA for CPU sums in each; XLA for TPU sees that each only adds, and sums once, after the loop",
-    "Under jit alone the carry is one array for all, and XLA for CPU sums it at once",
+    "Under jit alone the carry is one array for all devices, and XLA for CPU sums it at once",
     targets=(CPU, V5E),
 )
 def sums_in_a_loop(target):
@@ -152,7 +152,7 @@ def places():
     assert all(2 * n * 24 > 2 * sent(24, n) for n in range(2, 65))
 
 
-@claim("the transpose of a permute is the permute backwards", "`ppermute` gives zeros", targets=(CPU, V5E))
+@claim("The transpose of a permute is the permute backwards", "`ppermute` gives zeros", targets=(CPU, V5E))
 def pipeline_backwards(target):
     """One permute forward gives one in the gradient, the other way; stage 0 receives zeros."""
     ahead = [(s, s + 1) for s in range(7)]

@@ -181,12 +181,14 @@ def in_time(item: Item, o: Observed, work: float, late: float, rate: float) -> I
     takes = {c.name: rate * c.payload_bytes for c in o.collectives}
     found, alone = longest(o.hlo, takes), longest(o.hlo, dict.fromkeys(takes, 0.0))
     most = 1.02 * work + late
-    unit, wanted = "FLOPs on the longest way, with the time that hops take", "hops beside the products"
+    unit, wanted = "FLOPs on the longest path, with each hop counted in FLOPs", "hops beside the products"
     if found is None or alone is None:
-        what = "It can't be told what runs beside a hop: a loop's number of rounds depends on values, or is very large."
+        what = "What runs beside a hop cannot be read: a loop's number of rounds depends on values, or is very large."
         yield Finding(item.name, "H", what, wanted, "unknown rounds")
     elif alone < 0.99 * work:
-        what = "Less is multiplied, one product after another, than is due: some are missing, or can't be found."
+        what = (
+            "The products on the longest path have fewer FLOPs than the whole product: some are missing, or cannot be found."
+        )
         yield Finding(item.name, "H", what, f"{work:,.0f} FLOPs", f"{alone:,.0f}")
     elif found > most:
         what = "Hops and products wait for one another more than they have to."

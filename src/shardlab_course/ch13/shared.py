@@ -33,7 +33,7 @@ def share(case: Case) -> int:
 def too_wide(item: ProgramItem, o: Observed) -> Iterator[Finding]:
     """An array inside the program that is larger than `share`."""
     if o.largest > share(o.case):
-        what, most = "On its way your program holds an array that is too large for one device.", share(o.case)
+        what, most = "On the way your program holds an array that is too large for one device.", share(o.case)
         yield Finding(item.name, "M", what, expected=f"no array above {most:,} B on a device", got=f"one of {o.largest:,} B")
 
 
@@ -174,7 +174,7 @@ def if_right(oracle: Callable[..., np.ndarray], when: Callable[[Observed], bool]
 
 INVERSE = WrongValues(
     "inverse-transform",
-    "The transform went backwards: its waves have the other sign, and it is divided by the number of points.",
+    "This is the inverse transform: its waves have the other sign, and it divides by the number of points.",
     1, like=inverse)  # fmt: skip
 
 
@@ -182,8 +182,8 @@ def all_of_it(oracle: Callable[..., np.ndarray]) -> Misconception:
     """Of a program that gathers its input whole, and is right."""
     return WrongCost(
         "gathers-everything",
-        "The whole array was brought to every device. One all-to-all lets each device change only what it holds, "
-        "and moves one block.",
+        "The whole array was brought to every device. One all-to-all exchanges only what has to change devices, and moves "
+        "one block.",
         1,
         when=if_right(oracle, gathers),
     )
@@ -192,14 +192,15 @@ def all_of_it(oracle: Callable[..., np.ndarray]) -> Misconception:
 PLANE, CUBE = transformed(0, 1), transformed(0, 1, 2)
 SWAPPED = WrongProgram(
     "split-and-concat-swapped",
-    "split_axis is the dimension that you give up: whole so far, cut afterwards. concat_axis is the one that "
-    "you get whole.", 2, error="all_to_all split_axis .* has to be divisible")  # fmt: skip
+    "split_axis is the dimension that you give up: it was whole, and is cut afterwards. concat_axis is the one that "
+    "becomes whole.", 2, error="all_to_all split_axis .* has to be divisible")  # fmt: skip
 CUT = WrongValues(
-    "cut-dimension-transformed", "A dimension was transformed while it was cut: the device took its piece for the whole.", 1,
+    "cut-dimension-transformed", "A dimension was transformed while it was cut: the device treated its piece as the whole.",
+    1,
     when=cut_transform)  # fmt: skip
 UNTILED = WrongProgram(
     "not-tiled",
-    "Without tiled=True the dimension split_axis must have one entry for each device, and it disappears. With it "
-    "that dimension is cut into pieces.", 2, error="all_to_all requires the size of the mapped axis")  # fmt: skip
+    "Without tiled=True the dimension split_axis must have one entry for each device, and it disappears. With tiled=True "
+    "it is cut into pieces.", 2, error="all_to_all requires the size of the mapped axis")  # fmt: skip
 
 TRANSFORM = "float32 transforms, whose sums are taken in another order"

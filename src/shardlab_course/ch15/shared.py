@@ -24,7 +24,7 @@ def moved(o: Observed, kind: str) -> list[tuple[int, ...]]:
 
 
 CARRY = r"(?s)carry.*manual axis types do not match"
-"""In the error of a loop: what comes out varies over other mesh axes than what went in."""
+"In the error of a loop: what comes out varies over other mesh axes than what went in."
 
 
 def promise(cause: str, hint: int = 2) -> Misconception:

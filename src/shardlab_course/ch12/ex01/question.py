@@ -13,15 +13,16 @@ GATHER = (*WAYS, *MORE, *INDICES, ONE_MORE, NOTHING_BESIDE, LATE)
 BOTH = (
     *WAYS, *MORE,
     WrongCost(
-        "antipode-sent-twice", "With an even n the chunk from opposite comes from both sides; it is needed once.", 3,
+        "antipode-sent-twice", "With an even n the chunk of the opposite device comes from both sides; it is needed only "
+        "once.", 3,
         when=lambda o: (n := rings.devices(o)) % 2 == 0 and o.depth == n // 2 and rings.hops(o) == n
         and rings.needless(o)),
     *INDICES, ONE_MORE, NOTHING_BESIDE, LATE,
     WrongCost(
-        "still-one-way", "All chunks still go one way round: n - 1 hops, each of which waits for the one before.", 3,
+        "still-one-way", "All chunks still go one way round: there are n - 1 hops, and each waits for the one before.", 3,
         when=lambda o: rings.only_permutes(o) and o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 1),
     WrongCost(
-        "halves-all-the-way", "Half a chunk goes each way, but all the way round. Whole chunks need to go half round only.",
+        "halves-all-the-way", "Half a chunk goes each way, but all the way round. Whole chunks only need to go half round.",
         3, when=lambda o: of.all_round_twice(o) and rings.largest(o) < block_bytes(o, 0)),
     WrongCost(
         "all-round-both-ways", "Chunks go all the way round in both directions, so each comes twice. Half round is enough.",
@@ -42,17 +43,17 @@ QUESTION = Question(
                     cases=(gather_case(LINE, 6, 32, 40), gather_case(FIVE, 7, 20, 30))),
     ),
     hints=(
-        "Write the sum over chunks first. Which rows of W go with the chunk that a device has in its hands after i hops?",
-        "With a ring that sends to d - 1, device d holds chunk (d + i) % n after i hops. Multiply it with those rows, and "
-        "pass it on; neither needs the other.",
-        "In round i: dynamic_slice_in_dim(w, (d + i) % n * k, k), add x @ part, and except in the last round ppermute x. "
-        "Both ways: right meets d - i, left meets d + i.",
+        "Write the product as a sum over chunks first. Which rows of W belong to the chunk that a device has after i hops?",
+        "With a ring that sends to d - 1, device d holds chunk (d + i) % n after i hops. Multiply it with the rows of that "
+        "chunk, and pass it on; neither needs the other.",
+        "In round i: dynamic_slice_in_dim(w, (d + i) % n * k, k), add x @ part, and in all rounds but the last ppermute "
+        "x. Both ways: multiply right with rows d - i, left with d + i.",
     ),
-    explanation="The gathered array is never there. A product with it is a sum over chunks, and a sum can be made in any "
-                "order: each device begins with its own chunk, another one on each, and goes on with what comes in. While a "
-                "chunk is multiplied the next is under way, because neither needs the other.\n\nThe payload is that of the "
-                "all-gather without a device's own part. Passing all chunks round first and then multiplying moves the same "
-                "bytes by the same permutes, with the same values; but the one product waits for every hop. Only what waits "
-                "for what tells these two apart, and that can be read from the program. Both ways round there are n // 2 "
-                "hops in a row.",
+    explanation="No device ever holds the gathered array. A product with it is a sum over chunks, and you may add up a sum "
+                "in any order. Each device begins with its own chunk, a different one on each device, and goes on with the "
+                "chunks that arrive. While one chunk is multiplied the next is under way, because neither needs the "
+                "other.\n\nThe payload is that of the all-gather without the device's own part. If you first pass all "
+                "chunks round and then multiply, the same permutes move the same bytes and the values are the same, but the "
+                "one product waits for every hop. Only what waits for what tells the two programs apart, and you can read "
+                "that from the program. With both directions at most n // 2 hops wait for one another.",
 )  # fmt: skip

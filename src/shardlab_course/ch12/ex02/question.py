@@ -10,8 +10,8 @@ from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
 EARLY = WrongProgram(
-    "most-before-the-first-hop", "Every hop has arithmetic beside it; but more than half of all "
-    "arithmetic is over before the first hop. Make each chunk when it is due.", 1, barred=True,
+    "most-before-the-first-hop", "Every hop has arithmetic beside it, but more than half of all arithmetic is over before "
+    "the first hop. Multiply each chunk only when its sum needs it.", 1, barred=True,
     when=lambda o: right(o, product) and waited_for(o, products(o)) > 0.5)  # fmt: skip
 IDLE = WrongValues(
     "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,
@@ -20,30 +20,30 @@ IDLE = WrongValues(
 SCATTER = (
     *WAYS,
     WrongCost(
-        "permutes-inputs", "Blocks of X or W travel, and sums stay. Here a sum of one chunk is smaller than what goes into "
-        "it, so let sums travel.", 1, when=of.inputs_travel),
+        "permutes-inputs", "Blocks of X or W travel, and sums stay. Here the sum of one chunk is smaller than the blocks "
+        "that it is made from, so let sums travel.", 1, when=of.inputs_travel),
     WrongCost(
-        "whole-sums-travel", "A hop carries sums, or terms, of all chunks. Each device ends with one of them, so one is "
-                             "enough.", 1,
+        "whole-sums-travel", "A hop carries sums, or terms, of all chunks. Each device ends with one chunk's sum, so a hop "
+        "need carry only one.", 1,
         when=lambda o: rings.only_permutes(o) and rings.largest(o) >= product(*o.inputs).nbytes),
     WrongCost(
-        "one-hop-too-many", "n terms are n - 1 hops. Of n hops the last moves a whole sum on, or the first carries "
-        "zeros.", 2,
+        "one-hop-too-many", "n terms need n - 1 hops. Of your n hops, the last one moves a finished sum on, or the first "
+        "one carries zeros.", 2,
         when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o) and rings.ways(o) == 1
         and right(o, product)),
     NOTHING_BESIDE, EARLY, IDLE,
     WrongValues(
-        "sum-ends-next-door", "Each sum is whole, and lies one device beside its own: begin one chunk earlier, or "
-                              "later.",
+        "sum-ends-next-door", "Each sum is complete, but it is on the device next to its own: begin one chunk earlier, or "
+        "later.",
         2, when=lambda o: next_door(o, product(*o.inputs))),
     WrongValues(
-        "same-chunk-everywhere", "Different chunks meet in one sum: which chunk is due depends on axis_index, and on the "
-        "way that sums travel.", 2, when=of.mixed),
+        "same-chunk-everywhere", "Terms of different chunks are added to one sum. Which chunk is due depends on axis_index, "
+        "and on the direction in which sums travel.", 2, when=of.mixed),
     WrongValues(
-        "term-counted-twice", "Some sum has a device's term twice: n terms are n - 1 additions.", 2,
+        "term-counted-twice", "Some sum has a device's term twice: n terms need n - 1 additions.", 2,
         when=lambda o: of.miscounted(o, 1)),
     WrongValues(
-        "term-left-out", "Every sum lacks terms: after each hop the device adds its own, after the last one too.", 2,
+        "term-left-out", "Every sum lacks terms: the device adds its own after each hop, the last one included.", 2,
         when=lambda o: of.miscounted(o, -1)),
 )  # fmt: skip
 
@@ -56,18 +56,18 @@ QUESTION = Question(
                     cases=(of.scatter_case(LINE, 32, 48, 24), of.scatter_case(WIDE, 24, 40, 9))),
     ),
     hints=(
-        "A device's block of the product is a term of every chunk. Which chunk's sum has to leave first? Only its rows "
-        "need to be ready.",
-        "The ring reduce-scatter of exercise 8.2, with a small product in the place of the chunk: in round i device d adds "
-        "rows (d - 1 - i) % n of X times W.",
+        "A device's block of the product has a term for every chunk. Which chunk's sum has to leave first? Only the rows of "
+        "that chunk need to be ready.",
+        "It is the ring reduce-scatter of exercise 8.2, with a small product in place of the chunk: in round i device d "
+        "adds rows (d - 1 - i) % n of X times W.",
         "total = part(0); then n - 1 times total = ppermute(total, to d + 1) + part(i), with part(i) = rows (d - 1 - i) % n "
         "of x, times w.",
     ),
-    explanation="The mirror image. There a product waits for a hop, here a hop waits for a product; so what can run beside "
-                "a hop is the product of the *next* chunk. Sums travel: T / n rows of the output. The inputs could travel "
-                "instead, and the values would be right, but where the contracted dimension is longer than the others, as "
-                "here, X and W together are larger than the sums, and every hop carries them.\n\nIf the whole product is "
-                "made first and its sums go round afterwards, bytes and values are the same too, and every hop has nothing "
-                "beside it. psum_scatter of the whole product waits likewise, for the last row, unless a compiler takes it "
-                "apart.",
+    explanation="This is the mirror image of 12.1. There a product waits for a hop; here a hop waits for a product. So the "
+                "product that can run beside a hop is that of the *next* chunk. What travels is a sum: T / n rows of the "
+                "output. The inputs could travel instead, and the values would be right. But here the contracted dimension "
+                "is longer than the others, so X and W together are larger than the sums, and every hop would carry "
+                "more.\n\nIf you first make the whole product and then send its sums round, bytes and values are also the "
+                "same, and no hop has anything beside it. A psum_scatter of the whole product waits for it too, up to the "
+                "last row, unless a compiler takes the product apart.",
 )  # fmt: skip

@@ -11,34 +11,34 @@ from shardlab_judge.question import Question, WrongValues
 
 BETWEEN = (
     WrongValues(
-        "done-ends-the-first", "Pairs overlap. A done names the start that it belongs to, in its brackets.", 1,
+        "done-ends-the-first", "Pairs overlap. A done names its start in its brackets.", 1,
         like=of.between_with(order="first")),
     WrongValues(
-        "done-ends-the-last", "Pairs overlap, and are not nested. A done names the start that it belongs to.", 1,
+        "done-ends-the-last", "Pairs overlap, and are not nested. A done names its start in its brackets.", 1,
         like=of.between_with(order="last")),
     WrongValues(
         "every-fusion-counts", "Some fusions only add, or cut. Those of products have dot_general in their op_name.", 2,
         like=of.between_with(fusions=True)),
     WrongValues(
-        "copies-counted", "copy-start and copy-done move data inside of a chip; permutes were asked for.", 2,
+        "copies-counted", "copy-start and copy-done move data inside one chip; only permutes were asked for.", 2,
         like=of.between_with(copies=True)),
     WrongValues(
-        "named-fusions-only", "A fusion of a product may have another name. What it is stands in its op_name.", 2,
+        "named-fusions-only", "The fusion of a product may have any name. Its op_name says what it computes.", 2,
         like=of.between_with(named=True)),
     WrongValues(
         "any-line-counts", "Other lines have dot_general in their op_name too. On a TPU products are fusions.", 2,
         like=of.between_with(anything=True)),
     WrongValues(
-        "percent-in-names", "In a text % marks a name, and is no part of it.", 3,
+        "percent-in-names", "In the text % marks a name, and is not part of it.", 3,
         like=of.between_then(of.marked)),
     WrongValues(
         "zeros-left-out", "A start with nothing between it and its done counts too: with 0.", 2,
         like=of.between_then(of.positive)),
     WrongValues(
-        "dones-as-keys", "The names of the starts were asked for, as they stand in the brackets of the dones.", 3,
+        "dones-as-keys", "Use the names of the starts as keys. They stand in the brackets of the dones.", 3,
         like=of.between_by_done),
     WrongValues(
-        "counts-one-too-many", "Count what stands between start and done, and no more.", 3,
+        "counts-one-too-many", "Count only what stands between the start and its done.", 3,
         like=of.between_with(ends=1)),
 )  # fmt: skip
 
@@ -50,15 +50,14 @@ QUESTION = Question(
                          of.draw_text(random.Random(6)))),
     ),
     hints=(
-        "Go through the lines in order. What has begun and not ended? What stands in a done's brackets?",
+        "Go through the lines in order. Which permutes have begun and not ended? What stands in a done's brackets?",
         "Keep a dict from the name of each open start to the products seen so far; at a done, subtract.",
         "A start: `%(collective-permute-start\\S*) =`. A done: `collective-permute-done\\(%(\\S+?)\\)`. A product: ` "
         "fusion(` and `dot_general\"` in one line.",
     ),
     explanation="The text of a scheduled module is a timetable: is_scheduled=true says that lines stand in the order in "
-                "which they begin. A start returns at once and its done waits, so what stands between them runs while data "
-                "travel. Pairs overlap like tracks and are not nested like brackets, hence the name in the brackets of a "
-                "done. A zero is a hop that nothing hides; it need not be a mistake of anybody's, when another hop has to "
-                "be waited for anyway. How long a hop takes is not in the text: with one product beside it, it is hidden "
-                "if the product takes longer.",
+                "which they begin. A start returns at once and its done waits, so whatever stands between them runs while "
+                "data travel. Pairs overlap and are not nested like brackets, so a done needs the name of its start. A zero "
+                "is a hop that nothing hides. It need not be a mistake, if the program has to wait for another hop anyway. "
+                "The text does not say how long a hop takes: one product beside a hop hides it if the product takes longer.",
 )  # fmt: skip

@@ -13,37 +13,38 @@ from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, Wr
 DECIDES = (
     WrongValues(
         "python-decides",
-        "Python only writes the program down. The compiler orders it anew, as far as what needs what allows it.",
+        "Python only writes the program down. The compiler may reorder it wherever neither of two operations needs the "
+        "other.",
         1,
         like=lambda said: said in ("a", "b"),
     ),
     WrongValues(
         "await-decides",
-        "Ordinary operations of JAX have nothing to wait on: whatever is traced is a value, finished or not.",
+        "JAX's ordinary operations have nothing to wait for: whatever is traced is a value, finished or not.",
         2,
         like="c",
     ),
 )
 OVERLAPPED = (
     WrongProgram(
-        "everything-everywhere", "Every device does more than its part: it makes queries, or scores, of tokens that are "
-        "another's, or multiplies W with everybody's tokens.", 2,
+        "everything-everywhere", "Every device does more than its part: it makes queries or scores of another device's "
+        "tokens, or multiplies W with all tokens.", 2,
         when=lambda o: right(o, of.scores) and (o.flops or 0) > 1.5 * least(o), barred=True),
     WrongProgram(
-        "made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: "
-        "they need no product.", 2, when=of.gathers_products, barred=True),
+        "made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: no "
+        "product is needed for that.", 2, when=of.gathers_products, barred=True),
     WrongProgram(
-        "own-part-of-the-whole", "The local product takes its tokens out of what was gathered, so it waits for the "
-        "gathering, though its device had them all along.", 2, barred=True,
+        "own-part-of-the-whole", "The local product takes its tokens out of the array that was gathered, so it waits for "
+        "the gathering, although its device had them from the start.", 2, barred=True,
         when=of.after_gathering),
     WrongValues(
-        "local-scores-only", "Queries met their own device's tokens only: the output has too few columns.", 1,
+        "local-scores-only", "Queries were compared with their own device's tokens only: the output has too few columns.", 1,
         when=lambda o: o.placements[0].shape[1] * rings.devices(o) == o.inputs[0].shape[0]),
     WrongValues(
-        "transposed", "These are the transposed scores. Queries are X W with W as it is, and rows of the output belong to "
-        "queries.", 2, like=of.scores_transposed),
+        "transposed", "These are the transposed scores. Queries are X W with W as it is, and each row of the output belongs "
+        "to a query.", 2, like=of.scores_transposed),
     WrongCost(
-        "summed-instead-of-gathered", "An all-reduce brings tokens together as well, and moves twice the bytes of an "
+        "summed-instead-of-gathered", "An all-reduce brings tokens together too, but it moves twice the bytes of an "
         "all-gather.", 2, when=lambda o: "all-reduce" in o.kinds),
     LEFT,
 )  # fmt: skip
@@ -59,17 +60,18 @@ QUESTION = Question(
                     cases=(of.scores_case(LINE, 32, 12), of.scores_case(WIDE, 20, 7))),
     ),
     hints=(
-        "A traced program is a graph of what needs what. What is left of the order of your lines in it?",
+        "Which operations of a program need which others? Must XLA follow the order of your lines where neither needs the "
+        "other?",
         "For the program: which of the two products needs something from other devices, and which does not?",
         "Inside shard_map: q = x @ w on the device's own tokens; all_gather(x, 'x', axis=0, tiled=True); q @ gathered.T. "
         "In any order.",
     ),
-    explanation="In jax.lax of JAX 0.10.2 no public function starts a collective or waits for one on CPUs and TPUs "
-                "(psend and precv are for GPUs), and a program seldom needs one. A traced program says what needs "
-                "what; a compiler may split a collective into start and done, and put between them what needs "
-                "neither (XLA for TPU v5e does at 2048 by 4096 bfloat16 numbers, and not at this exercise's size)."
-                "\n\nSo overlap is written by leaving something independent. The queries of a "
-                "device's own tokens need nobody, if they are taken from the block; taken from the gathered array "
-                "they are the same numbers and wait for all of it. Lines can be exchanged freely without any effect. "
-                "The order of Python is not the order of the machine.",
+    explanation="In jax.lax of JAX 0.10.2 no public function starts a collective or waits for one on CPUs and TPUs (psend "
+                "and precv are for GPUs), and a program seldom needs one. A traced program says what needs what. A compiler "
+                "may split a collective into a start and a done, and put between them what needs neither. XLA for TPU v5e "
+                "does so at 2048 by 4096 bfloat16 numbers, and not at this exercise's size.\n\nSo you write overlap by "
+                "leaving something independent. The queries of a device's own tokens need no other device if they are "
+                "computed from the block. Computed from the gathered array they are the same numbers, and wait for all of "
+                "it. The order of two independent lines makes no difference. The order of Python is not the order of the "
+                "machine.",
 )  # fmt: skip

@@ -13,11 +13,11 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 MOVED = (
     WrongValues(
         "types-are-not-traffic",
-        "The type says where the output lies, and nothing of how it gets there: the whole array was brought to every "
-        "device, transformed everywhere, and each kept its own rows.", 1, like=says("explicit", 0)),
+        "The type says where the output is, and nothing about how it got there: the whole array was brought to every "
+        "device and transformed everywhere, and each device kept its own rows.", 1, like=says("explicit", 0)),
     WrongValues(
         "trusts-the-compiler",
-        "No two rows mix, and yet XLA for CPU of JAX 0.10.2 does not cut an FFT along its batch: it gathers all of them.",
+        "No two rows mix, but XLA for CPU of JAX 0.10.2 does not cut an FFT along its batch: it gathers all rows.",
         1, like=lambda got: got.get("fft") == 0 or got.get("vmap") == 0),
     WrongValues(
         "products-are-cut",
@@ -25,22 +25,24 @@ MOVED = (
         2, like=lambda got: (got.get("product") or 0) > 0),
     WrongValues(
         "bytes-of-the-block",
-        "Payload is what comes out of a collective: after an all-gather the whole batch, a device's own part included.",
+        "Payload is the bytes that come out of a collective: after an all-gather the whole batch, with the device's own "
+        "part.",
         2, like=lambda got: {got.get("fft"), got.get("vmap"), got.get("explicit")} & {8192, 57344}),
 )  # fmt: skip
 BATCH = (
     WrongCost(
         "trusts-the-compiler",
-        "All signals were brought to every device, and no row needs another. XLA for CPU of JAX 0.10.2 does that to an FFT "
-        "of a whole array; so do an all_gather, and in_specs that ask for all rows. Cut, each device has its own.", 1,
+        "All signals were brought to every device, although no row needs another. XLA for CPU of JAX 0.10.2 does that to "
+        "an FFT of a whole array; an all_gather does it too, and so do in_specs that ask for all rows. Cut the rows, so "
+        "that each device has its own.", 1,
         when=if_right(transformed(1), gathers)),
     WrongCost(
         "some-axes-only",
-        "Rows were gathered along a mesh axis that the specs leave out. They are cut over all axes of the mesh, "
+        "Rows were gathered along a mesh axis that the specs omit. They are cut over all axes of the mesh, "
         "mesh.axis_names.", 3,
         when=if_right(transformed(1), lambda o: 0 < largest(o, "all-gather") < o.inputs[0].nbytes)),
     WrongValues(
-        "along-the-batch", "Columns were transformed, across signals; asked for is each row.", 1, like=transformed(0),
+        "along-the-batch", "Columns were transformed, across signals; transform each row.", 1, like=transformed(0),
         local=own_transform(0)),
     WrongValues(
         "along-both-dimensions",
@@ -48,19 +50,19 @@ BATCH = (
         1, like=transformed(0, 1), local=own_transform(0, 1)),
     WrongValues(
         "inverse-transform",
-        "The transform went backwards: its waves have the other sign, and it is divided by the number of points.",
+        "This is the inverse transform: its waves have the other sign, and it divides by the number of points.",
         1, local=lambda at, block: np.fft.ifft(block)),
 )  # fmt: skip
 
 MECHANISM = why(
     "What decides whether XLA for CPU moves the batch?",
     a=Believed(
-        "Whether rows mix: where each is transformed for itself, nothing moves.", "mathematics-decides",
-        "Rows mix in none of the four, and the ledger shows what moved: a compiler has rules for operations, and does not "
-        "know what you know."),
-    b="Whether it knows how to cut the operation: what it cannot cut, it makes whole and computes on every device.",
+        "Whether rows mix: if each is transformed alone, nothing moves.", "mathematics-decides",
+        "Rows mix in none of the four programs, and the ledger shows what moved: a compiler has rules for operations, and "
+        "does not know what you know."),
+    b="Whether it knows how to cut the operation: what it cannot cut, it gathers, and computes on every device.",
     c=Believed(
-        "Whether it is told that rows are independent, by `vmap` or by a type.", "saying-it-helps",
+        "Whether `vmap` or a type tells it that rows are independent.", "saying-it-helps",
         "The ledger shows the same bytes with and without `vmap`: the operation is the same, and so is the rule for it."),
 )  # fmt: skip
 
@@ -76,16 +78,16 @@ QUESTION = Question(
                     draw=of.draw_signals),
     ),
     hints=(
-        "Which rows does a row's transform need? And who may not use that?",
+        "Which rows does a row's transform need? And who might not use that?",
         "In shard_map the body sees a block of whole rows, and no partitioner looks at what you do with it.",
         "The rows are cut over all axes of the mesh: spec = P(mesh.axis_names). Body: jnp.fft.fft of the block, along its "
         "last dimension.",
     ),
     explanation="A batch of transforms needs no message. XLA for CPU, as in JAX 0.10.2, sends all of it nonetheless: it "
                 "gathers the rows, transforms all of them on every device, and cuts the output again. XLA for TPU makes "
-                "the same program without a message. vmap only makes the batch, and Explicit mode's type says "
-                "complex64[64@x,128] of an output that was gathered and cut again.\n\nSo types are no ledger; the compiled "
-                "program is. In shard_map each device transforms its block, and nothing is left to decide. As a product "
-                "with the matrix of waves it would be cut as well, because XLA for CPU and for TPU both cut products, but "
-                "n² multiplications a row are a high price for that when n log n are enough.",
+                "the same program without a message. vmap only makes the batch. Explicit mode's type says "
+                "complex64[64@x,128] of an output that was gathered and cut again.\n\nSo a type is not a ledger; the "
+                "compiled program is. In shard_map each device transforms its block, and nothing is left to decide. The "
+                "product with the matrix of waves is cut as well, because XLA for CPU and for TPU both cut products. But "
+                "it takes n² multiplications a row, and n log n are enough.",
 )  # fmt: skip

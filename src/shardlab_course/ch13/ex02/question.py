@@ -26,7 +26,7 @@ SLAB = (
     all_of_it(PLANE), SWAPPED, UNTILED,
     WrongValues(
         "output-is-transposed",
-        "After the exchange a device holds whole columns, and out_specs=P('x') set these blocks one below another. The "
+        "After the exchange a device holds whole columns, but out_specs=P('x') stacks these blocks one below another. The "
         "output is cut along the other dimension: P(None, 'x').", 2, when=of.piled),
     WrongValues(
         "no-exchange",
@@ -34,24 +34,24 @@ SLAB = (
         1, local=own_transform(0, 1)),
     WrongValues(
         "one-dimension-left-out",
-        "One dimension is transformed and the other is not; each needs its turn, when it is whole.",
+        "One dimension is transformed and the other is not. Transform each while it is whole.",
         1, like=transformed(1)),
     WrongValues(
         "one-dimension-left-out",
-        "One dimension is transformed and the other is not; each needs its turn, when it is whole.",
+        "One dimension is transformed and the other is not. Transform each while it is whole.",
         1, like=transformed(0)),
     WrongValues(
-        "one-dimension-twice", "The same dimension is transformed twice; after the exchange it is the other one's turn.",
+        "one-dimension-twice", "The same dimension is transformed twice; after the exchange the other one is due.",
         1, like=transformed(1, 1)),
     WrongValues(
         "rows-again",
-        "After the exchange the last dimension was transformed again. It is cut now: whole are columns, axis=0.",
+        "After the exchange the last dimension was transformed again. That dimension is cut now; the columns are whole, "
+        "so use axis=0.",
         2, when=of.rows_again),
     CUT,
     WrongCost(
         "goes-home",
-        "A second all-to-all brings the transform back into rows, for twice the bytes. Whoever goes on can do so with "
-        "columns.",
+        "A second all-to-all brings the transform back into rows, for twice the bytes. The exercise asks for columns.",
         2, when=if_right(PLANE, lambda o: count(o, "all-to-all") > 1 and lies(o, "x"))),
     INVERSE,
 )  # fmt: skip
@@ -64,17 +64,16 @@ QUESTION = Question(
                     draw=of.draw_plane),
     ),
     hints=(
-        "Which of the two dimensions is whole on a device at the beginning? Which has to be at the end?",
+        "Which of the two dimensions is whole on a device at the beginning? Which has to be whole at the end?",
         "Transform rows, exchange so that columns become whole, transform columns. The output is then cut where the input "
         "was not.",
         "Body: fft along 1; all_to_all with split_axis=1, concat_axis=0, tiled=True; fft along 0. Specs: P('x') in, "
         "P(None, 'x') out.",
     ),
     explanation="A transform in two dimensions is one along rows, then one along columns, and each needs its dimension "
-                "whole. Between them lies a transposition of who holds what: one all-to-all of one block, where a gather "
-                "would bring the whole plane, as many times more as there are devices. What comes out is cut into columns, "
-                "and that is right: its type says so, nobody has to remember. To go back to rows costs a second exchange, "
-                "and whoever multiplies by something in k-space and returns never needs it. Two shard_maps with specs "
-                "P('x') and P(None, 'x') are right as well: XLA, for CPU and for TPU, gets from one to the other by an "
-                "all-to-all.",
+                "whole. Between them the data are transposed over the devices: one all-to-all of one block. A gather "
+                "would bring the whole plane, as many times more as there are devices. The output is cut into columns. "
+                "That is right, and its type says so. A second exchange would bring the rows back; a program that "
+                "multiplies by something in k-space and returns never needs it. Two shard_maps with specs P('x') and "
+                "P(None, 'x') are right as well: XLA, for CPU and for TPU, gets from one to the other by an all-to-all.",
 )  # fmt: skip

@@ -26,49 +26,50 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 GROUPS = (
     WrongValues(
         "counts-the-mesh",
-        "Each exchange happens within one mesh axis: only the devices that share a dimension's pieces need to talk.",
+        "Each exchange happens within one mesh axis: only the devices that share a dimension's pieces exchange anything.",
         1, like=lambda got: 8 in (got.get("first"), got.get("second"))),
     WrongValues(
         "first-and-second-swapped",
-        "Which dimension becomes whole first? The one that lies over y, two devices; x comes second.",
+        "Which dimension becomes whole first? The one that is cut over y, two devices; x comes second.",
         1, like=lambda got: (got.get("first"), got.get("second")) == (4, 2)),
     WrongValues(
         "slab-is-one-dimension",
-        "A slab is at least one plane thick, so there are at most as many slabs as planes; pencils can be as many as a "
-        "plane has points.", 2, like=lambda got: got.get("slabs") != 16 or got.get("pencils") != 256),
+        "A slab is at least one plane thick, so there are at most as many slabs as planes. There can be as many pencils "
+        "as a plane has points.", 2, like=lambda got: got.get("slabs") != 16 or got.get("pencils") != 256),
     WrongValues(
         "bytes-of-the-cube", "An all-to-all gives back as many bytes as it takes: a device's block, and not the cube.",
         2, like=lambda got: got.get("bytes") in (32768, 65536)),
     WrongValues(
-        "one-exchange", "These are the bytes of one exchange; asked for are both together.", 1, like=says("bytes", 4096)),
+        "one-exchange", "These are the bytes of one exchange; the question is for both together.",
+        1, like=says("bytes", 4096)),
     WrongValues(
         "own-part-left-out",
-        "The part of its block that a device keeps is counted as well: payload is all that comes out of a collective.",
+        "The part of its block that a device keeps is counted too: payload is all that comes out of a collective.",
         2, like=says("bytes", 5120)),
 )  # fmt: skip
 PENCIL = (
     all_of_it(CUBE), SWAPPED, UNTILED,
     WrongProgram(
         "across-the-whole-mesh",
-        "An exchange joins all devices at once; each dimension is cut over one mesh axis, and only devices along that one "
-        "have its pieces.", 1, when=of.across_the_mesh, barred=True),
+        "Your exchange joins all devices at once. Each dimension is cut over one mesh axis, and only the devices along "
+        "that axis have its pieces.", 1, when=of.across_the_mesh, barred=True),
     *(WrongValues(
         "one-dimension-left-out",
-        f"Dimension {left} is not transformed; each of the three needs its turn, when it is whole.",
+        f"Dimension {left} is not transformed; transform each of the three while it is whole.",
         1, like=transformed(*kept)) for left, kept in enumerate(((1, 2), (0, 2), (0, 1)))),
     CUT,
     WrongValues(
         "specs-of-the-input",
-        "The dimensions are in another order, or the blocks do not lie as out_specs puts them together. After both "
+        "The dimensions are in another order, or out_specs does not describe how the blocks are arranged. After both "
         "exchanges dimension 0 is whole, 1 is cut over x and 2 over y.", 2, when=of.put_together_otherwise),
     WrongCost(
         "another-route",
-        "The transform lies as P('y', None, 'x'), as after an exchange over x first; asked for is P(None, 'x', 'y'), for "
-        "the same bytes.", 2, when=if_right(CUBE, lambda o: lies(o, "y", None, "x"))),
+        "The transform is P('y', None, 'x'), as after an exchange over x first; the exercise asks for P(None, 'x', 'y'), "
+        "at the same price.", 2, when=if_right(CUBE, lambda o: lies(o, "y", None, "x"))),
     WrongCost(
         "goes-home",
-        "More than two exchanges: the transform was brought back to where the cube lay. Whoever goes on can start from "
-        "there.", 2, when=if_right(CUBE, lambda o: count(o, "all-to-all") > 2 and lies(o, "x", "y"))),
+        "There are more than two exchanges: the transform was brought back to the cube's sharding. The exercise asks for "
+        "the sharding after two.", 2, when=if_right(CUBE, lambda o: count(o, "all-to-all") > 2 and lies(o, "x", "y"))),
     INVERSE,
 )  # fmt: skip
 
@@ -83,17 +84,16 @@ QUESTION = Question(
                     cases=(of.cube(WIDE, 8, 12, 4), of.cube(TALL, 4, 8, 12)), draw=of.draw_cube),
     ),
     hints=(
-        "P('x', 'y'): which dimension is whole? Which mesh axis cuts the next one, and who has the rest of it?",
-        "An exchange over one mesh axis moves its cut from one dimension to another. First y from dimension 1 to 2, then x "
-        "from 0 to 1.",
+        "P('x', 'y'): which dimension is whole? Which mesh axis cuts the next one, and which devices have the rest of it?",
+        "An exchange over one mesh axis moves its cut from one dimension to another. First move y from dimension 1 to 2, "
+        "then x from 0 to 1.",
         "fft along 2; all_to_all over 'y', split 2, concat 1; fft along 1; all_to_all over 'x', split 1, concat 0; fft "
         "along 0.",
     ),
-    explanation="Pencils cut two dimensions and leave one whole, so three transforms need two exchanges. Each goes along "
-                "one mesh axis: groups of 2 along y, groups of 4 along x, four and two of them side by side. Each has a "
-                "payload of one block, whatever the size of the groups. A slab needs only one exchange "
-                "of the same size, but an n³ cube has n slabs and n² pencils: for more than n devices slabs are not "
-                "enough. The order of exchanges decides where the transform lies. Some libraries choose orders in which "
-                "dimensions come out transposed, so that each local transform runs along the last one; then the inverse "
-                "undoes it.",
+    explanation="Pencils cut two dimensions and leave one whole, so three transforms need two exchanges. Each exchange "
+                "goes along one mesh axis: along y there are four groups of 2, along x two groups of 4. Each has a "
+                "payload of one block, whatever the size of the groups. A slab needs only one exchange of the same size, "
+                "but an n³ cube has n slabs and n² pencils, so slabs can use at most n devices. The order of exchanges "
+                "decides the sharding of the transform. Some libraries choose an order in which dimensions come out "
+                "transposed, so that each local transform runs along the last one. The inverse then undoes it.",
 )  # fmt: skip

@@ -10,7 +10,7 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 
 LOOP = (
     WrongValues(
-        "loop-counted-once", "What stands in a loop's body once runs in every round: multiply by the trip count.",
+        "loop-counted-once", "A collective in a loop's body runs in every round: multiply by the trip count.",
         1, like=lambda got: got.get("bytes") in (264, 268) or got.get("runs") in (3, 4)),
     WrongValues(
         "first-dot-forgotten",
@@ -18,64 +18,65 @@ LOOP = (
         1, like=lambda got: got.get("bytes") == 1584 or got.get("runs") == 18),
     WrongValues(
         "sums-counted-twice",
-        "An all-reduce has twice its bytes in the price. Payload is what comes out: a sum of one number is 4 bytes.",
+        "The price counts an all-reduce's bytes twice. Payload is the bytes that come out: a sum of one number is 4 bytes.",
         2, like=says("bytes", 1640)),
     WrongValues(
         "bytes-of-the-matrix",
-        "The matrix stays where it is. What each row block needs of the others is the vector: n numbers.",
+        "The matrix does not move. Each block of rows needs the whole vector: n numbers.",
         1, like=lambda got: got.get("gathered") in (2048, 16384)),
     WrongValues(
         "bytes-of-the-block",
-        "Payload is what comes out: after an all-gather the whole vector, 64 numbers, on every device.",
+        "Payload is the bytes that come out: after an all-gather the whole vector, 64 numbers, on every device.",
         2, like=lambda got: got.get("gathered") in (32, 224)),
 )  # fmt: skip
 SOLVER = (
     WrongCost(
         "gathers-the-matrix",
-        "The matrix was brought together. It is the vector that should move: n numbers a round instead of n².",
+        "The matrix was gathered. Let the vector move: n numbers a round instead of n².",
         1, when=if_right(of.conjugate_gradients, gathers)),
     WrongCost(
         "rounds-unknown",
-        "How often the loop runs depends on values, so nobody can say before the run what it moves. Here it makes a fixed "
-        "number of rounds: fori_loop or scan.", 2, when=lambda o: any(c.executions is None for c in o.collectives)),
+        "How often the loop runs depends on values, so its bytes are unknown before the run. This loop makes a fixed "
+        "number of rounds: use fori_loop or scan.", 2, when=lambda o: any(c.executions is None for c in o.collectives)),
     WrongValues(
         "local-dot-products",
-        "Each device summed over its own entries only, so each had steps of its own lengths; dot products are over the "
+        "Each device summed over its own entries only, so each took steps of other lengths; dot products are over the "
         "whole vector.", 1, when=of.lonely_sums),
     WrongValues(
         "own-columns-only",
-        "A row of A times p needs all of p. Each device used its own entries of p, and so a block diagonal matrix.",
+        "A row of A times p needs all of p. Each device used its own entries of p, which amounts to a block diagonal "
+        "matrix.",
         1, when=of.lonely_products),
     WrongValues(
         "steepest-descent",
         "Every step went along the residual. The next direction is the new residual plus a multiple of the last direction.",
         2, like=iterated(steepest=True)),
     WrongValues(
-        "converged", "This is the solution; asked for is the approximation after six rounds, on the way to it.", 1,
+        "converged", "This is the solution; the exercise asks for the approximation after six rounds.", 1,
         when=lambda o: rounds(o) > 12),
     WrongValues(
         "other-rounds", "This is the approximation after another number of rounds than six.", 1,
         when=lambda o: rounds(o) not in (0, STEPS)),
     WrongProgram(
         "left-to-the-compiler",
-        "The sums here are XLA's to place. On x=2, y=4 XLA for CPU cuts the product over y as well, and then pays more "
-        "than one gather of p. In shard_map you say what moves.", 2,
+        "Here XLA decides where sums are made. On x=2, y=4 XLA for CPU cuts the product over y as well, and then pays "
+        "more than one gather of p. In shard_map you say what moves.", 2,
         when=if_right(of.conjugate_gradients, lambda o: not o.manual)),
     WrongCost(
         "residual-made-anew",
-        "Two vectors travel in every round; one is enough, for the product with p. The residual b - Ax needs no product of "
-        "its own: it is r - alpha A p. A dot product needs a sum of numbers, and no vector.", 2,
+        "Two vectors travel in every round; one is enough, for the product with p. The residual b - Ax needs no product "
+        "of its own: it is r - alpha A p. A dot product needs a sum of numbers, not a vector.", 2,
         when=if_right(of.conjugate_gradients,
                        lambda o: count(o, "all-gather") + count(o, "reduce-scatter") >= 2 * of.loops(o))),
     WrongCost(
         "sums-whole-vectors",
-        "A whole vector is all-reduced, for the price of a gather and a scatter. Gather p before the product, or "
-        "scatter the sum after it.", 2,
+        "A whole vector is all-reduced, which costs as much as a gather and a scatter together. Gather p before the "
+        "product, or scatter the sum after it.", 2,
         when=if_right(of.conjugate_gradients, lambda o: largest(o, "all-reduce") >= o.inputs[1].nbytes)),
     WrongProgram(
         "third-dot-product",
-        "More than two numbers are summed in a round, or more than two outside of the rounds. A dot product is one number, "
-        "and r·r of the last round is known: carry it along.", 3,
+        "More than two numbers are summed in a round, or more than two outside the rounds. A dot product is one number, "
+        "and you already know r·r from the last round: carry it along.", 3,
         when=if_right(of.conjugate_gradients, lambda o: of.numbers_summed(o) > 2 * of.loops(o) + 2), barred=True),
 )  # fmt: skip
 
@@ -91,17 +92,17 @@ QUESTION = Question(
                     cases=(of.system(LINE, 64), of.system(WIDE, 40), of.system(TALL, 48)), draw=of.draw_system),
     ),
     hints=(
-        "Write down each line of a round. Which of them needs numbers that other devices have, and how many?",
-        "A times p needs all of p. Each of the two dot products needs one number from everybody. Everything else is entry "
-        "by entry.",
+        "Write down each line of a round. Which lines need numbers that other devices have, and how many?",
+        "A times p needs all of p. Each of the two dot products needs one number from every device. Everything else is "
+        "entry by entry.",
         "In shard_map: dot = psum of the blocks' vdot; q = A @ all_gather(p, tiled=True); carry r·r along.",
     ),
-    explanation="Most of a round is local: entry by entry, on blocks that lie alike. The product needs the "
-                "whole direction, n numbers, and each dot product one number of everybody. The matrix, n² numbers, never "
-                "moves: that is why iterative methods scale, as long as a round's n numbers are cheap beside its n²/p "
-                "products. All this stands in a loop's body once, and runs in every round; a ledger that forgets the trip "
-                "count is wrong by that factor.\n\nLeft to it, XLA for CPU does as well as you on eight devices in a "
-                "line and on x=4, y=2. On x=2, y=4 it cuts the direction over y as well, permutes its pieces, and "
+    explanation="Most of a round is local: entry by entry, on vectors that are cut alike. The product needs the whole "
+                "direction, n numbers, and each dot product needs one number from every device. The matrix, n² numbers, "
+                "never moves. So iterative methods scale, as long as a round's n numbers are cheap compared with its n²/p "
+                "products. All collectives are in a loop's body once, and run in every round. A ledger that forgets the "
+                "trip count is wrong by that factor.\n\nUnder plain jit, XLA for CPU does as well as you on eight devices "
+                "in a line and on x=4, y=2. On x=2, y=4 it cuts the direction over y as well, permutes its pieces, and "
                 "all-reduces each half of the product: a higher price than one gather. With a stopping test the number of "
-                "rounds depends on values, and bytes can only be given per round.",
+                "rounds depends on values, so you can only give bytes per round.",
 )  # fmt: skip

@@ -10,32 +10,32 @@ from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, Wr
 SUBSTITUTION = (
     WrongCost(
         "gathers-the-matrix",
-        "The whole factor comes to every device. Its rows stay where they are: what moves is one block of a vector a round.",
+        "Every device receives the whole factor. Its rows should stay: only one block of a vector moves each round.",
         1, when=if_right(of.substituted, gathers)),
     WrongCost(
         "turns-the-factor",
-        "The factor was turned around between the devices. Device i has L_is as it is, and makes its term of the sum, "
-        "L_is transposed times x_i, at home.", 2,
+        "The factor was transposed between the devices. Device i has L_is as it is, and can make its term of the sum, "
+        "L_is transposed times x_i, by itself.", 2,
         when=if_right(of.substituted, lambda o: largest(o, "all-to-all") >= share(o.case) // 2)),
     WrongProgram(
         "left-to-the-compiler",
-        "Slices of what is cut lie on some devices and not on others, so XLA moves pieces about in each round. In shard_map "
-        "you say what moves.", 2, when=if_right(of.substituted, lambda o: not o.manual)),
+        "Slices of a cut array are on some devices and not on others, so XLA moves pieces in each round. In shard_map you "
+        "say what moves.", 2, when=if_right(of.substituted, lambda o: not o.manual)),
     WrongCost(
         "whole-vector-each-round",
-        "As much as a whole vector, or more, comes in each round, where a block is enough: on the way down the one that is "
-        "solved, on the way up the sum for the one that is due.",
+        "At least a whole vector comes in each round, but a block is enough: on the way down the one that is solved, on "
+        "the way up the sum for the one that is due.",
         2, when=if_right(of.substituted, of.whole_vectors)),
     WrongValues(
         "half-way", "This is y, the solution of L y = b. The way up is missing: L transposed times x is y.", 1,
         like=of.solved_down),
     WrongValues(
-        "half-way", "This solves L transposed times x = b, the way up alone. First comes L y = b.", 1, like=of.solved_up),
+        "half-way", "This solves L transposed times x = b, only the way up. First solve L y = b.", 1, like=of.solved_up),
     WrongValues(
         "down-twice", "Both systems were solved with L. The second one has its transpose, and goes from the bottom up.", 1,
         like=of.down_twice),
     WrongValues(
-        "diagonal-blocks-only", "Each device solved with its own diagonal block, as if nothing stood beside it.", 1,
+        "diagonal-blocks-only", "Each device solved with its own diagonal block, as if there were no others.", 1,
         local=of.own_blocks),
     WrongValues(
         "own-term-summed",
@@ -52,17 +52,17 @@ QUESTION = Question(
                     cases=(of.factored(LINE, 32), of.factored(WIDE, 24)), draw=of.draw_factored),
     ),
     hints=(
-        "Take the two sums of the page. On which devices do the terms of each lie?",
-        "Down: device s solves, its block goes to all, devices below take off their term. Up: devices below make terms, "
+        "Take the two sums of the page. Which devices can compute the terms of each?",
+        "Down: device s solves, its block goes to all, devices below subtract their term. Up: devices below make terms, "
         "their sum goes to device s, which solves.",
-        "Down: y = psum(y if me == s else 0), below b -= column @ y. Up: x - psum(column.T @ x if me > s else 0), "
-        "solved if me == s. column = L[:, s k:][:, :k].",
+        "Down: y = psum(y if me == s else 0), below b -= column @ y. Up: x - psum(column.T @ x if me > s else 0), solved "
+        "if me == s. column = L[:, s k:][:, :k].",
     ),
-    explanation="One factor, cut one way, is used in both directions, and what moves is as much: a block of a vector "
-                "a round, n numbers on the way down and n on the way up, where the factor has n². Down, a row's sum is at "
-                "home and its operands are not, so they are sent out. Up, the operands are at home and the sum is not, so "
-                "terms are sent in.\n\nIt is the same pair as in tensor parallelism: rows and columns of one matrix are "
-                "transposes of each other, and so are a broadcast and a sum. What is not parallel here is the order: each "
-                "round waits for the one before, and while device s solves, the others wait. With many right-hand sides at "
-                "once the rounds stay as many, and each of them has more to do.",
+    explanation="The factor is cut in one way and used in both directions, and both move the same: a block of a vector a "
+                "round, n numbers on the way down and n on the way up, while the factor has n². On the way down a device "
+                "computes a whole sum but lacks its operands, so they are sent out. On the way up it has the operands but "
+                "not the whole sum, so terms are sent in.\n\nIt is the same pair as in tensor parallelism: rows and "
+                "columns of one matrix are transposes of each other, and so are a broadcast and a sum. The order is not "
+                "parallel here: each round waits for the one before, and while device s solves, the others wait. With "
+                "many right-hand sides at once there are as many rounds, and each of them has more to do.",
 )  # fmt: skip

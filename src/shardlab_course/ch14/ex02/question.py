@@ -19,23 +19,24 @@ def otherwise(launch: str) -> Callable[[Any], bool]:
 PREDICTED = (
     WrongValues(
         "one-process-is-enough",
-        "A global array's sum is a program of all devices: if process 1 does not call it, process 0 waits for its part.",
+        "A global array's sum is a program of all devices: if process 1 does not call it, process 0 waits for process 1's "
+        "part.",
         1, like=otherwise("c")),
     WrongValues(
         "printing-is-computing",
-        "In d and e only data that process 0 has already is looked at by process 0 alone; no other process has to help.",
+        "In d and e, process 0 alone looks at data that it already has; no other process has to help.",
         2, like=lambda got: "hangs" in (got["d"], got["e"])),
     WrongValues(
         "nobody-is-asked",
-        "device_put makes copies from what each process gives, and compares it first: where processes disagree it refuses, "
-        "in all of them.",
+        "device_put makes copies from what each process gives, and compares it first: if the processes disagree, it "
+        "refuses in all of them.",
         2, like=otherwise("f")),
     WrongValues(
         "copies-are-compared",
-        "make_array_from_process_local_data takes each process's word: equal copies are promised, and nobody looks.",
+        "make_array_from_process_local_data believes each process: it promises equal copies, and does not check.",
         3, like=otherwise("g")),
     WrongValues(
-        "the-longer-loop-goes-on", "Process 1 wants one sum more than process 0 takes part in, so it waits there.",
+        "the-longer-loop-goes-on", "Process 1 asks for one more sum than process 0 takes part in, so it waits there.",
         1, like=otherwise("h")),
     WrongValues(
         "a-process-has-all-values",
@@ -48,16 +49,16 @@ PREDICTED = (
 
 MECHANISM = why(
     "When does one process wait for another?",
-    a="In a program in which devices of both exchange something, until the other one runs it too.",
+    a="In a program in which devices of both exchange something. It waits until the other process runs that program too.",
     b=Believed(
-        "Wherever it uses a global array: that belongs to both.",
+        "Wherever it uses a global array: the array belongs to both.",
         "every-use-waits",
-        "In d one process alone looks at its own part of a global array, and the launch came to its end.",
+        "In d one process alone looks at its own part of a global array, and the launch ended.",
     ),
     c=Believed(
         "Where a number is read, by `print` or `float`: it is collected from all.",
         "reading-waits",
-        "In e one process alone reads the total, and the launch came to its end: both had computed it, and each has a copy.",
+        "In e one process alone reads the total, and the launch ended: both processes had computed it, and each has a copy.",
     ),
 )
 
@@ -70,18 +71,19 @@ QUESTION = Question(
     ),
     hints=(
         "For each line ask: is it a computation on a global array, or a look at what this process has? Who calls it?",
-        "A computation must be called by all processes, equally often, in the same order. Looking concerns one process. And "
-        "who checks that what you say about your data is true of the other process's?",
-        "Two errors, two hang, one differs in silence, three are fine. The silent one is where each process tells JAX "
-        "something else, and JAX does not ask the other.",
+        "All processes must call a computation, equally often, in the same order. Looking concerns one process. And who "
+        "checks that what you say about your data is true of the other process's?",
+        "Two lines raise errors, two hang, one differs in silence, and three are fine. In the silent one each process "
+        "tells JAX something else, and JAX does not ask the other.",
     ),
     explanation="A jitted function of a global array is one program of all its devices, and each process starts its own "
-                "part. If the parts exchange something, as a sum does, and a process never calls it (c), or calls it less "
-                "often (h), the others wait, because one that never comes looks like one that is slow. Some carriers of "
-                "messages give up in the end: on CPUs Gloo does so after half a minute when processes meet for the first "
-                "time, and later it waits much longer.\n\nA look at what is here needs nobody: own shards (d), or a number "
-                "that every device has (a, e). np.asarray wants shards that live elsewhere, and JAX refuses (b). Worst is "
-                "g: JAX believes what each process says of its own data, and copies that are promised to be equal are not. "
-                "device_put (f) does ask: it compares what the processes give, at the price of a message. The rule behind "
-                "all: same program, same order, same shapes, and different data only where an array is cut.",
+                "part. If the parts exchange something, as a sum does, and one process never calls it (c), or calls it "
+                "less often (h), the other waits: a process that never comes looks like one that is slow. Some libraries "
+                "that carry the messages give up in the end. On CPUs Gloo does so after half a minute when processes meet "
+                "for the first time; at a later meeting we have seen it wait for more than a minute.\n\nA look at what "
+                "this process has needs no other: its own shards (d), or a number that every device has (a, e). "
+                "np.asarray wants shards of the other process, and JAX refuses (b). The worst line is g: JAX believes "
+                "each process, so copies that should be equal are not. device_put (f) compares first, which costs a "
+                "message. The rule behind all lines: same program, same order, same shapes, and different data only where "
+                "an array is cut.",
 )  # fmt: skip

@@ -9,31 +9,32 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 REDUCTION = (
     WrongProgram(
         "left-to-the-compiler",
-        "On global arrays, or by in_specs, the compiler chooses how to sum; choose the steps yourself, in shard_map.",
+        "With global arrays, or by in_specs, the compiler chooses how to sum. Choose the steps yourself, inside shard_map.",
         1, when=lambda o: not o.manual),
     WrongProgram(
         "promise-not-proved",
-        "out_specs promises equal copies, and JAX cannot prove that they are: along the axis in the message a sum is "
-        "missing, or all_gather needs to='invarying'.",
+        "out_specs promises equal copies, and JAX cannot prove that they are equal: a sum is missing along the axis in "
+        "the message, or all_gather needs to='invarying'.",
         3, error="can't be statically inferred"),
     WrongValues(
         "one-axis-only",
-        "The terms were added along one mesh axis only, so each host, or each place in a host, has a sum of its own.",
+        "The terms were added along one mesh axis only, so each host, or each place in a host, has a different sum.",
         1, when=lambda o: of.one_axis(o, "dcn") or of.one_axis(o, "ici")),
-    WrongValues("mean-instead-of-sum", "The sum of the devices' rows is asked for, not their mean.", 1, like=of.averaged),
+    WrongValues("mean-instead-of-sum", "The exercise asks for the sum of the devices' rows, not their mean.",
+    1, like=of.averaged),
     WrongValues("never-reduced", "Each device returned its own row; nothing was added.", 1, local=of.own_host),
     WrongCost(
         "full-bytes-on-slow-axis",
-        "Every device sends a whole row along dcn: let the devices of a host share out the row's "
-        "sum first, and send a part each.",
+        "Every device sends a whole row along dcn: let the devices of a host divide the row's sum among them first, and "
+        "send a part each.",
         1, when=lambda o: of.is_sum(o) and of.sends_whole(o)),
     WrongCost(
         "scattered-over-the-slow-axis",
-        "Whole rows are cut up over dcn, and so cross it before they are small: scatter over ici first.",
+        "Whole rows are scattered over dcn, so they cross it before they are small: scatter over ici first.",
         2, when=of.scatters_whole),
     WrongCost(
-        "gathers-over-the-slow-axis", "Hosts' terms are gathered over dcn and added afterwards, which brings the terms of "
-        "each host to every device: let psum add them on their way.",
+        "gathers-over-the-slow-axis", "Hosts' terms are gathered over dcn and added afterwards, so every device receives "
+        "the terms of each host: let psum add them on their way.",
         2, when=lambda o: of.pieces(o, "dcn", "all-gather") and not of.scatters_over(o, "dcn")
         and not of.pieces(o, "dcn", "all-to-all")),
     WrongCost(
@@ -43,13 +44,13 @@ REDUCTION = (
         1, when=lambda o: of.is_sum(o) and of.flat(o)),
     WrongCost(
         "whole-rows-in-a-ring",
-        "A ring that crosses dcn sends something along it in every round, and together that is more than a sum of parts "
-        "would take, each made within its host.",
+        "A ring that crosses dcn sends something along it in every round. Together that is more than a sum of parts "
+        "needs, if each part is first summed within its host.",
         2, when=lambda o: of.rounds(o) > len(o.case.axes)),
     WrongCost(
         "sums-whole-rows-then-cuts",
-        "dcn is spared, but over ici whole rows are summed on every device: psum_scatter on the way in and all_gather on "
-        "the way out take half of that each.",
+        "Little crosses dcn, but over ici every device gets the sum of whole rows: psum_scatter at the start and "
+        "all_gather at the end cost half of that each.",
         3, when=lambda o: of.is_sum(o) and of.cuts_after(o)),
 )  # fmt: skip
 
@@ -63,15 +64,16 @@ QUESTION = Question(
     ),
     hints=(
         "After a sum over ici all devices of a host hold the same row. Must each of them send all of it?",
-        "If each device of a host had the sum of one part of the row, each could send its part, and no byte would cross "
+        "If each device of a host had the sum of one part of the row, it could send that part, and no byte would cross "
         "twice. Which collective sums and cuts at once?",
-        "psum_scatter over ici, psum over dcn, all_gather over ici, both tiled, the last one with to='invarying'.",
+        "psum_scatter over ici, psum over dcn, all_gather over ici. The first and the last are tiled, and the last has "
+        "to='invarying'.",
     ),
-    explanation="The terms of one host are added over its own wires, each device keeping one part of the sum. Then each "
-                "device talks to the devices with the same place in other hosts, about its part only: a quarter of the row "
-                "with four devices a host. At last the parts are gathered, over fast wires again.\n\nOn 2 by 4 with 4096 B "
-                "rows that is 1024 B of payload along dcn instead of 4096. Two psums in a row, ici then dcn, are right and "
-                "look hierarchical, and every device of a host sends the same 4096 B. With two hosts, what a host must send "
-                "at least is one row: this way it sends exactly that (with four, in rings, a row and a half). All-reduce = "
-                "reduce-scatter + all-gather, with something put between the two.",
+    explanation="The terms of one host are added over its own wires, and each device keeps one part of the sum. Then each "
+                "device exchanges its part with the devices at the same place in other hosts: a quarter of the row with "
+                "four devices a host. Finally the parts are gathered, over the fast wires again.\n\nOn 2 by 4 with 4096 B "
+                "rows the payload along dcn is 1024 B instead of 4096. Two psums, first over ici and then over dcn, are "
+                "right and look hierarchical, but every device of a host sends the same 4096 B. With two hosts, each must "
+                "send at least one row, and this way sends exactly that (with four hosts, in rings, a row and a half). An "
+                "all-reduce is a reduce-scatter and an all-gather, and here the slow sum comes between the two.",
 )  # fmt: skip

@@ -10,21 +10,21 @@ START = (
     WrongProgram(
         "hosts-must-agree",
         "device_put wants the same whole array from each process, even if it is to be cut, and compares them; these "
-        "differ. Draw weights alike everywhere. Of an array that is cut, a process gives its own part to "
+        "differ. Draw weights alike in every process. If an array is cut, a process gives its own part to "
         "make_array_from_process_local_data.",
         2, error="not the same on each process"),
     WrongValues(
-        "weights-by-host", "Each process made weights of its own, and the copies that the array promises are not equal.",
+        "weights-by-host", "Each process made its own weights, so the copies that the array promises are not equal.",
         1, when=lambda seen: not seen.returned[0]["weights"].copies),
     WrongValues(
         "same-rows-on-every-host",
-        "Both processes chose the same rows, so the batch is half as large as it looks: who reads what depends on "
-        "process_index.",
+        "Both processes chose the same rows, so the batch is half as large as it looks. Which rows a process reads "
+        "depends on process_index.",
         2, when=lambda seen: seen.returned[0]["rows"] == seen.returned[1]["rows"]),
     WrongValues(
         "own-order-on-every-host",
-        "Some rows are read by both processes, so others by none, as if each had an order of its own: shuffle alike, then "
-        "share out that one order.",
+        "Both processes read some rows, so nobody reads others, as if each process had an order of its own: shuffle "
+        "alike, then share out that one order.",
         2, when=lambda seen: of.overlap(seen) > 0),
     WrongValues(
         "not-shuffled", "Each process reads its rows in rising order: shuffle all samples by `seed` before they are shared "
@@ -33,7 +33,7 @@ START = (
     WrongValues(
         "same-noise-on-every-host",
         "Each host drew its part from the same key, so the hosts have equal noise: draw one global array, or fold the "
-        "process in.",
+        "process number into the key.",
         3, when=of.repeated_by_host),
     WrongValues(
         "same-noise-on-every-device", "Devices have equal noise: they drew from the same key, or got copies of one draw.",
@@ -50,17 +50,17 @@ QUESTION = Question(
                       cases=(of.starting(3, 40, 6), of.starting(8, 32, 16)), draw=of.draw_starting),
     ),
     hints=(
-        "Three random things. Which must be the same on both hosts, which must not, and which must be shared out?",
-        "Rows: both shuffle with the same seed, and each takes its share of the order. Weights, noise: global arrays from "
-        "keys that all processes have.",
-        "rows: permutation(samples)[process :: processes][:rows]. noise: jax.jit with out_shardings P('data') of "
-        "jax.random.normal, with a key made by fold_in, of the global shape.",
+        "Three things are random. Which must be the same on both hosts, which must differ, and which must be shared out?",
+        "Rows: both processes shuffle with the same seed, and each takes its share of the order. Weights and noise: "
+        "global arrays from keys that all processes have.",
+        "rows: permutation(samples)[process :: processes][:rows]. Weights and noise: jax.jit of jax.random.normal with "
+        "the global shape, with out_shardings P() and P('data'). The noise has a key of its own, made by fold_in.",
     ),
-    explanation="Weights are copies, so every process must make them from the same key: nothing checks it, unless you use "
-                "device_put, which compares. Samples are shared out: shuffle with the same seed everywhere, then take a "
-                "part by process_index. With seeds of their own they read some samples twice and others "
-                "never. Noise must differ from device to device.\n\nThe simplest way is one global draw from one key, "
-                "cut over the devices: each makes its own part, and on another number of hosts the numbers are the same. "
-                "With local draws the process has to be folded into the key. In short: where the array is a copy, same key; "
-                "where it is cut, one key for the whole or a key for each.",
+    explanation="Weights are copies, so every process must make them from the same key. Nothing checks that, unless you "
+                "use device_put, which compares. Samples are shared out: shuffle with the same seed in every process, "
+                "then take a part by process_index. If each process has a seed of its own, they read some samples twice "
+                "and others never. Noise must differ from device to device.\n\nThe simplest way is one global draw from "
+                "one key, cut over the devices. Each device makes its own part, and the numbers stay the same on another "
+                "number of hosts. With local draws, fold the process number into the key. In short: for copies, the same "
+                "key; for a cut array, one key for the whole or a different key for each part.",
 )  # fmt: skip

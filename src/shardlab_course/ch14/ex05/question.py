@@ -9,8 +9,8 @@ from shardlab_judge.question import Question, WrongProgram, WrongValues
 RESUME = (
     WrongValues(
         "one-process-saves",
-        "Process 0 waits for something that process 1 never begins. Saving a global array is work for all processes, and "
-        "so is every computation on one.",
+        "Process 0 waits for something that process 1 never begins. All processes must take part when a global array is "
+        "saved, as in every computation on one.",
         1, when=lambda seen: seen.stopped[0] and seen.returned[1] is not None),
     WrongProgram(
         "all-values-in-one-process",
@@ -18,22 +18,22 @@ RESUME = (
         1, error="spans non-addressable"),
     WrongValues(
         "lies-as-it-was-saved",
-        "The values are right, and the array lies on the mesh of the run before: give restore a ShapeDtypeStruct with the "
+        "The values are right, but the array has the mesh of the earlier part: give restore a ShapeDtypeStruct with the "
         "new sharding.",
         2, when=lambda seen: of.right_state(seen) and of.on_another_mesh(seen)),
     WrongValues(
-        "steps-from-zero-again", "After the restart the steps are counted from 0 again; the run goes on at `first`.",
+        "steps-from-zero-again", "After the restart the steps are counted from 0 again; the run should go on at `first`.",
         2, like=of.recounted),
     WrongValues(
         "not-continued", "That is the state with which this part begins; the steps from `first` to `last` are missing.",
         2, like=of.not_continued),
     WrongValues(
-        "never-restored", "The second part begins anew, and the steps of the first are lost: restore its checkpoint.",
+        "never-restored", "The second part begins anew, so the steps of the first are lost: restore its checkpoint.",
         1, like=of.from_zeros),
     WrongValues(
         "nothing-under-that-name",
-        "Nothing was found where this part looks for its checkpoint: each part saves as step `last`, and the next one "
-        "reads that as `first`. And save only begins to write: leave `with`, or call wait_until_finished.",
+        "There is no checkpoint where this part looks for one. Each part saves as step `last`, and the next one reads "
+        "that as `first`. Also, save only begins to write: leave `with`, or call wait_until_finished.",
         3, when=of.nothing_found),
 )  # fmt: skip
 
@@ -46,18 +46,18 @@ QUESTION = Question(
                       draw=of.draw_resuming),
     ),
     hints=(
-        "Who has the values to be saved? And when the run goes on, who says where they are to lie?",
-        "All processes call save and restore. Restore takes a tree like the one that was saved, with a ShapeDtypeStruct in "
-        "place of each array, and its sharding is the new one.",
+        "Who has the values to be saved? And when the run goes on, who says which devices get them?",
+        "All processes call save and restore. Restore takes a tree like the saved one, with a ShapeDtypeStruct that has "
+        "the new sharding in place of each array.",
         "files.save(f'{folder}/{last}', {'W': W}) and files.restore(f'{folder}/{first}', {'W': jax.ShapeDtypeStruct(shape, "
         "dtype, sharding=new)})['W'].",
     ),
-    explanation="A checkpoint holds values and where they belong in the global array. (Orbax notes beside them which "
-                "devices had them; who says where they are to lie is not bound to that.) So each process writes the "
-                "shards that it has, each once, and whoever comes later reads the slices that its own devices need, "
-                "whatever the mesh. The number of processes may be another too.\n\nWhat a run is made of besides arrays "
-                "must be saved with them: the step number, the random key, the place in the data. Saving is a collective "
-                "action, with a barrier before the checkpoint counts as complete; a save by process 0 alone hangs. "
-                "np.save(np.asarray(W)) is refused where a process lacks parts, and gathering it first would need one "
-                "host that can hold it all.",
+    explanation="A checkpoint holds values and where they belong in the global array. (Orbax also notes which devices had "
+                "them, but a sharding that you give takes precedence.) So each process writes the shards that it has, "
+                "each shard once. Whoever comes later reads the slices that its own devices need, whatever the mesh. The "
+                "number of processes may differ too.\n\nA run consists of more than arrays. Save the rest with them: the "
+                "step number, the random key, the place in the data. Saving is a collective action, with a barrier before "
+                "the checkpoint counts as complete, so a save by process 0 alone hangs. JAX refuses "
+                "np.save(np.asarray(W)) if a process lacks parts, and to gather the array first you need one host that "
+                "can hold it all.",
 )  # fmt: skip

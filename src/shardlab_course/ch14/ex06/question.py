@@ -10,56 +10,59 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 GRID = (
     WrongValues(
         "in-numbered-order",
-        "Rows were filled with devices as they are numbered; ask which process each belongs to.", 1, like=of.in_order),
+        "Rows were filled with devices in the order of their numbers; use the process that each device belongs to.",
+        1, like=of.in_order),
     WrongValues(
         "local-by-hosts",
-        "That is the mesh of local by hosts: as many columns as processes, filled with devices as they are numbered.",
+        "That is the mesh of local by hosts: it has as many columns as there are processes, filled with devices in the "
+        "order of their numbers.",
         1, like=of.seed_mesh),
     WrongValues("hosts-as-columns", "Each process is a column here; it should be a row.", 2, like=of.turned),
     WrongValues(
-        "first-come", "Rows come in the order of the processes' numbers, not in the order in which they turn up.",
+        "first-come", "Rows come in the order of the processes' numbers, not in the order in which the processes first "
+        "appear.",
         2, like=of.first_come),
 )  # fmt: skip
 
 GRADIENTS = (
     WrongCost(
         "activations-cross-hosts",
-        "Something as long as the batch goes from host to host: let each host keep its samples.",
+        "An array as long as the batch goes from host to host: let each host keep its samples.",
         2, when=lambda o: of.multiplied(o, 1) and of.activations_cross(o)),
     WrongCost(
         "flat-data-parallel",
-        "This is data parallelism over all eight devices, and whole gradients go through "
-        "groups that cross the hosts' wires.",
+        "This is data parallelism over all eight devices, so whole gradients go through groups that cross the hosts' "
+        "wires.",
         1, when=lambda o: of.multiplied(o, 1) and of.all_devices_sum_whole(o)),
     WrongCost(
         "whole-gradients-cross",
-        "A device sends more than its part of the gradients to other hosts: cut them over local "
-        "before they are summed over host.",
+        "A device sends more than its part of the gradients to other hosts: cut them over local before they are summed "
+        "over host.",
         2, when=lambda o: of.multiplied(o, 1) and of.whole_gradients_cross(o)),
     WrongValues(
         "summed-again",
-        "The gradients are too large by a constant: means of parts were added up, a sum over devices is taken once too "
-        "often, or the loss has a factor of its own.",
+        "The gradients are too large by a constant: means of parts were added up, there is a sum over devices too many, "
+        "or the loss has a factor of its own.",
         3, when=lambda o: any(of.multiplied(o, n) for n in {2, 4, 8})),
     WrongValues(
         "averaged-again",
-        "The gradients are too small by a constant: averaged over devices once too often, or the loss has a factor of its "
-        "own.",
+        "The gradients are too small by a constant: they were averaged over devices once too often, or the loss has a "
+        "factor of its own.",
         3, when=lambda o: any(of.multiplied(o, 1 / n) for n in {2, 4, 8})),
     WrongValues(
-        "sum-instead-of-mean", "The loss is the mean over samples and outputs; this is the sum's gradient.",
+        "sum-instead-of-mean", "The loss is the mean over samples and outputs; this is the gradient of the sum.",
         1, when=lambda o: of.multiplied(o, o.inputs[1].size)),
     WrongValues(
         "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
         1, when=lambda o: of.multiplied(o, o.inputs[1].shape[1])),
     WrongProgram(
         "promise-not-proved",
-        "out_specs promises equal copies, and JAX cannot prove that they are: along the axis in the message a sum is "
-        "missing, or all_gather needs to='invarying'.",
+        "out_specs promises equal copies, and JAX cannot prove that they are equal: a sum is missing along the axis in "
+        "the message, or all_gather needs to='invarying'.",
         3, error="can't be statically inferred"),
     WrongCost(
         "left-in-pieces",
-        "A device has only its part of the gradients; they are asked for whole, and within a host that is cheap.",
+        "A device has only its part of the gradients; the exercise asks for whole ones, and within a host that is cheap.",
         3, when=lambda o: any(p.spec for p in o.placements) and of.multiplied(o, 1)),
 )  # fmt: skip
 
@@ -75,17 +78,17 @@ QUESTION = Question(
     ),
     hints=(
         "grid: a row is a host. gradients: of all that moves, what is small, and what grows with the batch?",
-        "Samples stay on their host; hidden units are cut within a host. Then between hosts only gradients are summed, and "
-        "each device has a part of them.",
-        "Constrain X and Y to P('host'), W1 to P(None, 'local') and W2 to P('local', None) in the loss; the gradients "
-        "to P() at the end.",
+        "Samples stay on their host; hidden units are cut within a host. Then only gradients are summed between hosts, "
+        "and each device has a part of them.",
+        "In the loss, constrain X and Y to P('host'), W1 to P(None, 'local') and W2 to P('local', None); constrain the "
+        "gradients to P() at the end.",
     ),
-    explanation="Tensor parallelism sums activations in every layer: bytes that grow with the batch, and that are waited "
-                "for at once. Data parallelism sums gradients once a step: bytes of the weights. So the batch goes over the "
-                "slow axis, the model over the fast one, and each device's gradients are then a part only, which makes the "
-                "slow sum smaller again.\n\nSumming gradients by hand, scattered within the host first, does as well. "
-                "Whichever you choose, it is worth nothing if the axis called host is not the hosts: so rows of the mesh "
-                "are built from process_index, and given to jax.sharding.Mesh, which takes them as they are: jax.make_mesh "
-                "permutes devices on TPUs. A mesh of local by hosts names the axes the other way round: its slow axis lies "
-                "within a host.",
+    explanation="Tensor parallelism sums activations in every layer. These bytes grow with the batch, and the next "
+                "operation waits for them. Data parallelism sums gradients once a step, and their bytes are those of the "
+                "weights. So cut the batch over the slow axis and the model over the fast one. Each device's gradients "
+                "are then only a part, which makes the slow sum smaller again.\n\nIf you sum gradients by hand, scattered "
+                "within the host first, you move as few bytes. Neither helps if the axis called host is not the hosts. So "
+                "build the rows of the mesh from process_index and give them to jax.sharding.Mesh, which takes them as "
+                "they are: jax.make_mesh permutes devices on TPUs. A mesh of local by hosts names the axes the other way "
+                "round: its slow axis stays within a host.",
 )  # fmt: skip

@@ -16,41 +16,41 @@ TRAIN = (
         3, when=lambda o: of.right_losses(o) and of.whole_speeds(o)),
     WrongValues(
         "tokens-gathered",
-        "Every device gets the whole batch; with tokens cut over data in in_specs, each works on its own sequences.",
+        "Every device gets the whole batch. If in_specs cut tokens over data, each device works on its own sequences.",
         1, when=lambda o: any(math.prod(s) == o.inputs[0].size for s in moved(o, "all-gather"))),
     LEFT,
-    promise("Something varies still over an axis that out_specs does not name: a sum over model or the mean over data is "
-            "missing on the way to it, an all_gather lacks to='invarying', or it is cut and out_specs does not say so."),
+    promise("A value still varies over an axis that out_specs does not name: a sum over model or the mean over data is "
+            "missing, an all_gather lacks to='invarying', or the value is cut and out_specs does not say so."),
     WrongProgram(
         "maximum-differentiated",
-        "The maximum only keeps exponentials small and has no part in the gradient: put stop_gradient inside of pmax.",
+        "The maximum only keeps exponentials small and has no part in the gradient: put stop_gradient inside pmax.",
         3, error="Differentiation rule for 'pmax'"),
     WrongProgram(
         "carry-does-not-vary",
-        "Something that the loop carries varies over other axes when it goes in than when it comes out. Speeds made with "
-        "zeros_like from the blocks vary as the blocks do; jnp.zeros of a shape varies nowhere.", 3, error=CARRY),
+        "A value that the loop carries varies over other axes when it goes in than when it comes out. Speeds made with "
+        "zeros_like from the blocks vary as the blocks do; jnp.zeros of a shape varies over no axis.", 3, error=CARRY),
     WrongValues(
         "own-shape-for-the-whole",
-        "Inside shard_map a shape is the block's: scaled by the device's own heads or hidden units, a sum over all of them "
-        "comes out too large.", 1, when=of.scaled_by_share),
+        "Inside shard_map a shape is the block's: if you scale by the device's own heads or hidden units, a sum over all "
+        "of them is too large.", 1, when=of.scaled_by_share),
     WrongValues(
         "own-vocabulary",
-        "Each device takes its own columns of the logits for the whole vocabulary; the sum of exponentials, and the right "
-        "token's logit, are sums over model.", 2, when=of.own_vocabulary),
+        "Each device treats its own columns of the logits as the whole vocabulary; the sum of exponentials and the right "
+        "token's logit are sums over model.", 2, when=of.own_vocabulary),
     WrongValues(
         "own-token-numbers",
-        "Token numbers are those of the whole vocabulary; a device's first column is number axis_index('model') times its "
+        "Token numbers count the whole vocabulary; a device's first column is number axis_index('model') times its "
         "columns.", 3, when=of.own_token_numbers),
     WrongValues(
         "terms-not-summed",
-        "After the heads, or after the hidden units, each device has terms; sum them over model before anything not "
-        "linear, such as the norm.", 1, when=of.own_terms),
+        "After the heads, or after the hidden units, each device has terms. Sum them over model before anything that is "
+        "not linear, such as the norm.", 1, when=of.own_terms),
     WrongValues(
         "gradient-summed-twice",
-        "The steps are as many times too large as there are devices along an axis, or along both. If the rate is right, "
-        "the gradients are: with the check on, jax.grad sums over an axis along which the weights do not vary; with it "
-        "off, a psum is a sum again on the way back. Leave it on, differentiate the mean over all devices, and add no "
-        "gradients up after it.", 2, when=of.too_large),
+        "The steps are several times too large: as many times as there are devices along an axis, or along both. If the "
+        "rate is right, the gradients are too large. With the check on, jax.grad sums over an axis along which the "
+        "weights do not vary; with it off, a psum is a sum again on the way back. Leave the check on, differentiate the "
+        "mean over all devices, and add no gradients up after it.", 2, when=of.too_large),
     WrongValues(
         "losses-after-the-step", "These are the losses after each step; report the loss that each step starts from.",
         1, when=lambda o: of.losses_like(o, of.trained(after=True))),
@@ -61,26 +61,26 @@ TRAIN = (
         "uphill", "The loss grows, because the weights move along the gradient; subtract it.",
         1, when=lambda o: of.losses_like(o, of.trained(rate=-of.RATE))),
     WrongValues(
-        "sum-instead-of-mean", "The loss is a mean over tokens; psum of the devices' means is as many times too large.",
+        "sum-instead-of-mean", "The loss is a mean over tokens; on n devices, psum of the devices' means is n times too "
+        "large.",
         1, when=of.summed_loss),
     WrongValues(
         "gradients-wrong",
-        "The first loss is right, and with it all of the forward pass; gradients, speeds or steps are not. With "
+        "The first loss is right, so the whole forward pass is right; gradients, speeds or steps are wrong. With "
         "check_vma=False, jax.grad cannot know which sums over devices are missing.",
         2, when=of.right_first_loss),
     WrongValues(
-        "one-loss", "`losses` is one number; five are asked for: the loss that each of the five steps starts from.",
+        "one-loss", "`losses` is one number; it should be five: the loss that each of the five steps starts from.",
         1, when=lambda o: o.placements[0].shape in ((), (1,))),
     WrongCost(
         "logits-gathered",
-        "The logits of the whole vocabulary are brought together; the loss needs three numbers a token: a maximum and two "
-        "sums.",
+        "The logits of the whole vocabulary are gathered; the loss needs three numbers a token: a maximum and two sums.",
         2, when=lambda o: any(of.VOCABULARY in s[-1:] and len(s) > 2 for kind in ("all-gather", "all-reduce")
                               for s in moved(o, kind))),
     WrongCost(
         "weights-gathered",
-        "Weights that are cut are brought together, and every device computes with all of them: let in_specs cut them as "
-        "they lie.",
+        "Weights that are cut are gathered, and every device computes with all of them. Let in_specs cut them as they are "
+        "cut already.",
         1, when=of.gathered_weight),
 )  # fmt: skip
 
@@ -103,11 +103,11 @@ QUESTION = Question(
         "pmax of jax.lax.stop_gradient(logits.max(-1)). The right logit: where tokens equal axis_index('model') times the "
         "number of own columns plus arange, else zero; then psum. Speeds: zeros_like of the blocks.",
     ),
-    explanation="Four sums cross the model axis in a forward step: after the heads, after the hidden units, and two for the "
-                "loss, whose bytes do not depend on the vocabulary. Backward there is one for each place where an array "
-                "that all devices share meets a cut weight, and jax.grad writes it: a copy's transpose is a sum.\n\nThe "
-                "same rule sums every weight's gradient over data, once, at the weight's own size, so the cut pays there "
-                "too. Speeds are born from the blocks and lie where their weights do; out_specs only has to say so. The "
-                "usual mistake is quiet: len(W2) in shard_map is the block's, and the sum is scaled by a share. Shapes "
-                "pass, and the losses go down.",
+    explanation="Four sums cross the model axis in a forward step: one after the heads, one after the hidden units, and "
+                "two for the loss, whose bytes do not depend on the vocabulary. Backward there is one sum for each place "
+                "where an array that all devices share meets a cut weight. jax.grad writes it, because a copy's transpose "
+                "is a sum.\n\nThe same rule sums every weight's gradient over data, once, at the size of the device's "
+                "part, so the cut saves bytes there too. Speeds made from the blocks have the shardings of their weights; "
+                "out_specs only has to say so. The usual mistake is silent: len(W2) in shard_map is the block's, so the "
+                "sum is scaled by a part of the length. Shapes are right, and the losses go down.",
 )  # fmt: skip

@@ -15,7 +15,7 @@ BILL = (
         "A model axis of m leaves each device an m-th of every weight that is cut; only the embedding stays whole.",
         1, like=lambda data, model, *rest: [_whole(data, model, *rest), *of.costs(data, model, *rest)[1:]]),
     WrongValues(
-        "whole-batch", "A device has the tokens of its own part of the batch, and sums over model move these only.",
+        "whole-batch", "A device has the tokens of its own part of the batch, and sums over model move only these.",
         1, like=lambda data, model, *rest: _whole_batch(data, model, *rest)),
     WrongValues(
         "collectives-on-one-device", "An axis of one device moves nothing over it.",
@@ -25,16 +25,16 @@ BILL = (
         "The backward step has sums over model too, one for each copy: two a layer, and one before the vocabulary.",
         2, like=lambda *given: _forward(*given)),
     WrongValues(
-        "embedding-cut", "The embedding is whole on every device: of its weights none are cut over model.",
+        "embedding-cut", "The embedding is whole on every device: model cuts none of its weights.",
         1, like=lambda *given: _embedding_cut(*given)),
     WrongValues(
         "vocabulary-forgotten", "Before U one more sum of vectors crosses model: one in all, not one a layer.",
         2, like=lambda *given: _layers_alone(*given)),
     WrongValues(
-        "sent-bytes", "These are twice the payload: it is counted once, however often an all-reduce passes it on.",
+        "sent-bytes", "These are twice the payload. The payload is counted once, however often an all-reduce passes it on.",
         2, like=lambda *given: [of.costs(*given)[0], *(2 * n for n in of.costs(*given)[1:])]),
     WrongValues(
-        "whole-gradients-travel", "Over data each device sums the gradients of the weights that it holds, and of no others.",
+        "whole-gradients-travel", "Over data each device sums the gradients of the weights that it holds, and no others.",
         2, like=lambda data, model, *rest: _whole_gradients(data, model, *rest)),
 )  # fmt: skip
 
@@ -77,37 +77,37 @@ def _whole_gradients(data: int, model: int, *rest: int) -> list[float]:
 
 CHOICE = (
     WrongValues(
-        "memory-ignored", "The mesh with the fewest bytes to move does not fit: leave out what is larger than the memory.",
+        "memory-ignored", "The mesh that moves the fewest bytes does not fit: omit meshes that hold more than the memory.",
         1, like=lambda devices, memory, *rest: of.choice(devices, float("inf"), *rest)),
     WrongValues(
-        "always-data", "That is data parallelism wherever it fits. A small batch moves less over model.",
+        "always-data", "That is data parallelism wherever it fits. With a small batch, another mesh moves less.",
         2, like=lambda *given: _first_that_fits(given, reverse=False)),
     WrongValues(
-        "always-model", "That cuts the model as far as it goes. A large batch moves less over data.",
+        "always-model", "That cuts the model as far as possible. With a large batch, another mesh moves less.",
         2, like=lambda *given: _first_that_fits(given, reverse=True)),
     WrongValues(
-        "other-order", "The axes are the other way round: [data, model] is asked for.",
+        "other-order", "The axes are the other way round: return [data, model].",
         1, like=lambda *given: (of.choice(*given) or [])[::-1] or None),
     WrongValues(
-        "larger-axis-alone", "Bytes over both axes count together; this mesh has the smallest on its busier axis.",
+        "larger-axis-alone", "Add the bytes over both axes; this mesh has the fewest on its busier axis.",
         2, like=lambda *given: _busier(*given)),
     WrongValues(
         "powers-of-two-only", "A mesh axis may have 3 devices, or 6: try every number that divides the devices.",
         2, like=partial(of.choice, halved=True)),
     WrongValues(
-        "tie", "Where two meshes move the same, the one with the smaller model is asked for.",
+        "tie", "If two meshes move the same, return the one with the smaller model.",
         3, like=lambda *given: _busier(*given, largest=False)),
     WrongValues(
-        "exact-fit-refused", "What needs just as many bytes as there are fits: at most, not less than.",
+        "exact-fit-refused", "A mesh that needs exactly as many bytes as there are fits: at most, not less than.",
         1, like=partial(of.choice, below=True)),
     WrongProgram(
-        "nothing-fits", "Where no mesh fits there is nothing to take the smallest of: return None.",
+        "nothing-fits", "If no mesh fits, there is nothing to take the smallest of: return None.",
         3, error="empty sequence|argument is empty|empty iterable|index out of range"),
     WrongValues(
         "uneven-batch", "A batch that the data axis does not divide cannot be cut over it.",
         1, like=lambda *given: _uneven(*given)),
     WrongValues(
-        "least-memory", "That mesh holds least. Among those that fit, the one that moves least is asked for.",
+        "least-memory", "That mesh holds least. Among the meshes that fit, return the one that moves least.",
         2, like=lambda *given: _least_memory(*given)),
 )  # fmt: skip
 
@@ -153,15 +153,15 @@ QUESTION = Question(
     ),
     hints=(
         "A device holds the embedding whole and an m-th of the other weights, 6 bytes each. It has batch / data sequences.",
-        "Over model: 4 all-reduces a layer and step, one before the vocabulary, each the size of the device's tokens. Over "
-        "data: one, of the gradients of what the device holds. An axis of one device moves nothing.",
-        "choose: for every m that divides the devices, and whose data axis divides the batch, find the costs; drop what "
-        "does not fit; take the smallest (bytes over both axes, m).",
+        "Over model: 4 all-reduces a layer and step, one before the vocabulary, each the size of the device's tokens. "
+        "Over data: one, of the gradients of what the device holds. An axis of one device moves nothing.",
+        "choose: for every m that divides the devices, and whose data axis divides the batch, compute the costs; drop "
+        "what does not fit; take the smallest (bytes over both axes, m).",
     ),
-    explanation="Over model the tokens travel, over data the gradients: more tokens push towards data, more weights "
-                "towards model. Memory has the last word, since what does not fit does not run. The costs leave out much, "
-                "and the compiler says how much: temporaries, layouts, what is kept for the backward step. Where they and "
-                "the compiler rank two meshes differently, that is worth a sentence in the defence. A good defence names "
-                "the bytes over either axis, the peak against the chip's memory with a margin, and one change of the task "
-                "(twice the batch, twice the depth) that would turn the choice.",
+    explanation="Over model the tokens travel, over data the gradients. So with more tokens choose a longer data axis, "
+                "and with more weights a longer model axis. Memory decides first, since what does not fit does not run. "
+                "The costs omit much, and the compiler says how much: temporaries, layouts, arrays kept for the backward "
+                "step. If the costs and the compiler rank two meshes differently, say so in the defence. A good defence "
+                "names the bytes over each axis, the peak compared with the chip's memory, with a margin, and one change "
+                "of the task (twice the batch, twice the depth) that would change the choice.",
 )  # fmt: skip

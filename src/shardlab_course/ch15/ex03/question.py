@@ -20,83 +20,85 @@ def _near(got: Any, four: float, sixteen: float) -> bool:
 BUBBLE = (
     WrongValues(
         "no-bubble-at-m-equal-s",
-        "With as many microbatches as stages all stages are busy in one tick only: each is idle for S - 1 ticks, whatever "
-        "M is.",
+        "With as many microbatches as stages, all stages are busy in one tick only: each is idle for S - 1 ticks, "
+        "whatever M is.",
         1, like=lambda got: float(got["four"]) == 0),
     WrongValues(
         "idle-over-useful",
-        "That is idle time for each unit of useful time, (S - 1) / M; the share of the whole time has all ticks below the "
-        "line.",
+        "That is idle time for each unit of useful time, (S - 1) / M. The share divides by all ticks.",
         2, like=lambda got: _near(got, 3 / 4, 3 / 16)),
     WrongValues(
         "one-tick-too-many",
-        "All is done in M + S - 1 ticks: the last microbatch enters in tick M and has S - 1 more to go.",
+        "Everything is done in M + S - 1 ticks: the last microbatch enters in tick M and has S - 1 more to go.",
         1, like=lambda got: _near(got, 4 / 8, 4 / 20)),
     WrongValues(
-        "busy-not-idle", "That is the share of the time in which a stage works; the idle share was asked for.",
+        "busy-not-idle", "That is the share of the time in which a stage works; the question is for the idle share.",
         1, like=lambda got: _near(got, 4 / 7, 16 / 19)),
 )  # fmt: skip
 
 PIPELINE = (
     LEFT,
-    promise("What out_specs calls equal varies still over the axis in the message. Only the last stage knows the loss: a "
-            "psum, with zeros from all others, tells everybody. A stage's gradient is its own, and lies as W does.", 3),
+    promise("out_specs says that a value is equal, but it still varies over the axis in the message. Only the last stage "
+            "knows the loss: a psum, with zeros from all others, sends it to all. Each stage has its own gradient, with "
+            "the sharding of W.", 3),
     WrongProgram(
         "carry-does-not-vary",
-        "The loop's carry starts as the same zeros everywhere and comes out varying over stage; cast it to varying before "
-        "the loop.",
+        "The loop's carry starts as the same zeros on every device and comes out varying over stage; cast it to varying "
+        "before the loop.",
         3, error=CARRY),
     WrongProgram(
         "cast-again", "Weights that in_specs cut vary from the start; cast only what is the same on all devices.",
         3, error="Unsupported pcast"),
     WrongProgram(
-        "branches-differ", "One branch varies over stage and the other does not: cast the constant, or take jnp.where.",
+        "branches-differ", "One branch varies over stage and the other does not: cast the constant, or use jnp.where.",
         3, error="(?s)branches must have equal output types.*pcast"),
     WrongProgram(
         "maximum-differentiated",
-        "jax.grad has no rule for pmax. A psum over stage, with zeros from all but the last, brings the same number.",
+        "jax.grad has no rule for pmax. A psum over stage, with zeros from all but the last, gives the same number.",
         3, error="Differentiation rule for 'pmax'"),
     WrongCost(
         "weights-gathered",
-        "Weights are brought to the tokens, as in FSDP; in a pipeline weights stay, and what moves is a microbatch.",
+        "Weights are brought to the tokens, as in FSDP. In a pipeline weights stay, and microbatches move.",
         1, when=lambda o: any(s[-2:] == o.case.inputs[0].shape[-2:] and s != o.case.inputs[1].shape[1:]
                               for s in moved(o, "all-gather"))),
     WrongValues(
-        "stops-after-m-rounds", "After M ticks the last S - 1 microbatches are still under way; the loop takes M + S - 1.",
+        "stops-after-m-rounds", "After M ticks the last S - 1 microbatches are still under way; the loop needs M + S - 1 "
+        "ticks.",
         1, when=of.missing_end),
     WrongValues(
         "warm-up-counted",
-        "In the first S - 1 ticks the last stage has nothing to compare yet; what it makes of zeros must not count.",
+        "In the first S - 1 ticks the last stage has nothing to compare yet; its outputs, made from zeros, must not count.",
         2, when=of.warming_up),
     WrongValues(
         "other-mean", "The loss is the mean over all microbatches, rows and columns; this one is divided by another number.",
         1, when=of.scaled_loss),
     WrongValues(
         "every-stage-counted",
-        "Every stage compared what it had with the targets; only the last stage's output is the model's.",
+        "Every stage compared its output with the targets; only the last stage's output is the model's.",
         2, when=of.every_stage),
     WrongValues(
         "one-microbatch-missing",
-        "One microbatch is missing in the loss: from zero, the first leaves the last stage in tick S - 1, the last in "
-        "tick M + S - 2.",
+        "One microbatch is missing in the loss: counted from zero, the first leaves the last stage in tick S - 1, the "
+        "last in tick M + S - 2.",
         2, when=of.one_missing),
     WrongValues(
         "targets-of-the-tick",
-        "In tick t the last stage finishes microbatch t - (S - 1); it was compared with the target of another.",
+        "In tick t the last stage finishes microbatch t - (S - 1); it was compared with the target of another one.",
         2, when=of.other_targets),
     WrongValues(
         "gradient-scaled",
-        "The loss is right and all gradients are off by one factor. If it is the number of stages, or one over it, the sum "
-        "over stage was differentiated once more, or averaged.",
+        "The loss is right and all gradients are wrong by one factor. If it is the number of stages, or one over it, the "
+        "sum over stage was differentiated once more, or averaged.",
         3, when=of.scaled_gradient),
     WrongValues(
         "gradient-wrong",
-        "The loss is right and the gradient is not. jax.grad of the pipeline gives each stage that of its own weight; no "
-        "sum over stages is left to do.",
+        "The loss is right and the gradient is not. jax.grad of the pipeline gives each stage the gradient of its own "
+        "weight; it needs no further sum over stages.",
         3, when=of.wrong_gradient),
     WrongCost(
         "whole-batch-travels",
-        "All microbatches go from stage to stage together, so one stage works at a time, and each hop carries the batch.",
+        "All microbatches go from stage to stage together, so one stage works at a time, and each hop carries the whole "
+        "batch.",
         1, when=lambda o: "collective-permute" in o.kinds and of.hop_elements(o) >= _numbers(o)),
     WrongCost(
         "outputs-broadcast",
@@ -123,18 +125,18 @@ QUESTION = Question(
                     draw=of.draw_microbatches),
     ),
     hints=(
-        "Write the timetable of 3 stages and 4 microbatches on paper: a row a stage, a column a tick. How many "
-        "columns? Which microbatch does stage s have in tick t?",
+        "Write the timetable of 3 stages and 4 microbatches on paper: a row a stage, a column a tick. How many columns "
+        "are there? Which microbatch does stage s have in tick t?",
         "One loop over M + S - 1 ticks. Stage 0 takes microbatch t, the others what arrived; all apply their weight and "
         "send on. In tick t the last stage finishes microbatch t - (S - 1).",
         "Carry (arrived, total), both cast to varying. total grows by the squares where stage is the last and t >= S - 1. "
         "psum(total) / Y.size, and jax.value_and_grad around all of it.",
     ),
-    explanation="All stages run one program, and a stage's number decides what it takes and whether it counts. A microbatch "
-                "moves by one stage a tick, so the last one leaves after M + S - 1 ticks, of which a stage works in M: "
-                "idle is (S - 1) / (M + S - 1), zero for one stage only, and 3 / 7 for four of each.\n\nThe backward pass "
-                "is free of charge in code: the transpose of a permute is the permute backwards, and the transpose of the "
-                "loop runs the ticks from the last to the first. So jax.grad of the pipeline is a pipeline. Each tick hops "
-                "one microbatch each way, however wide the model is inside of a stage. What it costs is memory: every "
-                "tick's input is kept until its gradient comes.",
+    explanation="All stages run one program, and a stage's number decides what it takes and whether its output counts. A "
+                "microbatch moves by one stage a tick, so the last one leaves after M + S - 1 ticks. A stage works in M "
+                "of them, so it is idle for (S - 1) / (M + S - 1) of the time: zero with one stage, and 3 / 7 with four "
+                "stages and four microbatches.\n\nYou need not write the backward pass. The transpose of a permute is the "
+                "permute backwards, and the transpose of the loop runs the ticks from the last to the first. So jax.grad "
+                "of the pipeline is a pipeline. Each tick sends one microbatch each way, however wide the model is inside "
+                "a stage. The backward pass costs memory: every tick's input is kept until its gradient comes.",
 )  # fmt: skip

@@ -18,15 +18,15 @@ MIXTURE = (
     WrongValues(
         "tokens-over-expert-alone",
         "Tokens are cut over expert alone, so devices along other axes fill their places with the same tokens; "
-        "P(mesh.axis_names, None) cuts them over all.",
+        "P(mesh.axis_names, None) cuts them over all axes.",
         1, when=lambda o: o.placements[0].shape == o.case.inputs[0].shape
         and o.placements[0].shard_shape[0] * dict(o.case.axes)["expert"] == o.case.inputs[0].shape[0]
         and len(o.case.axes) > 1),
     LEFT,
     WrongProgram(
         "split-not-divisible",
-        "all_to_all cuts the split dimension into a part for every device. There that is the experts, dimension 0; on the "
-        "way back it is the senders' places, dimension 1.",
+        "all_to_all cuts the split dimension into a part for every device. On the way to the experts that is the experts, "
+        "dimension 0; on the way back it is the senders' places, dimension 1.",
         3, error="all_to_all split_axis .* has to be divisible"),
     WrongValues(
         "nobody-is-dropped",
@@ -34,12 +34,11 @@ MIXTURE = (
         1, when=lambda o: of.mixed_as(o, most=lambda tokens, experts: tokens)),
     WrongValues(
         "room-for-all-devices",
-        "The limit was counted over all devices' tokens together; each device fills its own places, or somebody must tell "
-        "it how many are left.",
+        "The limit was counted over all devices' tokens together; each device fills its own places.",
         2, when=lambda o: of.mixed_as(o, 1)),
     WrongValues(
         "one-place-off",
-        "The number of places is off by one: room rounds up, and a token's place is how many of its expert's tokens lie "
+        "The number of places is off by one: room rounds up, and a token's place is the number of its expert's tokens "
         "before it.",
         2, when=lambda o: any(of.mixed_as(o, most=partial(_room_and, s)) for s in (-1, 1))),
     WrongValues(
@@ -48,35 +47,35 @@ MIXTURE = (
     WrongValues(
         "full-expert-answers",
         "Tokens without a place got an answer: an index beyond the room is moved to the last place when it is read. "
-        "mode='fill', fill_value=0 gives zeros there.",
+        "mode='fill', fill_value=0 gives zeros instead.",
         3, when=of.neighbours),
     WrongValues(
-        "not-weighted", "The expert's answer counts as much as the router's probability for it.",
+        "not-weighted", "The expert's answer must be multiplied by the router's probability for that expert.",
         1, when=lambda o: of.mixed_as(o, weighted=False)),
     WrongValues(
         "own-experts-only", "Tokens did not travel: each device asked its own experts, whichever the router named.",
         1, local=of.own_experts),
     WrongValues(
         "back-to-another-place",
-        "Tokens have experts' answers to other tokens: undo the first all_to_all with split and concat exchanged, and read "
-        "at the expert and place that were written.",
+        "Tokens have experts' answers to other tokens: undo the first all_to_all with split and concat exchanged, and "
+        "read at the expert and place where you wrote.",
         3, when=of.shifted_back),
     WrongValues(
         "answers-stay-away", "There is one all_to_all: tokens travel to their experts, and the answers do not come back.",
         1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"], breaks=True),
     WrongCost(
         "all-tokens-gathered",
-        "Every device gets every token, or every answer, and uses few of them: send each token to its expert's device, and "
-        "its answer back, with all_to_all.",
+        "Every device gets every token, or every answer, and uses few of them: send each token to its expert's device, "
+        "and its answer back, with all_to_all.",
         1, when=lambda o: of.gathers_tokens(o) and not of.gathers_experts(o)),
     WrongCost(
         "experts-gathered",
-        "The experts' weights are brought to the tokens; where the experts are large, tokens are what should travel.",
+        "The experts' weights are brought to the tokens; with large experts, let tokens travel.",
         1, when=of.gathers_experts),
     WrongValues(
         "rows-added-up",
-        "Answers were added up over expert, but the same row is another token on every device. A token needs the answer of "
-        "one expert, and has to travel there.",
+        "Answers were added up over expert, but the same row is another token on every device. A token needs the answer "
+        "of one expert, and has to travel to it.",
         1, when=of.added_up),
 )  # fmt: skip
 
@@ -91,20 +90,21 @@ QUESTION = Question(
                     draw=of.draw_routing),
     ),
     hints=(
-        "A device packs a parcel of equal size for every expert, empty places included. What is the shape of all parcels "
+        "A device packs a parcel of equal size for every expert, with its empty places. What is the shape of all parcels "
         "together? Which dimension does all_to_all split?",
         "A token's place is the number of earlier tokens with the same expert: a cumulative sum of one-hot rows. Places "
         "beyond the room are dropped: x.at[...].set(..., mode='drop').",
         "parcels [E, room, D]; all_to_all(parcels, 'expert', 0, 1, tiled=True) is [E/n, n*room, D]. Two einsums. Back with "
         "1, 0. Read with .at[expert, place].get(mode='fill', fill_value=0).",
     ),
-    explanation="Shapes are static and parcels equal, so how many tokens an expert takes is fixed before anybody has seen "
-                "them: that is what capacity is for. Each device packs room places for each expert, all_to_all turns "
-                "'sorted by expert on every device' into 'sorted by device at every expert', and the same exchange with "
-                "split and concat swapped brings the answers back to the places that the device remembers.\n\nWhat moves "
-                "each way is the places: about 1.25 times the device's tokens as long as an expert's share of them is "
-                "large, and more where rounding up to a whole place counts, as for 64 experts and 24 tokens. Gathering "
-                "moves all tokens, and the answers have to come back as well: with 24 tokens a device, and as many experts "
-                "as devices, it is more expensive already on two. Empty places travel too, and full experts drop tokens, "
-                "which keep their own vector. Training mostly adds a loss that makes routers spread tokens evenly.",
+    explanation="Shapes are static and parcels have equal size, so the number of tokens that an expert takes is fixed "
+                "before the tokens are known. That number is the capacity. Each device packs room places for each expert. "
+                "all_to_all turns 'sorted by expert on every device' into 'sorted by device at every expert'. The same "
+                "exchange with split and concat swapped brings the answers back to the places that the device "
+                "remembers.\n\nWhat moves each way is the places: about 1.25 times the device's tokens as long as an "
+                "expert's share of them is large, and more where rounding up to a whole place counts, as for 64 experts "
+                "and 24 tokens. Gathering moves all tokens, and the answers have to come back as well: with 24 tokens a "
+                "device, and as many experts as devices, it is more expensive already on two. Empty places travel too, "
+                "and full experts drop tokens, which keep their own vector. Training mostly adds a loss that makes "
+                "routers spread tokens evenly.",
 )  # fmt: skip

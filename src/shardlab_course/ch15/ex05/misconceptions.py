@@ -14,12 +14,12 @@ from shardlens import place
 CAUSES = {
     "unplaced-state": "an array that nobody placed lies whole on every device",
     "cut-goes-to-loop": "a reshape gives the cut to the dimension that a loop walks over",
-    "sum-in-loop": "devices are summed in every round, and once after the loop would do",
+    "sum-in-loop": "the sum over devices runs in every round, and once after the loop is enough",
     "too-few-summed": "terms are summed over some of the devices that have one",
     "summed-twice": "what is summed already is summed again",
-    "table-gathered": "a table is brought together to read a few of its rows",
+    "table-gathered": "a whole table is gathered to read a few of its rows",
     "widened-first": "an array is made wider, and then moved",
-    "wrong-axis": "a constraint cuts another dimension than the one that is cut",
+    "wrong-axis": "a constraint cuts another dimension than the one that is already cut",
     "local-index": "a device takes the index in its block for the index in the array",
     "same-key": "all devices draw from one key",
 }
@@ -37,14 +37,15 @@ def _cause(*names: str) -> Any:
 CASE_1 = (
     WrongValues(
         "traffic-blamed",
-        "Both collectives would be there in a good step too: w is cut, so it is gathered, and its gradient is summed. "
-        "Look at what each argument takes, beside its shape.",
+        "A good step has both collectives too: w is cut, so it is gathered, and its gradient is summed. Compare the bytes "
+        "of each argument with its shape.",
         1, like=_cause("too-few-summed", "summed-twice", "widened-first", "table-gathered", "wrong-axis")),
     WrongValues(
-        "all-of-it-counted", "That is what m and v take. A device needs an eighth of it, so the rest is too much.",
+        "all-of-it-counted", "That is the size of m and v on a device. The device needs an eighth of it, so the rest is "
+        "the answer.",
         2, like=_number(196_608)),
     WrongValues(
-        "one-moment-counted", "There are two moments, and a device needs an eighth of each: the rest of both is too much.",
+        "one-moment-counted", "There are two moments, and a device needs an eighth of each: add up the rest of both.",
         2, like=_number(86_016, 98_304)),
 )  # fmt: skip
 
@@ -56,13 +57,13 @@ CASE_2 = (
         1, like=_cause("wrong-axis", "unplaced-state", "table-gathered")),
     WrongValues(
         "one-of-two-gathers",
-        "That is one of the two all-gathers: the slices are brought together on their way in, the outputs on "
+        "That is one of the two all-gathers: the slices are brought together on their way in, and so are the outputs on "
         "their way out.",
         2, like=_number(9_216, 6_144)),
     WrongValues(
         "own-part-left-out",
-        "You left out what a device has already. The table's payload is the bytes of the result, the device's own part "
-        "included: add up that column.",
+        "You omitted what a device has already. The table's payload is the bytes of the result, with the device's own "
+        "part: add up that column.",
         2, like=_number(9_984, 6_912, 3_072)),
 )  # fmt: skip
 
@@ -74,14 +75,14 @@ CASE_3 = (
         1, like=_cause("summed-twice", "too-few-summed", "cut-goes-to-loop", "local-index")),
     WrongValues(
         "bytes-of-one-round", "The line is printed once and runs in each of the loop's rounds.", 2, like=_number(400)),
-    WrongValues("needed-sum-counted", "One sum is needed: what need not move is the rest.", 2, like=_number(9_600)),
+    WrongValues("needed-sum-counted", "One sum is needed; the rest need not move.", 2, like=_number(9_600)),
 )  # fmt: skip
 
 CASE_4 = (
     WrongValues(
         "gradient-blamed-for-twice",
-        "No value is too large: a device's own gradient is summed once. Read over which axes, and over which the tokens "
-        "are cut.",
+        "No value is too large: a device's own gradient is summed once. Compare the axes of that sum with the axes that "
+        "cut the tokens.",
         1, like=_cause("summed-twice", "same-key", "local-index")),
     WrongValues(
         "group-the-other-way",
@@ -92,7 +93,7 @@ CASE_4 = (
 CASE_5 = (
     WrongValues(
         "constraint-on-the-output-blamed",
-        "The constraint says where the rows are wanted, and that is by batch. What does the product need of the table?",
+        "The constraint says how the rows should be cut, and that is by batch. What does the product need of the table?",
         1, like=_cause("wrong-axis", "unplaced-state")),
     WrongValues(
         "table-counted",
@@ -103,12 +104,12 @@ CASE_5 = (
 CASE_6 = (
     WrongValues(
         "gather-blamed",
-        "The weights have to come together in some form, as the batch is cut too. In which form are they stored, and in "
+        "The weights have to be gathered in some form, as the batch is cut too. In which form are they stored, and in "
         "which do they travel?",
         1, like=_cause("table-gathered", "unplaced-state", "wrong-axis")),
     WrongValues("floats-counted", "That is what travels now; stored, an element has one byte.", 2, like=_number(61_440)),
     WrongValues(
-        "savings-counted", "That is what would be saved. Wanted is what would travel then.", 2, like=_number(46_080)),
+        "savings-counted", "That is the difference. Give the bytes that would travel then.", 2, like=_number(46_080)),
 )  # fmt: skip
 
 
@@ -119,11 +120,13 @@ def _whole(o: Observed, k: int) -> bool:
 MENDED_1 = (
     WrongCost(
         "zeros-have-no-place",
-        "Zeros lie whole, on one device or on all that the program uses. A constant depends on no argument, so it gets no "
-        "cut from its weight; under jit zeros_like copies shape and dtype only, and device_put does not place a constant.",
+        "Zeros are whole, on one device or on all that the program uses. A constant depends on no argument, so it does "
+        "not get the sharding of its weight. Under jit zeros_like copies only shape and dtype, and device_put does not "
+        "place a constant.",
         3, when=lambda o: _whole(o, 0) and _whole(o, 1)),
     WrongCost(
-        "same-place-for-both", "One weight is cut by rows, the other by columns. Each moment lies as its own weight does.",
+        "same-place-for-both", "One weight is cut by rows, the other by columns. Each moment needs the sharding of its "
+        "own weight.",
         3, when=lambda o: not all(o.placements[k].same_as(_wanted(o, k)) for k in (0, 1))),
 )  # fmt: skip
 
@@ -135,17 +138,17 @@ def _wanted(o: Observed, k: int) -> Any:
 MENDED_2 = (
     WrongValues(
         "rows-out-of-order",
-        "The slices are right, and the rows come back in the slices' order: undo what you did to the batch.",
+        "The slices are right, but the rows come back in the slices' order: undo what you did to the batch.",
         3, like=of.predictions_mixed),
     WrongCost(
         "slices-of-the-cut",
         "Rows travel, in the loop, before it or after it. A slice that has equally many rows of every device needs none "
-        "from elsewhere, as long as nothing asks for another cut.",
+        "from other devices, as long as nothing asks for another cut.",
         3, when=lambda o: o.price > 0 and not _whole(o, 0) and "stablehlo.while" in dict(o.operations)
         and agrees(o, (of.predictions(*wide(o)),))),
     WrongCost(
         "rows-travel",
-        "Nothing has to travel: each row of the result comes from one row of x, and is wanted on the same device.",
+        "Nothing has to travel: each row of the result comes from one row of x, and is needed on the same device.",
         3, when=lambda o: o.price > 0),
 )  # fmt: skip
 
@@ -153,16 +156,16 @@ MENDED_3 = (
     WrongCost(
         "sum-still-in-the-loop",
         "An all-reduce still runs in every round: carry each device's own counts, and sum after the loop. Under jit alone "
-        "the carry is one array for all, and XLA for CPU sums it at once.",
+        "the carry is one array for all devices, and XLA for CPU sums it at once.",
         3, when=lambda o: any((c.executions or 0) > 1 and c.kind == "all-reduce" for c in o.collectives)),
     WrongCost(
         "labels-travel",
-        "The labels are brought together to be counted. Count them where they lie: then a hundred counts travel, however "
-        "many labels there are.",
+        "The labels are gathered to be counted. Let each device count its own labels: then only a hundred counts travel, "
+        "however many labels there are.",
         3, when=of.labels_moved),
     WrongCost(
         "rounds-summed-apart",
-        "The counts of every round travel, at once. Add a device's rounds up first; then sum a hundred numbers over "
+        "The counts of every round travel together. Add a device's rounds up first, then sum a hundred numbers over "
         "devices.",
         3, when=lambda o: any(c.kind == "all-reduce" and c.payload_bytes > 4 * of.CLASSES for c in o.collectives)),
     WrongValues("never-summed", "Each device returns the counts of its own labels.", 3, local=of.counts_own),
@@ -178,36 +181,37 @@ MENDED_4 = (
     WrongValues("never-summed-at-all", "Each device returns the gradient of its own tokens.", 3, local=of.slope_own),
     WrongCost(
         "summed-again",
-        "It is too large by as many times as there are devices along an axis, or in the mesh: so it is when what is summed "
-        "already is summed again. With check_vma=True jax.grad sums by itself over the axes along which scale is the same.",
+        "It is too large by the number of devices along an axis, or in the mesh. That happens when a sum is summed again. "
+        "With check_vma=True jax.grad itself sums over the axes along which scale is the same.",
         3, when=lambda o: any(of.slope_times(o, n) for n in sizes(o))),
     WrongCost(
         "mean-of-the-terms",
-        "It is too small by as many times as there are devices along an axis, or in the mesh: so it is when a mean over "
-        "them is taken. The loss is a sum over tokens.",
+        "It is too small by the number of devices along an axis, or in the mesh. That happens when a mean over them is "
+        "taken. The loss is a sum over tokens.",
         3, when=lambda o: any(of.slope_times(o, 1 / n) for n in sizes(o))),
 )  # fmt: skip
 
 MENDED_5 = (
     WrongCost(
         "still-gathered",
-        "The whole table still travels. Each device can look all ids up in its own columns; then the rows that are named "
-        "travel. jnp.take shows that to the compiler, a product with one_hot hides it.",
+        "The whole table still travels. Each device can look all ids up in its own columns; then only the rows that are "
+        "named travel. jnp.take shows that to the compiler, a product with one_hot hides it.",
         3, when=lambda o: any(c.kind == "all-gather" and c.payload_bytes >= o.inputs[0].nbytes for c in o.collectives)),
     WrongCost(
         "rows-left-by-columns",
-        "A look-up leaves the rows cut as the table is, by columns. They are wanted by rows, and somebody has to say so.",
+        "A look-up leaves the rows cut as the table is, by columns. The result should be cut by rows, so say that with a "
+        "constraint.",
         3, when=lambda o: o.placements[0].same_as(place(o.placements[0].shape, o.case.axes, COLUMNS))),
 )  # fmt: skip
 
 MENDED_6 = (
     WrongCost(
         "floats-still-travel",
-        "As many bytes travel as the weights have as floats. Of a product XLA for CPU gathers the operand as it is "
-        "multiplied, and all_gather what it is given. Want the stored whole numbers whole, and widen and rescale after "
-        "that.",
+        "As many bytes travel as the weights have as floats. For a product, XLA for CPU gathers the operand in the type "
+        "in which it is multiplied, and all_gather gathers the array you give it. Ask for the stored whole numbers on "
+        "every device, and widen and rescale after that.",
         3, when=of.wholes_moved),
     WrongValues(
-        "scale-forgotten", "These are products with the stored whole numbers; every column has its scale.", 3,
+        "scale-forgotten", "These are products with the stored whole numbers; every column also has its scale.", 3,
         like=of.unscaled),
 )  # fmt: skip

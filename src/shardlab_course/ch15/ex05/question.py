@@ -42,20 +42,20 @@ QUESTION = Question(
                     cases=(of.quantised(of.LINE, 64, 72, 80), of.quantised(of.PLANE, 48, 64, 100)), draw=of.draw_quantised),
     ),
     hints=(
-        "Write down for each case what has to move and what has to be held. What the evidence shows beyond that is the "
-        "guilty part; what it lacks, in case 4, too.",
-        "Payload is printed for one run; the column 'times' says how many there are. For memory, divide each argument's "
-        "bytes by those of its full shape.",
+        "For each case, write down what has to move and what has to be held. What the evidence shows beyond that is the "
+        "mistake; in case 4 look also for what is missing.",
+        "Payload is printed for one run; the column 'times' says how often it runs. For memory, compare each argument's "
+        "bytes with those of its full shape.",
         "1: constrain, or zeros in shard_map. 2: reshape to (-1, 4, D) and swap. 3: carry pcast zeros, psum after. 4: both "
         "axes. 5: jnp.take. 6: with_sharding_constraint on q before astype.",
     ),
     explanation="A constant has no operands to get a cut from, and zeros that are returned as they are have no other use "
                 "to get one from: moments made so under jit lie whole. A reshape that splits a dimension leaves the cut "
-                "on the major part; if a loop walks over that part, each round's slice is on few devices. A carry that "
-                "is replicated is to be whole after each round, and XLA for CPU sums in each; XLA for TPU sees that each "
-                "only adds, and sums once, after the loop.\n\nA scale shared by all tokens has a gradient that sums over "
-                "all tokens, over every axis that cuts them; padding hid that, as only the first block had tokens. A "
-                "product with one_hot reads the whole table, an index reads rows. In case 6 XLA for CPU sends the "
-                "weights as floats (XLA for TPU as bfloat16, twice the stored bytes): ask for the stored numbers whole, "
-                "and widen them after. None of these shows in values on one device, five of them in no values.",
+                "on the major part. If a loop walks over that part, each round's slice is on few devices. A replicated "
+                "carry must be whole after each round, and XLA for CPU sums in each; XLA for TPU sees that each only "
+                "adds, and sums once, after the loop.\n\nA scale shared by all tokens has a gradient that sums over every "
+                "axis that cuts the tokens. Padding hid that, because only the first block had tokens. A product with "
+                "one_hot reads the whole table, an index reads rows. In case 6 XLA for CPU sends the weights as floats "
+                "(XLA for TPU as bfloat16, twice the stored bytes): ask for the stored numbers on every device, and widen "
+                "them after that. On one device none of these mistakes changes a value, and on many only one does.",
 )  # fmt: skip

@@ -28,38 +28,38 @@ HALVES = re.compile(r"\bb?f16\[")
 DESIGN = (
     WrongCost(
         "times-the-devices",
-        "The step is too long by as many times as there are devices along an axis, or in the mesh: so it is when a "
-        "gradient that was summed already is summed again, or when a mean over a block is taken for one over the batch.",
+        "The step is too long by the number of devices along an axis, or in the mesh. That happens when a summed gradient "
+        "is summed again, or when a mean over a block is used as the mean over the batch.",
         1, when=lambda o: any(_agrees(o, factor) for factor in sizes(o))),
     WrongCost(
         "uphill-or-short", "The step has another length than 0.1 times the gradient of the mean squared error.", 1,
         when=lambda o: any(_agrees(o, factor) for factor in (-1, 0.5, 0.25, 0.125))),
     WrongCost(
         "sixteen-bits",
-        "There are numbers of 16 bits in your program. They halve the bytes, and what they round off is seen in the new "
-        "weights, which are compared in float32.",
+        "There are numbers of 16 bits in your program. They halve the bytes, but their rounding shows in the new weights, "
+        "which are compared in float32.",
         2, when=lambda o: bool(o.shards) and not _agrees(o, 1.0, 1e-4, 1e-5) and bool(HALVES.search(o.hlo))),
     WrongCost(
-        "weights-whole", "A weight lies whole on every device, and so does its new value: there is no room for that.",
+        "weights-whole", "A weight is whole on every device, and so is its new value: there is no room for that.",
         1, when=lambda o: 1 in (_parts(o, 2), _parts(o, 3)) and _right(o)),
     WrongCost(
         "hidden-units-travel",
-        "Hidden units travel, the largest array there is. Cut W1 by columns and W2 by rows over the same axes: then each "
-        "device uses those that it made.",
+        "Hidden units travel, and they are the largest array. Cut W1 by columns and W2 by rows over the same axes: then "
+        "each device uses the hidden units that it made.",
         2, when=lambda o: _right(o) and _travels(o, (0, 0), (2, 1))),
     WrongCost(
         "data-parallel-in-disguise",
-        "A weight that is cut is brought together again, or its gradient is: its bytes travel. Which dimension could be "
-        "cut so that activations travel instead, and are these fewer?",
+        "A weight that is cut is gathered, or its gradient is: the weight's bytes travel. Which dimension could be cut so "
+        "that activations travel instead, and are these fewer?",
         2, when=lambda o: _right(o) and (_travels(o, (2, 0), (2, 1)) or _travels(o, (3, 0), (3, 1)))),
     WrongCost(
         "outputs-summed-everywhere",
-        "The outputs are summed for all devices: an all-reduce, which costs a reduce-scatter and a gather. Each device "
-        "needs the sums of its own rows of Y: psum_scatter.",
+        "Every device gets the summed outputs: an all-reduce, which costs a reduce-scatter and a gather. Each device "
+        "needs only the sums of its own rows of Y: psum_scatter.",
         3, when=lambda o: _right(o) and _parts(o, 1) == sizes(o)[-1] and _travels(o, (1, 0), (1, 1), "all-reduce")),
     WrongCost(
         "activations-whole",
-        "X or Y lies on several devices alike. It may be cut too, and brought together when it is used.",
+        "Several devices hold copies of X or Y. It may be cut too, and gathered when it is used.",
         3, when=lambda o: _right(o) and min(_parts(o, 0), _parts(o, 1)) < sizes(o)[-1]),
 )  # fmt: skip
 
@@ -97,20 +97,20 @@ QUESTION = Question(
                    fronts=pathlib.Path(__file__).with_name("fronts.json")),
     ),
     hints=(
-        "Add up bytes of X, Y, W1 and W2. Which have to be on every device at some time, which never, and what would then "
-        "have to travel instead?",
-        "Hidden units cut over both axes: W1 by columns, W2 by rows. Then only activations travel. Cut X and Y by rows, "
+        "Add up the bytes of X, Y, W1 and W2. Which of them does every device need at some time, which never, and what "
+        "would then have to travel instead?",
+        "Cut hidden units over both axes: W1 by columns, W2 by rows. Then only activations travel. Cut X and Y by rows, "
         "too: what does the forward step have to do, and what the backward one?",
         "In shard_map: all_gather(x, ('x','y'), axis=0, tiled=True), tanh, product, psum_scatter over rows, squared error "
         "of own rows divided by Y.size; jax.grad of it needs no further sum.",
     ),
-    explanation="Weights and hidden units are cut together over all devices, so no weight ever travels. What travels has "
-                "the size of the activations: X gathered, the outputs scattered as they are summed, and their slopes "
-                "gathered on the way back, by the transpose of psum_scatter. With rows of X and Y cut nothing is held "
-                "twice, which is the least there can be: on 4 by 2 a point of the front. (On 2 by 4 a mix of batch over x "
-                "and hidden units over y moves a little less at the same memory.)\n\nLeaving X whole saves its gather and "
-                "costs its copies: another point, on both. Cutting hidden units over one axis and the batch over the other "
-                "is a third, better where weights are small and batches large. FSDP lies at the same memory, and moves "
-                "weights and gradients: far out here, and on the front for another shape. There is no best design, only "
-                "designs that no other beats.",
+    explanation="Weights and hidden units are cut together over all devices, so no weight ever travels. Arrays of the "
+                "activations' size travel: X is gathered, the outputs are scattered as they are summed, and their slopes "
+                "are gathered on the way back, by the transpose of psum_scatter. With rows of X and Y cut too, no device "
+                "holds a copy, so no design holds less. On 4 by 2 this design is a point of the front. (On 2 by 4 a mix "
+                "of batch over x and hidden units over y moves a little less at the same memory.)\n\nIf you leave X "
+                "whole, you save its gather and hold its copies: that is another point, on both meshes. If you cut hidden "
+                "units over one axis and the batch over the other, you get a third, better with small weights and large "
+                "batches. FSDP holds the same memory, and moves weights and gradients: far out here, and on the front for "
+                "another shape. There is no best design, only designs that no other beats.",
 )  # fmt: skip
