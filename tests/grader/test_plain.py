@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from click.testing import CliRunner
+from rich.text import Text
 
 from shardlab_grader import cli
 from shardlab_grader.plain import plain, quoted
@@ -72,8 +73,8 @@ def test_colours_stay() -> None:
     """Those of ours, on a terminal, and lines."""
     shown = PlainConsole(force_terminal=True, color_system="standard", highlight=False)
     with shown.capture() as captured:
-        shown.print("[red]one[/red]\ntwo\x1b[0m")
-    assert captured.get() == "\x1b[31mone\x1b[0m\ntwo\ufffd[0m\n"
+        shown.print(Text("one", "red"), "two[red]\x1b[0m", sep="\n")
+    assert captured.get() == "\x1b[31mone\x1b[0m\ntwo[red]\ufffd[0m\n"
 
 
 @pytest.mark.parametrize("text", [ODD, "a b", "-r", "", "o'hara", "$'x'\n\t", "\udce4"], ids=ascii)
