@@ -19,8 +19,9 @@ import shardlens as lens
 from shardlens.errors import LensError
 from shardlens.guards import amounts, lock
 from shardlens.guards.assertions import assert_communicates
+from shardlens.programs.comparison import Comparison
 from shardlens.programs.table import or_unknown
-from shardlens.reading.collectives import price, read_collectives, total_bytes
+from shardlens.reading.collectives import Collective, price, read_collectives, total_bytes
 from shardlens.reading.outside import FOREIGN, KERNEL, host_calls, kernels
 
 HLO = Path(__file__).parent / "hlo"
@@ -305,6 +306,15 @@ def test_a_lock_of_another_target() -> None:
         before["made_with"]["target"] = target
         before["memory"]["peak"] = 1
         assert bool([*lock._grown(before, now)]) == fails
+
+
+def test_side_by_side() -> None:
+    """A comparison and a page have a question mark for what nobody can count, too."""
+    program = lens.inspect(lambda x: x + 1, jax.ShapeDtypeStruct((4,), "float32"))
+    unknown = Collective("unknown", (4,), "f32", 16, 0, name="k (custom-call)", uncounted=KERNEL)
+    told = Comparison((("here", dataclasses.replace(program, collectives=(unknown,))),))
+    rows = [line.split() for line in str(told).splitlines()]
+    assert ["price", "?"] in rows and any(row[0] == "unknown" and row[-1] == "?" for row in rows if row)
 
 
 def test_a_ragged_exchange_is_bounded() -> None:

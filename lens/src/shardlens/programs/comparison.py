@@ -75,6 +75,6 @@ def _cell(program: Program, kind: str, axes: tuple[str, ...]) -> str:
 
 
 def _bytes(found: Sequence[Collective]) -> str:
-    """Payload bytes times executions; a question mark where those are not known."""
-    known = [c.payload_bytes * c.executions for c in found if c.executions is not None]
+    """Payload bytes times executions; a question mark where one of these is not known."""
+    known = [c.payload_bytes * c.executions for c in found if c.executions is not None and not c.uncounted]
     return f"{sum(known):,}" if len(known) == len(found) else "?"
