@@ -76,8 +76,10 @@ def ours() -> dict[str, bytes]:
 
 @pytest.mark.thorough
 def test_the_wheel_is_the_packages(built: tuple[pathlib.Path, pathlib.Path]) -> None:
-    """Every file of the five packages is in it, unchanged, and no other."""
-    assert contents(built[0]) == ours()
+    """Every file of the five packages is in it, unchanged, and one that kernels read; no other."""
+    config = pathlib.Path("etc", "ipython", "ipython_kernel_config.py")
+    place = f"shardlab-{shardlens.__version__}.data/data/{config.as_posix()}"
+    assert contents(built[0]) == {**ours(), place: (ROOT / config).read_bytes()}
 
 
 def test_packages_hold_code_and_its_data_only() -> None:

@@ -25,6 +25,7 @@ from shardlab_course.checking.feedback import html
 from shardlab_course.checking.moment import Moment, own_choice
 from shardlab_course.outline import outline
 from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import WrongValues
 from shardlab_judge.references import build
 
 KINDS = ("all-gather", "all-reduce")
@@ -262,7 +263,7 @@ def test_progress_shows_the_way() -> None:
     said = repr(found)
     assert "points" not in said and "1 of 71 core exercises done." in said and "2 tries, 1 hint" in said
     assert found.here.number == 0 and f"Next: 0.1 {first.exercises[0].title}" in said
-    assert "Meshes, shardings, shards" in said and "Meshes, shardings, shards" in found._repr_html_()
+    assert "Meshes, shardings, shards" in said and found._repr_html_().count("● done") == 1
 
 
 @pytest.mark.parametrize("which", [1, "1", "01", 1.2])
@@ -334,6 +335,18 @@ def test_a_scoreboard_of_parts() -> None:
     questions.QUESTIONS["0.2"] = pair
     assert "2 of 3 right: a, c. Not yet: b." in repr(sl.check("0.2", 0, 7, 2))
     assert "right:" not in repr(sl.check("0.2", 0, 1, 2)) + repr(sl.check("0.2", ..., ..., ...))
+
+
+def test_the_largest_lesson_comes_first() -> None:
+    """What several parts have alike, then what has a cause; what is not answered comes last, and the rest opens."""
+    like = WrongValues("one-more", "You counted one too many.", like=8)
+    items = [ValueItem(name, {"V": 1}, key=n, misconceptions=(like,) * (n == 7)) for n, name in enumerate("abcdefgh")]
+    questions.QUESTIONS["0.2"] = question(*items, id="0.2")
+    feedback = sl.check("0.2", ..., 8, 9, 9, 5, 6, 7, 8)
+    shown = [line.split(" (")[0].strip() for line in repr(feedback).splitlines() if line.endswith(": That is not it.")]
+    assert shown == ["c, d", "h", "b", "e"] and "... and 3 more: f (values)" in repr(feedback)
+    assert repr(feedback).rindex("a (values)") > repr(feedback).rindex("g (values)")
+    assert "<details><summary" in feedback._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ SHOWN = (
 WORDS = (
     "14:16", "alone", "devices 1, 2, 3, 4, 5, 6, 7 hold nothing", "all-gather", "Noted for 4.4: deep = 'all-reduce'",
     "Hint 1 of 3 for 4.1", "expected:  1", "It prints:", "More: chapter 1", "is not passed yet",
-    "no cause with an example was named yet", "Next: 0.1",
+    "no cause with an example was named yet", "Next: 1.1",
 )  # fmt: skip
 NO_TEXT = r"<IPython|<div|<svg|<p>|<shardlab| object at 0x|Traceback|text/html"
 IPYTHON = ["-m", "IPython", "--simple-prompt", "--no-banner", "--colors=NoColor"]

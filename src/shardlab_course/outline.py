@@ -38,7 +38,8 @@ NOTEBOOKS = (
 )  # fmt: skip
 STARS = {1: 1, 2: 1, 3: 2, 4: 3, 5: 3}
 """Of a declaration's difficulty."""
-_BEGIN = re.compile(r"^QUESTION = Question\(", re.MULTILINE)
+_HEAD = re.compile(r'^QUESTION = Question\(\s*(?:id=)?"[\d.]+",\s*(?:title=)?("(?:[^"\\]|\\.)*"),', re.MULTILINE)
+_NUMBERS, _OPTIONAL = re.compile(r"\b(difficulty|minutes)=(\d+)\b"), re.compile(r"\boptional=True\b")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,17 +99,12 @@ def _exercises(chapter: int) -> Iterator[Exercise]:
 def _read(id: str, path: pathlib.Path, changed: int) -> Exercise:
     """The entry of the declaration in this file."""
     text = path.read_text(encoding="utf-8")
-    found = _BEGIN.search(text)
-    call = ast.parse(text[found.start() :]).body[0] if found else None
-    if not isinstance(call, ast.Assign) or not isinstance(call.value, ast.Call):
+    head = _HEAD.search(text)
+    given = dict(_NUMBERS.findall(text, head.start())) if head else {}
+    if head is None or set(given) != {"difficulty", "minutes"}:
         return _imported(id)
-    given = dict(zip(("id", "title"), call.value.args)) | {k.arg: k.value for k in call.value.keywords if k.arg}
-    try:
-        said = {name: ast.literal_eval(given[name]) for name in ("title", "difficulty", "minutes")}
-        optional = bool(ast.literal_eval(given["optional"])) if "optional" in given else False
-    except (KeyError, ValueError):
-        return _imported(id)
-    return Exercise(id, said["title"], STARS[said["difficulty"]], said["minutes"], optional)
+    optional = _OPTIONAL.search(text, head.start()) is not None
+    return Exercise(id, ast.literal_eval(head[1]), STARS[int(given["difficulty"])], int(given["minutes"]), optional)
 
 
 def _imported(id: str) -> Exercise:

@@ -172,8 +172,7 @@ def _shown(findings: Sequence[Finding]) -> list[Finding]:
         alike.setdefault((finding if finding.pictures else plain, finding.line), []).append(finding)
     shown: list[Finding] = []
     said: set[str] = set()
-    # What concerns most items is the largest lesson; what has a cause teaches more than what has none.
-    for (plain, _), same in sorted(alike.items(), key=lambda each: (-len({f.item for f in each[1]}), not each[1][0].cause)):
+    for (plain, _), same in sorted(alike.items(), key=lambda each: _lesson(each[1])):
         told = same[0]
         if len(same) > 1:
             items, letters = (dict.fromkeys(named) for named in zip(*((each.item, each.letter) for each in same)))
@@ -183,6 +182,11 @@ def _shown(findings: Sequence[Finding]) -> list[Finding]:
         said.add(told.cause)
         shown.append(dataclasses.replace(told, cause="The same as above.") if again else told)
     return shown
+
+
+def _lesson(same: Sequence[Finding]) -> tuple[bool, int, bool]:
+    """The larger the lesson the smaller: what is not written yet teaches nothing, and a cause teaches more than none."""
+    return same[0].got == "nothing", -len({finding.item for finding in same}), not same[0].cause
 
 
 def _told(finding: Finding) -> list[str]:

@@ -117,7 +117,7 @@ class Progress:
         table = self.__rich__()
         if not self.whole:
             return table.html()
-        lines = "".join(f"<div>{escape(line)}</div>" for line in table.lines)
+        lines = "".join(f"<div>{escape(line)}</div>" for line in table.lines if line != LEGEND)
         return self._exercises().html() + lines + dataclasses.replace(table, lines=(LEGEND,), after=None).html()
 
 

@@ -54,8 +54,7 @@ def diagnose(message: str | BaseException) -> Diagnosis:
           mend:      Call it inside jax.shard_map over a mesh with that axis. Under jit
                      alone write the sum over the whole array: XLA communicates.
           exercise:  7.1
-          page:      the book's page practices, heading
-                     a-collective-without-its-shard_map
+          page:      the book's page practices, heading a-collective-without-its-shard_map
           thread:    https://github.com/google/jaxopt/issues/436
     """
     text = f"{type(message).__name__}: {message}" if isinstance(message, BaseException) else str(message)
