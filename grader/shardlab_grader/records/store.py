@@ -58,8 +58,8 @@ class Record:
     def from_json(cls, raw: dict[str, Any]) -> Record:
         """The record that `to_json` wrote."""
         verdicts = {question: Verdict.from_json(verdict) for question, verdict in raw["verdicts"].items()}
-        more = (raw.get(name, {}) for name in ("seconds", "programs", "notes"))
-        return cls(verdicts, raw["sandbox"], raw["errors"], *more, raw.get("form", ""))
+        seconds, programs, notes = (raw.get(name, {}) for name in ("seconds", "programs", "notes"))
+        return cls(verdicts, raw["sandbox"], raw["errors"], seconds, programs, notes, raw.get("form", ""))
 
 
 class Store:
