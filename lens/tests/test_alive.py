@@ -115,9 +115,10 @@ def test_what_is_held_is_told() -> None:
 @pytest.mark.programs
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_beside_the_compiler_for_tpu(name: str) -> None:
-    """For a TPU the main memory's temporaries are within two fifths of the compiler's, work space of 256 kB apart."""
+    """For a TPU too, within two fifths, but for what lies where an output will be written, and 256 kB of work space."""
     f, args = PROGRAMS[name]
     # So large that the vector memory does not hold it.
     large = jax.tree.map(lambda a: spec(OVER, tuple(16 * n if n > 100 else n for n in a.shape), *a.sharding.spec), args)
     program = lens.inspect(f, *large, target="v5e:2x4")
-    assert abs(temporaries(program.hlo).bytes - program.memory.temp) <= 0.4 * program.memory.temp + 2**18
+    found, memory = temporaries(program.hlo).bytes, program.memory
+    assert 0.6 * memory.temp - 2**18 <= found <= 1.4 * memory.temp + memory.output - memory.alias + 2**18

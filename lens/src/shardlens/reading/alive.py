@@ -2,7 +2,8 @@
 
 A compiled text is a schedule: its lines run in their order. An array takes the place of an operand where compilers let it:
 loops carry theirs in place, and so does what is updated in a slice. It is a count of its own, to be held beside the
-compiler's, which also has work space that no array of the text stands for.
+compiler's. The compiler also plans work space that no array of the text stands for, and it may keep a temporary array where
+an output will be written later. So this count may be larger, by at most the outputs.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ class _Schedules:
     def _in_place(self, i: HloInstruction) -> bool:
         """Whether what an instruction makes may take an operand's place: it reads no element twice."""
         if i.opcode not in ("call", "fusion"):
-            return False
+            return i.opcode == "all-reduce"
         names = (name.strip(" %{}") for name in _CALLS.findall(i.rest.partition(", metadata=")[0]))
         inside = (each.opcode for name in names for each in self.module.computations.get(name, {}).values())
         return not {"dot", "convolution", "reduce-window", "while", "call"} & {*inside}
