@@ -55,7 +55,7 @@ def test_what_can_be_read_runs(name: str) -> None:
 LABELS = {
     "a function": ("import jax\n\n# mine\n@jax.jit\ndef f(x):\n    return x", 'cell "def f(x):"'),
     "imports alone": ("import jax", 'cell "import jax"'),
-    "long": ("x = '" + "y" * 99, f'cell "x = \'{"y" * 52}..."'),
+    "long": ("x = '" + "y" * 99, 'cell "x = ..."'),
     "nothing": ("", 'cell ""'),
 }
 

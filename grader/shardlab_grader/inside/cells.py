@@ -25,7 +25,10 @@ def label(source: str) -> str:
     """A cell's name in messages: its first line that does something."""
     lines = [line.strip() for line in source.split("\n", MOST)[:MOST]]
     first = next((line for line in lines if line and not line.startswith(ASIDE)), next(filter(None, lines), ""))
-    return f'cell "{first if len(first) <= WIDTH else first[: WIDTH - 3] + "..."}"'
+    if len(first) > WIDTH:
+        # At a blank: names are hidden later, and half a name would not be known.
+        first = f"{first[: WIDTH - 3].rpartition(' ')[0]} ..."
+    return f'cell "{first}"'
 
 
 def defined(source: str) -> set[str]:
