@@ -19,7 +19,7 @@ from bench import classes, ours
 from shardlab_course.editions import edition
 from shardlab_grader.classes import restore
 from shardlab_grader.inside import runner
-from shardlab_grader.records.submissions import parse
+from shardlab_grader.records.forms import parse
 from shardlab_grader.releases.release import release
 
 ROOT = pathlib.Path(__file__).parents[1]

@@ -112,7 +112,8 @@ def warm(course_dir: str, assignment: str, student: str) -> None:
     """Run one submission here, where its author is trusted, and print the CPU time."""
     from shardlab_grader.classes import restore
     from shardlab_grader.inside import runner
-    from shardlab_grader.records.submissions import parse, submissions
+    from shardlab_grader.records.forms import parse
+    from shardlab_grader.records.submissions import submissions
     from shardlab_grader.releases.release import Release
 
     made = Release.load(pathlib.Path(course_dir), assignment)

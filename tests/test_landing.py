@@ -29,7 +29,7 @@ def programs(target: str | None) -> list[sl.Program]:
 
 def test_without_the_line_nothing_moves() -> None:
     """And each device does an eighth of the work, as XLA for CPU compiles it."""
-    assert "nothing moves, and each device does an eighth of the work. XLA for CPU compiled it" in WORDS
+    assert "nothing moves, and each device does an eighth of the work. XLA for CPU compiled this page's program" in WORDS
     careful, plain = programs(None)
     assert (careful.kinds, careful.price, plain.price) == ({"all-gather"}, 64 * 32 * 4, 0)
     assert careful.flops is not None and plain.flops == careful.flops / 8
@@ -39,7 +39,7 @@ def test_without_the_line_nothing_moves() -> None:
 def test_on_a_tpu_half_as_many_bytes() -> None:
     """At its default precision XLA for TPU v5e gathers in bfloat16."""
     assert (
-        "XLA for TPU v5e gathers as well, half as many bytes, for at its default precision it multiplies in bfloat16"
+        "XLA for TPU v5e gathers too, but half as many bytes, because at its default precision it multiplies in bfloat16"
         in WORDS
     )
     careful, plain = programs("v5e:2x4")

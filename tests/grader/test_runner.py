@@ -54,7 +54,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     lens = package.with_name("shardlens")
     lens.mkdir()
     (lens / "__init__.py").write_text("from shardlens.exceptions import raised_at\n")
-    for name in ("sources", "exceptions"):
+    for name in ("errors", "sources", "exceptions"):
         shutil.copy(SOURCE / f"{name}.py", lens / f"{name}.py")
     return package.parent
 
