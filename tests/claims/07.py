@@ -92,7 +92,7 @@ def pcast(target):
     assert sl.inspect(back, w, V, target=target).kinds == {"all-reduce"}
 
 
-@claim("No line of the body sends anything", "An all-reduce over `x`", targets=(CPU, V5E))
+@claim("No line of the body sends anything", "The program has an all-reduce over `x`", targets=(CPU, V5E))
 def derivative(target):
     """jax.grad in the body by what all devices have."""
 
@@ -106,7 +106,7 @@ def derivative(target):
     np.testing.assert_allclose(f(w, V), 2 * w * (V**2).sum(), rtol=1e-5)
 
 
-@claim("Then JAX brings it there first, silently", targets=(CPU, V5E))
+@claim("Then JAX first reshards the argument, silently", targets=(CPU, V5E))
 def border(target):
     """An argument that lies otherwise than in_specs say."""
     columns = jax.device_put(RNG.normal(size=(8, 4)).astype("float32"), NamedSharding(MESH, P(None, "x")))
