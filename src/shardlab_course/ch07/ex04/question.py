@@ -74,13 +74,14 @@ TEST = (
         3, like=functools.partial(of.moments, axis=1)),
     WrongValues(
         "exactly-equal",
-        "It refuses all right answers. x and y are lists of lists, and the last digits of y differ from NumPy's, so allow "
-        "a small difference. The standard deviation is that of each row, as NumPy's std gives it.", 3,
+        "Your test refuses all right answers. x and y are lists of lists, and the last digits of y differ from NumPy's, "
+        "so allow a small difference. The standard deviation is that of each row, as NumPy's std gives it.", 3,
         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
     WrongValues(
-        "first-row-compared", "It compares the first row only, and another row may be wrong. Compare all of them.", 3,
+        "first-row-compared", "Your test compares only the first row, and another row may be wrong. Compare all of them.",
+        3,
         like=lambda x, y: of.is_normalized(x[:1], y[:1])),
-    WrongValues("believes-everything", "It accepts every array.", 3, like=lambda x, y: True),
+    WrongValues("believes-everything", "Your test accepts every array.", 3, like=lambda x, y: True),
     WrongValues(
         "differences-with-their-sign", "Entries that are too large pass. Compare absolute differences.", 3,
         like=of.not_below),
