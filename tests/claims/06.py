@@ -139,7 +139,7 @@ def batched_alike():
         kind_of(jax.vmap(jnp.add), put((8, 4), P("x")), put((8, 4), P()))
 
 
-@claim("There XLA adds terms by an all-reduce; with U of 24 columns it gathers X instead.", targets=(CPU, V5E))
+@claim("For this product XLA adds terms by an all-reduce; with U of 24 columns it gathers X instead.", targets=(CPU, V5E))
 def asked_nobody(target):
     """6.1 i: X @ U with U whole, as narrow as on the page, and twice as wide."""
     for columns, kind in ((12, "all-reduce"), (24, "all-gather")):
