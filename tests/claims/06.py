@@ -78,7 +78,7 @@ def differences():
         assert kind_of(lambda a, b: terms(a, b) - terms(a, b), A, B) == "float32[8,24]{U:x}"
 
 
-@claim("JAX can know a type without a question, and still something moves.", targets=(CPU, V5E))
+@claim("JAX can know a type without asking, and data still moves.", targets=(CPU, V5E))
 def typed_and_moved(target):
     """The reshape whose type JAX knew."""
     assert moved(lambda x: x.reshape(128), X, target=target) == ["all-to-all"]
@@ -90,7 +90,7 @@ def whole_gives_way(target):
     assert moved(lambda r, c: r + c, R, C, target=target) == []
 
 
-@claim("they want operands cut alike, such as `jnp.concatenate` and `jnp.stack`")
+@claim("and require operands that are cut alike: `jnp.concatenate` and `jnp.stack`")
 def joined_alike():
     """A sum of arrays that are cut otherwise has a type; put together, or chosen from, they are refused."""
     assert kind_of(lambda x, r: x + r, X, R) == "float32[8@x,16@y]"
@@ -101,9 +101,9 @@ def joined_alike():
 
 
 @claim(
-    "Inside `jit`, `jnp.ones_like(owed)` is a one from each device.",
-    "In JAX 0.12, `.at[0].add(1.0)` adds a number to a whole row.",
-    "And JAX 0.10 adds up too often the terms that a loop reads and does not change: make them inside its body.",
+    "Inside `jit`, `jnp.ones_like(owed)` gets a one in each term.",
+    "JAX 0.12 also accepts `.at[0].add(1.0)`, which adds a number to a whole row of each term.",
+    "If a loop reads terms and does not change them, JAX 0.10 adds them up too many times.",
 )
 def owed_wrongly():
     """What comes out of a sum that two devices owe."""
@@ -139,7 +139,7 @@ def batched_alike():
         kind_of(jax.vmap(jnp.add), put((8, 4), P("x")), put((8, 4), P()))
 
 
-@claim("There XLA adds terms by an all-reduce; with U of 24 columns it gathers X instead.", targets=(CPU, V5E))
+@claim("For this product XLA adds terms by an all-reduce; with U of 24 columns it gathers X instead.", targets=(CPU, V5E))
 def asked_nobody(target):
     """6.1 i: X @ U with U whole, as narrow as on the page, and twice as wide."""
     for columns, kind in ((12, "all-reduce"), (24, "all-gather")):
@@ -188,7 +188,7 @@ def early(target):
     assert price == 2 * 8 * 24 * 4 * (3 if target is CPU else 1)
 
 
-@claim("No `out_sharding` can keep both.", "bytes more", targets=(CPU, V5E))
+@claim("No `out_sharding` can keep the axis for both.", "bytes more", targets=(CPU, V5E))
 def where_not_how(target):
     """Case 4 by reshard, and by out_sharding alone."""
     a, b = put((8, 16), P("x", None)), put((16, 24), P(None, "x"))
@@ -199,7 +199,7 @@ def where_not_how(target):
 
 
 @claim(
-    "Another compiler, another answer for the FFT, and the types are the same for both.",
+    "Another compiler gives another answer for the FFT, although the types are the same for both.",
     "does not split a batch of FFTs, so it gathers all rows",
     targets=(CPU, V5E),
 )
@@ -221,7 +221,7 @@ def compares():
     assert turned.sharding.spec == P("y", "x")
 
 
-@claim("For this program the style does not matter to either compiler", targets=(CPU, V5E))
+@claim("For this program the style does not matter, neither to XLA for CPU nor to XLA for TPU.", targets=(CPU, V5E))
 def three_styles(target):
     """The same collectives and bytes."""
 
@@ -274,7 +274,7 @@ def constraints_and_the_mesh():
             constrain(x, NamedSharding(MESH, spec))
 
 
-@claim("`jnp.stack`, and `jnp.pad` with another number than 0")
+@claim("`jnp.stack`, and `jnp.pad` with a number other than 0")
 def stacked_terms():
     """Two stacked sums, and a border, come out once for each device of the axis; put end to end sums are right."""
     rows, columns = put((8, 16), P(None, "x")), put((16, 8), P("x", None))

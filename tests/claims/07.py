@@ -92,7 +92,7 @@ def pcast(target):
     assert sl.inspect(back, w, V, target=target).kinds == {"all-reduce"}
 
 
-@claim("No line of the body sends anything", "An all-reduce over `x`", targets=(CPU, V5E))
+@claim("No line of the body sends anything", "The program has an all-reduce over `x`", targets=(CPU, V5E))
 def derivative(target):
     """jax.grad in the body by what all devices have."""
 
@@ -106,7 +106,7 @@ def derivative(target):
     np.testing.assert_allclose(f(w, V), 2 * w * (V**2).sum(), rtol=1e-5)
 
 
-@claim("Then JAX brings it there first, silently", targets=(CPU, V5E))
+@claim("Then JAX first reshards the argument, silently", targets=(CPU, V5E))
 def border(target):
     """An argument that lies otherwise than in_specs say."""
     columns = jax.device_put(RNG.normal(size=(8, 4)).astype("float32"), NamedSharding(MESH, P(None, "x")))
@@ -130,7 +130,11 @@ def smooth(rows):
 IMAGES = jax.device_put(RNG.normal(size=(16, 64)).astype("float32"), NamedSharding(MESH, P("x", None)))
 
 
-@claim("XLA for TPU makes something worse of the same program", "The gather stands inside the loop", "by whatever compiler")
+@claim(
+    "XLA for TPU makes something worse of the same program",
+    "The gather is inside the loop",
+    "Inside `shard_map` no compiler has anything to partition",
+)
 def loop():
     """Once on CPU; sixteen times on TPU; never in shard_map."""
     pytest.importorskip("libtpu")
@@ -141,7 +145,7 @@ def loop():
         assert not sl.inspect(manual, IMAGES, target=target).collectives
 
 
-@claim("XLA for TPU can cut `top_k` of rows as short as yours. Rows twice as long it gathers, as XLA for CPU gathers all",
+@claim("It gathers rows twice as long, as XLA for CPU gathers all rows",
        "XLA for TPU moves nothing where a row has 64 of them, and gathers rows of 96 or more",
        "XLA for TPU has a rule for the two best of short rows", targets=(CPU, V5E))  # fmt: skip
 def best_two(target):
@@ -153,8 +157,8 @@ def best_two(target):
 
 
 @claim(
-    "for the best eight it cuts rows of 512, for the best one none",
-    "(asked for eight it cuts longer ones, too)",
+    "For the best eight, XLA for TPU cuts rows of 512. For the best one, it cuts no rows.",
+    "(if you ask for eight values, it cuts longer rows too)",
     targets=(V5E,),
 )
 def best_of_more(target):

@@ -111,7 +111,7 @@ def loops(target):
 
 
 @claim(
-    "XLA for v5e makes the same collectives of the cells in this chapter, with one exception",
+    "XLA for v5e makes the same collectives from the cells in this chapter, with one exception",
     targets=(CPU, V5E),
     alone=True,
 )
@@ -134,7 +134,7 @@ def same_collectives(target):
 
 @claim(
     'XLA for v5e turns a *small* reduce-scatter, this one of {{ f"{V:,}" }} bytes, into an all-reduce',
-    "In terms of shape `[512, 256]` it stays a reduce-scatter there as well.",
+    "For terms of shape `[512, 256]` it stays a reduce-scatter there as well.",
     targets=(CPU, V5E),
     alone=True,
 )
@@ -148,7 +148,7 @@ def small_scatter(target):
 
 
 @claim(
-    "On a v5p of eight chips, 2 by 2 by 2, a reduce-scatter over all of them became an all-reduce at that size too.",
+    "On eight v5p chips, 2 by 2 by 2, a reduce-scatter over all eight became an all-reduce at that size too.",
     targets=("v5p:2x2x2",),
     alone=True,
 )
@@ -160,7 +160,7 @@ def scatter_on_a_torus(target):
         assert sl.inspect(scatter, terms, target=target).kinds == {"all-reduce"}
 
 
-@claim("As many bytes, and nothing waits for anything.", targets=(CPU, V5E))
+@claim("That moves as many bytes as the ring, and no message waits for another.", targets=(CPU, V5E))
 def straight(target):
     """Seven permutes, none behind another."""
 

@@ -121,12 +121,12 @@ def rotates_terms(o: Observed) -> bool:
 
 READY_MADE = WrongProgram(
     "uses-a-finished-collective",
-    "Something other than ppermute moves data. Build the collective of ppermute alone here.",
+    "Something other than ppermute moves data. Here, build the collective from ppermute alone.",
     1, when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)  # fmt: skip
 LEAPS = WrongProgram(
     "leaps-over-neighbours",
-    "A permute sends further than to the next device. On a real ring such a message crosses every link on its way, and "
-    "each link carries it.", 1, when=rings.leaps, barred=True)  # fmt: skip
+    "A permute sends beyond the next device. On a real ring such a message crosses every link on its way, and each link "
+    "carries it.", 1, when=rings.leaps, barred=True)  # fmt: skip
 PROMISE = WrongProgram(
     "promise-not-proved",
     "What ppermute returns counts as varying, and no type says that all devices have ended with the same array. Here, and "
@@ -139,7 +139,7 @@ CARRY = WrongProgram(
     2, error="manual axis types do not "
     "match")  # fmt: skip
 OPEN = WrongValues(
-    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.",
+    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and forwards them.",
     1, when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 COPIES = WrongCost(
     "copies-as-parts",
@@ -165,7 +165,7 @@ GATHER = (
     *GATHERING, COPIES,
     WrongValues(
         "arrival-order",
-        "Each device laid the blocks down in the order in which they came, which is another order on each device. A "
+        "Each device laid the blocks down in the order in which they came, which is a different order on each device. A "
         "block's place is that of the device it began on.", 2, when=lambda o: rotated(o, o.inputs[0])),
     WrongValues(
         "counts-the-wrong-way",

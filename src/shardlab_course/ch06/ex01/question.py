@@ -49,8 +49,8 @@ QUESTION = Question(
     ),
     hints=(
         "Follow each dimension: where does it go, and which axis does it carry along? A new dimension carries none.",
-        "Where operands meet, whole against sharded gives sharded, and sharded alike stays so. If both operands have the "
-        "same axis in the dimension that is summed, nobody can know what you want.",
+        "Where operands meet, a whole dimension adapts to a sharded one, and equal shardings stay. If both operands have "
+        "the same axis in the dimension that is summed, nobody can know what you want.",
         "d: after the transpose, the dimension over y is the slower one. e: columns become 4 and 4, and the first takes "
         "the axis. i: only one operand is sharded where they are summed, so nothing is ambiguous.",
     ),
@@ -60,7 +60,7 @@ QUESTION = Question(
                 "of both, the slower dimension's first. (If only the faster one has an axis, JAX asks: see 6.2.) A split "
                 "gives the axis to the first part.\n\nOnly h has no answer. Each device can make a term of X @ V, and "
                 "whether their sum should be whole, cut or left open is a decision about communication. JAX leaves it to "
-                "you. In i JAX does not ask, because U is whole and JAX has a rule for the type of the product. Something "
-                "moves all the same. There XLA adds terms by an all-reduce; with U of 24 columns it gathers X instead. "
-                "JAX finds all these types while it traces, and jax.eval_shape finds the same ones.",
+                "you. In i JAX does not ask, because U is whole and JAX has a rule for the type of the product. "
+                "Something moves all the same. For this product XLA adds terms by an all-reduce; with U of 24 columns it "
+                "gathers X instead. JAX finds all these types while it traces, and jax.eval_shape finds the same ones.",
 )  # fmt: skip

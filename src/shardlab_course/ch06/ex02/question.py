@@ -40,7 +40,7 @@ CLASH = (
         when=lambda o: "collective-permute" in o.kinds and moved(o, "all-gather") == o.inputs[1].nbytes),
     WrongCost(
         "wrong-operand-gathered",
-        "A already has the rows that the product should have. A gather of A moves data that lies right.", 2,
+        "A already has the rows that the product should have. A gather of A moves data that is already in its place.", 2,
         when=lambda o: moved(o, "all-gather") in (o.inputs[0].nbytes, o.inputs[0].nbytes + o.inputs[1].nbytes)),
 )  # fmt: skip
 ADDED = (

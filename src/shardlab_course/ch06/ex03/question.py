@@ -86,16 +86,16 @@ QUESTION = Question(
     ),
     hints=(
         "The first four functions are one call of jnp.dot each, with different out_shardings.",
-        "A spec may name the axes over which terms are still to be added: P(None, None, unreduced={...}). Terms add to "
-        "terms for nothing.",
+        "A spec may name the axes over which terms are still to be added: P(None, None, unreduced={...}). Adding terms "
+        "to terms is free.",
         "late: write three dots with the unreduced out_sharding, add them with +, and then reshard once to P().",
     ),
-    explanation="If A has its columns over x and B its rows, the product is a sum over devices, C[I, K]{U_x}. What the "
-                "type says next is your choice: whole, cut into rows or columns, or left as it is. The last moves "
-                "nothing, because nobody has added; the check adds the terms to judge its values. Each device can add its "
-                "terms of several products, so three products cost the bytes of one.\n\nA relu and a bias do not commute "
-                "with the sum, so JAX refuses them as long as the sum is owed. On Auto axes there is no such type, and "
-                "XLA decides when it adds. For a sum of three all-reduced products, XLA for TPU sends one sum, and XLA "
-                "for CPU sends all three in one all-reduce. In exercise 10.4 the same type keeps a gradient's all-reduce "
-                "out of a loop.",
+    explanation="If A has its columns over x and B its rows, the product is a sum over devices, C[I, K]{U_x}. You choose "
+                "what the type says next: whole, cut into rows or columns, or left as it is. The last choice moves "
+                "nothing, because nobody has added; the check adds the terms to judge its values. Each device can add "
+                "its terms of several products, so three products cost the bytes of one.\n\nA relu and a bias do not "
+                "commute with the sum, so JAX refuses them as long as the sum is owed. On Auto axes there is no such "
+                "type, and XLA decides when it adds. For a sum of three all-reduced products, XLA for TPU sends one sum, "
+                "and XLA for CPU sends all three in one all-reduce. In exercise 10.4 the same type keeps a gradient's "
+                "all-reduce out of a loop.",
 )  # fmt: skip

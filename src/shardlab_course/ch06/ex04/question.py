@@ -13,8 +13,9 @@ from shardlab_judge.question import Question, WrongValues
 WRONG_KINDS = (
     WrongValues(
         "typed-sharded-so-quiet",
-        "The type says where the result lies, not how it got there. It allows a program that gathers all rows, transforms "
-        "them on every device and slices, and XLA for CPU of JAX 0.10 makes one.", 1, like=lambda got: not got["fft"]),
+        "The type says where the result lies, not how it got there. It allows a program that gathers all rows, "
+        "transforms them on every device and slices, and XLA for CPU of JAX 0.10 makes such a program.",
+        1, like=lambda got: not got["fft"]),
     WrongValues(
         "all-suspected", "A sort along a dimension that is whole on each device needs no other device.", 1,
         like=lambda got: any("-" in kind for kind in got["sort"])),

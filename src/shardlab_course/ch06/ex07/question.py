@@ -92,10 +92,10 @@ QUESTION = Question(
         "After the sum the device at (x, y) holds block y. Cut each block further over x: the slower axis is y.",
     ),
     explanation="A spec that names one axis cuts into as many parts as that axis has devices, and all other devices hold "
-                "copies. On 2 by 4, P('x') leaves four copies of each element, where the sum, cut over y, had left two. "
-                "It moves data as well.\n\nWith both axes in one entry, a one-dimensional array is spread over all eight "
-                "devices. If y is the slower axis, every device keeps a part of what it holds, and nothing moves after "
-                "the sum. If x is the slower one, blocks change places first. With psum_scatter in shard_map even the sum "
-                "costs half, as XLA for CPU compiles it (chapter 8 has the exception). That nobody saw this in print "
-                "shows how little a spec alone tells: look at the picture.",
+                "copies. On 2 by 4, P('x') leaves four copies of each element. The sum itself, cut over y, had left two. "
+                "The change to P('x') moves data as well.\n\nWith both axes in one entry, a one-dimensional array is "
+                "spread over all eight devices. If y is the slower axis, every device keeps a part of what it holds, and "
+                "nothing moves after the sum. If x is the slower one, blocks change places first. With psum_scatter in "
+                "shard_map even the sum costs half, as XLA for CPU compiles it (chapter 8 has the exception). That a "
+                "published text has this mistake shows how little a spec alone tells. Look at the picture.",
 )  # fmt: skip

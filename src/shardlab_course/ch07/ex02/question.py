@@ -65,7 +65,7 @@ QUESTION = Question(
                 "dimension 1 make [2, 48]. C: every device has all of z, and out_specs name x, which repeats z four "
                 "times. D and E: the specs on the way out may differ from those on the way in.\n\nIn F a device has the "
                 "sum of half a row. Nobody added the halves, and the type f32[2]{V:(x,y)} says so. G adds them. H has no "
-                "dimension to put side by side: return shape (1,) instead. In a, b and c every device has the same two "
-                "numbers. These copies are taken once, repeated, or added four times over, because psum does not ask "
-                "whether it adds copies.",
+                "dimension along which to put blocks side by side: return shape (1,) instead. In a, b and c every device "
+                "has the same two numbers. These copies are taken once, repeated, or added four times over, because psum "
+                "does not ask whether it adds copies.",
 )  # fmt: skip

@@ -36,12 +36,13 @@ NORMALIZE = (
         when=of.own_mean),
     WrongValues(
         "sum-of-means",
-        "psum of the blocks' means is too large, by as many times as devices share a row; pmean divides by their number.", 2,
+        "psum of the blocks' means is too large by a factor, the number of devices that share a row. pmean divides by "
+        "this number.", 2,
         when=of.sums_as_means),
     WrongValues(
         "sum-of-means",
-        "psum of the blocks' mean squares is too large, by as many times as devices share a row; pmean divides by their "
-        "number.", 2,
+        "psum of the blocks' mean squares is too large by a factor, the number of devices that share a row. pmean "
+        "divides by this number.", 2,
         when=lambda o: of.normalized_by(o, lambda blocks, n: np.sqrt(n) * blocks.std((1, 2)))),
     WrongValues(
         "mean-of-variances",
@@ -73,13 +74,14 @@ TEST = (
         3, like=functools.partial(of.moments, axis=1)),
     WrongValues(
         "exactly-equal",
-        "It refuses all right answers. x and y are lists of lists, and the last digits of y differ from NumPy's, so allow "
-        "a small difference. The standard deviation is that of each row, as NumPy's std gives it.", 3,
+        "Your test refuses all right answers. x and y are lists of lists, and the last digits of y differ from NumPy's, "
+        "so allow a small difference. The standard deviation is that of each row, as NumPy's std gives it.", 3,
         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
     WrongValues(
-        "first-row-compared", "It compares the first row only, and another row may be wrong. Compare all of them.", 3,
+        "first-row-compared", "Your test compares only the first row, and another row may be wrong. Compare all of them.",
+        3,
         like=lambda x, y: of.is_normalized(x[:1], y[:1])),
-    WrongValues("believes-everything", "It accepts every array.", 3, like=lambda x, y: True),
+    WrongValues("believes-everything", "Your test accepts every array.", 3, like=lambda x, y: True),
     WrongValues(
         "differences-with-their-sign", "Entries that are too large pass. Compare absolute differences.", 3,
         like=of.not_below),
@@ -107,11 +109,11 @@ QUESTION = Question(
         "Body: take the block's mean over dimension 1, then pmean over y; do the same for squared deviations. Test: "
         "compute the right answer with NumPy and compare with np.allclose.",
     ),
-    explanation="pmean of an array is taken over devices, element by element, and leaves an array of the block's size. So "
-                "the body subtracts the mean of 2 numbers, not of a row. With two devices every deviation is plus or "
+    explanation="pmean of an array is taken over devices, element by element, and leaves an array of the block's size. "
+                "So the body subtracts the mean of 2 numbers, not of a row. With two devices every deviation is plus or "
                 "minus the same number, so everything becomes plus or minus one. The mean of these is 0 and their "
                 "standard deviation is 1, so the test in the published notebook passed.\n\nA test of properties proves "
                 "nothing if the wrong answers have these properties too. Compare with an independent, slow, obvious "
-                "answer, on data that show the mistakes you can think of. If a block is reduced first, one number a row "
-                "crosses devices, instead of a block.",
+                "answer, on data that show the mistakes you can think of.\n\nIf you reduce a block first, one number a "
+                "row crosses devices, instead of a block.",
 )  # fmt: skip

@@ -26,11 +26,12 @@ MASKED = (
         local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),
     WrongValues(
         "psum-and-pmean",
-        "The mean is too large or too small, by as many times as x has devices. Perhaps one of the two sums is a pmean, "
-        "and the other a psum.", 2, when=lambda o: of.scaled(o, of.masked_mean)),
+        "The mean is too large or too small by a factor, the number of devices along x. Perhaps one of the two sums is a "
+        "pmean, and the other a psum.", 2, when=lambda o: of.scaled(o, of.masked_mean)),
     WrongValues(
         "own-words-counted",
-        "The losses of all devices were added, and divided by the words of one. Count over all devices too.", 2,
+        "The losses of all devices were added, and divided by the number of words on one device. Count over all devices "
+        "too.", 2,
         when=of.own_counts),
     WrongValues(
         "nothing-by-nothing",
@@ -55,15 +56,15 @@ QUESTION = Question(
                     draw=drawing(of.losses_case, MESHES, 8)),
     ),
     hints=(
-        "Two devices, one with 1 word of loss 10, one with 9 words of loss 2. What is the mean over the 10 words? What "
-        "is the mean of the means?",
+        "Take two devices: one has 1 word of loss 10, the other has 9 words of loss 2. What is the mean over the 10 "
+        "words? What is the mean of the means?",
         "A mean is a quotient of two sums. Which two numbers does each device contribute?",
         "keep = jnp.arange(width) < lengths[:, None]. Sum jnp.where(keep, losses, 0) and keep, psum both over x, and then "
         "divide.",
     ),
     explanation="A mean is a sum divided by a count, and both run over devices. If each device divides first, every "
                 "device's mean gets the same weight, whether it stands for 9 words or for 1. With sentences of unequal "
-                "length that is wrong, by an amount that changes from batch to batch. pmean is right for all numbers only "
-                "if all devices have equally many terms. The right program sends two numbers a device, whatever the "
+                "length that is wrong, by an amount that changes from batch to batch. pmean is right for all numbers "
+                "only if all devices have equally many terms. The right program sends two numbers a device, whatever the "
                 "batch. Its price is 16 bytes, because this course counts an all-reduce twice.",
 )  # fmt: skip

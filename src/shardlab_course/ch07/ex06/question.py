@@ -39,7 +39,7 @@ ONE_MAXIMUM = WrongValues(
     when=lambda o: of.overflows(o, of.one_maximum))  # fmt: skip
 MEAN = WrongValues(
     "mean-for-maximum",
-    "You subtracted something from the row, such as its mean, that lies far below some logit. The exponential of that "
+    "You subtracted something from the row, such as its mean, that lies far below some logit. The exponential of the "
     "difference is too large for float32. No logit lies above the maximum.", 2,
     when=lambda o: of.overflows(o, of.row_means))  # fmt: skip
 SOFTMAX = (

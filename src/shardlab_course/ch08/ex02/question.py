@@ -33,7 +33,7 @@ SUMMING = (
         "is due depends on axis_index.", 2, when=of.same_chunk_everywhere),
     WrongValues(
         "term-counted-twice",
-        "Every sum has one device's term twice: n terms are n - 1 additions.", 2, when=lambda o: of.miscounted(o, 1)),
+        "Every sum has one device's term twice: n terms need n - 1 additions.", 2, when=lambda o: of.miscounted(o, 1)),
     WrongValues(
         "term-left-out",
         "Every sum lacks one device's term. n - 1 hops bring n - 1 more terms to the one that a sum begins with. Let the "
@@ -51,15 +51,15 @@ QUESTION = Question(
     hints=(
         "Now sums travel, and terms stay where they are. Follow the sum of one chunk backwards from the device where it "
         "has to end.",
-        "The sum of chunk c ends on device c, so it begins on device c + 1 and visits everyone. In round i, device d adds "
-        "its own chunk number (d - 1 - i) % n.",
+        "The sum of chunk c ends on device c, so it begins on device c + 1 and visits every device. In round i, device d "
+        "adds its own chunk number (d - 1 - i) % n.",
         "Start with your chunk (d - 1) % n. Then n - 1 times: ppermute the sum to the next device and add your own chunk, "
         "one number lower each time. The last one is chunk d.",
     ),
     explanation="A reduce-scatter is an all-gather run backwards: where a block was copied, a term is added. The sum of "
                 "chunk c starts one device past its goal, goes all the way round and collects a term at each stop. So n "
-                "sums are under way at once, and no two devices ever work on the same sum. Each hop carries one chunk, V "
-                "/ n bytes, and n - 1 hops are enough. If whole terms travel instead and are added as they pass, the sum "
-                "is the same up to rounding, for n times the bytes.\n\nThe terms of each chunk are added in another "
-                "order, and the order changes the last digits. That is why the tolerance is not zero.",
+                "sums are under way at once, and no two devices work on the same sum at the same time. Each hop carries "
+                "one chunk, V / n bytes, and n - 1 hops are enough. If whole terms travel instead and are added as they "
+                "pass, the sum is the same up to rounding, for n times the bytes.\n\nEach chunk's terms are added in an "
+                "order of their own, and the order changes the last digits. That is why the tolerance is not zero.",
 )  # fmt: skip

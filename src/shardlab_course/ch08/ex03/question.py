@@ -52,7 +52,7 @@ REDUCE = (
     WrongValues(
         "term-left-out",
         "Every sum lacks one device's term. In the first half a sum begins with a chunk, not with zeros, and an addition "
-        "follows each of the n - 1 hops, also the last one.", 2, when=of.short_sums),
+        "follows each of the n - 1 hops, including the last one.", 2, when=of.short_sums),
     WrongValues(
         "finished-sums-added",
         "Some sums have a term more than once. In the first half each device adds its own term once to each sum. In the "
@@ -61,7 +61,7 @@ REDUCE = (
     WrongValues(
         "unfinished-sum-passed-on",
         "Some sums lack terms. Perhaps the first half ends too early, or does not add at every stop. Perhaps the second "
-        "half ends too early, or passes on another chunk than the finished one.",
+        "half ends too early, or forwards a chunk other than the finished one.",
         2, when=lambda o: bool(np.any(of.tally(o) < 1))),
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ BOTH_WAYS = (
     WrongCost(
         "one-way-after-the-other",
         "There are hops in both directions, but each waits for the one before. Let both ways begin with the device's own "
-        "block, and pass on what just came.", 1,
+        "block, and forward what just came.", 1,
         when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 2),
     WrongCost(
         "halves-both-ways",

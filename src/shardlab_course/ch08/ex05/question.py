@@ -12,8 +12,8 @@ HALO = (
     LEFT,
     WrongCost(
         "edges-for-everybody",
-        "The edges of all blocks go to all devices, and each device needs two of those rows. With more devices that "
-        "becomes more.",
+        "The edges of all blocks go to all devices, and each device needs two of those rows. Every additional device "
+        "adds to the bytes.",
         2, when=lambda o: of.brings_together(o) and rings.largest(o) < o.inputs[0].nbytes),
     WrongCost(
         "gathers-everything", "The array is gathered, and each device needs two rows of it.", 1, when=of.brings_together),
@@ -28,12 +28,12 @@ HALO = (
         1, when=of.lonely),
     WrongValues(
         "one-side-only",
-        "Only one of a block's two edges got its neighbour's row, the other one zeros. A device needs a row from the "
-        "device before and a row from the device after, so two permutes.", 1, when=of.one_sided),
+        "Only one of a block's two edges got its neighbour's row; the other edge got zeros. A device needs a row from "
+        "the device before and a row from the device after, so two permutes.", 1, when=of.one_sided),
     WrongValues(
         "neighbours-mixed-up",
-        "A device got a row from the wrong side, or the wrong row of the right side. Above your block belongs the last "
-        "row of the device before, below it the first row of the device after.", 2, when=of.mixed_up),
+        "A device got a row from the wrong side, or the wrong row of the right side. The last row of the device before "
+        "belongs above your block, and the first row of the device after belongs below it.", 2, when=of.mixed_up),
     WrongValues(
         "edge-rows-repeated",
         "Beyond the ends the first and the last row were repeated. The exercise asks for zeros, which ppermute leaves "
@@ -60,8 +60,8 @@ QUESTION = Question(
     ),
     explanation="The exchange of edges, or halos, is the collective of grids, images and convolutions. What moves is the "
                 "surface of a block, not the block, so it stays cheap however large the blocks grow. The permutation is "
-                "the boundary condition: closed, the array is a circle; open, it is a line. ppermute gives zeros to "
-                "whoever is nobody's target, so the zeros beyond the ends cost nothing. A closed ring and a mask "
-                "afterwards is right too.\n\nThe two permutes do not wait for each other, and the inner rows wait for "
-                "neither. A compiler may compute these meanwhile.",
+                "the boundary condition: with a closed ring of pairs the array is a circle, with an open chain it is a "
+                "line. ppermute gives zeros to whoever is nobody's target, so the zeros beyond the ends cost nothing. A "
+                "closed ring and a mask afterwards is right too.\n\nThe two permutes do not wait for each other, and the "
+                "inner rows wait for neither. A compiler may compute the inner rows meanwhile.",
 )  # fmt: skip

@@ -38,7 +38,8 @@ CROSSOVER = (
         "That is the size of a message that takes as long as its latency. At the crossing the ring still waits for its 2 "
         "(n - 1) latencies, and the tree waits for bytes.", 3, like=lambda n, bandwidth, latency: latency * bandwidth),
     WrongValues(
-        "chunk-instead-of-array", "From that size on, bytes decide the ring's time. It has overtaken the tree before.",
+        "chunk-instead-of-array", "From that size on, bytes decide the ring's time. The ring overtakes the tree at a "
+                                  "smaller size.",
         3, like=lambda n, bandwidth, latency: n * latency * bandwidth),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ from shardlab_course.shared.manual import LEFT
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 SUM_ITSELF = WrongProgram(
-    "sums-in-one-go", "That is the finished all-reduce. Make it of a reduce-scatter and an all-gather here.",
+    "sums-in-one-go", "That is the finished all-reduce. Here, build it from a reduce-scatter and an all-gather.",
     1, when=lambda o: "all-reduce" in o.kinds, barred=True)  # fmt: skip
 COMPOSE = (
     LEFT, SUM_ITSELF, SUMS,
@@ -51,10 +51,9 @@ QUESTION = Question(
         "to='invarying'), and out_specs=P() needs no promise.",
     ),
     explanation="{U_x} becomes a subscript, and then the subscript goes. The reduce-scatter has V bytes and the "
-                "all-gather V bytes, together the 2 V of an all-reduce (where the compiler leaves the reduce-scatter "
-                "one). That is more than an identity. Between the halves every device holds a finished n-th of the sum. "
-                "Whatever is done to it there is done once instead of n times: the optimizer's step in ZeRO, a "
-                "normalization in sequence parallelism. And if no device needs the whole sum, omit the second half.\n\n"
-                "to='invarying' says that all devices gathered the same. After ppermute nothing could say so; here JAX "
-                "knows it.",
+                "all-gather V bytes, together the 2 V of an all-reduce (if the compiler keeps the reduce-scatter). That "
+                "is more than an identity. Between the halves every device holds a finished n-th of the sum. Whatever is "
+                "done to it there is done once instead of n times: the optimizer's step in ZeRO, a normalization in "
+                "sequence parallelism. And if no device needs the whole sum, omit the second half.\n\nto='invarying' "
+                "says that all devices gathered the same. After ppermute nothing could say so; here JAX knows it.",
 )  # fmt: skip
