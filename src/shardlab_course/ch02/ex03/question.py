@@ -69,8 +69,8 @@ ROWS = (
         "rounded-down", "You rounded to the nearest whole number. If that rounds down, it is one row too few.", 3,
         like=lambda *given: round(_rows(*given))),
     WrongValues(
-        "columns-of-a-shard", "`columns` is that of the gathered array. A device has an n-th of each row, and a hop "
-        "carries that.", 2, like=lambda columns, itemsize, n, *link: math.ceil(n * _rows(columns, itemsize, n, *link))),
+        "columns-of-a-shard", "`columns` counts the columns of the gathered array. A device has an n-th of each row, and a "
+        "hop carries that.", 2, like=lambda columns, itemsize, n, *link: math.ceil(n * _rows(columns, itemsize, n, *link))),
     WrongValues("fraction-of-a-row", "Rows are whole. Return the smallest number of them that is enough.", 3, like=_rows),
     WrongValues(
         "elements-for-bytes", "Links carry bytes, and an element has `itemsize` of them.", 2,
