@@ -63,9 +63,9 @@ def short_and_long():
     assert short.devices_indices_map((8, 16)) == long.devices_indices_map((8, 16))
 
 
-@claim("Arrays that you have placed must agree on that order if they meet in it",
+@claim("Arrays that you have placed must agree on that order if one computation takes them all",
        "An array that you place with `device_put`", "and so is everything that is computed from it",
-       "moves it wherever the others are", "unless `in_shardings` names one order for all",
+       "moves it to wherever the other arrays are", "unless `in_shardings` names one order for all",
        "The exception is `jit` with `in_shardings`, if its arguments are cut that way already")  # fmt: skip
 def committed():
     """An array that was placed stays; one that was not follows."""

@@ -61,7 +61,7 @@ def new_subscripts(target):
 
 
 @claim("For `c` and `j` XLA for CPU makes an all-reduce and lets each device throw away the rest.",
-       "XLA for CPU makes c and j all-reduces and slices")  # fmt: skip
+       "XLA for CPU compiles c and j to all-reduces and slices")  # fmt: skip
 def cpu_does_not_scatter():
     """At the page's size, and at a larger one."""
     for shape in ((8, 16), (256, 512)):

@@ -49,6 +49,6 @@ def situation(rng: random.Random) -> tuple[dict[str, int], list[int], ListedSpec
 
 
 LIST_AS_AXIS = WrongProgram(
-    "list-as-axis", "An entry may be a list of axes, and a list cannot be a key of the mesh. Go through its names.", 2,
+    "list-as-axis", "An entry may be a list of axes, and a list cannot be a key of the mesh. Go through the list.", 2,
     error="unhashable type: 'list'",
 )  # fmt: skip

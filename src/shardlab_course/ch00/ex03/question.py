@@ -54,8 +54,8 @@ PRODUCT = (
         "b-cut-and-gathered", "B already lies whole on every device. Here it was cut, and then gathered again.", 3,
         when=lambda o: gathered(o, 1)),
     WrongCost(
-        "a-turned-into-columns", "A lies in rows, and rows of C are made from rows of A. To cut A into columns sends most "
-        "of it to other devices.", 3, when=turned),
+        "a-turned-into-columns", "A lies in rows, and rows of C are made from rows of A. Cutting A into columns sends "
+        "most of it to other devices.", 3, when=turned),
     WrongCost(
         "gathers-to-be-safe", "All rows are asked for on every device, so all rows of A are sent to every device, and "
         "every device does all the work.", 2, when=lambda o: gathered(o, 0) and whole_work(o)),
@@ -98,13 +98,13 @@ QUESTION = Question(
         "asked for, and `got` is what happened.",
         "The values are right, and all of A was sent to every device to get them. Which line asks for that? What happens "
         "without it?",
-        "A row of C needs one row of A and all of B. Its device has both already, so there is nothing to arrange: "
-        "multiply.",
+        "A row of C needs one row of A and all of B. The device that makes the row has both already, so there is nothing to "
+        "arrange: multiply.",
     ),
-    explanation="`careful` asked for all of A on every device. So all rows were sent to every device, 8,192 bytes for "
-                "each, and nothing was left to divide: each device made all of C with eight times the FLOPs, and there "
+    explanation="`careful` asked for all of A on every device. So all rows were sent to every device, 8,192 bytes for each "
+                "device, and nothing was left to divide: each device made all of C with eight times the FLOPs, and there "
                 "were eight copies of C. No value was wrong, so no test of values can find it. The checker runs the "
                 "program that XLA compiled, and reads it. It compares four things: the values on every device, who holds "
                 "what, what was sent, and the FLOPs or bytes of each device. Without the constraint, each device "
-                "multiplies the rows that it holds with a B that it holds, and nothing moves.",
+                "multiplies the rows that it holds with its own copy of B, and nothing moves.",
 )  # fmt: skip

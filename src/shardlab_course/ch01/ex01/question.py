@@ -28,12 +28,12 @@ UNPACKED = (
 )
 COPIES = "A mesh axis that the spec does not name makes copies: every device of the mesh holds something."
 OTHERS = "The blocks lie on other devices. A mesh takes its devices from the list that it is given, in that order."
-SORTED = ("The cuts are right, but the devices come in another order. Look which device lies right below device 0 in the "
-    "picture.")  # fmt: skip
+SORTED = ("The cuts are right, but the devices come in another order. Look at which device lies right below device 0 in "
+    "the picture.")  # fmt: skip
 FEWER = "Only four devices take part; the picture has eight."
 CUT = "An axis that the spec names cuts. For copies, leave it out."
 ALONE = "The array lies on one device alone. You have to ask for copies: P() on the mesh of all eight."
-REVERSED = "The cuts are right, but the blocks begin at the other end: the first device of the picture is another one."
+REVERSED = "The cuts are right, but the blocks begin at the other end: the picture starts with another device."
 
 
 def near(id: str, cause: str, mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) -> Misconception:
@@ -157,15 +157,15 @@ QUESTION = Question(
     hints=(
         "Before you write, read three things off the picture: which devices take part, into how many parts each dimension "
         "is cut, and how many devices share a block.",
-        "Follow the numbers. The last mesh axis runs where they go up by 1. A step of 4 in the other direction is the "
-        "first axis of 2 by 4. Steps of 2 mean three axes, or other devices.",
+        "Follow the numbers. Along the last mesh axis they go up by 1. A step of 4 in the other direction is the first "
+        "axis of 2 by 4. Steps of 2 mean three axes, or other devices.",
         "D names no axis. E and F put both axes of 2 by 4 into one tuple. G needs a 2 by 2 by 2 mesh. H and I need "
         "mesh_of with a list; J is easiest with one.",
     ),
     explanation="A picture says which device holds which slice, and nothing else, so many answers are right. A can be cut "
     "over one axis of 8, or over ('x', 'y') of a 2 by 4 mesh. For J, most people write the devices in the order 0, 4, 1, "
     "5, 2, 6, 3, 7. A plain 2 by 2 by 2 mesh with P(('z', 'x'), 'y') gives the same slices, because the order of axes in a "
-    "tuple can shuffle the devices. The check compares the index maps, device by device.\n\nIt does not use ==, which says "
-    "that the two shardings differ, for A and for J. Nor does it use is_equivalent_to, which says so for J. There "
-    "something does differ: JAX refuses to add two arrays that were placed on meshes of another order.",
+    "tuple can shuffle the devices. The check compares the index maps, device by device.\n\nIt does not use ==. "
+    "For A and for J, == says that the two shardings differ. Nor does it use is_equivalent_to, which says the same for J. "
+    "Something does differ there: JAX refuses to add two arrays if their meshes list the devices in different orders.",
 )

@@ -38,7 +38,7 @@ QUESTION = Question(
                 "empty-spec-refused", "P() is legal: it cuts nothing, and every device holds the whole array (j).", 1,
                 like=lambda said: isinstance(said["j"], str)),
             WrongValues(
-                "global-for-local", "That is the global shape. The question asks for that of one shard (a, d, g, l).", 1,
+                "global-for-local", "That is the global shape. The question asks for a shard's shape (a, d, g, l).", 1,
                 like=lambda said: [8, 12] in (said["a"], said["d"]) or said["g"] == [10, 12] or said["l"] == [4, 6, 8]),
             WrongValues(
                 "base-class-named", "An IndivisibleError is a ValueError, but the question asks for its own name (b, c, "
@@ -49,9 +49,9 @@ QUESTION = Question(
                 "its own. It is a plain ValueError (h, i).", 3,
                 like=lambda said: any(said[k] in ("DuplicateSpecError", "IndivisibleError") for k in "hi")),
             WrongValues(
-                "divides-before-twice", "JAX finds in the spec that an axis is named twice, before it looks at any size "
-                "(e, k).", 3, like=lambda said: any(said[k] in ("ValueError", "IndivisibleError") for k in "ek")),
-            WrongProgram("class-for-name", "Write an error's name as a text, in quotes.", 3, error="type is not a number"),
+                "divides-before-twice", "JAX refuses an axis that is named twice when it reads the spec, before it looks at "
+                "any size (e, k).", 3, like=lambda said: any(said[k] in ("ValueError", "IndivisibleError") for k in "ek")),
+            WrongProgram("class-for-name", "Write an error's name as text, in quotes.", 3, error="type is not a number"),
         )),
     ),  # fmt: skip
     difficulty=2,
@@ -61,12 +61,12 @@ QUESTION = Question(
         "Ask three things about each spec. Does the mesh have every name? Is any name used twice? Does the spec have more "
         "entries than the array has dimensions?",
         "Then count the parts into which each dimension is cut; the sizes in a tuple multiply. JAX refuses a size that is "
-        "no multiple of its parts, even a size of 1.",
+        "not a multiple of its number of parts, even a size of 1.",
         "A name that is used twice gives DuplicateSpecError. A size that does not divide gives IndivisibleError. "
         "Everything else that is refused gives ValueError. Five of the twelve are legal.",
     ),
-    explanation="The mesh and the spec must fit each other. Every name exists, or there is a ValueError. No name occurs "
-    "twice, in one entry or in two, or there is a DuplicateSpecError. JAX finds both when it makes the NamedSharding, "
+    explanation="The mesh and the spec must fit each other. A name that the mesh does not have is a ValueError. A name that "
+    "occurs twice, in one entry or in two, is a DuplicateSpecError. JAX finds both when it makes the NamedSharding, "
     "before there is any array.\n\nThen the spec must fit the array. It has at most as many entries as the array has "
     "dimensions (else ValueError), and each dimension is a multiple of its number of parts (else IndivisibleError, which "
     "is a kind of ValueError). So 10 rows can be cut over 2 devices but not over 4, and a single row cannot be cut at all. "

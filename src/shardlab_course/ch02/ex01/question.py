@@ -9,8 +9,8 @@ from shardlab_judge.question import Question, WrongValues
 
 WRONG_KINDS = (
     WrongValues(
-        "sum-forgotten", "{U} is a sum that nobody has added yet. To gather puts terms side by side, and to do nothing "
-        "leaves them unadded (b, c, i, j).", 1,
+        "sum-forgotten", "{U} is a sum that nobody has added yet. A gather puts the terms side by side, and doing "
+        "nothing leaves them unadded (b, c, i, j).", 1,
         like=lambda said: any(said[card] in ("none", "all-gather", "all-to-all", "collective-permute") for card in "bcij")),
     WrongValues(
         "whole-sum-for-a-slice", "The target is cut again. A reduce-scatter gives each device the sum of its own part, at "
@@ -19,7 +19,7 @@ WRONG_KINDS = (
         "slice-for-the-whole", "A reduce-scatter leaves the sum cut, and these targets are whole (b, i).", 2,
         like=lambda said: "reduce-scatter" in (said["b"], said["i"])),
     WrongValues(
-        "slicing-moves", "Every device holds all of it already and takes its own part. Nothing moves (e).", 1,
+        "slicing-moves", "Every device already holds the whole array and keeps its own part. Nothing moves (e).", 1,
         like=said_other("e", "none")),
     WrongValues(
         "axis-order-free", "With another order in the tuple, other devices hold the same blocks. So the blocks have to "
@@ -60,7 +60,7 @@ WRONG_PRICES = (
         "whole-sum-for-a-slice", "The target is cut again. A reduce-scatter counts once, and an all-reduce twice (c, j).", 2,
         like=lambda said: said["c"] == 1024 or said["j"] == 256),
     WrongValues(
-        "slicing-moves", "Every device holds all of it already and takes its own part. Nothing moves (e).", 1,
+        "slicing-moves", "Every device already holds the whole array and keeps its own part. Nothing moves (e).", 1,
         like=lambda said: said["e"] not in (None, 0)),
     WrongValues(
         "axis-order-free", "With another order in the tuple, other devices hold the same blocks. So the blocks have to "
@@ -83,16 +83,16 @@ QUESTION = Question(
     hints=(
         "Compare the two sides of each card. Is a subscript gone, new or moved? Is a {U} gone? Does any device end with "
         "something that it did not hold?",
-        "If a subscript goes, gather. If a {U} goes, all-reduce; if a {U} becomes a subscript, reduce-scatter. Only an "
-        "all-reduce counts twice.",
+        "A subscript that goes means all-gather. A {U} that goes means all-reduce, and a {U} that becomes a subscript "
+        "means reduce-scatter. Only an all-reduce counts twice.",
         "Start from the larger side on one device. The whole array has 512 bytes; divide by 4 if x cuts that side, and by "
         "2 if y does. An axis that cuts both sides divides the price.",
     ),
-    explanation="You can read a collective off the two sides. (In a tuple, only the last subscript changes here.) A "
+    explanation="You can read a collective off the two sides. (Here, a subscript that goes is the last in its tuple.) A "
                 "subscript that goes is gathered. A {U} that goes is reduced, and a {U} that becomes a subscript is "
                 "reduced and scattered. A subscript that changes its dimension is an all-to-all. Blocks that only change "
                 "their holders are permuted. In e every device holds all rows and keeps its own, which costs nothing.\n\n"
                 "The price follows from the larger side: 512 bytes for the whole array, 128 if x cuts it on both sides, 256 "
-                "if y does. An all-reduce is a reduce-scatter and an all-gather, so it counts twice. XLA for CPU makes c "
-                "and j all-reduces and slices; written by hand they are reduce-scatters, at half the price.",
+                "if y does. An all-reduce is a reduce-scatter and an all-gather, so it counts twice. XLA for CPU compiles c "
+                "and j to all-reduces and slices; written by hand they are reduce-scatters, at half the price.",
 )  # fmt: skip

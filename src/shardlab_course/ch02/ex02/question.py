@@ -51,11 +51,11 @@ TIME = (
         "hop-too-many", "On an odd ring the two directions together reach every device in (n - 1) / 2 hops.", 2,
         like=gather(hops=lambda n, both: (n + 1) // 2 if both else n - 1)),
     WrongValues(
-        "doubles-like-a-tree", "On a ring a device talks only to its two neighbours. After log2(n) hops a shard has come "
-        "that many devices far, which is not everywhere on a ring of 16.", 1,
+        "doubles-like-a-tree", "On a ring a device talks only to its two neighbours. After log2(n) hops a shard has "
+        "travelled only log2(n) devices far. On a ring of 16 that does not reach every device.", 1,
         like=gather(hops=lambda n, both: math.ceil(math.log2(n)))),
     WrongValues(
-        "waits-once", "Every hop waits for its latency, because a shard cannot be passed on before it has come.", 3,
+        "waits-once", "Every hop waits for its latency, because a shard cannot be passed on before it has arrived.", 3,
         like=gather(waits=lambda n, both: float(n > 1))),
     WrongValues(
         "adds-latency", "This is the sum of the two times. Here the larger counts, as in part 3 of the Scaling Book.", 3,
@@ -102,7 +102,7 @@ QUESTION = Question(
     explanation="A hop carries one shard, V/n bytes, and takes at least its latency. One way round there are n - 1 hops. "
                 "That makes V(n-1)/n bytes over every link, which is below V however many devices there are. Both ways "
                 "there are n // 2 hops of the same size: half as many for odd n, 2 instead of 3 for n = 4, and 1 in both "
-                "cases for n = 2. (To cut the last shard of an even ring in two would save half a hop. The Scaling Book "
+                "cases for n = 2. (Cutting the last shard of an even ring in two would save half a hop. The Scaling Book "
                 "and this course do not count that.)\n\nA small array is different: its hops wait for their latency, so "
                 "its time is the number of hops times the latency, and grows with n.",
 )  # fmt: skip

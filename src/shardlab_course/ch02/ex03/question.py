@@ -25,7 +25,7 @@ WRONG_CHANGES = (
         "hop-for-array", "A hop carries V/n. With twice the devices, it takes twice the array to fill a hop.", 1,
         like=said_other("devices", "double")),
     WrongValues(
-        "twice-the-work-later", "An all-reduce makes twice the hops, so both the waiting and the carrying double.", 2,
+        "twice-the-work-later", "An all-reduce makes twice as many hops, so both the waiting and the carrying double.", 2,
         like=said_other("all_reduce", "same")),
 )  # fmt: skip
 
@@ -37,16 +37,16 @@ CROSSOVER = (
         "both-links-counted", "A hop uses one link in one direction. A second direction does not make it faster.", 2,
         like=lambda n, bandwidth, latency: 2 * n * bandwidth * latency),
     WrongValues(
-        "hops-for-shards", "Each hop waits for its latency and carries its bytes. If you compare all hops with all hops, "
-                           "their number drops out.", 2,
+        "hops-for-shards", "Compare the latencies of all hops with the bytes of all hops. The number of hops is on both "
+                           "sides, so it drops out.", 2,
         like=lambda n, bandwidth, latency: (n // 2) * bandwidth * latency),
     WrongValues(
-        "hops-for-shards", "Each hop waits for its latency and carries its bytes. If you compare all hops with all hops, "
-                           "their number drops out.", 2,
+        "hops-for-shards", "Compare the latencies of all hops with the bytes of all hops. The number of hops is on both "
+                           "sides, so it drops out.", 2,
         like=lambda n, bandwidth, latency: (n - 1) * bandwidth * latency),
     WrongValues(
-        "hops-for-shards", "Each hop waits for its latency and carries its bytes. If you compare all hops with all hops, "
-                           "their number drops out.", 2,
+        "hops-for-shards", "Compare the latencies of all hops with the bytes of all hops. The number of hops is on both "
+                           "sides, so it drops out.", 2,
         like=lambda n, bandwidth, latency: 2 * (n // 2) * bandwidth * latency),
     WrongValues(
         "array-below-a-hop", "A hop carries V / n. So V is n times what fills a hop, not an n-th of it.", 1,
@@ -69,8 +69,8 @@ ROWS = (
         "rounded-down", "You rounded to the nearest whole number. If that rounds down, it is one row too few.", 3,
         like=lambda *given: round(_rows(*given))),
     WrongValues(
-        "columns-of-a-shard", "`columns` counts those of the gathered array. A device has an n-th of each row, and a hop "
-        "carries that.", 2, like=lambda columns, itemsize, n, *link: math.ceil(n * _rows(columns, itemsize, n, *link))),
+        "columns-of-a-shard", "`columns` counts the columns of the gathered array. A device has an n-th of each row, and a "
+        "hop carries that.", 2, like=lambda columns, itemsize, n, *link: math.ceil(n * _rows(columns, itemsize, n, *link))),
     WrongValues("fraction-of-a-row", "Rows are whole. Return the smallest number of them that is enough.", 3, like=_rows),
     WrongValues(
         "elements-for-bytes", "Links carry bytes, and an element has `itemsize` of them.", 2,
@@ -96,8 +96,8 @@ QUESTION = Question(
         )),
     ),
     hints=(
-        "At the crossover the bytes of a hop take exactly as long as its latency. How many bytes are that for one hop? How "
-        "many such shards has the array?",
+        "At the crossover the bytes of a hop take exactly as long as its latency. How many bytes is that for one hop? How "
+        "many such shards does the array have?",
         "bandwidth * latency fills one hop. A hop carries V / n. The number of hops is on both sides, so it drops out.",
         "V is n * bandwidth * latency. A row has columns * itemsize bytes. Divide, and round up with math.ceil.",
     ),

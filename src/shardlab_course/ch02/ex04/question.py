@@ -36,7 +36,7 @@ BOTH_WAYS = (
         "second-direction-halves-both", "The second direction helps an all-to-all twice. Each block also takes the shorter "
         "way, which is about half as long.", 2, like=0.5),
     WrongValues(
-        "fraction-of-the-array", "An eighth is a fraction of the whole array. Over that link an all-gather both ways moves "
+        "fraction-of-the-array", "An eighth is a fraction of the whole array. Over a link an all-gather both ways moves "
         "half of the array.", 1, like=0.125),
 )  # fmt: skip
 
