@@ -37,7 +37,7 @@ FREE = (
         "That makes three gathers.", 1,
         when=_rows),
     WrongCost(
-        "inner-dimensions-cut", "One dimension that is summed is cut, so there is something to gather or to add. Which "
+        "inner-dimensions-cut", "A dimension that is summed is cut, so there is something to gather or to add. Which "
         "dimensions stay to the end?", 1, when=_summed_cut),
     WrongCost(
         "one-axis-twice", "A's rows and D's columns are cut over one axis. No device could hold its part of both in the "

@@ -34,8 +34,8 @@ from shardlab_course.ch04.shared import (
 from shardlab_judge.question import Question, WrongValues
 
 OVER_Y = WrongValues(
-    "reduces-over-another-axis", "The partial sums differ along x, but they were summed along y. There they are equal, so "
-    "each is only counted several times.",
+    "reduces-over-another-axis", "The partial sums differ along x, but they were summed along y. Along y they are equal, "
+    "so each is only counted several times.",
     1, when=lambda o: not right(o) and summed_over(o) == {"y"})  # fmt: skip
 MEAN = WrongValues(
     "mean-instead-of-sum",

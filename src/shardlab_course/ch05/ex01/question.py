@@ -24,8 +24,11 @@ COPIES = (
     "The place of a bare number decides which devices hold the same. In first place it is the slowest axis; in last "
     "place, neighbours hold the same."
 )
-GROUPS = "The words of a repeated name cut its dimension in their order. A word between them is a mesh axis between theirs."
-TUPLE = "In the tuple of the question the other axis stands first. The first is the slowest, in P and behind @."
+GROUPS = (
+    "The words of a repeated name cut its dimension in the order in which they are written. A word between two of them is "
+    "a mesh axis between theirs."
+)
+TUPLE = "In the tuple of the question the other axis stands first. The first axis is the slowest, in P and behind @."
 DEFAULT = WrongProgram(
     "copies-by-default", "Without a star the numbers must make up all devices. Write copies as a bare number or star.",
     1, error="numbers-do-not-multiply")  # fmt: skip
