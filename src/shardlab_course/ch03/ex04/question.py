@@ -133,6 +133,6 @@ QUESTION = Question(
                 "is local. A softmax needs a maximum and a sum for each column, two small all-reduces.\n\nA running total "
                 "could be as cheap, but XLA for CPU does not know the trick. It gathers everything, and each device "
                 "repeats much of the work. XLA for TPU does the same with as few rows as here; with 1,024 it gathers "
-                "totals. You can say it yourself: sums within shards, and offsets from their totals, so n rows move instead of "
-                "all rows. On the page that costs 4,096 bytes instead of 32,768, and a seventh of the FLOPs.",
+                "totals. You can say it yourself: sums within shards, and offsets from their totals, so n rows move "
+                "instead of all rows. On the page that costs 4,096 bytes instead of 32,768, and a seventh of the FLOPs.",
 )  # fmt: skip
