@@ -69,7 +69,7 @@ def five_inputs(target):
         assert (program.kinds, program.price) == ({"all-reduce"} if price else set(), price)
 
 
-@claim("XLA joins small ones, for CPU and for TPU", targets=(CPU, V5E))
+@claim("XLA joins small all-reduces, for CPU and for TPU", targets=(CPU, V5E))
 def joined(target):
     """Two gradients, one all-reduce."""
 
@@ -82,7 +82,7 @@ def joined(target):
     assert (one.kind, one.payload_bytes) == ("all-reduce", 4 * 24 * (128 + 8))
 
 
-@claim("are one all-reduce for CPU, and four for v5e", targets=(CPU, V5E))
+@claim("become one all-reduce for CPU, and four for v5e", targets=(CPU, V5E))
 def joined_large(target):
     """Four gradients of four layers."""
 
@@ -109,7 +109,8 @@ def counted_once():
     assert flops(100) < 1.1 * flops(10)
 
 
-@claim("Both compilers do as they are told here, pointless or not", "the array that it *returns* will lie like this",
+@claim("Both compilers do as they are told here, pointless or not",
+       "the array that it *returns* will have the sharding that you ask for",
        "A constraint is an order about what it returns.", targets=(CPU, V5E))  # fmt: skip
 def orders(target):
     """There and back are two all-to-alls, and the constrained array stays where its own constraint says."""
@@ -180,8 +181,8 @@ def one_constraint_too_many(target):
 
 
 @claim(
-    "of 1,024 it gathers totals of blocks, and no rows",
-    "So does XLA for TPU with rows as few as these; of 1,024 it gathers totals",
+    "for 1,024 rows it gathers the totals of blocks, and no rows",
+    "XLA for TPU does the same with as few rows as here; with 1,024 it gathers totals",
     targets=(CPU, V5E),
 )
 def running_totals(target):
@@ -233,8 +234,8 @@ def six(*order):
 
 
 @claim(
-    "XLA for v5e makes reduce-scatters, all but the last",
-    "For v6e it makes a single one, and for v5p none",
+    "XLA for v5e uses a reduce-scatter in every step but the last",
+    "For v6e it uses a single reduce-scatter, and for v5p none",
     targets=(CPU, V5E, "v6e:2x4", "v5p:2x2x2"),
     alone=True,
 )
@@ -247,7 +248,7 @@ def steps_by_columns(target):
 
 
 @claim(
-    "rows alone cost *half* of what the alternation does",
+    "rows alone cost *half* of what the alternation costs",
     "keeps three all-reduces in float32, because the sums are scaled before they are multiplied",
     targets=(CPU, V5E),
 )
@@ -260,7 +261,7 @@ def steps(target):
     assert prices == ([49_152, 49_152] if target is CPU else [24_576, 49_152])
 
 
-@claim("(XLA for TPU v5e compiles the same for all six.)", "That one is moved without an error",
+@claim("(XLA for TPU v5e compiles the same for all six.)", "The array is moved without an error",
        "`in_shardings` moves what nobody has placed, and refuses a committed array that is cut in another way.",
        targets=(CPU, V5E))  # fmt: skip
 def border(target):
@@ -280,7 +281,10 @@ def border(target):
         made("columns", in_shardings="rows")
 
 
-@claim("an array that is cut as promised, on as many other devices, is moved to the mesh's without an error")
+@claim(
+    "If an array is cut as promised, but on other devices (as many of them), it is moved to the devices of the mesh "
+    "without an error"
+)
 def moved_to_the_mesh():
     """The same rows on other devices, and in another order."""
     devices = np.array(jax.devices())
@@ -325,7 +329,7 @@ def put_elsewhere(target):
 
 
 @claim(
-    "is cut over `x` again, so XLA, for CPU and for TPU, sends parts of them on to the others",
+    "is cut over `x` again, so XLA, for CPU and for TPU, sends parts of these rows on to the other devices",
     "`a.reshape(4, -1, *a.shape[1:])[:, :n]` takes the first rows of each block, and moves nothing",
     targets=(CPU, V5E),
 )
@@ -365,7 +369,7 @@ def peak():
     assert m.argument + m.output <= m.peak < m.argument + m.output + 64 < m.argument + m.output + m.temp
 
 
-@claim("and one more here, and 20 others when you hand in")
+@claim("and one more text here, and 20 others when you hand in")
 def texts():
     """Ten stored texts and a drawn one, as exercise 3.2 declares."""
     (item,) = QUESTIONS["3.2"].items

@@ -84,7 +84,7 @@ def case_4(target):
 
 
 @claim(
-    "The same collectives, and half the bytes for the gathers.",
+    "XLA for v5e uses the same collectives, with half the bytes for the gathers.",
     'With `precision="highest"` it gathers float32.',
     targets=(CPU, V5E),
 )
@@ -102,7 +102,7 @@ def shapes(i, j, k, on):
     return [jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(on, spec)) for shape, spec in (a, b)]
 
 
-@claim("XLA for TPU chooses the same kind in all four", targets=(CPU, V5E))
+@claim("XLA for TPU chooses the same kinds as XLA for CPU", targets=(CPU, V5E))
 def deep_and_wide(target):
     """On one axis of eight the deep one is reduced; on 4 by 2 both are gathered."""
     deep, wide = (64, 4096, 64), (64, 64, 4096)
@@ -139,7 +139,7 @@ def asked_for_rows(target):
     assert sl.inspect(ROWS_OUT, put((64, 64), COLUMNS), put((64, 64), ROWS), target=target).kinds == {larger}
 
 
-@claim("(for v4 not yet for 64 by 64)", targets=("v4:2x2x2",))
+@claim("(XLA for v4 does not yet for 64 by 64)", targets=("v4:2x2x2",))
 def asked_for_rows_on_v4(target):
     """An all-reduce of 64 by 64, and a reduce-scatter of more."""
     for size, kind in ((64, "all-reduce"), (512, "reduce-scatter")):

@@ -79,7 +79,7 @@ QUESTION = Question(
         "Look at what is around a line: a body that a while runs many times, a computation that a fusion calls, or the "
         "other half of a pair. A group is as large as the named axes.",
         "Five of the nine are collectives: A, C, D, G, H. Multiply out every array of an output tuple, at 4 bytes an "
-        "element. Of a -start only the second array counts.",
+        "element. In the tuple of a -start only the second array counts.",
     ),
     explanation="A carries f32[32,4], 512 bytes, in each of 10 rounds. C is one instruction with four outputs of 768 "
                 "bytes, one from each member of its group. D is two gradients that XLA put into one all-reduce, 4,608 and "

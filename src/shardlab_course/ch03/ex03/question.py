@@ -11,15 +11,15 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 BLOCK = (
     WrongCost(
-        "more-constraints", "Constraints were added, and a weight is still gathered. Look for the constraint that asks for "
-        "H, or for the weight itself, in another place. You can also take a constraint away.", 2,
+        "more-constraints", "Constraints were added, and a weight is still gathered. Look for the constraint that puts "
+        "H, or the weight itself, in another place. You can also take a constraint away.", 2,
         when=lambda o: gathers(o, of=1) and of.constraints(o) > 2),
     WrongValues(
         "relu-forgotten", "There is a relu between the two products. It sets negative hidden values to zero.", 1,
         like=lambda x, up, down: x @ up @ down),
     WrongCost(
         "batch-over-everything", "A whole weight is brought to every device. This happens if a constraint asks for the "
-        "whole weight, or for H in another place than where `X @ W1` leaves it: rows over data, hidden units over model.", 1,
+        "whole weight, or moves H from where `X @ W1` leaves it: rows over data, hidden units over model.", 1,
         when=lambda o: gathers(o, of=1)),
     WrongCost(
         "none-means-whole", "H is gathered over `model`. None in a constraint does not leave a dimension open. It asks for "
@@ -64,7 +64,7 @@ QUESTION = Question(
         "rows.",
     ),
     explanation="X @ W1 leaves H with rows over data and hidden units over model, and H @ W2 sums over model. That takes "
-                "one all-reduce of this device's rows of the output. The given constraint wants rows over both axes. Then "
+                "one all-reduce of a device's rows of the output. The given constraint wants rows over both axes. Then "
                 "each device needs all hidden units of its rows, so both weights are gathered, and more. If the "
                 "constraint says P('data', None), H itself is gathered, because None means whole, not open. "
                 "P.UNCONSTRAINED means open. P('data', 'model') is right, and so is no constraint at all.\n\nOn the page "

@@ -41,7 +41,7 @@ WRONG_KINDS = (
         1,
         like=lambda got: got["cumsum_columns"]),
     WrongValues(
-        "reshaping-is-free", "x.T.ravel() wants column after column, and all devices share every column.", 2,
+        "reshaping-is-free", "x.T.ravel() wants column after column, and every column is cut over all devices.", 2,
         like=lambda got: not got["ravel_transposed"]),
 )  # fmt: skip
 ROLLED = (
@@ -74,7 +74,7 @@ TOTALS = (
         "the totals before it count.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals.sum(0))),
     WrongValues(
-        "from-the-end", "The totals behind a shard were added. The totals before it are missing.", 2,
+        "from-the-end", "The totals after a shard were added. The totals before it are missing.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals[d + 1:].sum(0))),
     WrongValues(
         "own-total-included", "The offset of a shard is the sum of the totals before it, without its own.", 2,
@@ -126,13 +126,13 @@ QUESTION = Question(
         "To continue the running total of the shards before it, a device needs one row from each: their totals. It can do "
         "the rest alone.",
         "x.reshape(n, -1, columns) puts one shard in each place of the first dimension, and moves nothing. cumsum along "
-        "axis 1, and take [:, -1] as the totals. An offset is the cumsum of the totals minus the own total.",
+        "axis 1, and take [:, -1] as the totals. An offset is the cumsum of the totals minus the shard's own total.",
     ),
     explanation="A transposition changes which dimension an axis cuts, and nothing else. A roll by one row sends the last "
                 "row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension a running total "
                 "is local. A softmax needs a maximum and a sum for each column, two small all-reduces.\n\nA running total "
                 "could be as cheap, but XLA for CPU does not know the trick. It gathers everything, and each device "
-                "repeats much of the work. So does XLA for TPU with rows as few as these; of 1,024 it gathers totals. You "
-                "can say it yourself: sums within shards, and offsets from their totals, so n rows move instead of all "
-                "rows. On the page that costs 4,096 bytes instead of 32,768, and a seventh of the FLOPs.",
+                "repeats much of the work. XLA for TPU does the same with as few rows as here; with 1,024 it gathers "
+                "totals. You can say it yourself: sums within shards, and offsets from their totals, so n rows move "
+                "instead of all rows. On the page that costs 4,096 bytes instead of 32,768, and a seventh of the FLOPs.",
 )  # fmt: skip

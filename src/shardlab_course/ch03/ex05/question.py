@@ -37,7 +37,7 @@ FREE = (
         "That makes three gathers.", 1,
         when=_rows),
     WrongCost(
-        "inner-dimensions-cut", "One dimension that is summed is cut, so there is something to gather or to add. Which "
+        "inner-dimensions-cut", "A dimension that is summed is cut, so there is something to gather or to add. Which "
         "dimensions stay to the end?", 1, when=_summed_cut),
     WrongCost(
         "one-axis-twice", "A's rows and D's columns are cut over one axis. No device could hold its part of both in the "
@@ -52,7 +52,7 @@ ONE = (
         "That makes three gathers.", 1,
         when=_rows),
     WrongCost(
-        "weights-stay-whole", "Nothing moves, because every device holds B and C whole. Memory pays for that.",
+        "weights-stay-whole", "Nothing moves, because every device holds B and C whole. You pay for that in memory.",
         1, when=lambda o: not o.collectives),
     WrongCost(
         "another-dimension-cut", "One sum is enough to have both B and C cut by 8: the sum over the dimension that they "
@@ -92,8 +92,8 @@ QUESTION = Question(
     explanation="Nothing moves only if all that is summed over is whole: B, C, A's columns and D's rows. Of 6,561 "
                 "combinations of specs, compiled once with XLA for CPU, nine move nothing. One of these has all four "
                 "whole, with eight times the work.\n\nOnly the rows of A, cut over both axes, divide all three products "
-                "by 8. Memory pays for it: every device holds B and C. If you cut B and C into 8, there is a sum over 8 "
-                "devices: one all-reduce of A·B·C. A must be whole for that. D does not have to be: its columns can be "
+                "by 8. You pay for it in memory: every device holds B and C. If you cut B and C into 8, there is a sum over "
+                "8 devices: one all-reduce of A·B·C. A must be whole for that. D does not have to be: its columns can be "
                 "cut, which divides the last product and the output. The two layers of Megatron-LM (chapter 9) are this B "
                 "and C.",
 )  # fmt: skip

@@ -44,7 +44,7 @@ SHARES = (
             c.kind == "all-reduce" and c.payload_bytes % (o.inputs[0].itemsize * o.inputs[0].shape[1]) == 0
             for c in o.collectives)),
     WrongCost(
-        "gathers-everything", "All of x went to every device. That costs far more than to turn it.", 2,
+        "gathers-everything", "All of x went to every device. That costs far more than turning it.", 2,
         when=lambda o: gathers(o, of=0)),
     WrongCost(
         "never-turned", "The output lies in rows, and the question asks for columns.", 1,
@@ -75,9 +75,9 @@ QUESTION = Question(
     ),
     explanation="out_shardings is part of the program, and the program pays for it. XLA does some work at once where the "
                 "output has to lie, and adds collectives for other work. in_shardings is a promise about how committed "
-                "arguments, those that somebody placed, are cut. A broken promise is a ValueError. The other arguments, "
-                "NumPy arrays and arrays that JAX placed itself, are put there before the program starts, without a "
-                "word.\n\nAsked for columns at the end, XLA still took the softmax over cut columns, with two "
-                "all-reduces, and turned what came out. If you turn x first, each device has whole columns: one "
+                "arguments, those that somebody placed, are cut. A broken promise is a ValueError. For the others, "
+                "NumPy arrays and arrays that JAX placed itself, it is a plan: JAX places them so before the program "
+                "starts, without a word.\n\nAsked for columns at the end, XLA still took the softmax over cut columns, with "
+                "two all-reduces, and turned what came out. If you turn x first, each device has whole columns: one "
                 "all-to-all and nothing else. You say that with a constraint in the middle.",
 )  # fmt: skip

@@ -34,8 +34,8 @@ from shardlab_course.ch04.shared import (
 from shardlab_judge.question import Question, WrongValues
 
 OVER_Y = WrongValues(
-    "reduces-over-another-axis", "The partial sums differ along x, but they were summed along y. There they are equal, so "
-    "each is only counted several times.",
+    "reduces-over-another-axis", "The partial sums differ along x, but they were summed along y. Along y they are equal, "
+    "so each is only counted several times.",
     1, when=lambda o: not right(o) and summed_over(o) == {"y"})  # fmt: skip
 MEAN = WrongValues(
     "mean-instead-of-sum",
@@ -63,7 +63,7 @@ QUESTION = Question(
         "For each case look at the blocks that one device holds. Can it multiply them? Is what comes out finished? Only "
         "then reach for a collective.",
         "Case 1 needs no collective. Case 2 gathers A's columns before the product. Case 3 sums after the product. Case 4 "
-        "gathers one operand before it. in_specs are the specs of the table.",
+        "gathers one operand before the product. in_specs are the specs of the table.",
         "jax.lax.all_gather(block, 'x', axis=..., tiled=True) puts blocks side by side along that dimension. If out_specs "
         "omits x, add to='invarying'. In case 4, name x once in out_specs.",
     ),

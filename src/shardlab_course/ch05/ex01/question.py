@@ -24,8 +24,11 @@ COPIES = (
     "The place of a bare number decides which devices hold the same. In first place it is the slowest axis; in last "
     "place, neighbours hold the same."
 )
-GROUPS = "The words of a repeated name cut its dimension in their order. A word between them is a mesh axis between theirs."
-TUPLE = "In the tuple of the question the other axis stands first. The first is the slowest, in P and behind @."
+GROUPS = (
+    "The words of a repeated name cut its dimension in the order in which they are written. A word between two of them is "
+    "a mesh axis between theirs."
+)
+TUPLE = "In the tuple of the question the other axis stands first. The first axis is the slowest, in P and behind @."
 DEFAULT = WrongProgram(
     "copies-by-default", "Without a star the numbers must make up all devices. Write copies as a bare number or star.",
     1, error="numbers-do-not-multiply")  # fmt: skip
@@ -97,7 +100,7 @@ QUESTION = Question(
     hints=(
         "Write the mesh axes in a row, slowest first. Which dimension does each of them cut, and which cuts none?",
         "That row is the right side. Write the name of a dimension with the size of the axis, or a bare number if the "
-        "axis makes copies. A dimension that nothing cuts stands there as its name alone.",
+        "axis makes copies. For a dimension that nothing cuts, write its name alone.",
         "For a: the first axis has size 2 and cuts the second dimension; the next has size 4 and cuts the first. For h "
         "and l, first find the ratio of the stars.",
     ),
@@ -105,6 +108,6 @@ QUESTION = Question(
                 "a name cuts that dimension, a bare number makes copies. So the order on the right is the order in the "
                 "mesh, and P says which axis cuts which dimension. P('y') on a 2 by 4 mesh is `2 r4 c`, not `r4 2 c`: "
                 "with copies last, devices 0 and 1 would hold the same.\n\nA repeated name is a tuple in P, with the axes "
-                "in the order of the mesh. Another order has to name the axes of a mesh with @. Stars share one ratio, "
+                "in the order of the mesh. For another order, name the axes of a mesh with @. Stars share one ratio, "
                 "the whole root of what the numbers leave: `r2* c*` on 8 devices is `r4 c2`.",
 )  # fmt: skip

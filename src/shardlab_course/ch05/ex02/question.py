@@ -44,7 +44,7 @@ QUESTION = Question(
     ),
     hints=(
         "There are three steps: read each word as (name, number, star); find the one ratio that all stars share; collect "
-        "the positions of each left name's words.",
+        "the positions of the words of each name on the left.",
         "Multiply all numbers, starred or not. The device count divided by that product is the ratio to the power of the "
         "number of stars. Whole numbers only.",
         "re.fullmatch(r'([a-z]*)(\\d*)(\\*?)', word) takes a word apart. To find the root, try r = 1, 2, 3, ... and compare "

@@ -85,7 +85,7 @@ QUESTION = Question(
                           sizes(8, 128, 256, 64, axes=ONE_REPLICA))),
     ),
     hints=(
-        "Which numbers in the three expressions have to change together? Where could they stand once?",
+        "Which numbers in the three expressions have to change together? Where could they be written once?",
         "The mesh has the sizes. An expression that names its axes with @ needs no number.",
         "In each expression replace the number of replicas by @data and the degree by @model. Axes that an expression "
         "does not name make copies, so remove the bare numbers.",

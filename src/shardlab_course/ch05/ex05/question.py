@@ -71,7 +71,7 @@ QUESTION = Question(
     explanation="An expression says which mesh axes cut which dimensions. The mesh says which devices there are, and in "
                 "which order; numbers alone take all devices in their order. So another order or fewer devices need a "
                 "mesh and an @. So does a tuple whose axes are not in the mesh's order. An array on one device names no "
-                "mesh, so sl.expression finds none for it; on a mesh of that device it has one. Only a partial sum has no "
-                "expression at all, because it is not a placement. All its slices are there, and they still have to be "
+                "mesh, and sl.expression says so; on a mesh of that device it has an expression. Only a partial sum has "
+                "no expression at all, because it is not a placement. All its slices are there, and they still have to be "
                 "added by some computation.",
 )  # fmt: skip
