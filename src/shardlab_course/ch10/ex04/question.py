@@ -18,9 +18,9 @@ MICRO = (
         3, error="unreduced while"),
     WrongProgram(
         "accumulator-does-not-vary",
-        "What a loop in shard_map carries varies over data on one side only. For example, it goes in as fresh zeros and "
-        "comes out varying, or the round sums it. Start from a value that varies, such as zeros_like of the weights that "
-        "you cast, and sum after the loops.",
+        "What a loop in shard_map carries varies over data only before a round or only after it. For example, it goes "
+        "in as fresh zeros and comes out varying, or the round sums it. Start from a value that varies, such as zeros_like "
+        "of the weights that you cast, and sum after the loops.",
         3, error="manual axis types do not match"),
     WrongCost(
         "all-reduce-in-both-loops",
@@ -55,7 +55,8 @@ MICRO = (
         1, when=lambda o: times(o, of.stacked, lambda n: 1 / n) or _averaged_over_microbatches(o)),
     WrongCost(
         "summed-after-the-reduction",
-        "Every microbatch's gradient is kept and reduced, and they are added up afterwards. Add first: terms may be added.",
+        "Every microbatch's gradient is kept and reduced, and the sums are added up afterwards. Add first: terms may be "
+        "added.",
         2, when=lambda o: any(c.payload_bytes == len(o.inputs[1]) * o.inputs[0].nbytes for c in o.collectives)),
 )  # fmt: skip
 
