@@ -84,8 +84,9 @@ QUESTION = Question(
         "reshard W to P(reduced={'data'}); zeros resharded to P(unreduced={'data'}) as accumulator; scan over (X, Y), "
         "adding jax.grad; reshard the total to P().",
     ),
-    explanation="With replicated weights each backward step has to give a replicated gradient, so it sums at once: in the "
-                "loop over layers, in the loop over microbatches. That is 15 all-reduces for 3 layers and 5 microbatches. "
+    explanation="With replicated weights each backward step has to give a replicated gradient, so it sums at once, "
+                "inside the loop over layers, which is inside the loop over microbatches. That is 15 all-reduces for 3 "
+                "layers and 5 microbatches. "
                 "XLA for CPU leaves these sums in their loops. XLA for TPU takes them out of a single loop that only adds "
                 "gradients up, and not out of these two.\n\nThe type does not depend on the compiler: the transpose of "
                 "the free cast to reduced is the reduction, so the cast's place in the forward program is the reduction's "
