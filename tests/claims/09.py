@@ -33,7 +33,10 @@ def pair(first, second, target, tokens=T, model=D, hidden=F):
     return sl.inspect(mlp, *arrays, target=target)
 
 
-@claim("For these arrays XLA for TPU v5e uses the same kinds of collectives in all six.", targets=(CPU, V5E))
+@claim(
+    "For these arrays XLA for TPU v5e uses the same kinds of collectives as XLA for CPU, in all six rows.",
+    targets=(CPU, V5E),
+)
 def six_pairs(target):
     """The table, on both, for the page's sizes and for larger arrays of the same proportions."""
     found = {
@@ -77,7 +80,8 @@ def second_whole(target):
 
 @claim(
     "With both weights by columns the hidden layer must be gathered, and it is F / D times as wide: 4 times the payload on "
-    "CPU. XLA for TPU rounds it to bfloat16 before it is sent, as its products do by default, and gathers half of that.",
+    "CPU. XLA for TPU rounds the hidden layer to bfloat16 before it sends it, as its products do by default, so it gathers "
+    "half as many bytes.",
     targets=(CPU, V5E),
 )
 def rounded(target):
@@ -122,7 +126,7 @@ def sequence(x, first, second):
 
 @claim(
     "It does not make a reduce-scatter of its own accord.",
-    "No gather and no reduction by these names. It passes tokens round a ring",
+    "There is no gather and no reduction by name. XLA passes tokens round a ring",
     targets=(CPU, V5E),
 )
 def asked(target):
@@ -138,7 +142,7 @@ def asked(target):
 
 
 @claim(
-    'Of `psum(a, "model") + psum(b, "model")` XLA for v5e makes one all-reduce of $a + b$, where XLA for CPU sends both.',
+    'XLA for v5e turns `psum(a, "model") + psum(b, "model")` into one all-reduce of $a + b$, where XLA for CPU sends both.',
     targets=(CPU, V5E),
 )
 def two_sums(target):
@@ -173,8 +177,8 @@ def sums_on_v5p(target):
 
 
 @claim(
-    "XLA for CPU adds up each of the three over devices, and only then the three to one another.",
-    "XLA for TPU finds it by itself.",
+    "XLA for CPU first sums each of the three over devices, and then adds the three sums.",
+    "XLA for TPU finds this order by itself.",
     targets=(CPU, V5E),
 )
 def three_products(target):
@@ -224,7 +228,7 @@ def initialised(target):
 
 
 @claim(
-    "of 8 devices and 2 key heads only 4 get query heads of the group whose key head they hold",
+    "with 8 devices and 2 key heads. Then only 4 devices get query heads of the group whose key head they hold",
 )
 def repeated_first():
     """The query head of device (kv, rep) when `rep` is the slower axis."""
@@ -248,7 +252,7 @@ def degrees():
     assert sum(times(1)) / sum(times(4)) < 3
 
 
-@claim("XLA for CPU adds bfloat16 up in float32, XLA for v5e does not", targets=(CPU, V5E), alone=True)
+@claim("XLA for CPU adds bfloat16 up in float32, and XLA for v5e does not", targets=(CPU, V5E), alone=True)
 def sums_of_bfloat16(target):
     """The dtype of what is sent, and the bytes."""
     shapes = (((T, D), WHOLE), ((D, F), COLUMNS), ((F, D), ROWS))

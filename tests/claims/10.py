@@ -79,7 +79,7 @@ def types():
     assert "{V:data}" not in seen["same"]
 
 
-@claim("JAX also rejects `+` and `*` of a reduced array and one that is only replicated, scalars aside.")
+@claim("JAX also rejects `+` and `*` of a reduced array and one that is only replicated, except for scalars.")
 def reduced_beside_replicated():
     """A factor of one number passes, and keeps the type."""
     with jax.set_mesh(TYPED):
@@ -150,7 +150,7 @@ def nested(weights, x, y):
 @claim(
     "XLA for CPU leaves these sums in their loops.",
     "XLA for TPU takes them out of a single loop that only adds gradients up, and not out of these two.",
-    "it stands inside the loop's body, and XLA for CPU does not take it out.",
+    "it is inside the loop's body, and XLA for CPU does not take it out.",
     targets=(CPU, V5E),
 )
 def loops(target):
@@ -169,7 +169,10 @@ def loops(target):
     assert sum(c.executions for c in two.collectives) == 15
 
 
-@claim("A small change of the loop can end this, such as asking for the norm of each round's gradient", targets=(V5E,))
+@claim(
+    "A small change to the loop can prevent this. For example, you may ask for the norm of each round's gradient",
+    targets=(V5E,),
+)
 def normed(target):
     """The squares of each round's gradient need its sum, in each round."""
 
@@ -187,7 +190,7 @@ def normed(target):
     assert sum(c.executions for c in found) == 5
 
 
-@claim("(XLA for TPU adds the two first, and sends one)", targets=(CPU, V5E))
+@claim("(XLA for TPU first adds the two numbers, and sends one)", targets=(CPU, V5E))
 def two_squares(target):
     """The norm of two arrays that are cut and of one that is whole."""
     plane = jax.make_mesh((4, 2), ("data", "model"), (AxisType.Auto,) * 2)
@@ -209,7 +212,7 @@ def unchecked():
 
 
 @claim(
-    "that is a price of 8240 bytes in five steps against 12400 of data parallelism alone",
+    "the price is 8240 bytes in five steps, against 12400 for data parallelism alone",
     targets=(CPU, V5E),
 )
 def two_axes(target):
@@ -239,7 +242,7 @@ def two_axes(target):
     assert found == [8240, 12400]
 
 
-@claim("The random bits are equal; a normal number is computed from them")
+@claim("The random bits are equal. A normal number is computed from them")
 def bits():
     """By rows, by columns and on one device: bits are the same, and normal numbers up to rounding."""
     plane = jax.make_mesh((4, 2), ("data", "model"), (AxisType.Auto,) * 2)

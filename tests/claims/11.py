@@ -102,7 +102,7 @@ def gradients_cut(target):
 
 
 @claim(
-    "in the scanned step above the two gathers stand in two loops, forward and backward, and CPU shows both.",
+    "in the scanned step above the two gathers are in two loops, forward and backward, and the CPU listing shows both.",
     targets=(CPU, V5E),
 )
 def gathered_in_loops(target):
@@ -112,7 +112,7 @@ def gathered_in_loops(target):
         assert runs(sl.inspect(f, *arrays, target=target), "all-gather") == times * LAYERS
 
 
-@claim("keep what saves the most arithmetic for its bytes", "so keep products first.", targets=(CPU, V5E))
+@claim("keep what saves the most arithmetic for its bytes", "So keep products first.", targets=(CPU, V5E))
 def policies(target):
     """Products that are kept cost memory and save FLOPs; weights are gathered again with both policies."""
     products = partial(jax.checkpoint, policy=jax.checkpoint_policies.dots_saveable, prevent_cse=False)
@@ -154,7 +154,7 @@ def barriers(target):
     assert (plain, again) == (4, 4 if merged else 8)
 
 
-@claim("without one XLA merges equal gathers, for CPU and for TPU.", targets=(CPU, V5E))
+@claim("Without a barrier XLA merges equal gathers, for CPU and for TPU.", targets=(CPU, V5E))
 def merged(target):
     """A gather written twice without a barrier."""
 
@@ -176,8 +176,8 @@ def rounded(target):
 
 
 @claim(
-    "In stages 1 and 2 one all-gather brings what `lie` has cut, here the change of the weights, and each device takes all "
-    "of it off its copy.",
+    "In stages 1 and 2 one all-gather brings together what `lie` has cut, here the change of the weights, and each device "
+    "subtracts the whole change from its copy.",
     targets=(CPU, V5E),
 )
 def gathered_change(target):
@@ -206,8 +206,8 @@ def adam(weight, m, v, slope):
 
 @claim(
     "Donated arrays are matched to outputs by shape and dtype, or by size, not by meaning",
-    "it leaves all of them to XLA, which may use one for any output of as many bytes",
-    "beside the weight and its state it is left over here, without a warning.",
+    "it leaves all donated arrays to XLA, which may use each of them for any output of as many bytes",
+    "beside the weight and its state, it is left over here, without a warning.",
     "A donated array with no such output stays as it is.",
 )
 def donated():
@@ -234,8 +234,8 @@ def donated():
 
 @claim(
     "On one device, or where `out_shardings` say how outputs are cut, JAX looks for an output of the same shape and dtype "
-    "for each donated array. It leaves the others to XLA if an output has as many elements, and otherwise it warns. Here, "
-    "on a mesh and without `out_shardings`, it leaves all of them to XLA"
+    "for each donated array. If there is none, JAX leaves the donated array to XLA when an output has as many elements, and "
+    "otherwise it warns. Here, on a mesh and without `out_shardings`, it leaves all donated arrays to XLA"
 )
 def who_looks():
     """What the exported program says of a donated argument that has its output, of one that has none, and who warns."""
@@ -273,7 +273,7 @@ def inside(target):
     assert nested.alias == 0
 
 
-@claim("the gather's own result has no name, so it is \"anything\"", "it ignores the names and keeps everything",
+@claim("the gather's own result has no name, so the policy keeps it", "it ignores the names and keeps everything",
        "A policy that refuses a name given to the gathered weight does not help")  # fmt: skip
 def named_and_kept():
     """Backward: a gather for no policy of names; the name again where it was refused, and not where JAX's own policy did."""

@@ -89,7 +89,8 @@ QUESTION = Question(
                 "to all of Y through its row of W2. So you can deal hidden units out like cards, and nothing has to move "
                 "before the last product. The same holds for a gated block. What remains is one sum of outputs, an "
                 "all-reduce of T·D numbers.\n\nWith both weights by columns the hidden layer must be gathered, and it is "
-                "F / D times as wide: 4 times the payload on CPU. XLA for TPU rounds it to bfloat16 before it is sent, as "
-                "its products do by default, and gathers half of that. While D is smaller than F, leaving W2 whole moves "
-                "the same bytes on one axis, because a device may take its rows from a copy. It takes more memory.",
+                "F / D times as wide: 4 times the payload on CPU. XLA for TPU rounds the hidden layer to bfloat16 before "
+                "it sends it, as its products do by default, so it gathers half as many bytes. While D is smaller than F, "
+                "leaving W2 whole moves the same bytes on one axis, because a device may take its rows from a copy. But "
+                "the copy takes more memory.",
 )  # fmt: skip

@@ -25,8 +25,8 @@ MLP = (
         "term-returned", "Each device returns the term of its own hidden units, and nothing adds the terms up. JAX "
         "reports this for out_specs=P() while its check is on.", 1, local=lambda at, X, W1, W2: mlp(X, W1, W2)),
     WrongValues(
-        "adds-finished-columns", "The sum stands after W1. There each device has other columns of the hidden layer, all "
-        "of them finished, and the sum of different columns means nothing.", 2, when=of.columns_summed),
+        "adds-finished-columns", "The sum stands after W1. There each device has different columns of the hidden layer, "
+        "all of them finished, and a sum of different columns means nothing.", 2, when=of.columns_summed),
     WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=lambda X, W1, W2: X @ W1 @ W2),
     WrongValues(
         "mean-instead-of-sum", "pmean divides by the number of devices. The terms of a product have to be added.", 1,
@@ -68,8 +68,8 @@ QUESTION = Question(
         "Ask after each product: are these numbers finished, or are they terms? relu needs finished numbers.",
         "mlp_by_hand: one psum over 'model', after the second product. three_layers: one sum after the second product, "
         "and one after the third. Which columns does a device need after the second?",
-        "For three_layers: jax.lax.psum_scatter over 'model' with scatter_dimension=1 and tiled=True adds up and leaves "
-        "each device its own columns, ready for its rows of W3.",
+        "For three_layers: jax.lax.psum_scatter over 'model' with scatter_dimension=1 and tiled=True adds the terms up "
+        "and leaves each device its own columns, ready for its rows of W3.",
     ),
     explanation="In mlp_by_hand the hidden layer is cut by columns, so relu is local, and the one psum comes last. In "
                 "three_layers the second product gives terms, and relu must wait: relu(a) + relu(b) is relu(a + b) only "

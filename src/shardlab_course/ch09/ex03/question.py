@@ -33,8 +33,8 @@ BIASED = (
     WrongValues("bias-after-relu", "b1 is added after the relu. It belongs inside.", 1, like=of.bias_after),
     WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
     WrongProgram(
-        "whole-bias-on-a-slice", "A bias does not fit the array that it is added to. b1 is cut as the columns of the "
-        "hidden layer are, and b2 has the columns of the output.", 2,
+        "whole-bias-on-a-slice", "A bias does not fit the array that it is added to. b1 is cut like the columns of "
+        "the hidden layer, and b2 has the columns of the output.", 2,
         error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((1, )?\d+,?\)"),
     PROMISE,
 )  # fmt: skip
@@ -50,8 +50,8 @@ QUESTION = Question(
     hints=(
         "Ask of each bias: is it added to finished numbers, or to terms?",
         "b1 belongs to hidden units, so it is cut with them. b2 belongs to the finished output.",
-        "relu(x @ w1 + b1) with b1 as P('model'), then psum of the product with w2, then + b2, of which every device has "
-        "all.",
+        "relu(x @ w1 + b1) with b1 as P('model'), then psum of the product with w2, then + b2, which every device holds "
+        "whole.",
     ),
     explanation="b1 is added to finished columns of the hidden layer, and each device adds the part that belongs to its "
                 "columns. b2 is added to the output. If it is added to the terms, it is in every term, so n times in the "

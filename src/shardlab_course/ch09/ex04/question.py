@@ -84,8 +84,8 @@ QUESTION = Question(
     explanation="The all-reduce of the plain block is a reduce-scatter and an all-gather, one right after the other. Here "
                 "they are moved apart. Between the scatter of one block and the gather of the next are the norm, the "
                 "bias, the residual and the dropout, which work token by token. The price, as XLA for CPU compiles it, is "
-                "the same: an array of T·D numbers, twice a block.\n\nWhat shrinks is everything in between: a device "
-                "holds, and computes, T / n tokens instead of T. An all-reduce and a slice give the same values for one "
-                "and a half times the price. If you gather before the norm, you move no more bytes, but every device then "
-                "norms every token.",
+                "the same: an array of T·D numbers, twice for each block.\n\nWhat shrinks is everything in between: a "
+                "device holds, and computes, T / n tokens instead of T. An all-reduce and a slice give the same values "
+                "for one and a half times the price. If you gather before the norm, you move no more bytes, but every "
+                "device then norms every token.",
 )  # fmt: skip

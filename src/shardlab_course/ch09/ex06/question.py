@@ -38,8 +38,8 @@ LAYOUT = (
         "for that sum.", 2,
         when=lambda o: cut(o, 1, 2)),
     WrongCost(
-        "keys-cut-too-finely", "Wk and Wv are cut inside a head or along D. Then they have to be sent, or the keys and "
-        "values of every token.", 2, when=lambda o: any(cut(o, i, d) for i in (2, 3) for d in (0, 2))),
+        "keys-cut-too-finely", "Wk and Wv are cut inside a head or along D. Then either these weights or the keys and "
+        "values of every token have to be sent.", 2, when=lambda o: any(cut(o, i, d) for i in (2, 3) for d in (0, 2))),
     WrongCost(
         "queries-over-kv-only", "Wq is cut over `kv` alone, so the devices along `rep` hold the same query heads.", 2,
         when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
@@ -72,8 +72,9 @@ QUESTION = Question(
     explanation="Query head h reads kv head h·kv // q. If the query heads are dealt out in order, those of neighbouring "
                 "devices read the same kv head, so these n / kv devices hold copies of it. A mesh says this with two axes "
                 "instead of one: `kv` tells the kv heads apart, `rep` makes copies. The query heads are cut over both, "
-                "with `kv` first, because the heads of one group are neighbours.\n\nWith `rep` first, of 8 devices and 2 "
-                "key heads only 4 get query heads of the group whose key head they hold, and keys have to be sent. A cut "
-                "inside a head holds less, but it moves keys and values, or scores, for every token. With more devices "
-                "than kv heads, a finer cut by whole heads saves nothing of the keys and values, nor of their cache.",
+                "with `kv` first, because the heads of one group are neighbours.\n\nSuppose that `rep` comes first, with 8 "
+                "devices and 2 key heads. Then only 4 devices get query heads of the group whose key head they hold, so "
+                "keys have to be sent. With a cut inside a head each device holds less, but keys and values, or scores, "
+                "have to move for every token. With more devices than kv heads, a finer cut by whole heads makes neither "
+                "the keys and values nor their cache any smaller.",
 )  # fmt: skip

@@ -68,12 +68,12 @@ QUESTION = Question(
         "model. An axis of size 1 costs nothing.",
     ),
     explanation="Forward, bytes move only over `model`, and only for the tokens of one row of the mesh. Backward, the "
-                "gradient of X is a sum over hidden units, so over `model`, as large as Y. The gradients of the weights "
-                "are sums over tokens, so over `data`, as large as a device's share of the weights. So each axis makes "
-                "the other cheaper: with more rows of the mesh each row has fewer tokens, and with more columns the "
-                "gradients are smaller.\n\nThe product of the two costs is the same for all meshes with both axes, so "
-                "among these the sum is smallest where the costs are nearest to equal. A mesh with one axis may still be "
-                "cheaper, because an axis of one device costs nothing. Real machines add two differences. The wires of "
-                "one axis may be faster. And what moves over `model` has to arrive before the next layer can start, while "
-                "gradients can travel as soon as they are ready.",
+                "gradient of X is a sum over hidden units, so over `model`, and it is as large as Y. The gradients of the "
+                "weights are sums over tokens, so over `data`, and they are as large as a device's share of the weights. "
+                "So each axis makes the other cheaper: with more rows of the mesh each row has fewer tokens, and with more "
+                "columns the gradients are smaller.\n\nThe product of the two costs is the same for all meshes with both "
+                "axes, so among these the sum is smallest where the costs are nearest to equal. A mesh with one axis may "
+                "still be cheaper, because an axis of one device costs nothing. Real machines add two differences. The "
+                "wires of one axis may be faster. And what moves over `model` has to arrive before the next layer can "
+                "start, while gradients can travel as soon as they are ready.",
 )  # fmt: skip

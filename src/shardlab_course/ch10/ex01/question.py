@@ -50,8 +50,8 @@ STEP = (
     WrongCost(
         "pmap-habit",
         "With the check on, in shard_map, the gradient of a weight that does not vary is already a sum over the devices. "
-        "For local means this sum is n times too large: a pmean of it changes nothing, and a psum makes it n times larger "
-        "still. With the check off, or with weights that were cast to varying, a psum of the local means' gradients is n "
+        "For local means this sum is n times too large. A pmean of it changes nothing, and a psum multiplies it by n "
+        "again. With the check off, or with weights that were cast to varying, a psum of the local means' gradients is n "
         "times their mean.",
         3, when=lambda o: o.manual and of.steps_too_long(o)),
     gathers("Every device receives all samples. They can stay where they are, because only terms of the gradients have to "
@@ -76,7 +76,7 @@ QUESTION = Question(
                 "makes terms of the weights' own shapes, and these are added up over the devices. The bytes are those of "
                 "the weights, however large the batch is. That is why data parallelism likes large batches.\n\nThe number "
                 "of operations that carry them is the compiler's choice: XLA for CPU and for TPU join the sums of all "
-                "eight gradients into one here. So a count of operations would not tell a bias from a model, and bytes "
-                "do. Nothing in the program says all-reduce. It follows from how the batch and the weights are cut: if "
+                "eight gradients into one here. So a count of operations would not tell a bias from a model. Bytes do. "
+                "Nothing in the program says all-reduce. It follows from how the batch and the weights are cut: if "
                 "every device updates all of the weights, every device needs the whole gradient.",
 )  # fmt: skip

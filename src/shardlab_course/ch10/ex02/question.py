@@ -87,6 +87,6 @@ QUESTION = Question(
                 "global mean's gradient. A pmean after it averages n equal copies, so the gradient is still n times too "
                 "large, and there is a second all-reduce. A pmean inside the loss divides by n before anything is "
                 "summed.\n\nOr you cast the weights to varying yourself. Then the gradients are the device's own, and you "
-                "average them. Dividing by n is right as well. All three move the weights' bytes once. In pmap, which did "
-                "not have these types, pmean(grad(loss)) was right. The habit comes from there.",
+                "average them. A third way is to divide the sum by n. All three move the weights' bytes once. In pmap, "
+                "which did not have these types, pmean(grad(loss)) was right. The habit comes from pmap.",
 )  # fmt: skip

@@ -18,9 +18,9 @@ MICRO = (
         3, error="unreduced while"),
     WrongProgram(
         "accumulator-does-not-vary",
-        "What a loop in shard_map carries varies over data on one side only. For example, it goes in as fresh zeros and "
-        "comes out varying, or the round sums it. Start from a value that varies, such as zeros_like of the weights that "
-        "you cast, and sum after the loops.",
+        "What a loop in shard_map carries varies over data only before a round or only after it. For example, it goes "
+        "in as fresh zeros and comes out varying, or the round sums it. Start from a value that varies, such as zeros_like "
+        "of the weights that you cast, and sum after the loops.",
         3, error="manual axis types do not match"),
     WrongCost(
         "all-reduce-in-both-loops",
@@ -55,7 +55,8 @@ MICRO = (
         1, when=lambda o: times(o, of.stacked, lambda n: 1 / n) or _averaged_over_microbatches(o)),
     WrongCost(
         "summed-after-the-reduction",
-        "Every microbatch's gradient is kept and reduced, and they are added up afterwards. Add first: terms may be added.",
+        "Every microbatch's gradient is kept and reduced, and the sums are added up afterwards. Add first: terms may be "
+        "added.",
         2, when=lambda o: any(c.payload_bytes == len(o.inputs[1]) * o.inputs[0].nbytes for c in o.collectives)),
 )  # fmt: skip
 
@@ -83,12 +84,12 @@ QUESTION = Question(
         "reshard W to P(reduced={'data'}); zeros resharded to P(unreduced={'data'}) as accumulator; scan over (X, Y), "
         "adding jax.grad; reshard the total to P().",
     ),
-    explanation="With replicated weights each backward step has to give a replicated gradient, so it sums at once: in the "
-                "loop over layers, in the loop over microbatches. That is 15 all-reduces for 3 layers and 5 microbatches. "
-                "XLA for CPU leaves these sums in their loops. XLA for TPU takes them out of a single loop that only adds "
-                "gradients up, and not out of these two.\n\nThe type does not depend on the compiler: the transpose of "
-                "the free cast to reduced is the reduction, so the cast's place in the forward program is the reduction's "
-                "place in the backward one. In between everything is unreduced. Few operations accept that, and the sum "
-                "of two such arrays, which is all that accumulation needs, is one of them. In shard_map, a cast to "
-                "varying before the loop and one psum after it do the same.",
+    explanation="With replicated weights each backward step has to give a replicated gradient, so it sums at once, "
+                "inside the loop over layers, which is inside the loop over microbatches. That is 15 all-reduces for 3 "
+                "layers and 5 microbatches. XLA for CPU leaves these sums in their loops. XLA for TPU takes them out of a "
+                "single loop that only adds gradients up, and not out of these two.\n\nThe type does not depend on the "
+                "compiler: the transpose of the free cast to reduced is the reduction, so the cast's place in the forward "
+                "program is the reduction's place in the backward one. In between everything is unreduced. Few operations "
+                "accept that, and the sum of two such arrays, which is all that accumulation needs, is one of them. In "
+                "shard_map, a cast to varying before the loop and one psum after it do the same.",
 )  # fmt: skip

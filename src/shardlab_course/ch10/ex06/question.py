@@ -9,8 +9,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 
 FACTOR_VARIES = (
     "The factor varies over model, or JAX cannot know that it does not: it was computed from a device's own part, or from "
-    "an all_gather without to='invarying'. A psum of the squares is the same on all devices. Or out_specs promises equal "
-    "copies of a gradient that is cut."
+    "an all_gather without to='invarying'. A psum of the squares is the same on all devices. Another possible cause is that "
+    "out_specs promises equal copies of a gradient that is cut."
 )
 CLIP = (
     WrongValues("clip-by-local-norm", FACTOR_VARIES, 1, local=of.clipped_own),
@@ -32,7 +32,7 @@ CLIP = (
         1, like=lambda *arrays: arrays),
     WrongValues("root-forgotten", "The norm is the root of the sum of squares.", 1, like=of.clipped_by_square),
     WrongCost(
-        "squares-averaged", "Squares of parts are added: psum. pmean divides their sum by the number of devices.",
+        "squares-averaged", "Squares of parts have to be added, by psum. pmean divides their sum by the number of devices.",
         2, when=of.squares_averaged),
     WrongValues(
         "always-scaled", "Gradients whose norm is below the limit stay unchanged: the factor is at most 1.",

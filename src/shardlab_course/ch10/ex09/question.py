@@ -39,9 +39,9 @@ QUESTION = Question(
     ),
     explanation="If nothing adds a gradient up, each device has the gradient of its own data. Training continues, and the "
                 "copies of the weights drift apart. A gradient that was added and not averaged is too large by the number "
-                "of devices. Values show both. Bytes show nothing of the second, and of the first only that too little is "
-                "sent, which no upper limit rejects.\n\nValues cannot show a mean that was taken twice, one mean for each "
-                "microbatch, a gather of all gradients, or a whole batch that was sent to every device. These programs "
+                "of devices. Values show both. Bytes do not show the second. They show the first only as too few bytes "
+                "sent, and no upper limit rejects that.\n\nValues cannot show a mean that was taken twice, one mean for "
+                "each microbatch, a gather of all gradients, or a whole batch that was sent to every device. These programs "
                 "are right, and they move two to forty-three times the bytes here. Data parallelism owes one all-reduce "
                 "of the weights' bytes, in as many pieces as a compiler likes.",
 )  # fmt: skip

@@ -52,7 +52,8 @@ LARGEST = (
         "stage-ignored", "That is the largest model of stage 0.", 1, like=lambda memory, n, stage, mixed: memory // 16),
     WrongValues(
         "rounded-too-early",
-        "A device's share of one parameter is not a whole number of bytes. Rounded down, it looks smaller than it is.",
+        "A device's share of one parameter is not a whole number of bytes. If you round it down, it looks smaller than it "
+        "is.",
         3, like=of.largest_rounded),
 )  # fmt: skip
 
@@ -69,7 +70,7 @@ QUESTION = Question(
         "Write down the bytes of one parameter: weight, gradient, optimizer. In float32 these are 4, 4 and 8.",
         "Stage 1 divides the optimizer's bytes by the number of devices, stage 2 also those of the gradients, stage 3 "
         "also those of the weights.",
-        "largest: the three sizes, added up for one parameter, are what a device holds of it. Divide its memory by that "
+        "largest: the three sizes, added up for one parameter, are what a device holds of it. Divide the memory by that "
         "sum. Multiply first and divide last, so that the number is exact.",
     ),
     explanation="Everything that training keeps is as large as the model, several times over: 16 bytes for each parameter "

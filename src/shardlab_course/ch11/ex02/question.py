@@ -38,7 +38,7 @@ TRAIN = (
         3, when=lambda o: _scaled(o, dict(o.case.axes)["data"])),
     WrongCost(
         "weights-cut",
-        "The weights end in slices. After the update nothing gathers their rows, and in ZeRO-1 they are whole.",
+        "The weights end in slices, because nothing gathers their rows after the update. In ZeRO-1 weights are whole.",
         3, when=of.weights_cut),
     WrongCost(
         "state-by-columns", "The state is cut by columns. P('data', None) cuts rows.", 1, when=of.state_by_columns),

@@ -27,8 +27,8 @@ QUESTION = Question(
                 "sends n contributions back, and they are summed where it came from. So you write FSDP's backward pass by "
                 "differentiating its forward pass, and each gradient arrives in the rows that the device owns. L "
                 "all-gathers and L reduce-scatters move twice the weights' bytes, as much as one all-reduce. XLA for CPU, "
-                "left alone, sums the whole gradient for all devices and cuts it. On the line of eight that is half as "
-                "much again.\n\nThe loss must be the global mean before you differentiate it, as in chapter 10. Otherwise "
-                "you get the gradient of the sum of n means. This program still keeps every gathered weight that the "
-                "backward pass uses, until it has used it.",
+                "left alone, sums the whole gradient for all devices and cuts it. On the line of eight that moves half "
+                "as much again.\n\nThe loss must be the global mean before you differentiate it, as in chapter 10. "
+                "Otherwise you get the gradient of the sum of n means. This program still keeps every gathered weight that "
+                "the backward pass uses, until it has used it.",
 )  # fmt: skip

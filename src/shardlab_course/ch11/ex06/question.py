@@ -68,7 +68,8 @@ QUESTION = Question(
                 "parameter instead of 12. You say so with donate_argnums: XLA may write an output into the memory of a "
                 "donated argument of the same size, and memory_analysis counts those bytes as alias. The old arrays are "
                 "deleted, and reading one raises an exception.\n\nDonated arrays are matched to outputs by shape and "
-                "dtype, or by size, not by meaning. A gradient given away alone holds a new weight afterwards. Given away "
-                "beside the weight and its state it is left over here, without a warning. So give away only what you mean "
-                "to. A jit inside another one donates nothing, because only the outermost one talks to the caller.",
+                "dtype, or by size, not by meaning. A gradient given away alone holds a new weight afterwards. If it is "
+                "given away beside the weight and its state, it is left over here, without a warning. So give away only "
+                "what you mean to. A jit inside another one donates nothing, because only the outermost one talks to the "
+                "caller.",
 )  # fmt: skip
