@@ -164,7 +164,7 @@ def waves_of_a_block():
     assert np.abs(np.fft.fftfreq(2)).max() == np.abs(np.fft.fftfreq(16)).max() == 0.5
 
 
-@claim("the field is as real as the right one, since the squares are alike for $k$ and $-k$ here too. But it solves another")
+@claim("is as real as the right one, because the squares are equal for $k$ and $-k$ here too. But it solves another")
 def real_and_wrong():
     """Poisson's equation with the wavenumbers of a block of columns, on eight devices."""
     density = RNG.normal(size=(16, 64))

@@ -14,8 +14,8 @@ FACTOR = (
         1, when=if_right(of.lower, gathers)),
     WrongCost(
         "as-large-as-the-matrix",
-        "A device makes an array as large as the whole matrix. Its own rows and one panel are enough: of panel times "
-        "panel transposed it needs only its own rows too.",
+        "A device makes an array as large as the whole matrix. Its own rows and one panel are enough: it needs "
+        "only its own rows of panel times panel transposed.",
         1, when=if_right(of.lower, lambda o: o.largest >= o.inputs[0].nbytes)),
     WrongProgram(
         "left-to-the-compiler",
@@ -32,12 +32,12 @@ FACTOR = (
         1, when=of.not_updated),
     WrongValues(
         "upper-triangle-kept",
-        "On and below the diagonal the factor is right; above it are the old entries. Set them to zero.",
+        "On and below the diagonal the factor is right; the old entries are still above it. Set them to zero.",
         2, when=of.upper_kept),
     WrongCost(
         "panels-by-sum",
-        "As much as a panel is sent as a sum with zeros: an all-reduce, twice the bytes of a gather. Subtract a panel in "
-        "each round: every device holds a part of it, so gather the parts.",
+        "An array as large as a panel is sent as a sum with zeros: an all-reduce, twice the bytes of a gather. Subtract a "
+        "panel in each round: every device holds a part of it, so gather the parts.",
         2, when=if_right(of.lower, lambda o: largest(o, "all-reduce") >= share(o.case) // 2)),
     WrongCost(
         "gathers-panels-twice",
