@@ -121,8 +121,8 @@ def one_system(target):
 
 
 @claim(
-    "XLA for TPU makes an all-reduce of a gather as small as this one: the same payload, for twice the price. Of 1,024 "
-    "numbers it makes a gather.",
+    "XLA for TPU turns a gather as small as this one into an all-reduce, with the same payload at twice the price. For "
+    "1,024 numbers it makes a gather.",
     targets=(V5E,),
 )
 def small_gathers(target):
