@@ -83,9 +83,9 @@ QUESTION = Question(
         "L = cholesky(psum of the block where axis_index is s, else 0); mine = solve_triangular(L, block.T, lower=True).T, "
         "zero where axis_index < s; panel = all_gather(mine); A -= mine @ panel.T.",
     ),
-    explanation="Add up the bytes: the panels of all rounds are n² numbers, as many as one gather of the matrix. Cut by "
-                "rows, you save no bytes. You save memory: no array on a device is larger than its rows or one panel, 1/p "
-                "of the matrix, so you can factor a matrix that is too large for one device. And you save arithmetic: "
+    explanation="Add up the bytes: the panels of all rounds are n² numbers, as many as one gather of the matrix. If the "
+                "matrix is cut by rows, you save no bytes. You save memory: no array on a device is larger than its rows or "
+                "one panel, 1/p of the matrix, so you can factor a matrix that is too large for one device. And you save arithmetic: "
                 "each device updates its own rows, whereas with the gathered matrix every device computes the whole "
                 "factor.\n\nNeither XLA for CPU nor XLA for TPU finds this: both gather the matrix for one factorization. "
                 "With a stack of systems they differ: on CPU it stays, on TPU jnp.linalg.solve gathers all of it, so "
