@@ -84,12 +84,12 @@ QUESTION = Question(
         "zero where axis_index < s; panel = all_gather(mine); A -= mine @ panel.T.",
     ),
     explanation="Add up the bytes: the panels of all rounds are n² numbers, as many as one gather of the matrix. If the "
-                "matrix is cut by rows, you save no bytes. You save memory: no array on a device is larger than its rows or "
-                "one panel, 1/p of the matrix, so you can factor a matrix that is too large for one device. And you save "
-                "arithmetic: each device updates its own rows, whereas with the gathered matrix every device computes the whole "
-                "factor.\n\nNeither XLA for CPU nor XLA for TPU finds this: both gather the matrix for one factorization. "
-                "With a stack of systems they differ: on CPU it stays, on TPU jnp.linalg.solve gathers all of it, so "
-                "solve_stack is in shard_map too. If rows are cut in contiguous blocks, the first devices become idle as "
-                "rounds go by. For that reason ScaLAPACK deals blocks out cyclically. It does so over two mesh axes, "
-                "which saves bytes as well.",
+                "matrix is cut by rows, you save no bytes. You save memory: no array on a device is larger than its rows "
+                "or one panel, 1/p of the matrix, so you can factor a matrix that is too large for one device. And you "
+                "save arithmetic: each device updates its own rows, whereas with the gathered matrix every device "
+                "computes the whole factor.\n\nNeither XLA for CPU nor XLA for TPU finds this: both gather the matrix for "
+                "one factorization. With a stack of systems they differ: on CPU it stays, on TPU jnp.linalg.solve gathers "
+                "all of it, so solve_stack is in shard_map too. If rows are cut in contiguous blocks, the first devices "
+                "become idle as rounds go by. For that reason ScaLAPACK deals blocks out cyclically. It does so over two "
+                "mesh axes, which saves bytes as well.",
 )  # fmt: skip
