@@ -98,7 +98,7 @@ def hop_for_nothing(target):
 
 
 @claim(
-    "the payload is an $n$-th less than a gather's, which counts the device's own chunk",
+    "The payload is an $n$-th less than a gather's, because a gather's payload counts the device's own chunk.",
     "the all-gather's payload counts its whole output, and the device's own chunk in it is never sent",
     targets=(CPU, V5E),
 )

@@ -121,8 +121,8 @@ def one_system(target):
 
 
 @claim(
-    "XLA for TPU makes an all-reduce of a gather as small as this one: the same payload, for twice the price. Of 1,024 "
-    "numbers it makes a gather.",
+    "XLA for TPU turns a gather as small as this one into an all-reduce, with the same payload at twice the price. For "
+    "1,024 numbers it makes a gather.",
     targets=(V5E,),
 )
 def small_gathers(target):
@@ -164,7 +164,7 @@ def waves_of_a_block():
     assert np.abs(np.fft.fftfreq(2)).max() == np.abs(np.fft.fftfreq(16)).max() == 0.5
 
 
-@claim("the field is as real as the right one, since the squares are alike for $k$ and $-k$ here too. But it solves another")
+@claim("is as real as the right one, because the squares are equal for $k$ and $-k$ here too. But it solves another")
 def real_and_wrong():
     """Poisson's equation with the wavenumbers of a block of columns, on eight devices."""
     density = RNG.normal(size=(16, 64))

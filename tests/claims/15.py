@@ -45,8 +45,8 @@ def gradient_of_a_cut_weight(target):
 
 
 @claim(
-    "moments made so under jit lie whole",
-    "A constant has no operands to get a cut from, and zeros that are returned as they are have no other use",
+    "such moments, made under jit, are whole",
+    "A constant has no operands to get a cut from. Zeros that are returned as they are have no other use",
     targets=(CPU, V5E),
 )
 def unplaced_zeros(target):

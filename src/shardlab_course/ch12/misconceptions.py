@@ -40,8 +40,8 @@ OPEN = WrongValues(
     when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 CARRY = WrongProgram(
     "carry-changes-type",
-    "Two arrays must have one type, but one is equal on all devices, as fresh zeros are, and the other varies over x. Often "
-    "the first is what a loop starts from: start from a product, or use pcast to varying.",
+    "Two arrays must have the same type, but one is equal on all devices, as fresh zeros are, and the other varies over x. "
+    "The first is often the start of a loop: start from a product, or use pcast to varying.",
     2, error="manual axis types do not "
     "match")  # fmt: skip
 APART = "Some hop has less than a chunk's product beside it: the products wait for this hop, or the hop waits for them."

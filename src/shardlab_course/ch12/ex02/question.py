@@ -43,7 +43,8 @@ SCATTER = (
         "term-counted-twice", "Some sum has a device's term twice: n terms need n - 1 additions.", 2,
         when=lambda o: of.miscounted(o, 1)),
     WrongValues(
-        "term-left-out", "Every sum lacks terms: the device adds its own after each hop, the last one included.", 2,
+        "term-left-out", "Every sum lacks terms: each device has to add its own term after every hop, the last one "
+        "included.", 2,
         when=lambda o: of.miscounted(o, -1)),
 )  # fmt: skip
 

@@ -23,7 +23,7 @@ LINES = (
         "eight-hops", "n chunks need n products and n - 1 hops.",
         2, like=lambda said: 8 in (said["unrolled"], said["loop"])),
     WrongValues(
-        "other-bytes", "Both programs send a chunk seven times, one from seven lines, the other seven times from one line.",
+        "other-bytes", "Both programs send a chunk seven times: one has seven lines, the other runs one line seven times.",
         1,
         like=lambda said: said["bytes"] != 1),
 )  # fmt: skip

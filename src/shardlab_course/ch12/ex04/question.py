@@ -83,6 +83,6 @@ QUESTION = Question(
                 "the whole takes as long as the arithmetic. If a hop takes longer, the wires set the pace, and one product "
                 "is left over at the end.\n\nThe two are equal at F · W / C devices. Tokens and D cancel, because the same "
                 "chunk goes over the wire and into the product. What remains is the block that the chunk is multiplied "
-                "with: F / n columns, fewer with each device more. From three devices on the gain is largest where both "
-                "take equally long, (2n - 1) / n: it comes close to 2 and never reaches it.",
+                "with: F / n columns, fewer with each additional device. From three devices on the gain is largest "
+                "where both take equally long, (2n - 1) / n: it comes close to 2 and never reaches it.",
 )  # fmt: skip

@@ -40,7 +40,7 @@ SOLVER = (
         "number of rounds: use fori_loop or scan.", 2, when=lambda o: any(c.executions is None for c in o.collectives)),
     WrongValues(
         "local-dot-products",
-        "Each device summed over its own entries only, so each took steps of other lengths; dot products are over the "
+        "Each device summed over its own entries only, so each took steps of different lengths; dot products are over the "
         "whole vector.", 1, when=of.lonely_sums),
     WrongValues(
         "own-columns-only",
@@ -55,7 +55,7 @@ SOLVER = (
         "converged", "This is the solution; the exercise asks for the approximation after six rounds.", 1,
         when=lambda o: rounds(o) > 12),
     WrongValues(
-        "other-rounds", "This is the approximation after another number of rounds than six.", 1,
+        "other-rounds", "This is the approximation after a number of rounds other than six.", 1,
         when=lambda o: rounds(o) not in (0, STEPS)),
     WrongProgram(
         "left-to-the-compiler",

@@ -14,8 +14,8 @@ FACTOR = (
         1, when=if_right(of.lower, gathers)),
     WrongCost(
         "as-large-as-the-matrix",
-        "A device makes an array as large as the whole matrix. Its own rows and one panel are enough: of panel times "
-        "panel transposed it needs only its own rows too.",
+        "A device makes an array as large as the whole matrix. Its own rows and one panel are enough: it needs "
+        "only its own rows of panel times panel transposed.",
         1, when=if_right(of.lower, lambda o: o.largest >= o.inputs[0].nbytes)),
     WrongProgram(
         "left-to-the-compiler",
@@ -32,12 +32,12 @@ FACTOR = (
         1, when=of.not_updated),
     WrongValues(
         "upper-triangle-kept",
-        "On and below the diagonal the factor is right; above it are the old entries. Set them to zero.",
+        "On and below the diagonal the factor is right; the old entries are still above it. Set them to zero.",
         2, when=of.upper_kept),
     WrongCost(
         "panels-by-sum",
-        "As much as a panel is sent as a sum with zeros: an all-reduce, twice the bytes of a gather. Subtract a panel in "
-        "each round: every device holds a part of it, so gather the parts.",
+        "An array as large as a panel is sent as a sum with zeros: an all-reduce, twice the bytes of a gather. Subtract a "
+        "panel in each round: every device holds a part of it, so gather the parts.",
         2, when=if_right(of.lower, lambda o: largest(o, "all-reduce") >= share(o.case) // 2)),
     WrongCost(
         "gathers-panels-twice",
@@ -83,13 +83,13 @@ QUESTION = Question(
         "L = cholesky(psum of the block where axis_index is s, else 0); mine = solve_triangular(L, block.T, lower=True).T, "
         "zero where axis_index < s; panel = all_gather(mine); A -= mine @ panel.T.",
     ),
-    explanation="Add up the bytes: the panels of all rounds are n² numbers, as many as one gather of the matrix. Cut by "
-                "rows, you save no bytes. You save memory: no array on a device is larger than its rows or one panel, 1/p "
-                "of the matrix, so you can factor a matrix that is too large for one device. And you save arithmetic: "
-                "each device updates its own rows, whereas with the gathered matrix every device computes the whole "
-                "factor.\n\nNeither XLA for CPU nor XLA for TPU finds this: both gather the matrix for one factorization. "
-                "With a stack of systems they differ: on CPU it stays, on TPU jnp.linalg.solve gathers all of it, so "
-                "solve_stack is in shard_map too. If rows are cut in contiguous blocks, the first devices become idle as "
-                "rounds go by. For that reason ScaLAPACK deals blocks out cyclically. It does so over two mesh axes, "
-                "which saves bytes as well.",
+    explanation="Add up the bytes: the panels of all rounds are n² numbers, as many as one gather of the matrix. If the "
+                "matrix is cut by rows, you save no bytes. You save memory: no array on a device is larger than its rows "
+                "or one panel, 1/p of the matrix, so you can factor a matrix that is too large for one device. And you "
+                "save arithmetic: each device updates its own rows, whereas with the gathered matrix every device "
+                "computes the whole factor.\n\nNeither XLA for CPU nor XLA for TPU finds this: both gather the matrix for "
+                "one factorization. With a stack of systems they differ: on CPU it stays, on TPU jnp.linalg.solve gathers "
+                "all of it, so solve_stack is in shard_map too. If rows are cut in contiguous blocks, the first devices "
+                "become idle as rounds go by. For that reason ScaLAPACK deals blocks out cyclically. It does so over two "
+                "mesh axes, which saves bytes as well.",
 )  # fmt: skip

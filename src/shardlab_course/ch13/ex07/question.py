@@ -64,5 +64,5 @@ QUESTION = Question(
                 "not the whole sum, so terms are sent in.\n\nIt is the same pair as in tensor parallelism: rows and "
                 "columns of one matrix are transposes of each other, and so are a broadcast and a sum. The order is not "
                 "parallel here: each round waits for the one before, and while device s solves, the others wait. With "
-                "many right-hand sides at once there are as many rounds, and each of them has more to do.",
+                "many right-hand sides at once the number of rounds stays the same, and each round has more to do.",
 )  # fmt: skip

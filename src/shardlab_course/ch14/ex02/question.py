@@ -74,7 +74,7 @@ QUESTION = Question(
         "All processes must call a computation, equally often, in the same order. Looking concerns one process. And who "
         "checks that what you say about your data is true of the other process's?",
         "Two lines raise errors, two hang, one differs in silence, and three are fine. In the silent one each process "
-        "tells JAX something else, and JAX does not ask the other.",
+        "tells JAX something different, and JAX does not ask the other.",
     ),
     explanation="A jitted function of a global array is one program of all its devices, and each process starts its own "
                 "part. If the parts exchange something, as a sum does, and one process never calls it (c), or calls it "

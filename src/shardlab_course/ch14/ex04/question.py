@@ -23,8 +23,8 @@ START = (
         2, when=lambda seen: seen.returned[0]["rows"] == seen.returned[1]["rows"]),
     WrongValues(
         "own-order-on-every-host",
-        "Both processes read some rows, so nobody reads others, as if each process had an order of its own: shuffle "
-        "alike, then share out that one order.",
+        "Some rows are read by both processes and others by neither, as if each process had an order of its own: "
+        "shuffle alike, then share out that one order.",
         2, when=lambda seen: of.overlap(seen) > 0),
     WrongValues(
         "not-shuffled", "Each process reads its rows in rising order: shuffle all samples by `seed` before they are shared "

@@ -41,7 +41,7 @@ GRADIENTS = (
         2, when=lambda o: of.multiplied(o, 1) and of.whole_gradients_cross(o)),
     WrongValues(
         "summed-again",
-        "The gradients are too large by a constant: means of parts were added up, there is a sum over devices too many, "
+        "The gradients are too large by a constant: means of parts were added up, there is one sum over devices too many, "
         "or the loss has a factor of its own.",
         3, when=lambda o: any(of.multiplied(o, n) for n in {2, 4, 8})),
     WrongValues(
@@ -86,9 +86,9 @@ QUESTION = Question(
     explanation="Tensor parallelism sums activations in every layer. These bytes grow with the batch, and the next "
                 "operation waits for them. Data parallelism sums gradients once a step, and their bytes are those of the "
                 "weights. So cut the batch over the slow axis and the model over the fast one. Each device's gradients "
-                "are then only a part, which makes the slow sum smaller again.\n\nIf you sum gradients by hand, scattered "
-                "within the host first, you move as few bytes. Neither helps if the axis called host is not the hosts. So "
-                "build the rows of the mesh from process_index and give them to jax.sharding.Mesh, which takes them as "
+                "are then only a part, which makes the slow sum smaller again.\n\nIf you sum gradients by hand, and scatter "
+                "them within the host first, you move as few bytes. Neither helps if the axis called host is not the hosts. "
+                "So build the rows of the mesh from process_index and give them to jax.sharding.Mesh, which takes them as "
                 "they are: jax.make_mesh permutes devices on TPUs. A mesh of local by hosts names the axes the other way "
                 "round: its slow axis stays within a host.",
 )  # fmt: skip

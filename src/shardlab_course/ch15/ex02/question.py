@@ -98,7 +98,7 @@ CHOICE = (
         "tie", "If two meshes move the same, return the one with the smaller model.",
         3, like=lambda *given: _busier(*given, largest=False)),
     WrongValues(
-        "exact-fit-refused", "A mesh that needs exactly as many bytes as there are fits: at most, not less than.",
+        "exact-fit-refused", "A mesh also fits if it needs exactly the bytes that there are: at most, not less than.",
         1, like=partial(of.choice, below=True)),
     WrongProgram(
         "nothing-fits", "If no mesh fits, there is nothing to take the smallest of: return None.",

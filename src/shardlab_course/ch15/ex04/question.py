@@ -105,6 +105,6 @@ QUESTION = Question(
                 "expert's share of them is large, and more where rounding up to a whole place counts, as for 64 experts "
                 "and 24 tokens. Gathering moves all tokens, and the answers have to come back as well: with 24 tokens a "
                 "device, and as many experts as devices, it is more expensive already on two. Empty places travel too, "
-                "and full experts drop tokens, which keep their own vector. Training mostly adds a loss that makes "
+                "and full experts drop tokens, which keep their own vector. Training usually adds a loss that makes "
                 "routers spread tokens evenly.",
 )  # fmt: skip

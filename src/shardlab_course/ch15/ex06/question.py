@@ -28,11 +28,12 @@ HALVES = re.compile(r"\bb?f16\[")
 DESIGN = (
     WrongCost(
         "times-the-devices",
-        "The step is too long by the number of devices along an axis, or in the mesh. That happens when a summed gradient "
-        "is summed again, or when a mean over a block is used as the mean over the batch.",
+        "The step is too long by a factor, the number of devices along an axis or in the mesh. That happens when a summed "
+        "gradient is summed again, or when a mean over a block is used as the mean over the batch.",
         1, when=lambda o: any(_agrees(o, factor) for factor in sizes(o))),
     WrongCost(
-        "uphill-or-short", "The step has another length than 0.1 times the gradient of the mean squared error.", 1,
+        "uphill-or-short", "The step should be minus 0.1 times the gradient of the mean squared error. Yours is too short, "
+        "or goes uphill.", 1,
         when=lambda o: any(_agrees(o, factor) for factor in (-1, 0.5, 0.25, 0.125))),
     WrongCost(
         "sixteen-bits",
@@ -59,7 +60,7 @@ DESIGN = (
         3, when=lambda o: _right(o) and _parts(o, 1) == sizes(o)[-1] and _travels(o, (1, 0), (1, 1), "all-reduce")),
     WrongCost(
         "activations-whole",
-        "Several devices hold copies of X or Y. It may be cut too, and gathered when it is used.",
+        "Several devices hold copies of X or Y. Both may be cut too, and gathered when they are used.",
         3, when=lambda o: _right(o) and min(_parts(o, 0), _parts(o, 1)) < sizes(o)[-1]),
 )  # fmt: skip
 
