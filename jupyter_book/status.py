@@ -106,9 +106,9 @@ def prose(found: Mapping[str, Any] | None) -> str:
     """How many sentences a reader marked, before and after they were rewritten, by chapter, as Markdown."""
     if found is None:
         return "Not counted for this copy of the book."
-    head = [_row("chapter", "text", "sentences", "marked before", "marked after"), "|:--|:--|--:|--:|--:|"]
+    head = [_row("chapter", "text", "marked before", "sentences now", "marked after"), "|:--|:--|--:|--:|--:|"]
     rows = [
-        _row(chapter, text, f"{counts['sentences']}", f"{counts['before']}", f"{counts['after']}")
+        _row(chapter, text, f"{counts['before']}", f"{counts['sentences']}", f"{counts['after']}")
         for chapter, texts in found["chapters"].items()
         for text, counts in texts.items()
     ]

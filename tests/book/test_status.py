@@ -154,10 +154,14 @@ def test_faults_take_what_is_written() -> None:
 
 def test_prose_is_counted_by_chapter() -> None:
     """One row for each text of a chapter; without counts the page says so."""
-    counted = {"page": {"sentences": 90, "before": 20, "after": 1}, "questions": {"sentences": 80, "before": 9, "after": 0}}
+    texts = {"page": ("20 of 80", 90, 1), "questions": ("9 of 70", 80, 0)}
+    counted = {text: dict(zip(("before", "sentences", "after"), counts)) for text, counts in texts.items()}
     about, _, *rows = status.prose({"date": "2027-01-02", "chapters": {"4": counted}}).splitlines()
     assert about == "Counted on 2027-01-02."
-    assert [cells(row) for row in rows[2:]] == [["4", "page", "90", "20", "1"], ["4", "questions", "80", "9", "0"]]
+    assert [cells(row) for row in rows[2:]] == [
+        ["4", "page", "20 of 80", "90", "1"],
+        ["4", "questions", "9 of 70", "80", "0"],
+    ]
     assert "Not counted" in status.prose(None)
 
 
