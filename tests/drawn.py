@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 import numpy as np
 
 from shardlab_judge.findings import placed_as, spec_text
 from shardlab_judge.inputs import hidden_inputs, wide
+from shardlab_judge.items.design import DesignItem
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.items.processes import ProcessesItem
 from shardlab_judge.items.program import ProgramItem
@@ -33,6 +35,11 @@ def _agrees(item: Any, finding: Finding, question: Question, seed: int | None) -
         return (finding.expected, finding.got) == (_placed(expected), _placed(got))
     if finding.got != spec_text(got.spec):
         return False
+    if isinstance(item, DesignItem):
+        # The answer's own layout says where an output belongs, and the sentence repeats it.
+        (case,) = (case for case in item.cases if case.title == finding.where)
+        said = placed_as(expected.shape, case.axes, eval(finding.expected, {"P": jax.P}))
+        return said is not None and expected.same_as(said) and expected.shape in _shapes(item.program, case, seed)
     rights = _rights(item, finding, question, seed)
     return any(expected.same_as(right) and finding.expected == said for right, said in rights)
 
