@@ -11,6 +11,7 @@ import numpy as np
 from shardlab_judge.findings import placed_as, spec_text
 from shardlab_judge.inputs import hidden_inputs, wide
 from shardlab_judge.items.design import DesignItem
+from shardlab_judge.items.expression import ExpressionItem
 from shardlab_judge.items.placement import PlacementItem
 from shardlab_judge.items.processes import ProcessesItem
 from shardlab_judge.items.program import ProgramItem
@@ -31,7 +32,7 @@ def _agrees(item: Any, finding: Finding, question: Question, seed: int | None) -
     expected, got = finding.pictures
     if isinstance(item, RulesItem):
         return (finding.expected, finding.got) == tuple(f"shards {list(each.shard_shape)}" for each in (expected, got))
-    if isinstance(item, PlacementItem):
+    if isinstance(item, PlacementItem | ExpressionItem):
         return (finding.expected, finding.got) == (_placed(expected), _placed(got))
     if finding.got != spec_text(got.spec):
         return False

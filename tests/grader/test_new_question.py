@@ -23,7 +23,7 @@ NEW = ("2.6", "4.8", "8.10")
 """In a chapter of plain functions, in one of programs, and in one of programs that are written with `shard_map`."""
 ID = "4.8"
 FENCED = re.compile(r"^(?P<fence>`{3,4})(?:python|text)\n(?P<text>.*?)^(?P=fence)\n", re.MULTILINE | re.DOTALL)
-TESTS = ("asked", "conftest", "corpus", "reach", "test_answers", "together", "variants")
+TESTS = ("asked", "conftest", "corpus", "drawn", "reach", "test_answers", "together", "variants")
 
 
 @pytest.fixture
