@@ -34,7 +34,7 @@ NOTEBOOK: list[dict[str, Any]] = [
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("sl", "import shardlab as sl; sl.setup(8)"), ("mesh", "mesh = 7"), ("ring", "def ring(n):"),
+        ("sl", "import shardlab as sl"), ("mesh", "mesh = 7"), ("ring", "def ring(n):"),
         ("size", "for size in [1]: pass"), ("Spec", "from jax import P as Spec, jit"),
         ("jit", "from jax import P as Spec, jit"),
         ("inside", ""), ("each", ""),

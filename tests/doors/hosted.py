@@ -151,9 +151,9 @@ def addressed(notebook: NotebookNode, given: header.Syllabus, wheels: Sequence[p
     """The notebook, its first cell installing the wheels."""
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
     installs = f"git+{given.address}@v{given.version}"
-    assert (first.source.count(installs) == 2) != (given.address == header.UNSET)
+    assert (first.source.count(installs) == 1) != (given.address == header.UNSET)
     course, lens = (wheel.as_uri() for wheel in wheels)
-    first.source = first.source.replace(f"{installs}#subdirectory=lens", lens).replace(installs, course)
+    first.source = first.source.replace("{at}#subdirectory=lens", lens).replace("{at}", course)
     return notebook
 
 

@@ -136,6 +136,6 @@ def test_the_next_chapter_opens(opened: Open, course: Path) -> None:
     """The link below the last pass of a chapter opens the next one's notebook beside it."""
     page = opened("lab/tree/01_meshes_and_shardings.ipynb")
     page.wait_for_function(IDLE)
-    retype(page, "import shardlab as sl; sl.setup(8)", LINKED)
+    retype(page, "import shardlab as sl", LINKED)
     page.locator(".jp-OutputArea-output a", has_text="Next, in chapter 4").click()
     page.wait_for_function("jupyterapp.shell.currentWidget.context.path === '04_four_matmul_cases.ipynb'")

@@ -1,6 +1,7 @@
 """The judge in one long-lived child on simulated CPU devices, so that TPU arrays and CPU devices never meet in one process.
 
 Protocol: the child reads one JSON line a question, `{"question": id, "answer": ...}`, and writes one line, a verdict's JSON.
+With `"passed": true` in the line it writes a list of sentences instead: what the answer, which has passed, reached.
 """
 
 from __future__ import annotations
@@ -44,9 +45,18 @@ def judge_elsewhere(question: str, answer: dict[str, Any]) -> Verdict:
         ShardlabError: the child ended; the next call starts another.
         TimeUp: the answer's program does not end.
     """
+    return Verdict.from_json(_reply({"question": question, "answer": answer}))
+
+
+def reached_elsewhere(question: str, answer: dict[str, Any]) -> list[str]:
+    """What an answer that has passed reached, in sentences; it raises as `judge_elsewhere` does."""
+    return list(_reply({"question": question, "answer": answer, "passed": True}))
+
+
+def _reply(asked: dict[str, Any]) -> Any:
     child = _child()
     try:
-        line = _asked(child, {"question": question, "answer": answer})
+        line = _asked(child, asked)
     except BaseException:  # it still works on what nobody waits for
         child.kill()
         _child.cache_clear()
@@ -59,11 +69,11 @@ def judge_elsewhere(question: str, answer: dict[str, Any]) -> Verdict:
         _child.cache_clear()
         raise ShardlabError(
             "judge-ended",
-            f"the judge ended with status {child.wait()} while it looked at {question}.",
+            f"the judge ended with status {child.wait()} while it looked at {asked['question']}.",
             where="a child of this kernel, on 8 simulated CPU devices",
             mend="run the cell again.",
         )
-    return Verdict.from_json(json.loads(line))
+    return json.loads(line)
 
 
 def _asked(child: subprocess.Popen[str], question: dict[str, Any]) -> str:
@@ -82,7 +92,9 @@ def main() -> None:
     import jax
 
     jax.config.update("jax_num_cpu_devices", 8)
+    from shardlab_course.chapters import asked as find
     from shardlab_course.checking.local import judge_here
+    from shardlab_course.checking.moment import reached
 
     # XLA and libraries write to descriptor 1 too, past `sys.stdout`.
     replies = os.fdopen(os.dup(1), "w")
@@ -99,8 +111,11 @@ def main() -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         with watched(float(os.environ.get(VARIABLE, PROCESS)), time.process_time, stop):
-            verdict = judge_here(asked["question"], asked["answer"])
-        reply(json.dumps(verdict.to_json()))
+            if asked.get("passed"):
+                told: Any = list(reached(find(asked["question"]), asked["answer"]))
+            else:
+                told = judge_here(asked["question"], asked["answer"]).to_json()
+        reply(json.dumps(told))
 
 
 if __name__ == "__main__":

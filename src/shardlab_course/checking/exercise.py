@@ -18,7 +18,7 @@ from shardlab.devices import set_up_anew
 from shardlab.errors import ShardlabError
 from shardlab_course.checking import examples, progress_file
 from shardlab_course.checking.limits import SECONDS, Stopped, TimeUp, limited
-from shardlab_course.checking.moment import Moment, moment
+from shardlab_course.checking.moment import Moment, moment, reached
 from shardlab_course.checking.naming import exercise
 from shardlab_course.checking.predictions import predicted
 from shardlens import Placement, raised_at
@@ -85,8 +85,9 @@ def check(question: str | float, /, *answers: Any, **named: Any) -> Any:
     _keep(asked, verdict)
     said = _of_these(verdict, [*namespace], asked.variables) if named else verdict
     again = examples.pointer(number, examples.causes(said))
-    passed = moment(asked, answer, progress_file.read()["questions"]) if verdict.status == "passed" else Moment()
-    return Feedback(asked, said, again, told, passed)
+    if verdict.status != "passed":
+        return Feedback(asked, said, again, told, Moment())
+    return Feedback(asked, said, again, told, moment(asked, _reached(asked, answer), progress_file.read()["questions"]))
 
 
 def _verdict(asked: Any, namespace: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -267,6 +268,12 @@ def _judge(question: str, answer: dict[str, Any]) -> Any:
         with contextlib.suppress(OpenLoop):
             return judge_here(question, answer, open_loops=False)
     return judge_elsewhere(question, answer)
+
+
+def _reached(asked: Any, answer: dict[str, Any]) -> list[str]:
+    from shardlab_course.checking.elsewhere import reached_elsewhere
+
+    return list(reached(asked, answer)) if jax.default_backend() == "cpu" else reached_elsewhere(asked.id, answer)
 
 
 def _keep(asked: Any, verdict: Any) -> None:

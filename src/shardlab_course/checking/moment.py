@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shardlab_course.outline import Exercise, notebook, outline, title
@@ -51,16 +51,16 @@ class Moment:
         return f"{self.next.id} {self.next.title}, {self.next.minutes} minutes"
 
 
-def moment(asked: Question, answer: Mapping[str, Any], noted: Mapping[str, Any]) -> Moment:
+def moment(asked: Question, said: Sequence[str], noted: Mapping[str, Any]) -> Moment:
     """What a pass says.
 
     Args:
         asked: the exercise.
-        answer: what was recorded.
+        said: what the answer reached, from `reached`.
         noted: what is kept of each exercise, this pass included.
     """
     chapter = int(asked.id.partition(".")[0])
-    return Moment(tuple(_reached(asked, answer)), following(chapter, noted), chapter)
+    return Moment(tuple(said), following(chapter, noted), chapter)
 
 
 def following(chapter: int, noted: Mapping[str, Any]) -> Exercise | None:
@@ -71,8 +71,8 @@ def following(chapter: int, noted: Mapping[str, Any]) -> Exercise | None:
     return next(iter([each for each in still if not each.optional] + still), None)
 
 
-def _reached(asked: Question, answer: Mapping[str, Any]) -> Iterator[str]:
-    """Of programs what they move; of other answers how many were right."""
+def reached(asked: Question, answer: Mapping[str, Any]) -> Iterator[str]:
+    """Of programs what they move on simulated CPU devices; of other answers how many were right."""
     from shardlab_judge.items.program import ProgramItem
 
     programs = [item for item in asked.items if isinstance(item, ProgramItem)]

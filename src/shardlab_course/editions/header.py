@@ -22,11 +22,18 @@ INSTALLS = re.compile(r"(?<=%pip install -q )[\w.-]+$", re.MULTILINE)
 GITHUB = "https://github.com/"
 UNSET = "https://repository.invalid/shardlab"
 """Until `make address` sets it: nobody can own this host (RFC 2606), and publish there what a first cell would install."""
-# `%pip` fills in {tpu}: a machine with the TPU's compiler gets the one that fits this JAX, another gets none.
+# `%pip` fills in {tpu} and {wheel}: a machine with the TPU's compiler gets the one that fits this JAX, another gets none.
 FIRST_CELL = """\
-from importlib.util import find_spec; tpu = "[tpu]" if find_spec("libtpu") else ""  # Colab, Kaggle: @SAID
-find_spec("shardlab") or get_ipython().run_line_magic("pip", 'install -qU @INSTALL @PINS')
-import shardlab as sl; sl.setup(8)"""
+# Where the course is missing (Colab, Kaggle): installs it, with the JAX that it is made for on this Python@FROM
+# That took 8 to 16 seconds on idle copies of their images; Kaggle's CPU image asks for one restart after it.
+try:
+    import shardlab as sl
+except ImportError:
+@INSTALL @PINS
+    assert find_spec("shardlab"), "No network? Kaggle: switch Internet on in the settings."
+    import shardlab as sl
+
+sl.setup(8)"""
 OURS = 50
 """From this number on chapters are an instructor's own."""
 TOOLS = (
@@ -39,14 +46,24 @@ TOOLS = (
 )
 """What helps, in a sentence, and the first chapter whose box has it."""
 FROM_TAG = (
-    "8 to 16 s to install; Kaggle: switch Internet on",
-    '"shardlens @ @AT#subdirectory=lens" "shardlab{tpu} @ @AT"',
+    ".",
+    """\
+    from importlib.util import find_spec
+    tpu, at = "[tpu]" if find_spec("libtpu") else "", "git+@ADDRESS@v@VERSION"
+    %pip install -qU "shardlens @ {at}#subdirectory=lens" "shardlab{tpu} @ {at}\"""",
 )
 FROM_WHEEL = (
-    "first put shardlab-....whl and shardlens-....whl beside this notebook, and switch Internet on",
-    "$(ls shard*.whl /kaggle/input/*/shard*.whl 2>/dev/null)",
+    """,
+# from the files shardlab-....whl and shardlens-....whl that came with this notebook. Put both beside the notebook.""",
+    """\
+    from glob import glob
+    from importlib.util import find_spec
+    wheels = sorted(glob("*.whl") + glob("/kaggle/input/*/*.whl"))
+    lens, wheel = ([path for path in wheels if name in path][-1:] for name in ("shardlens-", "shardlab-"))
+    assert lens and wheel, "Put shardlab-....whl and shardlens-....whl beside this notebook, and run this cell again."
+    lens, wheel = lens[0], wheel[0] + ("[tpu]" if find_spec("libtpu") else "")
+    %pip install -qU "{lens}" "{wheel}\"""",
 )
-"""What is said of an installation, and what `pip` gets: the address, or files where the course has no address yet."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,12 +133,10 @@ def tools(chapter: int) -> str:
 
 def first_cell(packages: Sequence[str], given: Syllabus) -> str:
     """The cell that gets the course and 8 devices anywhere, and more `packages` where the chapter's source names them."""
-    # Beside files, whose extra cannot be asked for by a pattern of names, JAX brings the TPU's compiler.
-    jax = _bounded("jax", given)
-    pins = [jax.replace("jax", "jax{tpu}") if given.address == UNSET else jax, *(_bounded(name, given) for name in packages)]
+    pins = [_bounded(name, given) for name in ("jax", *packages)]
     said, install = FROM_WHEEL if given.address == UNSET else FROM_TAG
-    cell = FIRST_CELL.replace("@SAID", said).replace("@INSTALL", install).replace("@PINS", " ".join(pins))
-    return cell.replace("@AT", f"git+{given.address}@v{given.version}")
+    cell = FIRST_CELL.replace("@FROM", said).replace("@INSTALL", install).replace("@PINS", " ".join(pins))
+    return cell.replace("@ADDRESS", given.address).replace("@VERSION", given.version)
 
 
 def _bounded(name: str, given: Syllabus) -> str:
