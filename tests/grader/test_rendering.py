@@ -76,7 +76,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "terminals": plain,
     "errors": unread.TOLD.search,
     "headings": pages.HEADING.search,
-    "plain pages": lambda text: rendering.plain(text, "x"),
+    "plain pages": lambda text: rendering.unrendered(text, "x"),
 }
 
 
@@ -159,5 +159,5 @@ def test_a_child_that_dies_costs_its_text_alone(renderer: Renderer) -> None:
 
 def test_a_plain_page_runs_nothing() -> None:
     """It is escaped, and without what a terminal would obey."""
-    assert json.dumps(rendering.plain("<script>\x1b[2J", "x")).count("script") == 1
-    assert "&lt;script&gt;\ufffd[2J" in rendering.plain("<script>\x1b[2J", "x")
+    assert json.dumps(rendering.unrendered("<script>\x1b[2J", "x")).count("script") == 1
+    assert "&lt;script&gt;\ufffd[2J" in rendering.unrendered("<script>\x1b[2J", "x")

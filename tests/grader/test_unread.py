@@ -11,6 +11,7 @@ from shardlab_grader.border.artifact import CellError
 from shardlab_grader.classes import unread
 from shardlab_grader.classes.notebook import Cell, Job, Settings
 from shardlab_grader.inside import cells
+from shardlab_grader.records.texts import CHECK
 
 CELLS: dict[str, tuple[str, str, list[str]]] = {
     "whole": ("a = 1\nb = 2", "a = 1\nb = 2", []),
@@ -32,6 +33,14 @@ CELLS: dict[str, tuple[str, str, list[str]]] = {
     "indented": ("a = 1\n  b = 2\nc = 3", "#\n#\nc = 3", ["line 2\n    b = 2\n    ^"]),
 }
 """A cell, what of it runs, and what is told."""
+
+
+@pytest.mark.parametrize("named", ['"4.2"', "'4.2'", "4.2", '"04.2"'])
+def test_an_exercise_is_known_however_it_is_named(named: str) -> None:
+    """As text or as a number, in a check and in a prediction."""
+    found = CHECK.match(f"sl.check({named}, product)")
+    assert found is not None and (found["id"], found["chapter"]) == ("4.2", "4")
+    assert cells.defined(f"sl.predict({named}, kinds=...)") >= {"4.2"}
 
 
 def error_of(text: str) -> SyntaxError | None:

@@ -16,7 +16,7 @@ ASIDE = ("#", "%", "@", "import ", "from ", '"""')
 """What a cell's first line may begin with and say little."""
 WIDTH = 60
 DEFINED = re.compile(r"^[ \t]*(?:(?:async +)?def|class)[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
-PREDICTED = re.compile(r"""\bsl\.predict\([ \t\n]*["'](\d+\.\d+)["']""")
+PREDICTED = re.compile(r"""\bsl\.predict\([ \t\n]*["']?0*(\d+\.\d+)\b""")
 MOST = 2000
 """Lines of a cell that are looked at one by one."""
 

@@ -126,7 +126,7 @@ def _shown(name: str, source: str, language: str) -> str:
     try:
         return _rendered(name, source, language)
     except Unrendered as why:
-        return rendering.plain(source, str(why))
+        return rendering.unrendered(source, str(why))
 
 
 @functools.lru_cache(PAGES)

@@ -21,7 +21,7 @@ from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from shardlab_grader.nbgrader import admonitions
-from shardlab_grader.nbgrader.rendering import MEMORY, SECONDS, plain
+from shardlab_grader.nbgrader.rendering import MEMORY, SECONDS, unrendered
 
 UNSTYLED = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')
 """Names, brackets and spaces, a third of a page: they have no colour of their own."""
@@ -106,7 +106,7 @@ def main() -> None:
         try:
             page = render[name](source, language)
         except Exception:
-            page = plain(source, "could not be formatted")
+            page = unrendered(source, "could not be formatted")
         signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps([page, time.process_time() - started]), flush=True)
 

@@ -20,6 +20,8 @@ import threading
 import time
 from typing import IO
 
+from shardlab_grader.plain import plain
+
 MOST = 100_000
 """Characters of a text that is rendered."""
 SHOWN = 20_000
@@ -97,9 +99,9 @@ class Renderer:
             return None
 
 
-def plain(source: str, why: str) -> str:
+def unrendered(source: str, why: str) -> str:
     """The beginning of a text as plain text, with the reason."""
-    shown = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in source[:SHOWN])
+    shown = plain(source[:SHOWN], keep="\n\t")
     more = f"\n... and {len(source) - SHOWN:,} characters more" if len(source) > SHOWN else ""
     return f"<p><em>{html.escape(CUT.format(why=why))}</em></p><pre>{html.escape(shown + more)}</pre>"
 

@@ -14,9 +14,8 @@ from shardlab_grader.records.files import MOST_BYTES, READ, is_file, read_file
 from shardlab_grader.records.forms import Unreadable, grade_id, handed_in
 from shardlab_grader.records.texts import CHECK
 
-ASKED = re.compile(r"""\s*sl\.check\(\s*["'](\d+\.\d+)["']""")
 BOUND = re.compile(r"^(?:def\s+(\w+)|(\w+)\s*=(?!=))", re.MULTILINE)
-NAMED = re.compile(r"q(\d+)-\d+")
+NAMED = re.compile(r"q(?P<chapter>\d+)-\d+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Exercises:
 
     def has(self, cells: list[dict[str, Any]]) -> bool:
         """Whether cells have a check, a grade id or, where no chapter's check is left, an answer of this assignment."""
-        asked = {found[1] for cell in cells if (found := ASKED.match(cell["source"]))}
+        asked = _asked(cells)
         if asked & self.questions or {grade_id(cell["metadata"]) for cell in cells} & self.names:
             return True
         bound = {found[1] or found[2] for cell in cells for found in BOUND.finditer(cell["source"])}
@@ -90,14 +89,19 @@ def _read(path: pathlib.Path, written: int) -> Exercises | None:
         cells = [{**cell, "source": "".join(cell["source"])} for cell in json.loads(path.read_bytes())["cells"]]
     except (ValueError, KeyError, TypeError):
         return None  # a damaged release is told of by who loads it
-    questions = frozenset(found[1] for cell in cells if (found := ASKED.match(cell["source"])))
+    questions = frozenset(_asked(cells))
     names = {cell["source"]: grade_id(cell["metadata"]) for cell in cells}
-    written_in = [source for source, name in names.items() if name and not ASKED.match(source)]
+    written_in = [source for source, name in names.items() if name and not CHECK.match(source.lstrip())]
     answers = frozenset(found[1] or found[2] for source in written_in for found in BOUND.finditer(source))
     return Exercises(path.stem, questions, frozenset(filter(None, names.values())), answers)
 
 
+def _asked(cells: list[dict[str, Any]]) -> set[str]:
+    """The exercises whose checks are among the cells."""
+    return {found["id"] for cell in cells if (found := CHECK.match(cell["source"].lstrip()))}
+
+
 def _chapters(cell: dict[str, Any]) -> list[str]:
     """The numbers of the chapters whose checks or grade ids a cell has."""
-    found = [CHECK.match(cell["source"].lstrip()), NAMED.match(grade_id(cell["metadata"]))]
-    return [match[1] for match in found if match]
+    check, named = CHECK.match(cell["source"].lstrip()), NAMED.match(grade_id(cell["metadata"]))
+    return [match["chapter"] for match in (check, named) if match]

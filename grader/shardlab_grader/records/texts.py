@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-CHECK = re.compile(r"""sl\.check\(\s*["'](?P<chapter>\d+)\.\d+["']""")
-"""With which a grade cell begins."""
+CHECK = re.compile(r"""sl\.check\(\s*["']?0*(?P<id>(?P<chapter>\d+)\.\d+)\b""")
+"""With which a grade cell begins: `sl.check("4.2"`, or `sl.check(4.2`."""
 MARK = re.compile(r"""\bgrade_id["']?\s*[:=]\s*["']?([\w-]+)""")
 """nbgrader's name of a cell, in the options of any of these formats."""
 FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<rest>[^`]*)$")

@@ -290,18 +290,7 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--no-cache", action="store_true", help="compile anew, and keep nothing of it")
         return made
 
-    inspect = target(command("inspect", inspect_command, "print what the compiler makes of a function"))
-    inspect.add_argument("--json", action="store_true", help="print JSON: the facts of a lock file, FLOPs, lines, times")
-    told = "at most twenty rows, the most expensive first, by line of Python, module or named scope, mesh axis, or kind"
-    inspect.add_argument("--by", choices=("line", "scope", "axis", "kind"), help=told)
-    inspect.add_argument("--all", action="store_true", help="a row for each collective, however many there are")
-    told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
-    inspect.add_argument("--fail-above", type=_bytes, metavar="BYTES", help=told)
-    inspect.add_argument("--cost", metavar="CHIP", help="also what a model of this chip says of its time")
-    told = "also what occupies a device at the peak, with lines, and whether it fits the target"
-    inspect.add_argument("--memory", action="store_true", help=told)
-    inspect.add_argument("--html", type=Path, metavar="FILE", help="also write a page: scopes that fold, tables, memory")
-    inspect.add_argument("--hlo", type=Path, metavar="FILE", help="also write the HLO text to a file")
+    _inspect_options(target(command("inspect", inspect_command, "print what the compiler makes of a function")))
     target(command("why", why_command, "print why a function communicates, line by line"))
     target(command("cost", cost_command, "print what a model of a chip says of a function's time")).add_argument("chip")
     compare = command("compare", compare_command, "print what several compilers make of a function, side by side")
@@ -323,3 +312,17 @@ def _parser() -> argparse.ArgumentParser:
     lock.add_argument("--update", action="store_true", help="write the file")
     lock.add_argument("--why", action="store_true", help="also why, and what would be cheaper: changes are compiled")
     return parser
+
+
+def _inspect_options(inspect: argparse.ArgumentParser) -> None:
+    inspect.add_argument("--json", action="store_true", help="print JSON: the facts of a lock file, FLOPs, lines, times")
+    told = "at most twenty rows, the most expensive first, by line of Python, module or named scope, mesh axis, or kind"
+    inspect.add_argument("--by", choices=("line", "scope", "axis", "kind"), help=told)
+    inspect.add_argument("--all", action="store_true", help="a row for each collective, however many there are")
+    told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
+    inspect.add_argument("--fail-above", type=_bytes, metavar="BYTES", help=told)
+    inspect.add_argument("--cost", metavar="CHIP", help="also what a model of this chip says of its time")
+    told = "also what occupies a device at the peak, with lines, and whether it fits the target"
+    inspect.add_argument("--memory", action="store_true", help=told)
+    inspect.add_argument("--html", type=Path, metavar="FILE", help="also write a page: scopes that fold, tables, memory")
+    inspect.add_argument("--hlo", type=Path, metavar="FILE", help="also write the HLO text to a file")

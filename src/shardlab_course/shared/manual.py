@@ -6,6 +6,8 @@ from shardlab_judge.question import WrongProgram
 
 LEFT = WrongProgram(
     "left-to-the-compiler",
-    "Something is left to the compiler: there is no shard_map, or it is manual over some axes only, or a product or "
-    "something that moves stands outside of it, or its in_specs make data move. Write what one device does, inside, over "
-    "all axes.", 1, when=lambda o: not o.manual)  # fmt: skip
+    "Something is left to the compiler. There is no shard_map, or it is manual over only some axes, or a product or a "
+    "move of data is outside it, or its in_specs move data. Write what one device does inside shard_map, over all axes.",
+    1,
+    when=lambda o: not o.manual,
+)

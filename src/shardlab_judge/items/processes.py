@@ -305,10 +305,10 @@ def _placements(item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
             counts = str(len(case.outputs)), str(len(arrays))
             yield Finding(item.name, "S", f"Process {process} returns another number of arrays.", *counts)
             return
-        for array, spec, shape in zip(arrays, case.outputs, _right_shapes(item, observed, process, arrays)):
+        for n, (array, spec) in enumerate(zip(arrays, case.outputs)):
             target = placed_as(array.placement.shape, case.axes, spec) if spec is not None else None
             if spec is not None and (target is None or not array.placement.same_as(target)):
-                right = placed_as(shape, case.axes, spec)
+                right = placed_as(_right_shapes(item, observed, process, arrays)[n], case.axes, spec)
                 pictures = None if right is None else (right, array.placement)
                 what = "The array has another sharding."
                 got = spec_text(array.placement.spec)

@@ -308,9 +308,8 @@ def _value(item: ProgramItem, what: str, expected: object, got: object) -> Findi
 
 def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
     wanted = observed.case.terms or ((),) * len(observed.terms)
-    shapes = _right_shapes(item, observed)
-    for placement, spec, over, terms, shape in zip(
-        observed.placements, observed.case.outputs, observed.terms, wanted, shapes
+    for n, (placement, spec, over, terms) in enumerate(
+        zip(observed.placements, observed.case.outputs, observed.terms, wanted)
     ):
         if set(over) != set(terms):
             what = "The output is added up already." if terms else "The output is not added up yet."
@@ -320,7 +319,7 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
             continue
         target = placed_as(placement.shape, observed.case.axes, spec)
         if target is None or not placement.same_as(target):
-            right = placed_as(shape, observed.case.axes, spec)
+            right = placed_as(_right_shape(item, observed, n), observed.case.axes, spec)
             yield Finding(
                 item.name,
                 "S",
@@ -331,8 +330,7 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
             )
 
 
-def _right_shapes(item: ProgramItem, observed: Observed) -> list[tuple[int, ...]]:
-    """The shapes that the outputs should have; their own, where more than one output is right."""
-    found = [placement.shape for placement in observed.placements]
+def _right_shape(item: ProgramItem, observed: Observed, n: int) -> tuple[int, ...]:
+    """The shape that an output should have; its own, where more than one output is right."""
     rights = () if item.oracle is None else oracle_outputs(item, observed)
-    return [right.shape for right in rights] if len(rights) == len(found) else found
+    return rights[n].shape if len(rights) == len(observed.placements) else observed.placements[n].shape
