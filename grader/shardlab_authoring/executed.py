@@ -127,13 +127,26 @@ def run(path: pathlib.Path, given: header.Syllabus, folder: pathlib.Path) -> tup
 
     Raises:
         CellRaises: a cell raises.
-        ShardlabError: a placeholder is broken or raises.
+        ShardlabError: a placeholder is broken or raises, or a cell writes to stderr.
     """
     notebook = edition.solution(edition.unfilled(path, given))
     page = Page(notebook, timeout=CELL_SECONDS, resources={"metadata": {"path": str(folder)}})
     page.name, page.source, page.kept, page.texts = path.name, path, numbers.load(path), {}
     page.execute(env=os.environ | compiled(COMPILED / path.name[:2], path.stem))
+    quiet(path, notebook)
     return notebook, page.texts
+
+
+def quiet(source: pathlib.Path, notebook: NotebookNode) -> None:
+    """Nothing that a reader would see in red: the book takes no such page.
+
+    Raises:
+        ShardlabError: a cell has written to stderr.
+    """
+    for cell in notebook.cells:
+        for said in (output.text for output in cell.get("outputs", ()) if output.get("name") == "stderr"):
+            what = f"a cell writes to stderr: {said.strip().splitlines()[0]}"
+            raise ShardlabError("cell-warns", what, where=where(source, cell.source, ""), mend="mend what it warns of.")
 
 
 def where(source: pathlib.Path, cell: str, traceback: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pathlib
 
+import nbformat
 import pytest
 
+from shardlab.errors import ShardlabError
 from shardlab_authoring import executed
 from shardlab_course.editions import header
 
@@ -79,3 +81,15 @@ def test_a_cell_that_raises(
         '  where: solutions/91_lines.md:19: four = {}["none"]\n'
         "  mend:  mend the cell, and run the chapter again.\n"
     )
+
+
+def test_a_cell_that_warns(tmp_path: pathlib.Path) -> None:
+    """The book refuses such a page, many minutes later."""
+    cell = nbformat.v4.new_code_cell(
+        "one = 1", outputs=[nbformat.v4.new_output("stream", name="stderr", text="Take care\n")]
+    )
+    source = tmp_path / "90_lines.md"
+    source.write_text(PAGE)
+    with pytest.raises(ShardlabError, match="Take care") as raised:
+        executed.quiet(source, nbformat.v4.new_notebook(cells=[cell]))
+    assert "90_lines.md:10: one = 1" in str(raised.value)
