@@ -133,7 +133,7 @@ def _where(change: Change, call: str, now: Facts, of: Mapping[str, str], rng: ra
     text = f"{call} The first result is then {size}. Which slice of it does device {device} hold?"
     key = f"[{', '.join(f'{start}:{stop}' for start, stop in slices[device])}]"
     holds = f"Devices stand in the mesh {mesh_text(change.case.axes)} row by row, the last axis fastest."
-    reveals = "A slice along the other axis: has the mesh's axes in the wrong order."
+    reveals = "Another slice: has not followed which axis of the mesh cuts which dimension."
     yield Asked("where", text=text, key=key, reason=holds, reveals=reveals, **of)
 
 
