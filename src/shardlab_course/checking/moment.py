@@ -1,4 +1,4 @@
-"""What stands below a pass: what the answer reached, in its own numbers, and what comes next."""
+"""What stands below a pass: what the answer reached, in its own numbers, what the field calls it, and what comes next."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def moment(asked: Question, said: Sequence[str], noted: Mapping[str, Any]) -> Mo
         noted: what is kept of each exercise, this pass included.
     """
     chapter = int(asked.id.partition(".")[0])
-    return Moment(tuple(said), following(chapter, noted), chapter)
+    known = [f"The field calls this {asked.known_as}."] if asked.known_as else []
+    return Moment((*said, *known), following(chapter, noted), chapter)
 
 
 def following(chapter: int, noted: Mapping[str, Any]) -> Exercise | None:
