@@ -91,7 +91,8 @@ def test_an_answer_that_keeps_its_end(program: Callable[..., Any], monkeypatch: 
     monkeypatch.setattr(exercise, "limited", few(0.3))
     (finding,) = sl.check("0.1", program).verdict.findings
     assert finding.what == "Your answer was stopped after 20 seconds of computing."
-    assert finding.cause.startswith("An `except:` without a type") and f", in {program.__name__}" in finding.line
+    assert finding.cause.startswith("An `except:` without a type")
+    assert finding.line.count(f", in {program.__name__}") == 1
     monkeypatch.undo()
     assert jax.jit(lambda x: x + 1)(jnp.ones(3)).sum() == 6.0
 

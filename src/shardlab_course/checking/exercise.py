@@ -105,6 +105,7 @@ def _verdict(asked: Any, namespace: dict[str, Any]) -> tuple[Any, dict[str, Any]
                 _RECORDING.clear()
             return _judge(asked.id, answer), answer
     except TimeUp as stopped:
+        stopped.__context__ = None  # one that the answer caught came through lines that say nothing of this one
         return _endless(asked, [*namespace], raised_at(stopped), stopped.kept), {}
     except KeyboardInterrupt:
         raise Stopped(f"{asked.id}: you stopped the check, and nothing was judged. Your variables are all there.") from None

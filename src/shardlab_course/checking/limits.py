@@ -66,6 +66,7 @@ def limited(seconds: float = SECONDS) -> Iterator[None]:
         # what the handler calls, or behind its end. No plain call, after which Python would look for signals at once.
         for _ in map(_thread.interrupt_main, (signal.SIGINT,)):
             if leaves:  # packages are left to tidy up
+                kept.__traceback__ = None
                 raise kept
             return
 

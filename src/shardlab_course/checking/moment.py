@@ -85,7 +85,7 @@ def reached(asked: Question, answer: Mapping[str, Any]) -> Iterator[str]:
         yield f"{item.name} {_moved(observed)}{_beside(item, observed.price) if item is dearest else ''}."
     others = [item for item in asked.items if item not in programs and not getattr(item, "predicted", False)]
     if len(others) > 1 and not programs:
-        yield f"All {len(others)} parts are right."
+        yield f"All {len(others)} parts are right." if len(others) > 2 else "Both parts are right."
 
 
 def _observed(item: Any, recorded: Mapping[str, Any]) -> Any:
