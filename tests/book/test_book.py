@@ -122,6 +122,16 @@ def test_bibliography_covers_every_chapter() -> None:
     assert sorted(map(int, headings)) == [int(number) for number in headings]
 
 
+def test_what_the_field_calls_an_answer_has_its_source() -> None:
+    """A pass names it with its authors and the year, as one entry of the bibliography has them."""
+    named = [asked.known_as for asked in QUESTIONS.values() if asked.known_as]
+    entries = re.split(r"^- ", (HERE / "bibliography.md").read_text(), flags=re.MULTILINE)
+    sources = [source for known in named for inside in re.findall(r"\(([^)]+)\)", known) for source in inside.split("; ")]
+    assert len(named) >= 20 and len(sources) >= len(named)
+    words = [re.findall(r"[A-Z]\w+|jaxDecomp|\d{4}", source) for source in sources]
+    assert all(words) and not [each for each in words if not any(all(word in entry for word in each) for entry in entries)]
+
+
 def test_glossary_terms_are_unique_and_end_in_a_stop() -> None:
     """Each term is defined once, in sentences."""
     body = (HERE / "glossary.md").read_text().partition("```{glossary}\n")[2].partition("\n```")[0]

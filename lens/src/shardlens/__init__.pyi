@@ -81,6 +81,7 @@ from shardlens.rings.lattice import show_mesh as show_mesh
 from shardlens.rings.steps import show_ring as show_ring
 from shardlens.rings.tokens import show_tokens as show_tokens
 from shardlens.sources import WRITER as WRITER
+from shardlens.sources import is_users as is_users
 from shardlens.sources import name_of_file as name_of_file
 from shardlens.tables import Table as Table
 from shardlens.tables import seconds as seconds

@@ -93,6 +93,7 @@ LOGSUMEXP = (
 
 QUESTION = Question(
     "7.6", "Softmax over many devices", difficulty=4, minutes=40,
+    known_as="the merge of partial softmaxes in online softmax (Milakov and Gimelshein, 2018)",
     items=(
         ProgramItem("softmax", {"V": 1, "S": 0.5, "H": 1}, oracle=of.softmax, misconceptions=SOFTMAX, manual=True,
                     cases=(of.SOFTMAX(LINE, 6, 64), of.SOFTMAX(WIDE, 10, 48)), draw=drawing(of.SOFTMAX, MESHES, 3, 16),

@@ -67,6 +67,7 @@ REDUCE = (
 
 QUESTION = Question(
     "8.3", "A ring all-reduce", difficulty=3, minutes=35,
+    known_as="the ring all-reduce (Patarasuk and Yuan, 2009)",
     items=(
         program("ring_all_reduce", {"V": 1, "S": 0.5, "H": 2.5}, summed, TERMS, ROWS, WHOLE, terms, REDUCE),
     ),

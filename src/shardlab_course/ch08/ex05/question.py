@@ -47,6 +47,7 @@ HALO = (
 
 QUESTION = Question(
     "8.5", "One row from each neighbour", difficulty=3, minutes=35,
+    known_as="a halo exchange (jaxDecomp has it for JAX)",
     items=(
         program("stencil", {"V": 1.5, "S": 0.5, "H": 1}, of.stencil, BLOCKS, ROWS, ROWS, rows, HALO),
     ),

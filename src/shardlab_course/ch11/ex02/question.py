@@ -65,6 +65,7 @@ def _scaled(o: Observed, factor: float) -> bool:
 
 QUESTION = Question(
     "11.2", "ZeRO-1, with tied weights", difficulty=4, minutes=55,
+    known_as="stage 1 of ZeRO (Rajbhandari and others, 2020)",
     items=(
         ProgramItem("train", {"V": 1, "S": 1, "H": 0.5, "M": 0.5}, oracle=of.trained(),
                     misconceptions=TRAIN, rtol=1e-3,
