@@ -1,0 +1,124 @@
+// What a reader touches besides forms: curtains over what follows a prediction, and the switch of the first page. Without this
+// script nothing is covered, and the switch still turns, by style alone.
+"use strict";
+
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** The elements after `start` that tell what was asked, in groups between hints: from the first with an output to `end`. */
+function telling(start, end) {
+  const groups = [[]];
+  let begun = false;
+  for (let at = start.nextElementSibling; at && !at.matches(end); at = at.nextElementSibling) {
+    begun ||= Boolean(at.querySelector(".cell_output"));
+    if (at.matches("details.hint, .met")) groups.push([]);
+    else if (begun) groups.at(-1).push(at);
+  }
+  return groups.filter((group) => group.length);
+}
+
+/** Hang a curtain before elements that stand side by side; what is behind it can be neither read nor reached. */
+function hang(elements) {
+  const curtain = document.createElement("div");
+  const inside = document.createElement("div");
+  curtain.className = "curtain";
+  inside.inert = true;
+  elements[0].before(curtain);
+  inside.append(...elements);
+  curtain.append(inside);
+  return { curtain, inside };
+}
+
+/** Cover groups of elements, with a button that lifts all their curtains; being led to a place behind one lifts them too. */
+function cover(groups, words) {
+  if (!groups.length) return null;
+  const hung = groups.map(hang);
+  const bar = document.createElement("p");
+  const button = document.createElement("button");
+  bar.className = "curtain-bar";
+  button.type = "button";
+  button.textContent = words;
+  bar.append(button);
+  hung[0].curtain.prepend(bar);
+  const lift = () => {
+    for (const { curtain, inside } of hung) {
+      inside.inert = false;
+      curtain.classList.add("lifted");
+    }
+    bar.remove();
+  };
+  button.addEventListener("click", () => {
+    lift();
+    hung[0].inside.tabIndex = -1;
+    hung[0].inside.focus({ preventScroll: true });
+  });
+  const look = () => {
+    const led = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (led && hung.some(({ inside }) => inside.contains(led))) {
+      lift();
+      led.scrollIntoView();
+    }
+  };
+  addEventListener("hashchange", look);
+  look();
+  return lift;
+}
+
+function curtains() {
+  const kept = keptPredictions();
+  for (const form of document.querySelectorAll("form.predict")) {
+    const lift = cover(telling(form, "section, form.predict"), "Show me without predicting");
+    if (!lift) continue;
+    if (form.id.slice("predict-".length).replace("-", ".") in kept) lift();
+    else form.addEventListener("shardlab-compared", lift, { once: true });
+  }
+  const asked = [...document.querySelectorAll("article section > p")].filter((p) => /^(First, )?predict\b/i.test(p.querySelector("strong")?.textContent ?? ""));
+  for (const p of asked) {
+    if (p.closest(".curtain") || p.parentElement.querySelector("form.predict")) continue;
+    const [following] = telling(p, "details.hint, section, p:has(> strong:first-child)");
+    if (!following) continue;
+    const cell = following.findIndex((element, n) => n && element.matches(".cell"));
+    cover([cell < 0 ? following : following.slice(0, cell)], "I have said it: show me");
+  }
+}
+
+/** A number that runs to where it is to be, in 0.8 seconds. */
+function run(place, to) {
+  const from = Number(place.dataset.now ?? 0);
+  const start = performance.now();
+  place.dataset.now = to;
+  const step = (now) => {
+    const part = STILL.matches ? 1 : Math.min((now - start) / 800, 1);
+    if (Number(place.dataset.now) !== to) return;
+    place.textContent = Math.round(from + (to - from) * part).toLocaleString("en");
+    if (part < 1) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+/** The switch "with / without this line": its numbers run, the address keeps it, and it turns once by itself. */
+function turning(figure) {
+  const inputs = [...figure.querySelectorAll("input[type=radio]")];
+  const show = () => {
+    const at = inputs.findIndex((input) => input.checked);
+    for (const place of figure.querySelectorAll("[data-each]")) run(place, JSON.parse(place.dataset.each)[at]);
+  };
+  const turn = (name) => {
+    const input = inputs.find((each) => each.value === name);
+    if (input) input.checked = true;
+    show();
+  };
+  figure.addEventListener("change", (event) => {
+    clearTimeout(figure.timer);
+    history.replaceState(null, "", `#${event.target.value}`);
+    show();
+  });
+  const asked = location.hash.slice(1);
+  for (const place of figure.querySelectorAll("[data-each]")) place.dataset.now = JSON.parse(place.dataset.each)[inputs.findIndex((input) => input.checked)];
+  if (inputs.some((input) => input.value === asked)) turn(asked);
+  else if (!STILL.matches) figure.timer = setTimeout(() => turn(inputs[0].value), 1200);
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  if (document.querySelector("form.predict, article section > p > strong:first-child")) curtains();
+  document.querySelectorAll("figure.turn").forEach(turning);
+});
