@@ -35,7 +35,7 @@ PLAYGROUNDS = {
 LAPTOP = """\
 ::::{{dropdown}} On your own machine: three lines
 :class-container: laptop
-Unpack *Notebooks and packages*, and type these lines in its folder `shardlab`. You need Python 3.11 or newer, and no accelerator.
+Unpack *Notebooks and packages*, and type these lines in its folder `shardlab`. Python 3.11 or newer is enough.
 
 ```sh
 python -m venv .venv

@@ -41,6 +41,14 @@ def figure() -> str:
     return f'```{{raw}} html\n<figure class="turn">{inside}</figure>\n```\n'
 
 
+def asking() -> str:
+    """A field for an error or a word, which the book's search answers."""
+    label = '<label for="asked">Paste an error, or ask for a word</label>'
+    look = 'rows="2" spellcheck="false" placeholder="RESOURCE_EXHAUSTED: Out of memory"'
+    field = f'<textarea id="asked" name="q" {look}></textarea>'
+    return f'```{{raw}} html\n<form class="ask" action="search.html">{label}{field}<button>Find</button></form>\n```\n'
+
+
 def _number(each: tuple[int, int]) -> str:
     """Both numbers, of which style shows one; `touch.js` puts one that runs in their place."""
     both = "".join(f'<span class="turn-{name}">{value:,}</span>' for name, value in zip(("with", "without"), each))

@@ -73,6 +73,7 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
     takeaway.write(pages / takeaway.NAME, root)
     expand(pages / "exercises.md", "exercises", exercises.tables(root, solutions))
     expand(pages / "intro.md", "landing", landing.figure())
+    expand(pages / "intro.md", "asking", landing.asking())
     expand(pages / "intro.md", "cover", cover.framed())
     expand(pages / "intro.md", "ways", exercises.ways())
     expand(pages / "practices.md", "clinic", chapters.clinic())

@@ -19,11 +19,15 @@
     const same = title.toLowerCase() === ASKED.toLowerCase();
     if (page === "glossary") return same ? 30 : 0.8;
     if (FOR_AUTHORS.includes(page)) return 0.25;
+    if (ASKED.length > 60 && ["practices", "errors", "old_to_new"].includes(page)) return 4; // a message, and no word
     return (same ? 3 : 1) * (page === "practices" || page.startsWith("notebooks/") ? 1.3 : 1);
   }
 
   /** The sections that have what was asked: all of its words if there is such a section, else some. */
   function found(sections) {
+    const kind = /\[([a-z]+(?:-[a-z]+)+)\]/.exec(ASKED)?.[1];
+    const ours = kind ? sections.filter(({ page, title }) => page === "errors" && title === kind) : [];
+    if (ours.length) return ours;
     const number = /^(?:exercise )?(\d+\.\d+)$/i.exec(ASKED)?.[1];
     if (number) return sections.filter(({ title }) => title.startsWith(`Exercise ${number}:`));
     const index = new MiniSearch({ fields: ["title", "of", "text"], tokenize: words, processTerm: (word) => (SMALL.has(word) ? null : word) });

@@ -64,8 +64,9 @@ function cover(groups, words) {
 }
 
 function curtains() {
-  const kept = keptPredictions();
-  for (const form of document.querySelectorAll("form.predict")) {
+  const forms = document.querySelectorAll("form.predict");
+  const kept = forms.length ? keptPredictions() : {}; // of predict.js, which pages without a form do not have
+  for (const form of forms) {
     const lift = cover(telling(form, "section, form.predict"), "Show me without predicting");
     if (!lift) continue;
     if (form.id.slice("predict-".length).replace("-", ".") in kept) lift();
@@ -118,7 +119,49 @@ function turning(figure) {
   else if (!STILL.matches) figure.timer = setTimeout(() => turn(inputs[0].value), 1200);
 }
 
+/** A slider for a film of a ring: by finger, mouse or arrow keys to any moment; Play lets it run again. */
+function scrubber(film) {
+  const moving = film.getAnimations({ subtree: true });
+  const hops = Number(/step \d+ of (\d+)/.exec(film.textContent)?.[1]);
+  if (!moving.length || !hops) return;
+  const bar = document.createElement("div");
+  const play = document.createElement("button");
+  const slider = document.createElement("input");
+  const said = document.createElement("output");
+  bar.className = "scrub";
+  play.type = "button";
+  Object.assign(slider, { type: "range", min: 0, max: hops, step: 0.25, value: 0 });
+  slider.setAttribute("aria-label", "Moment of the film, in steps");
+  const duration = moving[0].effect.getComputedTiming().duration;
+  const step = (duration - 1500) / hops; // the film rests for 1.5 seconds at its end
+  const show = (running) => {
+    play.textContent = running ? "Pause" : "Play";
+    said.textContent = running ? "" : Number(slider.value) % 1 ? `in step ${Math.ceil(slider.value)}` : Number(slider.value) ? `after step ${slider.value}` : "at the start";
+  };
+  const hold = () => {
+    for (const each of moving) {
+      each.pause();
+      each.currentTime = slider.value * step;
+    }
+    show(false);
+  };
+  slider.addEventListener("input", hold);
+  play.addEventListener("click", () => {
+    if (play.textContent === "Play") {
+      for (const each of moving) each.play();
+      show(true);
+    } else {
+      slider.value = Math.min(Math.round(((moving[0].currentTime % duration) / step) * 4) / 4, hops);
+      hold();
+    }
+  });
+  show(true);
+  bar.append(play, slider, said);
+  film.after(bar);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
-  if (document.querySelector("form.predict, article section > p > strong:first-child")) curtains();
+  document.querySelectorAll("svg[class^='sl-']").forEach(scrubber);
+  curtains();
   document.querySelectorAll("figure.turn").forEach(turning);
 });

@@ -215,25 +215,52 @@ def test_a_fault_of_a_playground_is_read_whole(touched: Callable[..., Page]) -> 
     assert fault.evaluate("box => box.scrollWidth <= box.clientWidth") and "leave one of the two away" in fault.inner_text()
 
 
-def test_films_end_with_what_everyone_has(browser: Browser, tmp_path: Path) -> None:
-    """A browser shows a film's last frame as its schedule has it."""
-    made = ring.schedule("all-gather", 4)
+HELD = """() => [...document.querySelectorAll("g.m")].filter(group => getComputedStyle(group).opacity === "1")
+    .filter(group => /\\bh/.test(group.getAttribute("class"))).map(group => group.textContent).sort().join("")"""
+
+
+@pytest.fixture
+def film(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    """A page with one film, an all-gather on four devices, and the book's script."""
     path = tmp_path / "film.html"
-    path.write_text(f"<!doctype html><title>film</title>{motion.draw(made)}")
+    script = (ROOT / "jupyter_book" / "_static" / "touch.js").as_uri()
+    drawn = motion.draw(ring.schedule("all-gather", 4))
+    path.write_text(f'<!doctype html><title>film</title><script src="{script}"></script>{drawn}')
     page = browser.new_context(reduced_motion="no-preference").new_page()
     page.goto(path.as_uri())
+    yield page
+    page.context.close()
+
+
+def test_films_end_with_what_everyone_has(film: Page) -> None:
+    """A browser shows a film's last frames as its schedule has them."""
     for part in (0.8, 0.999):
-        seen = page.evaluate(
-            """part => {
-                for (const film of document.getAnimations()) {
-                    film.pause();
-                    film.currentTime = part * film.effect.getComputedTiming().duration;
-                }
-                const shown = [...document.querySelectorAll("g.m")].filter(group => getComputedStyle(group).opacity === "1");
-                const held = shown.filter(group => /\\bh/.test(group.getAttribute("class")));
-                return held.map(group => group.textContent).sort().join("");
-            }""",
+        film.evaluate(
+            """part => document.getAnimations().forEach(each => {
+                each.pause();
+                each.currentTime = part * each.effect.getComputedTiming().duration;
+            })""",
             part,
         )
-        assert seen == "AAAABBBBCCCCDDDD"
-    page.context.close()
+        assert film.evaluate(HELD) == "AAAABBBBCCCCDDDD"
+
+
+def test_a_film_is_led_by_its_slider(film: Page) -> None:
+    """By arrow keys to what everyone holds after a step; Play lets it run again."""
+    slider = film.locator(".scrub input")
+    slider.focus()
+    held = []
+    for after in range(4):
+        if after:
+            for _ in range(4):
+                film.keyboard.press("ArrowRight")
+            assert film.locator(".scrub output").inner_text() == f"after step {after}"
+        else:
+            film.keyboard.press("Home")
+            film.keyboard.press("ArrowRight")
+            film.keyboard.press("ArrowLeft")
+        held.append(film.evaluate(HELD))
+    steps = ring.schedule("all-gather", 4).steps
+    assert held == ["".join(sorted("ABCD"[c.home] for each in step.held for c in each)) for step in steps]
+    film.locator(".scrub button").click()
+    assert film.evaluate("document.getAnimations().every(each => each.playState === 'running')")
