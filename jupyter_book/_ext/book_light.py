@@ -19,7 +19,6 @@ SIZES = {"fa-solid", "fa-lg", "fa-fw"}
 WANTED = {
     "fontawesome.js": r"(?!)",
     "predict.js": r"class=\"predict\"|id=\"predicted-here\"|<strong>(?:First, p|P)redict",
-    "touch.js": r"class=\"(?:predict|turn)\"|class=\"sl-|<strong>(?:First, p|P)redict",
     "playground.js": r"data-play",
     "searchtools.js": r"(?!)",  # the book's own search stands in its place
     "language_data.js": r"(?!)",

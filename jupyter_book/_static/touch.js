@@ -1,4 +1,4 @@
-// What a reader touches besides forms: curtains over what follows a prediction, and the switch of the first page. Without this
+// What a reader touches besides forms: menus, curtains over what follows a prediction, sliders of films, the first page's switch. Without this
 // script nothing is covered, and the switch still turns, by style alone.
 "use strict";
 
@@ -160,7 +160,15 @@ function scrubber(film) {
   film.after(bar);
 }
 
+/** The theme's menus close when they have led to a place on this page, which they would hide. */
+function closing(menu) {
+  menu.addEventListener("click", (event) => {
+    if (event.target.closest("a[href^='#']")) menu.close();
+  });
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll("dialog[id$='sidebar-modal']").forEach(closing);
   document.querySelectorAll("svg[class^='sl-']").forEach(scrubber);
   curtains();
   document.querySelectorAll("figure.turn").forEach(turning);

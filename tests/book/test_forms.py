@@ -126,7 +126,7 @@ def tap(page: Page, id: str, at: int | str) -> None:
     """Choose the value `at` in a box that opens, or tap it where it stands."""
     box = page.locator(f"select#{id}")
     if box.count():
-        box.select_option(str(at))
+        box.select_option(value=str(at))
     else:
         page.locator(f".choices[aria-labelledby={id}] label", has=page.locator(f"input[value='{at}']")).click()
 
