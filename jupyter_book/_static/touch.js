@@ -122,7 +122,8 @@ function turning(figure) {
 /** A slider for a film of a ring: by finger, mouse or arrow keys to any moment; Play lets it run again. */
 function scrubber(film) {
   const moving = film.getAnimations({ subtree: true });
-  const hops = Number(/step \d+ of (\d+)/.exec(film.textContent)?.[1]);
+  const caption = [...film.querySelectorAll("text")].map((text) => /^step \d+ of (\d+)$/.exec(text.textContent)).find(Boolean);
+  const hops = Number(caption?.[1]);
   if (!moving.length || !hops) return;
   const bar = document.createElement("div");
   const play = document.createElement("button");
