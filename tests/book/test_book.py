@@ -41,6 +41,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 import book_formulas  # noqa: E402
 import book_frame  # noqa: E402
 import book_solved  # noqa: E402
+import book_texts  # noqa: E402
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NAMES = [path.stem for path in sorted((ROOT / "notebooks" / "myst").glob("[0-9]*.md"))]
@@ -307,6 +308,15 @@ def test_frame_and_sitemap() -> None:
     assert "<loc>https://o.github.io/r/notebooks/01_a.html</loc>" in book_frame.sitemap(
         "https://o.github.io/r/", ["notebooks/01_a.html"]
     )
+
+
+def test_texts_for_programs_hold_no_answers() -> None:
+    """A page's Markdown has no front matter and no form; the list names each page."""
+    chapter = chapters.pages(ROOT, header.UNSET, solutions=False)["notebooks/04_four_matmul_cases.md"]
+    assert 'class="predict"' in chapter and '"right":' in chapter
+    text = book_texts.plain(chapter)
+    assert text.startswith("# 4.") and 'class="predict"' not in text and '"right":' not in text
+    assert "- [Four cases](notebooks/04.md)" in book_texts.listed({"notebooks/04": "Four cases"})
 
 
 FORMULAS = {

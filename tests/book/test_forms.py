@@ -126,7 +126,8 @@ def tap(page: Page, id: str, at: int | str) -> None:
     """Choose the value `at` in a box that opens, or tap it where it stands."""
     box = page.locator(f"select#{id}")
     if box.count():
-        box.select_option(value=str(at))
+        values = box.evaluate("box => [...box.options].map(option => option.value)")
+        box.select_option(index=values.index(str(at)))  # by its value Playwright also takes what has it as its text
     else:
         page.locator(f".choices[aria-labelledby={id}] label", has=page.locator(f"input[value='{at}']")).click()
 
