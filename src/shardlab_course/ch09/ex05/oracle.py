@@ -16,6 +16,9 @@ KEEP = 0.75
 BLOCK = (16, 32)
 MASK = 0.1
 """How far a mask's share of kept elements may lie from `KEEP`; a block has 512 elements, so that is five deviations."""
+POOLED, RATE = 8192, 0.0275
+"""So many elements, of all slices and of several seeds, keep a share that lies so near to `KEEP`: 5.7 deviations. Those of a
+mask that keeps 0.7 lie outside by 4.4 of theirs, and so do those of one that keeps 0.8."""
 ALIKE = 0.76
 """Masks that agree on more elements have elements in common. Independent ones agree on 0.625, give or take 0.02, the nearest
 of some 20,000 pairs of moved masks on about 0.72; where two neighbours have one number, a mask and itself moved on by one
@@ -54,7 +57,7 @@ def dropped(o: Observed) -> np.ndarray:
         return array
     found = masks(o)
     fair = all(abs(mask.mean() - KEEP) < MASK for mask in found)
-    if fair and not patterned(o) and not seed_ignored(o):
+    if fair and not patterned(o) and not seed_ignored(o) and not other_share(o):
         return np.where(assembled(o) != 0, array, 0)
     return np.where(np.random.default_rng(9).random(array.shape) < KEEP, array, 0)
 
@@ -139,6 +142,21 @@ def copies_differ(o: Observed) -> bool:
 def kept_share(o: Observed, share: float) -> bool:
     """Whether about this share of all elements is kept."""
     return is_mask(o) and abs(float(np.mean(assembled(o) != 0)) - share) < MASK / 2
+
+
+def pooled(o: Observed) -> np.ndarray:
+    """Which elements are kept, of all slices, and of as many further seeds as make `POOLED` elements."""
+    found, run = masks(o), o
+    while sum(mask.size for mask in found) < POOLED and run.again is not None:
+        run = run.again
+        found += masks(run)
+    return np.concatenate([mask.ravel() for mask in found])
+
+
+def other_share(o: Observed) -> bool:
+    """Whether the share that is kept of the elements of many masks is not `KEEP`."""
+    kept = pooled(o)
+    return is_mask(o) and kept.size >= POOLED and abs(float(kept.mean()) - KEEP) >= RATE
 
 
 def scaled_otherwise(o: Observed) -> bool:
