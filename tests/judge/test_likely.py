@@ -111,7 +111,7 @@ def test_work_and_rounds() -> None:
     found = prices.work(observed, 100.0)
     assert found.id == "work-done-again" and "2 times the arithmetic" in found.cause
     assert prices.work(observed, 160.0) is None and prices.work(observed, None) is None
-    looped = dataclasses.replace(observed, collectives=(collective("collective-permute", 64, executions=8),))
+    looped = dataclasses.replace(observed, collectives=(dataclasses.replace(moved("collective-permute", 64), executions=8),))
     found = prices.likely(looped, 7 * 64)
     assert found.id == "rounds-too-many" and "runs 8 times. With 7 times" in found.cause
     assert prices.likely(looped, 7 * 64 - 1) is None

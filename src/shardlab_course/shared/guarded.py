@@ -127,18 +127,19 @@ def limit_refused(plain: str, free: str, *wrong: str) -> Misconception:
     """Of a guard that refuses all that sends exactly what is owed, and the wrong programs named, but not what is free."""
     return WrongValues(
         "limit-itself-refused",
-        "It refuses the right programs that send exactly the bytes that are owed. The limit itself has to pass: compare with <=.",
+        "It refuses the right programs that send exactly the bytes that are owed. The limit itself has to pass: compare "
+        "with <=.",
         2, when=lambda through: through.get(plain, 1) == 0 < through.get(free, 0)
         and not any(through.get(name, 0) for name in wrong),
     )  # fmt: skip
 
 
 def less_refused(plain: str, free: str) -> Misconception:
-    """Of a guard that lets through what sends exactly what is owed, and not what sends less because an axis has one device."""
+    """Of a guard that lets through what sends exactly what is owed, and not what sends less along an axis of one device."""
     return WrongValues(
         "less-refused",
-        "It refuses a right program that sends less than one all-reduce: along a mesh axis of one device nothing moves. What "
-        "is owed is an upper limit.",
+        "It refuses a right program that sends less than one all-reduce: along a mesh axis of one device nothing moves. "
+        "What is owed is an upper limit.",
         2, when=lambda through: through.get(plain, 0) == 1 and through.get(free, 1) == 0,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ Changed = tuple[str, str, tuple[np.ndarray, ...]]
 
 
 def likely(observed: Observed, oracle: Callable[..., Any], rights: tuple[np.ndarray, ...]) -> Misconception | None:
-    """The one change of the arguments after which the oracle returns what every device holds; nothing if there are several."""
+    """The one change of the arguments after which the oracle returns what devices hold; nothing if there are several."""
     found = []
     for name, cause, given in _changes(tuple(map(wide, observed.inputs))):
         made = _made(oracle, given)

@@ -10,7 +10,7 @@ from shardlab_judge.question import Misconception
 from shardlens import price
 
 AGAIN = 1.4
-"""So many times the FLOPs that are due are work done again. Loops, rounding and masks of right programs add a quarter at most."""
+"""So many times the FLOPs that are due are work done again. Loops and masks of right programs add a quarter at most."""
 HALF = ("bfloat16", "float16")
 
 
@@ -64,8 +64,8 @@ def work(observed: Observed, due: float | None) -> Misconception | None:
         return None
     return Misconception(
         "work-done-again",
-        f"Each device does {observed.flops / due:.3g} times the arithmetic that it needs to. It may compute what other devices "
-        "compute too, or something twice.",
+        f"Each device does {observed.flops / due:.3g} times the arithmetic that it needs to. It may compute what other "
+        "devices compute too, or something twice.",
     )
 
 

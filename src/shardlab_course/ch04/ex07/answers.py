@@ -124,7 +124,9 @@ def few_instructions():
 def no_price_is_no_bytes():
     def product_holds(facts):
         (out,) = facts["outputs"]
-        return facts["error"] < 1e-5 and out["shard"] == out["shape"] and (facts["price"] or 0) <= 8 * math.prod(out["shape"])
+        return (
+            facts["error"] < 1e-5 and out["shard"] == out["shape"] and (facts["price"] or 0) <= 8 * math.prod(out["shape"])
+        )
 
 
 @wrong("place-forgotten")

@@ -127,7 +127,9 @@ def until_settled(mesh: Any, A: Any, B: Any) -> Any:
 
     def body(a: Any, b: Any) -> Any:
         term, parts = a @ b, jax.lax.axis_size("x")
-        return settled(lambda total: total + jax.lax.psum(term - total / parts, "x"), jnp.zeros((a.shape[0], b.shape[1]), a.dtype))
+        return settled(
+            lambda total: total + jax.lax.psum(term - total / parts, "x"), jnp.zeros((a.shape[0], b.shape[1]), a.dtype)
+        )
 
     return _body(mesh, body)(A, B)
 
@@ -164,7 +166,9 @@ def another_besides(mesh: Any, A: Any, B: Any) -> Any:
     return _body(mesh, body)(A, B)
 
 
-def _at(mesh: Axes, rows: int, inner: int, columns: int, target: str | None = None, *without: str, only: str = "") -> Situation:
+def _at(
+    mesh: Axes, rows: int, inner: int, columns: int, target: str | None = None, *without: str, only: str = ""
+) -> Situation:
     arrays = (((rows, inner), (None, "x"), "float32"), ((inner, columns), ("x", None), "float32"))
     return Situation(mesh, arrays, target, without, only=(only,) if only else ())
 
@@ -185,7 +189,8 @@ GUARDED = Guarded(
         Program("gathered", False, "both arguments are gathered first", gathered, public=True),
         Program("terms-gathered", False, "all terms are gathered, and each device adds them up", terms_gathered),
         Program("left-cut", False, "a reduce-scatter, after which each device has some rows only", left_cut, public=True),
-        Program("columns-left-cut", False, "a reduce-scatter, after which each device has some columns only", columns_left_cut),
+        Program("columns-left-cut", False, "a reduce-scatter, after which each device has some columns only",
+                columns_left_cut),
         Program("until-settled", False, "a psum in a loop that ends when the sum changes no more", until_settled),
         Program("narrow", False, "terms are added up in bfloat16", narrow),
         Program("each-round", False, "a loop of four rounds, with a psum of the whole output in each", each_round),

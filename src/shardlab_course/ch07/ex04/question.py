@@ -74,8 +74,8 @@ TEST = (
         3, like=functools.partial(of.moments, axis=1)),
     WrongValues(
         "order-proves-nothing",
-        "Rows can have mean 0, standard deviation 1 and the order of x, and still be wrong: after a cube for example. Compare "
-        "with the right answer.", 3, like=of.in_order),
+        "Rows can have mean 0, standard deviation 1 and the order of x, and still be wrong: after a cube for example. "
+        "Compare with the right answer.", 3, like=of.in_order),
     WrongValues(
         "correlation-proves-nothing",
         "Rows that are correlated with x can be shifted, scaled, or wrong in some entries. Compare with the right answer.",

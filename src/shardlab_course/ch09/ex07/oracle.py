@@ -39,9 +39,7 @@ def step_swapped(t: int, d: int, f: int, data: int, model: int) -> dict[str, flo
     return {"data": right["model"], "model": right["data"]}
 
 
-def best_mesh(
-    t: int, d: int, f: int, n: int, larger: bool = False, powers: bool = False, alone: bool = False
-) -> list[int]:
+def best_mesh(t: int, d: int, f: int, n: int, larger: bool = False, powers: bool = False, alone: bool = False) -> list[int]:
     """The [data, model] of n devices that moves least, by trying all; of equal ones the one with the smaller `model`.
 
     With a mistake: the `larger` of equal ones; only `powers` of two tried; the dearer axis `alone` counted.

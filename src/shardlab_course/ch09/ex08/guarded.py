@@ -191,7 +191,9 @@ def all_the_work(mesh: Any, x: Any, first: Any, second: Any) -> Any:
     return constrained(mesh, x)
 
 
-def _at(mesh: Axes, rows: int, inner: int, hidden: int, dtype: str, target: str | None = None, *shown: str, only: str = "") -> Situation:
+def _at(
+    mesh: Axes, rows: int, inner: int, hidden: int, dtype: str, target: str | None = None, *shown: str, only: str = ""
+) -> Situation:
     arrays = (
         ((rows, inner), (), dtype),
         ((2, inner, hidden), (None, None, "model"), dtype),

@@ -216,7 +216,9 @@ def left_cut(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
     return _body(mesh, body, out=(jax.P("data"), jax.P()))(W, b, x, y)
 
 
-def _at(mesh: Axes, rows: int, inner: int, outer: int, target: str | None = None, *without: str, only: str = "") -> Situation:
+def _at(
+    mesh: Axes, rows: int, inner: int, outer: int, target: str | None = None, *without: str, only: str = ""
+) -> Situation:
     weights = (((inner, outer), (), "float32"), ((outer,), (), "float32"))
     batch = (((rows, inner), ("data", None), "float32"), ((rows, outer), ("data", None), "float32"))
     return Situation(mesh, weights + batch, target, without, only=(only,) if only else ())

@@ -17,7 +17,8 @@ GUARD = (
                  "own-rows", "averaged-again", hint=1),
     lets_through("place-forgotten", "It accepts a gradient that is left in pieces: compare `shard` with `shape`.",
                  "left-cut", "averaged-again", "own-rows"),
-    lets_through("place-forgotten", "It accepts a program that leaves the second gradient in pieces. Both outputs must be whole.",
+    lets_through("place-forgotten", "It accepts a program that leaves the second gradient in pieces. Both outputs "
+                 "must be whole.",
                  "bias-left-cut", "left-cut", "averaged-again", "own-rows"),
     limit_refused("averaged", "on-one", "left-cut", "own-rows"),
     less_refused("averaged", "on-one"),

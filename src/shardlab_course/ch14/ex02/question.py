@@ -63,7 +63,6 @@ MECHANISM = why(
 )
 
 
-
 def _spelt(said: str) -> str:
     """A line that waits for ever `hangs`, however a student says it."""
     letters = said.strip().casefold().removesuffix("s").removesuffix("ed")

@@ -17,9 +17,7 @@ def costs(data: int, model: int, batch: int, length: int, depth: int, layers: in
     return [held, over_model, over_data]
 
 
-def embedding_cut(
-    data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int
-) -> list[float]:
+def embedding_cut(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
     """The costs, as if the embedding were cut over `model` too."""
     held, over_model, over_data = costs(data, model, batch, length, depth, layers, vocabulary)
     whole = vocabulary * depth - vocabulary * depth / model
@@ -65,6 +63,7 @@ CHOICES = (
     (4, 1.6e10, 4, 512, 512, 1, 2048),
     (8, 190840832.0, 8, 1024, 512, 2, 24576),
     (12, 8e9, 512, 1152, 1536, 6, 10240),
+    (8, 8e9, 4, 896, 1024, 11, 49152),
 )
 """Devices, memory, batch, length, depth, layers, vocabulary: what the public calls of `choose` are given."""
 
