@@ -14,7 +14,6 @@ from shardlab_course.ch07.shared import (
     WIDE,
     devices,
     drawing,
-    finite,
     same,
     whole_blocks,
 )
@@ -24,9 +23,9 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 OVERFLOW = WrongValues(
     "no-maximum-subtracted",
-    "Some value is no number: float32 holds neither exp(100) nor exp(-200). First subtract the maximum of the row, the "
-    "same on all devices.", 2,
-    when=lambda o: not finite(o))  # fmt: skip
+    "Nothing was subtracted, or one constant: float32 holds neither exp(100) nor exp(-200). First subtract the maximum of "
+    "the row, the same on all devices.", 2,
+    when=of.constant_subtracted)  # fmt: skip
 PART_OF_ROW = WrongValues(
     "part-of-the-row-summed",
     "The maximum is right, but the sum is not that of the whole row, and far below the maximum it is zero. Add up the "
