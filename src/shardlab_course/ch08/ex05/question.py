@@ -48,7 +48,7 @@ HALO = (
 QUESTION = Question(
     "8.5", "One row from each neighbour", difficulty=3, minutes=35,
     items=(
-        program("stencil", {"V": 1.5, "S": 0.5, "H": 1}, of.stencil, BLOCKS, ROWS, ROWS, rows, HALO),
+        program("stencil", {"V": 5.25, "S": 1.75, "H": 3.5}, of.stencil, BLOCKS, ROWS, ROWS, rows, HALO),
     ),
     hints=(
         "A device has nearly all that it needs. Which rows of other devices does its first row need, and which does its "
