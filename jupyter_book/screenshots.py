@@ -33,7 +33,7 @@ LISTS = {
     "gradebook": f"gradebook/{ASSIGNMENT}/{ASSIGNMENT}",
 }
 """Formgrader's pages with one table, by the name of their picture."""
-WRONG = "13.5 / 26"
+WRONG = "29.25 / 60"
 """The score of the submission that is shown: names are hidden there."""
 
 

@@ -319,6 +319,20 @@ class Question:
             return (self.variable,)
         return tuple(item.name for item in self.items if not getattr(item, "predicted", False))
 
+    def worth(self, points: float) -> Self:
+        """The same question with this many points in all, shared among items and letters as before, to two decimals."""
+        if points == self.points or not self.points:
+            return self
+        share, before, items = points / self.points, 0.0, []
+        for item in self.items:
+            given = {}
+            for letter, most in item.points.items():
+                # Rounded sums, not rounded parts: the last sum is all points.
+                given[letter] = round(round((before + most) * share, 2) - round(before * share, 2), 2)
+                before += most
+            items.append(dataclasses.replace(item, points=given))
+        return dataclasses.replace(self, items=tuple(items))
+
     def manifest(self, seed: int | None = None) -> dict[str, Any]:
         """What the student's process must know to record an answer: no oracle, no key, no values.
 

@@ -99,9 +99,14 @@ def stand_in(work: Iterable[Job], workers: int, servers: object = None) -> Itera
             if cell.question is None:
                 text += cell.source
                 continue
-            verdicts[cell.question] = _verdict(SYLLABUS.questions[cell.question], text)
+            verdicts[cell.question] = _verdict(_asked(cell.question, job), text)
             text = ""
         yield job, Graded(verdicts, mode=job.settings.mode)
+
+
+def _asked(id: str, job: Job) -> Question:
+    asked = SYLLABUS.questions[id]
+    return asked.worth(job.settings.points.get(id, asked.points))
 
 
 def _verdict(question: Question, text: str) -> Verdict:

@@ -34,8 +34,8 @@ def test_demo(tmp_path: pathlib.Path) -> None:
     assert (course / "gradebook.db").exists()
     assert len(list(course.glob("feedback/*/*/*.html"))) == 8 + 6
     four, nine = (scores(path) for path in sorted(course.glob("*.csv")))
-    assert (four["amara"], four["bo"], four["hana"]) == (26, 13.5, 0)
-    assert nine["amara"] == 28 and nine["hana"] == 0
+    assert (four["amara"], four["bo"], four["hana"]) == (60, 29.25, 0)
+    assert nine["amara"] == 90 and nine["hana"] == 0
     asked_about_own_work(course)
 
 

@@ -58,7 +58,8 @@ def judge(question, answer, references, seed, judge_one):
         case "error": value = answer["items"]["a"]["error"]["message"]
         case "look": value = [references, seed, os.path.exists("/trusted/shardlab_course/chapters.py"), os.listdir("/tmp")]
     right = value == question.items[0].key
-    return Verdict(question.id, "passed" if right else "failed", (Part("a", "V", 2.0 * right, 2.0),), reason=str(value))
+    parts = (Part("a", "V", question.points * right, question.points),)
+    return Verdict(question.id, "passed" if right else "failed", parts, reason=str(value))
 """,
     "shardlab_judge/references.py": """
 class References:
@@ -152,6 +153,12 @@ def test_a_notebook_is_graded(grade: Grade) -> None:
         "bubblewrap",
         ["notebook", "judge"],
     )
+
+
+def test_a_release_says_what_questions_are_worth(grade: Grade) -> None:
+    """The judge gives the points of the release, whatever the course's declarations give by now."""
+    graded = grade(*NUMBERS, points={"1.1": 0.5, "1.2": 7.0})
+    assert [(v.points, v.of) for v in graded.verdicts.values()] == [(0.5, 0.5), (0.0, 7.0), (2.0, 2.0)]
 
 
 @pytest.mark.usefixtures("without_servers")

@@ -1,3 +1,3 @@
-# points: 26
+# points: 60
 # Everything right, as in the solution.
 # %% * = solution

@@ -1,4 +1,4 @@
-# points: 13.5
+# points: 29.25
 # reason: not attempted
 # Ran out of time: 4.4 and 4.5 untouched, one program of 4.6 not written.
 # %% q4-1-answer = solution

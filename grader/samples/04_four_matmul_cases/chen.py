@@ -1,4 +1,4 @@
-# points: 21.5
+# points: 53.25
 # reason: partial-sum-returned
 # Never adds the partial sums up, and turned the check off that would have said so.
 # %% * = solution

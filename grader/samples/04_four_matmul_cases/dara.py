@@ -1,4 +1,4 @@
-# points: 24
+# points: 54.25
 # reason: reduces-then-slices
 # Believes the textbook: case 2 always gathers, the compiler scatters; sums all of C and slices.
 # %% * = solution

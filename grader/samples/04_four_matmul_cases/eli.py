@@ -1,4 +1,4 @@
-# points: 22
+# points: 53
 # reason: diagonal-blocks
 # Case 4 by local products: only the diagonal blocks of C.
 # %% * = solution

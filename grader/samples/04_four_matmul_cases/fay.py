@@ -1,4 +1,4 @@
-# points: 22
+# points: 46
 # reason: classify raised
 # Two exceptions: classify puts lists into a dict as keys, and the cell of 4.5 raises before it
 # defines anything.

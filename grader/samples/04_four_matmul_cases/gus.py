@@ -1,4 +1,4 @@
-# points: 24
+# points: 52
 # reason: did not end within 15 s of CPU time
 # The cell of 4.1 never ends; everything else is right and counts.
 # %% * = solution

@@ -1,4 +1,4 @@
-# points: 28
+# points: 90
 # Everything right, and some of it in her own way: an n-th of the bias on each device, keys by split.
 # %% * = solution
 # %% q9-3-answer-2

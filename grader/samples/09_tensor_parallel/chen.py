@@ -1,4 +1,4 @@
-# points: 23.5
+# points: 76.5
 # reason: relu-before-sum
 # Adds up too late, or too early: relu on terms in 9.2, the bias on every device in 9.3.
 # %% * = solution

@@ -1,4 +1,4 @@
-# points: 25
+# points: 80.25
 # reason: reduces-then-slices
 # Right values, too many bytes: all-reduce and slice in 9.2 and 9.4, and believes that 9.4 saves
 # communication. Leaves W2 whole in 9.1.

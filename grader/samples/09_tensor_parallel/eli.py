@@ -1,4 +1,4 @@
-# points: 22.5
+# points: 76.5
 # reason: same-mask-everywhere
 # The same key on all devices in 9.5, and checks turned off where copies differ; 9.6 with the mesh
 # axes in the wrong order.

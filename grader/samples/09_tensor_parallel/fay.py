@@ -1,4 +1,4 @@
-# points: 21.5
+# points: 64.75
 # reason: whole-bias-on-a-slice
 # Three exceptions: b1 whole beside a slice of the hidden layer, a collective that does not exist, and
 # heads divides by zero where there are more devices than key heads.

@@ -266,11 +266,8 @@ def kept_changes(course_dir: pathlib.Path, assignment: str, rows: Sequence[Row])
 
 
 def points(release: Release) -> dict[str, float]:
-    """The points of each question of the release, from its grade cells, and of all that a person grades."""
-    marks = [cell.metadata.get("nbgrader", {}) for cell in release.notebook.cells]
-    given = {mark.grade_id: float(mark.points) for mark in marks if mark.get("grade")}
-    asked = {question: given["q" + question.replace(".", "-")] for question in release.manifests}
-    return asked | ({report.BY_HAND: sum(release.by_hand.values())} if release.by_hand else {})
+    """The points of each question of the release, and of all that a person grades."""
+    return release.points | ({report.BY_HAND: sum(release.by_hand.values())} if release.by_hand else {})
 
 
 def observed(release: Release) -> frozenset[str]:
@@ -280,10 +277,17 @@ def observed(release: Release) -> frozenset[str]:
 
 
 def questions(release: Release) -> list[Question]:
-    """The declarations of the release's questions, in order."""
+    """The declarations of the release's questions, in order, with their points in the release."""
     from shardlab_course.chapters import QUESTIONS
 
-    return [QUESTIONS[question] for question in release.manifests]
+    return [QUESTIONS[question].worth(points) for question, points in release.points.items()]
+
+
+def outdated(release: Release) -> list[str]:
+    """The questions that have other points in the release than in the course as it is now."""
+    from shardlab_course.chapters import QUESTIONS
+
+    return [question for question, points in release.points.items() if points != QUESTIONS[question].points]
 
 
 def _graded(

@@ -110,6 +110,7 @@ class Judging:
             "known": self._shared.findings.of(self.answers, settings),
             "references": settings.references and self._sandbox.seen(REFERENCES),
             "seed": settings.seed,
+            "points": dict(settings.points),
             "question_seconds": settings.question_seconds,
             "question_wall_seconds": settings.question_wall_seconds,
         }

@@ -64,6 +64,7 @@ class Settings:
         references: file of the reference programs for this seed; the packaged one when `None`.
         seed: the release's seed; `None` for the public cases only.
         chapter: the folder of an instructor's own chapter, for the judge alone.
+        points: by question its points in the release; those in its declaration where it is not here.
     """
 
     cache: pathlib.Path
@@ -78,6 +79,7 @@ class Settings:
     references: pathlib.Path | None = None
     seed: int | None = None
     chapter: pathlib.Path | None = None
+    points: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     @property
     def site(self) -> pathlib.Path:

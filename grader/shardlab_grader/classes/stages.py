@@ -60,7 +60,7 @@ class Grading:
     @functools.cached_property
     def settings(self) -> Settings:
         """How its notebooks are run and judged."""
-        return self.release.settings(self.mode)
+        return dataclasses.replace(self.release.settings(self.mode), points=self.release.points)
 
     @functools.cached_property
     def people(self) -> Mapping[str, Person]:

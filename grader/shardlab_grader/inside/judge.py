@@ -4,8 +4,8 @@
 
 JOB is JSON: `answers`, from question id to answer; `refused`, from question id to the reason why its answer cannot be
 judged; `known`, from question id to item to the findings in each case, or null where this program is new; `references`, the
-file of reference programs or null for the packaged one; `seed`, the release's seed or null; `question_seconds` and
-`question_wall_seconds`.
+file of reference programs or null for the packaged one; `seed`, the release's seed or null; `points`, from question id to
+its points in the release; `question_seconds` and `question_wall_seconds`.
 
 OUTPUT is JSON lines: `{"question": id}` before a question is judged, `{"item": name, "case": n, "findings": [...]}` for each
 new program in its n-th case, `{"verdict": {...}}` after it, `{"failed": text}` when our own code raised, and nothing more of
@@ -21,7 +21,7 @@ import json
 import pathlib
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -57,15 +57,21 @@ def main(job: str, output: str) -> None:
             file.write(json.dumps(line) + "\n")
             file.flush()
 
+        asked = {id: _asked(id, read["points"]) for id in (*read["refused"], *read["answers"])}
         for id, reason in read["refused"].items():
-            _attempt(id, say, partial(refuse, QUESTIONS[id], reason))
+            _attempt(id, say, partial(refuse, asked[id], reason))
         for id, answer in read["answers"].items():
             one = _remembering(id, read["known"].get(id, {}), say)
             signal.setitimer(signal.ITIMER_PROF, read["question_seconds"])
             signal.setitimer(signal.ITIMER_REAL, read["question_wall_seconds"])
-            _attempt(id, say, partial(judge, QUESTIONS[id], answer, references or reference_of(id), read["seed"], one))
+            _attempt(id, say, partial(judge, asked[id], answer, references or reference_of(id), read["seed"], one))
             for timer in limits.values():
                 signal.setitimer(timer, 0)
+
+
+def _asked(id: str, points: Mapping[str, float]) -> Question:
+    """The declared question, with its points in the release: a later version of the course may give it others."""
+    return QUESTIONS[id].worth(points[id]) if id in points else QUESTIONS[id]
 
 
 def refuse(question: Question, reason: str) -> Verdict:

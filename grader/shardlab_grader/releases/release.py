@@ -61,6 +61,13 @@ class Release:
         return nbformat.read(self._notebook, as_version=4)
 
     @property
+    def points(self) -> dict[str, float]:
+        """The points of each question, from its grade cell: those of the course as it was when this was released."""
+        marks = [cell.metadata.get("nbgrader", {}) for cell in self.notebook.cells]
+        given = {mark.grade_id: float(mark.points) for mark in marks if mark.get("grade")}
+        return {question: given["q" + question.replace(".", "-")] for question in self.manifests}
+
+    @property
     def by_hand(self) -> dict[str, float]:
         """The points of each cell that a person grades, by its grade id."""
         marks = [cell.metadata.get("nbgrader", {}) for cell in self.notebook.cells]

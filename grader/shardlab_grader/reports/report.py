@@ -239,6 +239,14 @@ def finals(rows: Sequence[Row]) -> list[str]:
     return [f"penalties changed {len(told)} final score{'s' * (len(told) != 1)}:", *told] if told else []
 
 
+def old_points(questions: Sequence[str]) -> list[str]:
+    """Which exercises keep points that the course has changed since the release, and what gives them the new ones."""
+    if not questions:
+        return []
+    told = f"the course has new points for {', '.join(questions)}; this release keeps the points that it was made with."
+    return [f"{told} Releasing it again gives it the new points, and every submission is then judged anew."]
+
+
 def graded_with(versions: Mapping[str, str]) -> list[str]:
     """With which versions a class was graded last."""
     return [f"graded with {', '.join(f'{name} {version}' for name, version in versions.items())}."] if versions else []

@@ -200,8 +200,8 @@ PLANES: Situations = ((WIDE, (8, 12, 6)), (TALL, (6, 10, 16)))
 
 
 def program(name: str, left: Spec, right: Spec, out: Spec | None, situations: Situations,
-            misconceptions: tuple[Misconception, ...], fits: Callable[[int, int, int], bool], *, v: float = 0.5,
-            h: float = 0.5, drawn: int = 1, manual: bool = False) -> ProgramItem:  # fmt: skip
+            misconceptions: tuple[Misconception, ...], fits: Callable[[int, int, int], bool], *, v: float = 1.25,
+            h: float = 1.25, drawn: int = 1, manual: bool = False) -> ProgramItem:  # fmt: skip
     """A product of A with spec `left` and B with spec `right`, in these meshes and sizes (I, J, K), and in drawn ones."""
     points = {"V": v, "S": v, "H": h} if out is not None else {"V": v, "H": h}
     meshes = tuple(dict(situations))

@@ -75,7 +75,7 @@ WHOLE: Spec = ()
 
 def program(name: str, oracle: Callable[..., Any], make: Callable[..., Case], sizes: tuple[Sizes, Sizes],
             misconceptions: tuple[Misconception, ...], meshes: tuple[Axes, Axes] = (WIDE, TALL), *,
-            points: Mapping[str, float] = {"V": 0.5, "S": 0.5, "H": 0.5}, **options: Any) -> ProgramItem:  # fmt: skip
+            points: Mapping[str, float] = {"V": 1.25, "S": 1.25, "H": 1.25}, **options: Any) -> ProgramItem:  # fmt: skip
     """A program on two meshes, with `make(mesh, *sizes)` for each case, and for a drawn one."""
 
     def draw(rng: random.Random) -> Case:

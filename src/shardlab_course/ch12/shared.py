@@ -224,5 +224,4 @@ def least(o: Observed) -> float:
 
 
 ROUNDING = "float32 sums of up to 96 terms in another order"
-RING = {"V": 1.0, "S": 0.5, "H": 1.5}
 HIDDEN = (Check("H", hidden),)

@@ -112,7 +112,7 @@ def html(
 
 def headline(verdict: Verdict, question: Question, *, points: bool = False) -> str:
     """One line: sign, question, state; on an instructor's pages the points."""
-    earned = f", {verdict.points:g} of {question.points:g} points" if points else ""
+    earned = f", {verdict.points:g} of {verdict.of or question.points:g} points" if points else ""
     observed = " (observed)" * question.observed
     return f"{SIGNS[verdict.status]} {question.id} {question.title}: {STATES[verdict.status]}{earned}{observed}"
 

@@ -115,7 +115,7 @@ class Why(ValueItem):
         return f"{self.key}: {self.mechanisms[self.key]}"
 
 
-def why(asked: str, points: float = 0.25, **mechanisms: str | Believed) -> Why:
+def why(asked: str, points: float = 0.5, **mechanisms: str | Believed) -> Why:
     """The item `why` of a prediction: it earns its points by being given.
 
     Args:

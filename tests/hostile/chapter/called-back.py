@@ -1,4 +1,4 @@
-# points: 23
+# points: 55.5
 # reason: 4.3
 # Multiplies with NumPy on the host, through a callback.
 # %% * = solution

@@ -1,4 +1,4 @@
-# points: 25
+# points: 58.5
 # reason: 4.3
 # Gathers what is needed, and again what is not, so that it looks busy.
 # %% * = solution

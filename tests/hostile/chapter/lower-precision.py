@@ -1,4 +1,4 @@
-# points: 23
+# points: 55.5
 # reason: 4.3
 # Right in bfloat16, wrong in the precision that was asked for.
 # %% * = solution

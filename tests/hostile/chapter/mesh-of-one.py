@@ -1,4 +1,4 @@
-# points: 23
+# points: 55.5
 # reason: 4.3
 # Makes a mesh of one device, where nothing has to move.
 # %% * = solution

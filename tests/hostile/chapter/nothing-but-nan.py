@@ -1,4 +1,4 @@
-# points: 23
+# points: 55.5
 # reason: 4.3
 # Not a number is not equal to itself, so perhaps it is not unequal either.
 # %% * = solution

@@ -1,4 +1,4 @@
-# points: 20.5
+# points: 46.25
 # reason: 4.2
 # Multiplies with NumPy, which cannot be exported.
 # %% * = solution

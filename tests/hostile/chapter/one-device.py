@@ -1,4 +1,4 @@
-# points: 23
+# points: 55.5
 # reason: 4.3
 # Multiplies on one device and then puts the product where it should lie.
 # %% * = solution

@@ -1,3 +1,3 @@
-# points: 26
+# points: 60
 # Everything right: the honest neighbour.
 # %% * = solution

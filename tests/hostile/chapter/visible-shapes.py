@@ -1,4 +1,4 @@
-# points: 23
+# points: 55.5
 # reason: 4.3
 # Right for the shapes of the page, zeros for all others.
 # %% * = solution

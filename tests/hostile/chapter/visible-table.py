@@ -1,4 +1,4 @@
-# points: 24
+# points: 52
 # reason: 4.1
 # Knows the visible calls of classify by heart, and nothing else.
 # %% * = solution

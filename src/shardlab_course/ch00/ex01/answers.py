@@ -29,13 +29,13 @@ def asking_starts_nothing():
     sl.predict("0.1", outcomes=outcomes)
 
 
-@wrong("asks-too-late", 2)
+@wrong("asks-too-late", 1.75)
 def asks_too_late():
     """The array comes first."""
     order = ["import", "x", "ask", "print"]
 
 
-@wrong("used-before-made", 2)
+@wrong("used-before-made", 1.75)
 def import_late():
     """It asks before it imports."""
     order = ["ask", "import", "x", "print"]
@@ -61,7 +61,7 @@ def not_predicted():
     sl.predict("0.1", outcomes=...)
 
 
-@wrong("-", 1.5)
+@wrong("-", 1.42)
 def numbers_for_texts():
     """Numbers where texts are asked for."""
     outcomes = {"a": 8, "b": "RuntimeError", "c": "RuntimeError", "d": 8, "e": 8, "f": 8}
@@ -75,7 +75,7 @@ def numpy_starts_jax():
     sl.predict("0.1", outcomes=outcomes)
 
 
-@wrong("used-before-made", 2)
+@wrong("used-before-made", 1.75)
 def print_too_early():
     """It prints what is not there yet."""
     order = ["import", "ask", "print", "x"]
@@ -89,19 +89,19 @@ def short_spelling():
     why = "Q"
 
 
-@wrong("arrays-are-lost", 2)
+@wrong("arrays-are-lost", 1.75)
 def why_arrays():
     """The wish is taken for a deletion."""
     why = "s"
 
 
-@wrong("first-line-only", 2)
+@wrong("first-line-only", 1.75)
 def why_first_line():
     """A rule of style is taken for the reason."""
     why = "r"
 
 
-@wrong("import-starts-the-devices", 2)
+@wrong("import-starts-the-devices", 1.75)
 def why_import():
     """The import is blamed."""
     why = "p"

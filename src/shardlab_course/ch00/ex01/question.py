@@ -47,7 +47,7 @@ WHY = (
 QUESTION = Question(
     "0.1", "Eight devices, in time", difficulty=1, minutes=8,
     items=(
-        ValueItem("outcomes", {"P": 1.5}, predicted=True, words=("8", "RuntimeError"), spelling=of.spelt,
+        ValueItem("outcomes", {"P": 1.25}, predicted=True, words=("8", "RuntimeError"), spelling=of.spelt,
                   misconceptions=OUTCOMES, key={
             "a": "8", "b": "RuntimeError", "c": "RuntimeError", "d": "8", "e": "8", "f": "8",
         }),

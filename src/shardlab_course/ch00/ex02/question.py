@@ -33,6 +33,7 @@ TIME = (
 
 MECHANISM = why(
     "What decides that time?",
+    0.25,
     a=Believed(
         "How many devices share the work: eight do eight times as much in a second.",
         "devices-are-hardware",
@@ -49,9 +50,9 @@ MECHANISM = why(
 QUESTION = Question(
     "0.2", "One product on eight devices", difficulty=1, minutes=5,
     items=(
-        ValueItem("share", {"P": 1}, predicted=True, rtol=1e-3, misconceptions=SHARE,
+        ValueItem("share", {"P": 0.75}, predicted=True, rtol=1e-3, misconceptions=SHARE,
                   key={"A": 1 / 8, "B": 1, "C": 1 / 8, "flops": 1 / 8}),
-        ValueItem("time", {"P": 0.75}, predicted=True, key="same", words=("8x faster", "same", "8x slower"),
+        ValueItem("time", {"P": 0.5}, predicted=True, key="same", words=("8x faster", "same", "8x slower"),
                   misconceptions=TIME),
         MECHANISM,
     ),

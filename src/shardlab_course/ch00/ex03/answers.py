@@ -1,7 +1,7 @@
 from shardlab_course.answers import right, wrong
 
 
-@wrong("a-turned-into-columns", 1.75)
+@wrong("a-turned-into-columns", 1.5)
 def a_in_columns():
     """A is cut into columns."""
     import jax
@@ -14,7 +14,7 @@ def a_in_columns():
         return A @ B
 
 
-@wrong("b-cut-and-gathered", 2.75)
+@wrong("b-cut-and-gathered", 2.5)
 def b_in_rows():
     """B is cut into rows."""
     import jax
@@ -40,7 +40,7 @@ def by_hand():
         return body(A, B)
 
 
-@wrong("gathers-to-be-safe", 1.75)
+@wrong("gathers-to-be-safe", 1.5)
 def careful():
     """As it was given."""
     import jax
@@ -53,7 +53,7 @@ def careful():
         return A @ B
 
 
-@wrong("cut-the-other-way", 2.25)
+@wrong("cut-the-other-way", 2)
 def columns():
     """C in columns."""
     import jax
@@ -78,7 +78,7 @@ def constrained_to_rows():
         return jax.lax.with_sharding_constraint(C, NamedSharding(mesh, P("x", None)))
 
 
-@wrong("gathers-to-be-safe", 1.75)
+@wrong("gathers-to-be-safe", 1.5)
 def copies_at_the_end():
     """The constraint moved to the end."""
     import jax
@@ -99,19 +99,19 @@ def einsum():
         return jnp.einsum("ij,jk->ik", A, B)
 
 
-@wrong("expected-for-got", 2.75)
+@wrong("expected-for-got", 2.6)
 def expected_for_got():
     """The upper line is read."""
     report = {"values": "yes", "copies": 1, "moved": 0, "times": 8, "hint": 2}
 
 
-@wrong("flops-not-divided", 3)
+@wrong("flops-not-divided", 2.8)
 def flops_not_divided():
     """The FLOPs themselves."""
     report = {"values": "yes", "copies": 8, "moved": 8192, "times": 65536, "hint": 2}
 
 
-@wrong("gathers-and-cuts", 2.75)
+@wrong("gathers-and-cuts", 2.5)
 def gathers_and_cuts():
     """All of A is asked for, then C in rows."""
     import jax
@@ -132,13 +132,13 @@ def transposed_twice():
         return (B.T @ A.T).T
 
 
-@wrong("values-blamed", 3)
+@wrong("values-blamed", 2.8)
 def values_blamed():
     """The report is read as if values were wrong."""
     report = {"values": "no", "copies": 8, "moved": 8192, "times": 8, "hint": 2}
 
 
-@wrong("-", 2.75)
+@wrong("-", 2.5)
 def work_in_a_loop():
     """Twenty products, of which one is kept: the arithmetic hides in a loop."""
     import jax
@@ -147,7 +147,7 @@ def work_in_a_loop():
         return jax.lax.fori_loop(0, 20, lambda i, s: (s[0] + 0 * s[0], s[0] @ B), (A, A @ B))[1]
 
 
-@wrong("-", 2.75)
+@wrong("-", 2.5)
 def c_columns_then_rows():
     import jax
     from jax.sharding import NamedSharding
@@ -159,7 +159,7 @@ def c_columns_then_rows():
         return jax.lax.with_sharding_constraint(C, NamedSharding(mesh, P("x", None)))
 
 
-@wrong("product-gathered", 2.25)
+@wrong("product-gathered", 2)
 def manual_gather_c():
     import jax
 

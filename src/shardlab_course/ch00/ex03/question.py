@@ -90,7 +90,7 @@ QUESTION = Question(
         ProgramItem("product", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.product, draw=of.draw_rows,
                     misconceptions=PRODUCT,
                     cases=(of.rows_case(MESH_8, 64, 32, 16), of.rows_case(MESH_42, 16, 24, 8))),
-        ValueItem("report", {"V": 1.25}, misconceptions=REPORT, words=("yes", "no"),
+        ValueItem("report", {"V": 1}, misconceptions=REPORT, words=("yes", "no"),
                   key={"values": "yes", "copies": 8, "moved": 8192, "times": 8, "hint": 2}),
     ),
     hints=(

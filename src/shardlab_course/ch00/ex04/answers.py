@@ -2,7 +2,7 @@ import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 
 
-@wrong("additions-forgotten", 1.25)
+@wrong("additions-forgotten", 1.75)
 def additions_forgotten():
     """One FLOP for each product."""
 
@@ -10,7 +10,7 @@ def additions_forgotten():
         return m * k * n / seconds
 
 
-@wrong("believes-everything", 1.75)
+@wrong("believes-everything", 2.5)
 def believes_everything():
     """It believes what it is told."""
 
@@ -33,7 +33,7 @@ def first_call_compiles():
     sl.predict("0.4", clocks=clocks)
 
 
-@wrong("last-addition", 1.25)
+@wrong("last-addition", 1.75)
 def last_addition():
     """k products, k-1 additions."""
 
@@ -67,7 +67,7 @@ def only_one_way_to_wait():
     sl.predict("0.4", clocks=clocks)
 
 
-@wrong("output-elements", 1.25)
+@wrong("output-elements", 1.75)
 def output_elements():
     """The elements of C are counted."""
 
@@ -75,7 +75,7 @@ def output_elements():
         return 2 * m * n / seconds
 
 
-@wrong("upside-down", 1.75)
+@wrong("upside-down", 2.5)
 def upside_down():
     """Time over work; the guard is right."""
 
@@ -93,7 +93,7 @@ def waits_for_another():
     sl.predict("0.4", clocks=clocks)
 
 
-@wrong("wrong-way-round", 1.75)
+@wrong("wrong-way-round", 2.5)
 def wrong_way_round():
     """It believes what is too fast."""
 
@@ -101,7 +101,7 @@ def wrong_way_round():
         return rate(m, k, n, seconds) > peak
 
 
-@wrong("peak-itself-refused", 1.75)
+@wrong("peak-itself-refused", 2.5)
 def below_the_peak():
     """A claim at the peak is refused."""
 
@@ -109,7 +109,7 @@ def below_the_peak():
         return 2 * m * k * n < peak * seconds
 
 
-@wrong("last-addition", 1.75)
+@wrong("last-addition", 2.5)
 def one_addition_less():
     """Sums of k products with k - 1 additions."""
 
@@ -125,19 +125,19 @@ def time_at_the_peak():
         return seconds >= 2.0 * m * n * k / peak
 
 
-@wrong("rounded-to-whole-flops", 1.25)
+@wrong("rounded-to-whole-flops", 1.75)
 def whole_flops():
     def rate(m, k, n, seconds):
         return 2 * m * k * n // seconds
 
 
-@wrong("rounded-to-whole-flops", 1.75)
+@wrong("rounded-to-whole-flops", 2.5)
 def parts_of_a_flop_dropped():
     def believable(m, k, n, seconds, peak):
         return int(rate(m, k, n, seconds)) <= int(peak)
 
 
-@wrong("-", 1.75)
+@wrong("-", 2.5)
 def a_hundredth_more():
     def believable(m, k, n, seconds, peak):
         return rate(m, k, n, seconds) <= 1.01 * peak

@@ -84,14 +84,14 @@ CLOCKS = (
 QUESTION = Question(
     "0.4", "A product in microseconds", difficulty=2, minutes=12, optional=True,
     items=(
-        ValueItem("clocks", {"P": 1.25}, predicted=True, words=("dispatch", "product", "compiling"),
+        ValueItem("clocks", {"P": 1.75}, predicted=True, words=("dispatch", "product", "compiling"),
                   misconceptions=CLOCKS, key={
             "a": "dispatch", "b": "product", "c": "compiling", "d": "dispatch", "e": "product",
         }),
-        CallsItem("rate", {"C": 0.5}, oracle=of.rate, draw=of.draw_rate, rtol=1e-6, misconceptions=RATE,
+        CallsItem("rate", {"C": 0.75}, oracle=of.rate, draw=of.draw_rate, rtol=1e-6, misconceptions=RATE,
                   calls=((2048, 2048, 2048, 0.05), (2048, 2048, 2048, 0.0003), (3, 5, 7, 1e-6), (64, 32, 16, 2.0),
                          (3, 5, 7, 0.9))),
-        CallsItem("believable", {"C": 0.5}, oracle=of.believable, draw=of.draw_claim,
+        CallsItem("believable", {"C": 0.75}, oracle=of.believable, draw=of.draw_claim,
                   misconceptions=BELIEVABLE, calls=(
             (2048, 2048, 2048, 0.05, 2e12), (2048, 2048, 2048, 0.0003, 2e12), (4096, 1024, 512, 3e-5, 1.97e14),
             (4096, 1024, 512, 1.5e-5, 1.97e14), (1024, 1024, 1024, 1e-5, 1.97e14), (64, 32, 16, 0.5, 131072.0),

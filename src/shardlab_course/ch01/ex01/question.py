@@ -52,7 +52,7 @@ def _placed(mesh: Axes, spec: Spec, order: Order = None, shape: Shape = PAGE) ->
 
 
 def _picture(name: str, target: Placement, *misconceptions: Misconception) -> PlacementItem:
-    return PlacementItem(name, {"S": 0.5}, target=target, misconceptions=misconceptions)
+    return PlacementItem(name, {"S": 1}, target=target, misconceptions=misconceptions)
 
 
 PICTURES = (

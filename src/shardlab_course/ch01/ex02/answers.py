@@ -20,7 +20,7 @@ def another_way():
         return bytes_per_device(shape, dtype, mesh, spec) * math.prod(mesh.values())
 
 
-@wrong("adds-copies", 1.5)
+@wrong("adds-copies", 2.25)
 def adds_copies():
     """The unmentioned axes are added."""
 
@@ -29,7 +29,7 @@ def adds_copies():
         return math.prod(shape) * jnp.dtype(dtype).itemsize * (sum(others) or 1)
 
 
-@wrong("copies-everything", 1.5)
+@wrong("copies-everything", 2.25)
 def copies_everything():
     """The total is a whole array for each device."""
 
@@ -62,7 +62,7 @@ def floats():
         return whole / math.prod(mesh[axis] for axis in named(spec))
 
 
-@wrong("forgets-replicas", 1.5)
+@wrong("forgets-replicas", 2.25)
 def forgets_replicas():
     """The total is the array once."""
 
@@ -90,7 +90,7 @@ def fully_sharded_total():
         return math.prod(shape) * jnp.dtype(dtype).itemsize // math.prod(mesh.values())
 
 
-@wrong("-", 1.5)
+@wrong("-", 2.25)
 def half_done():
     """The total is not written yet."""
 

@@ -26,7 +26,7 @@ QUESTION = Question(
     title="Bytes on a device, bytes on all of them",
     items=(
         CallsItem(
-            "bytes_per_device", {"C": 1.5}, oracle=of.bytes_per_device, calls=BYTES_CALLS, draw=of.draw_bytes,
+            "bytes_per_device", {"C": 2.25}, oracle=of.bytes_per_device, calls=BYTES_CALLS, draw=of.draw_bytes,
             misconceptions=(
                 WrongValues(
                     "divides-by-every-axis", "Only the axes that the spec names cut the array. The others make copies.", 1,
@@ -48,7 +48,7 @@ QUESTION = Question(
             ),
         ),
         CallsItem(
-            "bytes_total", {"C": 1.5}, oracle=of.bytes_total, calls=BYTES_CALLS, draw=of.draw_bytes,
+            "bytes_total", {"C": 2.25}, oracle=of.bytes_total, calls=BYTES_CALLS, draw=of.draw_bytes,
             misconceptions=(
                 WrongValues(
                     "forgets-replicas", "That counts the array once. Every mesh axis that the spec leaves out makes "

@@ -20,7 +20,7 @@ def array():
     alternating = jax.device_put(np.zeros((16, 4), "float32"), NamedSharding(line, P("row")))
 
 
-@wrong("order-does-not-matter", 1.5, of="another_way")
+@wrong("order-does-not-matter", 3, of="another_way")
 def hosts_first():
     """Only the placement is wrong: the hosts are the slow axis."""
     alternating = NamedSharding(hosts, P(("host", "chip")))
@@ -38,13 +38,13 @@ def nobody_stays():
     sl.predict("1.3", rows_xy=[2, 4], rows_yx=[8, 10], moved=8, why="b")
 
 
-@wrong("-", 1.5)
+@wrong("-", 3)
 def not_predicted():
     """The placement without predictions."""
     sl.predict("1.3", rows_xy=..., rows_yx=..., moved=..., why=...)
 
 
-@wrong("axis-forgotten", 1.5, of="another_way")
+@wrong("axis-forgotten", 3, of="another_way")
 def one_axis():
     """Both hosts hold the same rows."""
     alternating = NamedSharding(hosts, P("chip"))
@@ -62,27 +62,27 @@ def only_first_stays():
     sl.predict("1.3", rows_xy=[2, 4], rows_yx=[8, 10], moved=7, why="b")
 
 
-@wrong("order-does-not-matter", 1.5, of="another_way")
+@wrong("order-does-not-matter", 3, of="another_way")
 def order_does_not_matter():
     """Both specs mean the same."""
     sl.predict("1.3", rows_xy=[2, 4], rows_yx=[2, 4], moved=0, why="b")
     alternating = NamedSharding(hosts, P(("host", "chip")))
 
 
-@wrong("spec-without-mesh", 1.5)
+@wrong("spec-without-mesh", 3)
 def spec_without_mesh():
     """The spec alone."""
     alternating = jax.P(("chip", "host"))
 
 
-@wrong("stop-included", 1.5)
+@wrong("stop-included", 3)
 def stop_included():
     """The last row instead of the stop."""
     sl.predict("1.3", rows_xy=[2, 3], rows_yx=[8, 9], moved=6, why="b")
     del alternating
 
 
-@wrong("tuple-unpacked", 1.5, of="another_way")
+@wrong("tuple-unpacked", 3, of="another_way")
 def unpacked():
     """Two entries cut two dimensions."""
     alternating = NamedSharding(hosts, P("chip", "host"))

@@ -32,14 +32,14 @@ QUESTION = Question(
     id="1.3",
     title="P(('x', 'y')) or P(('y', 'x'))",
     items=(
-        ValueItem("rows_xy", {"P": 0.5}, key=[2, 4], length=2, predicted=True, misconceptions=(
+        ValueItem("rows_xy", {"P": 1}, key=[2, 4], length=2, predicted=True, misconceptions=(
             WrongValues("last-axis-slowest", SAME, 2, like=[8, 10]),
             WrongValues(
                 "one-axis-for-tuple", "Both axes cut, so there are eight blocks of two rows each.", 1,
                 like=lambda rows: rows[1] - rows[0] in (4, 8)),
             WrongValues("stop-included", STOP, 1, like=[2, 3]),
         )),
-        ValueItem("rows_yx", {"P": 0.5}, key=[8, 10], length=2, predicted=True, misconceptions=(
+        ValueItem("rows_yx", {"P": 1}, key=[8, 10], length=2, predicted=True, misconceptions=(
             WrongValues("order-does-not-matter", SAME, 2, like=[2, 4]),
             WrongValues(
                 "wrong-size-first", "If y is the slowest axis, a step along y skips as many blocks as x has devices. That "
@@ -47,7 +47,7 @@ QUESTION = Question(
                 like=[4, 6]),
             WrongValues("stop-included", STOP, 1, like=[8, 9]),
         )),
-        ValueItem("moved", {"P": 0.25}, key=6, predicted=True, misconceptions=(
+        ValueItem("moved", {"P": 0.5}, key=6, predicted=True, misconceptions=(
             WrongValues("order-does-not-matter", SAME, 2, like=0),
             WrongValues(
                 "nobody-stays", "The order makes no difference where both coordinates are zero, or where both are the "
@@ -55,7 +55,7 @@ QUESTION = Question(
                 like=lambda count: count in (7, 8)),
         )),
         MECHANISM,
-        PlacementItem("alternating", {"S": 1.5}, target=place((16, 4), HOSTS, (("chip", "host"),)), misconceptions=(
+        PlacementItem("alternating", {"S": 3}, target=place((16, 4), HOSTS, (("chip", "host"),)), misconceptions=(
             WrongValues(
                 "order-does-not-matter", "With 'host' first, the hosts are the slow axis: host 0 gets the first eight rows "
                 "and host 1 the rest.", 2, like=place((16, 4), HOSTS, (("host", "chip"),))),

@@ -60,7 +60,7 @@ def global_for_local_elsewhere():
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("-", 1.5)
+@wrong("-", 1.75)
 def half_done():
     """The second half is open."""
     outcome["g"] = ...
@@ -72,7 +72,7 @@ def half_done():
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("-", 2.5)
+@wrong("-", 2.91667)
 def lookup_error_named():
     """As if something were looked up."""
     outcome["h"] = "IndexError"
@@ -149,7 +149,7 @@ def twice_is_a_plain_error():
     sl.predict("1.4", outcome={**outcome, "e": "ValueError", "k": "IndivisibleError"})
 
 
-@wrong("-", 2.5)
+@wrong("-", 2.91667)
 def misspelt_entry():
     """An entry under another name, and one that is open."""
     sl.predict(

@@ -19,7 +19,7 @@ QUESTION = Question(
     id="1.4",
     title="Legal or not",
     items=(
-        ValueItem("outcome", {"P": 3}, key=LEGAL, predicted=True, words=REFUSALS, misconceptions=(
+        ValueItem("outcome", {"P": 3.5}, key=LEGAL, predicted=True, words=REFUSALS, misconceptions=(
             WrongValues(
                 "axis-used-twice", "A mesh axis cuts at most one dimension, and only once. After that it is spent (e and "
                                    "k).", 2,

@@ -24,7 +24,7 @@ QUESTION = Question(
     title="Which slice is mine?",
     items=(
         CallsItem(
-            "local_slice", {"V": 3}, oracle=local_slice, calls=SLICE_CALLS, draw=of.draw_slice,
+            "local_slice", {"V": 6}, oracle=local_slice, calls=SLICE_CALLS, draw=of.draw_slice,
             misconceptions=(
                 WrongValues(
                     "tuple-order", "The first axis of a tuple is the slowest: it is the leading digit of the block's "

@@ -74,7 +74,7 @@ def floats():
     sl.predict("2.1", kinds=kinds)
 
 
-@wrong("-", 1)
+@wrong("-", 3)
 def half_done():
     """Kinds only."""
     sl.predict("2.1", kinds=kinds)

@@ -77,8 +77,8 @@ PRICES = {"a": 512, "b": 1024, "c": 512, "d": 128, "e": 0, "f": 64, "g": 128, "h
 QUESTION = Question(
     "2.1", "Ten moves", difficulty=2, minutes=20,
     items=(
-        ValueItem("kinds", {"P": 1}, key=KINDS, predicted=True, words=OR_NONE, misconceptions=WRONG_KINDS),
-        ValueItem("prices", {"P": 1}, key=PRICES, predicted=True, misconceptions=WRONG_PRICES),
+        ValueItem("kinds", {"P": 3}, key=KINDS, predicted=True, words=OR_NONE, misconceptions=WRONG_KINDS),
+        ValueItem("prices", {"P": 3}, key=PRICES, predicted=True, misconceptions=WRONG_PRICES),
     ),
     hints=(
         "Compare the two sides of each card. Is a subscript gone, new or moved? Is a {U} gone? Does any device end with "

@@ -89,7 +89,7 @@ GATHER_CALLS: tuple[tuple[Any, ...], ...] = (
 QUESTION = Question(
     "2.2", "How long does an all-gather take?", difficulty=2, minutes=25,
     items=(
-        CallsItem("time_all_gather", {"C": 3}, oracle=time_all_gather, calls=GATHER_CALLS, draw=of.draw_gather, rtol=1e-6,
+        CallsItem("time_all_gather", {"C": 7}, oracle=time_all_gather, calls=GATHER_CALLS, draw=of.draw_gather, rtol=1e-6,
                   misconceptions=TIME),
     ),
     hints=(

@@ -10,7 +10,7 @@ def another_way():
         return math.ceil(n * bandwidth * latency / (columns * itemsize))
 
 
-@wrong("array-below-a-hop", 2, of="another_way")
+@wrong("array-below-a-hop", 6, of="another_way")
 def array_below_a_hop():
     """Divided by n, where it should be multiplied."""
 
@@ -18,7 +18,7 @@ def array_below_a_hop():
         return bandwidth * latency / n
 
 
-@wrong("both-links-counted", 2, of="another_way")
+@wrong("both-links-counted", 6, of="another_way")
 def both_links_counted():
     """With the bandwidth of both directions."""
 
@@ -26,7 +26,7 @@ def both_links_counted():
         return n * 2 * bandwidth * latency
 
 
-@wrong("columns-of-a-shard", 2)
+@wrong("columns-of-a-shard", 6)
 def columns_of_a_shard():
     """A row of one shard."""
 
@@ -52,7 +52,7 @@ def direction_counts():
     sl.predict("2.3", changes=changes)
 
 
-@wrong("elements-for-bytes", 2)
+@wrong("elements-for-bytes", 6)
 def elements_for_bytes():
     """The element's size is forgotten."""
 
@@ -67,7 +67,7 @@ def faster_link_sooner_busy():
     sl.predict("2.3", changes=changes)
 
 
-@wrong("fraction-of-a-row", 2)
+@wrong("fraction-of-a-row", 6)
 def fraction_of_a_row():
     """Not rounded."""
 
@@ -75,7 +75,7 @@ def fraction_of_a_row():
         return n * bandwidth * latency / (columns * itemsize)
 
 
-@wrong("hop-for-array", 1)
+@wrong("hop-for-array", 3)
 def hop_for_array():
     """Bytes of one hop, taken for the array's."""
 
@@ -93,7 +93,7 @@ def hop_for_array_believed():
     sl.predict("2.3", changes=changes)
 
 
-@wrong("hops-for-shards", 2, of="another_way")
+@wrong("hops-for-shards", 6, of="another_way")
 def hops_for_shards():
     """Hops of a ring both ways, times a hop's bytes."""
 
@@ -101,7 +101,7 @@ def hops_for_shards():
         return (n // 2) * bandwidth * latency
 
 
-@wrong("hops-for-shards", 2, of="another_way")
+@wrong("hops-for-shards", 6, of="another_way")
 def hops_for_shards_one_way():
     """Hops of a ring one way, times a hop's bytes."""
 
@@ -109,7 +109,7 @@ def hops_for_shards_one_way():
         return (n - 1) * bandwidth * latency
 
 
-@wrong("rounded-down", 2)
+@wrong("rounded-down", 6)
 def rounded_down():
     """A row too few."""
 
@@ -117,7 +117,7 @@ def rounded_down():
         return int(n * bandwidth * latency / (columns * itemsize))
 
 
-@wrong("rounded-down", 2)
+@wrong("rounded-down", 6)
 def rounded_to_nearest():
     """Rounded to the nearest number of rows."""
 
@@ -139,7 +139,7 @@ def twice_the_work_later():
     sl.predict("2.3", changes=changes)
 
 
-@wrong("always-one-more", 2)
+@wrong("always-one-more", 6)
 def one_more():
     """Cut off, and one added."""
 

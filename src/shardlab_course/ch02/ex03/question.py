@@ -85,12 +85,12 @@ CHANGES = {"bandwidth": "double", "latency": "double", "devices": "double", "dir
 QUESTION = Question(
     "2.3", "When does latency decide?", difficulty=3, minutes=30, optional=True,
     items=(
-        ValueItem("changes", {"P": 1}, key=CHANGES, predicted=True, words=("half", "same", "double"),
+        ValueItem("changes", {"P": 3}, key=CHANGES, predicted=True, words=("half", "same", "double"),
                   misconceptions=WRONG_CHANGES),
-        CallsItem("crossover_bytes", {"C": 1}, oracle=of.crossover_bytes, draw=of.draw_crossover, rtol=1e-6,
+        CallsItem("crossover_bytes", {"C": 3}, oracle=of.crossover_bytes, draw=of.draw_crossover, rtol=1e-6,
                   misconceptions=CROSSOVER,
                   calls=((2, 4.5e10, 1e-6), (16, 4.5e10, 1e-6), (7, 9e10, 2e-6), (8, 9e10, 5e-7))),
-        CallsItem("crossover_rows", {"C": 1}, oracle=of.crossover_rows, draw=of.draw_rows, misconceptions=ROWS, calls=(
+        CallsItem("crossover_rows", {"C": 3}, oracle=of.crossover_rows, draw=of.draw_rows, misconceptions=ROWS, calls=(
             (8192, 2, 16, 4.5e10, 1e-6), (8192, 1, 16, 4.5e10, 1e-6), (5120, 2, 8, 9e10, 1e-6), (512, 4, 4, 9e10, 5e-7),
             (1024, 2, 8, 2.0**35, 2.0**-20),
         )),

@@ -15,7 +15,7 @@ def another_way():
         return blocks / n / hops
 
 
-@wrong("asked-the-other-way", 2.5)
+@wrong("asked-the-other-way", 9)
 def asked_the_other_way():
     """The gather divided by the all-to-all."""
     sl.predict("2.4", one_way=2, both_ways=4, why="a")
@@ -24,7 +24,7 @@ def asked_the_other_way():
         return 4 * n / (n + n % 2) if bidirectional else 2
 
 
-@wrong("directions-added", 2, of="another_way")
+@wrong("directions-added", 6.5, of="another_way")
 def directions_added():
     """Blocks of both directions on one link."""
 
@@ -34,7 +34,7 @@ def directions_added():
         return (n - 1) * V / n / 2
 
 
-@wrong("distance-forgotten", 1)
+@wrong("distance-forgotten", 3.5)
 def distance_forgotten():
     """Bytes that a device sends, not bytes over a link."""
     sl.predict("2.4", one_way=0.0625, both_ways=0.0625, why="a")
@@ -46,7 +46,7 @@ def distance_forgotten():
         return 1 / n
 
 
-@wrong("distance-forgotten", 2, of="another_way")
+@wrong("distance-forgotten", 6.5, of="another_way")
 def distance_forgotten_both():
     """The same, half each way; the rest right."""
 
@@ -54,7 +54,7 @@ def distance_forgotten_both():
         return (n - 1) * V / n**2 / (2 if bidirectional else 1)
 
 
-@wrong("fraction-of-the-array", 2.5)
+@wrong("fraction-of-the-array", 9)
 def fraction_of_the_array():
     """A fraction of V."""
     sl.predict("2.4", one_way=0.5, both_ways=0.125, why="a")
@@ -65,7 +65,7 @@ def fraction_of_the_array():
         return blocks / n**2
 
 
-@wrong("limit-of-large-rings", 2, of="another_way")
+@wrong("limit-of-large-rings", 6.5, of="another_way")
 def limit_for_odd_rings():
     """An eighth for odd rings, too."""
 
@@ -74,7 +74,7 @@ def limit_for_odd_rings():
         return V / 8 if bidirectional else one_way
 
 
-@wrong("limit-of-large-rings", 2, of="another_way")
+@wrong("limit-of-large-rings", 6.5, of="another_way")
 def limit_of_large_rings():
     """The formulas for large rings."""
 
@@ -82,7 +82,7 @@ def limit_of_large_rings():
         return V / 8 if bidirectional else V / 2
 
 
-@wrong("one-way-gather", 2.5)
+@wrong("one-way-gather", 9)
 def one_way_gather():
     """An all-gather of n - 1 hops in both modes."""
 
@@ -92,7 +92,7 @@ def one_way_gather():
         return blocks / n / hops
 
 
-@wrong("one-way-only", 2, of="another_way")
+@wrong("one-way-only", 6.5, of="another_way")
 def one_way_only():
     """The flag is not used."""
 
@@ -100,7 +100,7 @@ def one_way_only():
         return (n - 1) * V / n / 2
 
 
-@wrong("quarter-everywhere", 2.5)
+@wrong("quarter-everywhere", 9)
 def quarter_everywhere():
     """A quarter, one way and both ways."""
     sl.predict("2.4", one_way=0.25, both_ways=0.25, why="a")
@@ -109,7 +109,7 @@ def quarter_everywhere():
         return 0.25
 
 
-@wrong("quarter-everywhere", 2.5)
+@wrong("quarter-everywhere", 9)
 def quarter_for_odd_rings():
     """A quarter for odd rings too."""
 
@@ -117,7 +117,7 @@ def quarter_for_odd_rings():
         return 0.25 if bidirectional else 0.5
 
 
-@wrong("same-as-gather", 1)
+@wrong("same-as-gather", 3.5)
 def same_as_gather():
     """Everyone talks to everyone, so it is thought to cost the same."""
     sl.predict("2.4", one_way=1, both_ways=1, why="a")
@@ -130,7 +130,7 @@ def same_as_gather():
         return 1.0
 
 
-@wrong("second-direction-halves", 2, of="another_way")
+@wrong("second-direction-halves", 6.5, of="another_way")
 def second_direction_halves():
     """Half of the one-way bytes."""
 
@@ -139,7 +139,7 @@ def second_direction_halves():
         return one_way / 2 if bidirectional else one_way
 
 
-@wrong("second-direction-halves-both", 2.5)
+@wrong("second-direction-halves-both", 9)
 def second_direction_halves_both():
     """The second direction is thought to help both alike."""
     sl.predict("2.4", one_way=0.5, both_ways=0.5, why="a")
@@ -148,7 +148,7 @@ def second_direction_halves_both():
         return 0.5
 
 
-@wrong("shard-for-array", 2, of="another_way")
+@wrong("shard-for-array", 6.5, of="another_way")
 def shard_for_array():
     """V is taken for one device's shard."""
 
@@ -158,7 +158,7 @@ def shard_for_array():
         return n * (n - 1) / 2 * V / n
 
 
-@wrong("tie-goes-one-way", 2, of="another_way")
+@wrong("tie-goes-one-way", 6.5, of="another_way")
 def tie_goes_one_way():
     """The farthest block of an even ring goes one way only."""
 

@@ -100,6 +100,7 @@ FACTOR = (
 
 MECHANISM = why(
     "What sets the two apart, or makes them alike?",
+    1,
     a="How many readers a block has, and how far it goes until the last of them has it.",
     b=Believed(
         "Who sends to whom: in both, everyone sends to everyone.", "everyone-alike",
@@ -121,12 +122,12 @@ EXCHANGE_CALLS: tuple[tuple[Any, ...], ...] = (
 QUESTION = Question(
     "2.4", "Everyone talks to everyone", difficulty=4, minutes=40,
     items=(
-        ValueItem("one_way", {"P": 0.5}, key=0.5, predicted=True, rtol=1e-3, misconceptions=ONE_WAY),
-        ValueItem("both_ways", {"P": 0.25}, key=0.25, predicted=True, rtol=1e-3, misconceptions=BOTH_WAYS),
+        ValueItem("one_way", {"P": 1.5}, key=0.5, predicted=True, rtol=1e-3, misconceptions=ONE_WAY),
+        ValueItem("both_ways", {"P": 1}, key=0.25, predicted=True, rtol=1e-3, misconceptions=BOTH_WAYS),
         MECHANISM,
-        CallsItem("all_to_all_link_bytes", {"C": 1.5}, oracle=of.all_to_all_link_bytes, calls=EXCHANGE_CALLS,
+        CallsItem("all_to_all_link_bytes", {"C": 5.5}, oracle=of.all_to_all_link_bytes, calls=EXCHANGE_CALLS,
                   draw=of.draw_exchange, rtol=1e-6, misconceptions=EXCHANGE),
-        CallsItem("all_to_all_factor", {"C": 1}, oracle=of.all_to_all_factor, draw=of.draw_ring, rtol=1e-6,
+        CallsItem("all_to_all_factor", {"C": 3}, oracle=of.all_to_all_factor, draw=of.draw_ring, rtol=1e-6,
                   misconceptions=FACTOR, calls=(
                       (2, False), (2, True), (3, True), (4, True), (7, True), (8, False), (16, True), (17, True),
                   )),

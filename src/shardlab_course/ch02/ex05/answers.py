@@ -21,7 +21,7 @@ def another_way():
         }
 
 
-@wrong("adds-latency", 1.5)
+@wrong("adds-latency", 6)
 def adds_latency():
     """A hop as the sum."""
 
@@ -42,7 +42,7 @@ def adds_latency():
         }
 
 
-@wrong("all-reduce-is-one", 1.5)
+@wrong("all-reduce-is-one", 6)
 def all_reduce_is_one():
     """An all-reduce in one pass."""
 
@@ -92,7 +92,7 @@ def blocks():
         }
 
 
-@wrong("moves-in-half-the-time", 1.5)
+@wrong("moves-in-half-the-time", 6)
 def both_links():
     """The bandwidth of both directions."""
 
@@ -113,7 +113,7 @@ def both_links():
         }
 
 
-@wrong("elements-for-bytes", 1.5)
+@wrong("elements-for-bytes", 6)
 def elements_for_bytes():
     """Elements counted as bytes."""
 
@@ -134,7 +134,7 @@ def elements_for_bytes():
         }
 
 
-@wrong("elements-for-bytes", 1.5)
+@wrong("elements-for-bytes", 6)
 def elements_in_memory():
     """Bytes in what moves, elements in memory."""
 
@@ -155,7 +155,7 @@ def elements_in_memory():
         }
 
 
-@wrong("shard-for-array", 1.5)
+@wrong("shard-for-array", 6)
 def gathered_shard():
     """A gather counted from a shard of W."""
 
@@ -176,7 +176,7 @@ def gathered_shard():
         }
 
 
-@wrong("gathered-weights-not-read", 1.5)
+@wrong("gathered-weights-not-read", 6)
 def gathered_weights_not_read():
     """A chip reads its shard of W after the gather."""
 
@@ -219,7 +219,7 @@ def more_rows_help():
     sl.predict("2.5", bound=bound)
 
 
-@wrong("multiplications-only", 1.5)
+@wrong("multiplications-only", 6)
 def multiplications_only():
     """Additions not counted."""
 
@@ -247,7 +247,7 @@ def no_collective_no_wait():
     sl.predict("2.5", bound=bound)
 
 
-@wrong("no-latency", 1.5)
+@wrong("no-latency", 6)
 def no_latency():
     """Hops take no time of their own."""
 
@@ -268,7 +268,7 @@ def no_latency():
         }
 
 
-@wrong("one-way-only", 1.5)
+@wrong("one-way-only", 6)
 def one_way_only():
     """One direction of the ring."""
 
@@ -303,7 +303,7 @@ def rows_do_not_help():
     sl.predict("2.5", bound=bound)
 
 
-@wrong("sum-cut-too-early", 1.5)
+@wrong("sum-cut-too-early", 6)
 def sum_cut_too_early():
     """Y as the table has it after the reduce-scatter."""
 
@@ -331,7 +331,7 @@ def waits_for_nothing():
     sl.predict("2.5", bound=bound)
 
 
-@wrong("whole-arrays-in-memory", 1.5)
+@wrong("whole-arrays-in-memory", 6)
 def whole_arrays_in_memory():
     """Whole arrays for blocks."""
 
@@ -349,7 +349,7 @@ def whole_arrays_in_memory():
         }
 
 
-@wrong("time-grows-with-n", 1.5)
+@wrong("time-grows-with-n", 6)
 def whole_hops():
     """Every hop carries the whole array."""
 
@@ -370,7 +370,7 @@ def whole_hops():
         }
 
 
-@wrong("work-not-divided", 1.5)
+@wrong("work-not-divided", 6)
 def work_not_divided():
     """Every chip does all the work."""
 
@@ -391,7 +391,7 @@ def work_not_divided():
         }
 
 
-@wrong("-", 1.5)
+@wrong("-", 6)
 def half_a_hop():
     """n / 2 hops, also of an odd ring."""
 

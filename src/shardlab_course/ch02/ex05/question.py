@@ -115,9 +115,9 @@ LAYERS: tuple[tuple[Any, ...], ...] = (
 QUESTION = Question(
     "2.5", "Six layers: what do they wait for?", difficulty=4, minutes=50,
     items=(
-        ValueItem("bound", {"P": 1.5}, key=BOUNDS, predicted=True, words=("compute", "memory", "communication"),
+        ValueItem("bound", {"P": 6}, key=BOUNDS, predicted=True, words=("compute", "memory", "communication"),
                   misconceptions=BOUND),
-        CallsItem("layer_seconds", {"C": 2.5}, alone=False, oracle=of.layer_seconds,
+        CallsItem("layer_seconds", {"C": 10}, alone=False, oracle=of.layer_seconds,
                   calls=LAYERS, draw=of.draw_layer, rtol=1e-6,
                   misconceptions=LAYER),
     ),

@@ -55,7 +55,7 @@ COLLECTIVE = {"kind": "all-gather", "bytes": 4096, "group": 4, "times": 1}
 def line(letter: str, *misconceptions: Any, kind: str = "none", bytes: int = 0, group: int = 0, times: int = 1) -> ValueItem:
     """A line of the listings: a collective, or none."""
     key = "none" if kind == "none" else {"kind": kind, "bytes": bytes, "group": group, "times": times}
-    points = {"V": 0.5 if key == "none" else 1}
+    points = {"V": 0.75 if key == "none" else 1}
     return ValueItem(letter, points, key=key, also=("none", COLLECTIVE), words=OR_NONE, misconceptions=misconceptions)
 
 

@@ -53,7 +53,7 @@ TEXTS = ("gather", "none", "combined", "loop", "nested", "exchange", "scatter", 
 QUESTION = Question(
     "3.2", "Count bytes, not operations", difficulty=3, minutes=35, optional=True,
     items=(
-        CallsItem("collective_bytes", {"V": 3}, oracle=of.bytes_by_kind, draw=programs.draw_text,
+        CallsItem("collective_bytes", {"V": 10}, oracle=of.bytes_by_kind, draw=programs.draw_text,
                   misconceptions=COUNTS,
                   calls=(*((listings.hlo(name),) for name in TEXTS), programs.draw_text(random.Random(0)))),
     ),

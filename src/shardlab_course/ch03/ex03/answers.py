@@ -33,7 +33,7 @@ def by_hand():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("data", None))(X, W1, W2)
 
 
-@wrong("scattered-and-gathered", 1, of="another_way")
+@wrong("scattered-and-gathered", 4.5, of="another_way")
 def cut_further():
     def block(mesh, X, W1, W2):
         H = jax.nn.relu(X @ W1)
@@ -41,7 +41,7 @@ def cut_further():
         return constrain(Y, mesh, P("data", None))
 
 
-@wrong("more-constraints", 1, of="another_way")
+@wrong("more-constraints", 4.5, of="another_way")
 def more():
     def block(mesh, X, W1, W2):
         W1, W2 = constrain(W1, mesh, P(None, "model")), constrain(W2, mesh, P("model", None))
@@ -56,7 +56,7 @@ def no_relu():
         return X @ W1 @ W2
 
 
-@wrong("none-means-whole", 1, of="another_way")
+@wrong("none-means-whole", 4.5, of="another_way")
 def none_is_open():
     def block(mesh, X, W1, W2):
         H = jax.nn.relu(X @ W1)
@@ -64,7 +64,7 @@ def none_is_open():
         return constrain(H @ W2, mesh, P("data", None))
 
 
-@wrong("-", 0.5, of="another_way")
+@wrong("-", 2.25, of="another_way")
 def out_changed():
     def block(mesh, X, W1, W2):
         H = jax.nn.relu(X @ W1)
@@ -72,7 +72,7 @@ def out_changed():
         return constrain(H @ W2, mesh, P())
 
 
-@wrong("batch-over-everything", 1, of="another_way")
+@wrong("batch-over-everything", 4.5, of="another_way")
 def turned():
     def block(mesh, X, W1, W2):
         H = jax.nn.relu(X @ W1)
@@ -80,7 +80,7 @@ def turned():
         return constrain(H @ W2, mesh, P("data", None))
 
 
-@wrong("batch-over-everything", 1, of="another_way")
+@wrong("batch-over-everything", 4.5, of="another_way")
 def unchanged():
     def block(mesh, X, W1, W2):
         H = jax.nn.relu(X @ W1)
@@ -96,7 +96,7 @@ def unconstrained():
         return constrain(H @ W2, mesh, P("data", None))
 
 
-@wrong("more-constraints", 1, of="another_way")
+@wrong("more-constraints", 4.5, of="another_way")
 def weights_whole():
     def block(mesh, X, W1, W2):
         W1, W2 = constrain(W1, mesh, P()), constrain(W2, mesh, P())
@@ -104,7 +104,7 @@ def weights_whole():
         return constrain(H @ W2, mesh, P("data", None))
 
 
-@wrong("batch-over-everything", 1, of="another_way")
+@wrong("batch-over-everything", 4.5, of="another_way")
 def weight_asked_to_be_whole():
     """Nothing is said of H; a weight is made whole."""
 
@@ -113,7 +113,7 @@ def weight_asked_to_be_whole():
         return constrain(H @ W2, mesh, P("data", None))
 
 
-@wrong("-", 1, of="another_way")
+@wrong("-", 4.5, of="another_way")
 def x_over_both():
     def block(mesh, X, W1, W2):
         X = constrain(X, mesh, P(("data", "model"), None))
@@ -121,7 +121,7 @@ def x_over_both():
         return constrain(H @ W2, mesh, P("data", None))
 
 
-@wrong("-", 1, of="another_way")
+@wrong("-", 4.5, of="another_way")
 def x_whole():
     def block(mesh, X, W1, W2):
         X = constrain(X, mesh, P())
@@ -129,7 +129,7 @@ def x_whole():
         return constrain(H @ W2, mesh, P("data", None))
 
 
-@wrong("-", 0.5, of="another_way")
+@wrong("-", 2.25, of="another_way")
 def out_whole():
     def block(mesh, X, W1, W2):
         H = jax.nn.relu(X @ W1)

@@ -51,7 +51,7 @@ MODELS = axes(data=2, model=4), axes(data=4, model=2)
 QUESTION = Question(
     "3.3", "A constraint too many", difficulty=3, minutes=30,
     items=(
-        ProgramItem("block", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.block, draw=of.draw_block, drawn=2,
+        ProgramItem("block", {"V": 2.25, "S": 2.25, "H": 4.5}, oracle=of.block, draw=of.draw_block, drawn=2,
                     misconceptions=BLOCK,
                     cases=(of.block_case(MODELS[0], 16, 32, 64), of.block_case(MODELS[1], 32, 48, 96)),
                     atol=1e-3, tolerance="float32 sums of up to 192 products of products, in another order"),

@@ -12,7 +12,7 @@ def all_devices():
     sl.predict("3.4", kinds=kinds, roll_bytes=32768, why="c")
 
 
-@wrong("other-dimension", 0.5)
+@wrong("other-dimension", 2)
 def along_columns():
     sl.predict("3.4", roll_bytes=512)
 
@@ -20,7 +20,7 @@ def along_columns():
         return jnp.cumsum(x, axis=1)
 
 
-@wrong("blocks-not-offset", 2)
+@wrong("blocks-not-offset", 7.5)
 def blocks_alone():
     def running_total(mesh, x):
         n = mesh.shape["x"]
@@ -53,14 +53,14 @@ def cumsum_free():
     sl.predict("3.4", kinds=kinds, roll_bytes=512, why="c")
 
 
-@wrong("gathers-everything", 3)
+@wrong("gathers-everything", 11.5)
 def left_to_the_compiler():
     def running_total(mesh, x):
         y = jnp.cumsum(x, axis=0)
         return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
 
 
-@wrong("own-row-left-out", 0.5)
+@wrong("own-row-left-out", 2)
 def own_row_left_out():
     sl.predict("3.4", roll_bytes=512)
 
@@ -72,7 +72,7 @@ def own_row_left_out():
         return (within - blocks + before[:, None]).reshape(x.shape)
 
 
-@wrong("own-total-included", 2)
+@wrong("own-total-included", 7.5)
 def own_total():
     def running_total(mesh, x):
         n = mesh.shape["x"]
@@ -123,7 +123,7 @@ def transpose_moves():
     sl.predict("3.4", kinds=kinds, roll_bytes=512, why="c")
 
 
-@wrong("neighbour-only", 2)
+@wrong("neighbour-only", 7.5)
 def last_total():
     """The total of the shard before, alone."""
 
@@ -136,7 +136,7 @@ def last_total():
         return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
 
 
-@wrong("every-total-added", 2)
+@wrong("every-total-added", 7.5)
 def all_totals():
     """A sum that knows no order."""
 
@@ -149,7 +149,7 @@ def all_totals():
         return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
 
 
-@wrong("from-the-end", 2)
+@wrong("from-the-end", 7.5)
 def totals_behind():
     """Those behind instead of those before."""
 

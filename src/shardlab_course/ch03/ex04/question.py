@@ -93,6 +93,7 @@ def _offset(o: Observed, offset: Callable[[np.ndarray, int], np.ndarray]) -> boo
 
 MECHANISM = why(
     "What decides how much `cumsum` moves, along the dimension that is cut?",
+    1,
     a=Believed(
         "The problem: a row needs all rows above it, so nothing less will do.",
         "the-problem-asks",
@@ -109,14 +110,14 @@ MECHANISM = why(
 QUESTION = Question(
     "3.4", "Is it free?", difficulty=3, minutes=50,
     items=(
-        ValueItem("kinds", {"P": 1.25}, predicted=True, members=KINDS, misconceptions=WRONG_KINDS, key={
+        ValueItem("kinds", {"P": 4.5}, predicted=True, members=KINDS, misconceptions=WRONG_KINDS, key={
             "transpose": frozenset(), "roll": frozenset({"collective-permute"}), "cumsum": frozenset({"all-gather"}),
             "cumsum_columns": frozenset(), "softmax": frozenset({"all-reduce"}),
             "ravel_transposed": frozenset({"all-gather"}),
         }),
-        ValueItem("roll_bytes", {"P": 0.5}, predicted=True, key=512, misconceptions=ROLLED),
+        ValueItem("roll_bytes", {"P": 2}, predicted=True, key=512, misconceptions=ROLLED),
         MECHANISM,
-        ProgramItem("running_total", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.running_total, misconceptions=TOTALS,
+        ProgramItem("running_total", {"V": 2, "S": 2, "H": 3.5}, oracle=of.running_total, misconceptions=TOTALS,
                     cases=(rows_case(LINE, 64, 24), rows_case(WIDE, 24, 40)), draw=drawing_rows(("x", None)),
                     atol=1e-4, tolerance="float32 sums of up to 64 rows, in another order"),
     ),

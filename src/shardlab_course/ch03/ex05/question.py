@@ -77,9 +77,9 @@ CHAINS = (of.chain_sizes(WIDE, 16, 32, 64, 16), of.chain_sizes(TALL, 24, 16, 48,
 QUESTION = Question(
     "3.5", "Four matrices, no collective; then one", difficulty=4, minutes=55,
     items=(
-        LayoutItem("free", {"H": 0.5, "F": 1}, function=of.chain, reference=FREE_SPECS, cases=CHAINS,
+        LayoutItem("free", {"H": 2.5, "F": 4.5}, function=of.chain, reference=FREE_SPECS, cases=CHAINS,
                    misconceptions=FREE),
-        LayoutItem("one", {"H": 1, "M": 1}, function=of.chain, reference=ONE_SPECS, cases=CHAINS, misconceptions=ONE),
+        LayoutItem("one", {"H": 4.5, "M": 4.5}, function=of.chain, reference=ONE_SPECS, cases=CHAINS, misconceptions=ONE),
     ),
     hints=(
         "Somebody has to add if a dimension that is summed over is cut. Which two dimensions of the chain are never "

@@ -18,7 +18,7 @@ def by_hand():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(x, rows, columns)
 
 
-@wrong("columns-only", 1)
+@wrong("columns-only", 5)
 def columns_only():
     def steps(mesh, x, rows, columns):
         cut = jax.NamedSharding(mesh, P("x", None))
@@ -35,7 +35,7 @@ def five_divisions():
         return x * len(rows) ** 0.5
 
 
-@wrong("brought-together-at-the-end", 0.5)
+@wrong("brought-together-at-the-end", 2.5)
 def left_whole():
     def steps(mesh, x, rows, columns):
         for _ in range(3):
@@ -50,7 +50,7 @@ def loop():
         return jax.lax.fori_loop(0, 3, lambda _, x: scale * (rows @ (scale * (columns @ x))), x)
 
 
-@wrong("matrix-brought", 1)
+@wrong("matrix-brought", 5)
 def matrix_brought():
     def steps(mesh, x, rows, columns):
         here = jax.NamedSharding(mesh, P())
@@ -61,7 +61,7 @@ def matrix_brought():
         return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P("x", None)))
 
 
-@wrong("rows-before-columns", 1)
+@wrong("rows-before-columns", 5)
 def rows_first():
     def steps(mesh, x, rows, columns):
         cut = jax.NamedSharding(mesh, P("x", None))
@@ -70,7 +70,7 @@ def rows_first():
         return jax.lax.with_sharding_constraint(x, cut)
 
 
-@wrong("rows-only", 1)
+@wrong("rows-only", 5)
 def rows_only():
     def steps(mesh, x, rows, columns):
         for _ in range(6):
@@ -78,7 +78,7 @@ def rows_only():
         return x
 
 
-@wrong("meets-in-every-step", 1)
+@wrong("meets-in-every-step", 5)
 def scattered():
     def steps(mesh, x, rows, columns):
         def body(x, columns):
@@ -101,7 +101,7 @@ def five_steps():
         return scale * (rows @ x)
 
 
-@wrong("matrix-brought", 1)
+@wrong("matrix-brought", 5)
 def matrix_in_every_step():
     """W is brought six times, by all-gathers alone."""
 
@@ -118,7 +118,7 @@ def matrix_in_every_step():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(x, rows, columns)
 
 
-@wrong("matrix-brought", 1)
+@wrong("matrix-brought", 5)
 def power():
     def steps(mesh, x, rows, columns):
         scale = len(rows) ** -0.5
@@ -127,7 +127,7 @@ def power():
         return m3 @ x * scale**6
 
 
-@wrong("gathered-between", 1)
+@wrong("gathered-between", 5)
 def cut_after_each_step():
     def steps(mesh, x, rows, columns):
         cut = jax.NamedSharding(mesh, P("x", None))
@@ -137,7 +137,7 @@ def cut_after_each_step():
         return x
 
 
-@wrong("gathered-between", 1)
+@wrong("gathered-between", 5)
 def cut_after_each_step_in_a_loop():
     def steps(mesh, x, rows, columns):
         cut = jax.NamedSharding(mesh, P("x", None))
@@ -149,7 +149,7 @@ def cut_after_each_step_in_a_loop():
         return jax.lax.scan(two, x, length=3)[0]
 
 
-@wrong("one-round-a-step", 1)
+@wrong("one-round-a-step", 5)
 def columns_first_one_round_a_step():
     def steps(mesh, x, rows, columns):
         def step(i, x):
@@ -160,7 +160,7 @@ def columns_first_one_round_a_step():
         return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P("x", None)))
 
 
-@wrong("one-round-a-step", 1)
+@wrong("one-round-a-step", 5)
 def a_matrix_chosen_in_each_round():
     def steps(mesh, x, rows, columns):
         def step(i, x):
@@ -169,7 +169,7 @@ def a_matrix_chosen_in_each_round():
         return jax.lax.fori_loop(0, 6, step, x)
 
 
-@wrong("rows-before-columns", 1)
+@wrong("rows-before-columns", 5)
 def gathered_first():
     def steps(mesh, x, rows, columns):
         x = jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P()))

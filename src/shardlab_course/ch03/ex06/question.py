@@ -74,7 +74,7 @@ def _of_x(o: Observed, which: int) -> bool:
 QUESTION = Question(
     "3.6", "A collective in every second step", difficulty=4, minutes=40, optional=True,
     items=(
-        ProgramItem("steps", {"V": 0.5, "S": 0.5, "H": 1.5}, oracle=of.steps, draw=of.draw_steps, most=of.STEPS // 2,
+        ProgramItem("steps", {"V": 2.5, "S": 2.5, "H": 7}, oracle=of.steps, draw=of.draw_steps, most=of.STEPS // 2,
                     cases=(of.steps_case(LINE, 32, 4), of.steps_case(WIDE, 24, 6)), misconceptions=STEPS,
                     atol=1e-4, tolerance="six float32 products one after another"),
     ),

@@ -14,7 +14,7 @@ def another_way():
         return jax.lax.with_sharding_constraint(jax.nn.softmax(x, axis=0), columns)
 
 
-@wrong("out-shardings-free", 2.5)
+@wrong("out-shardings-free", 7)
 def asked_at_the_end():
     def shares(mesh, x):
         columns = jax.NamedSharding(mesh, P(None, "x"))
@@ -30,7 +30,7 @@ def by_hand():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P(None, "x"))(x)
 
 
-@wrong("out-shardings-free", 2.5)
+@wrong("out-shardings-free", 7)
 def device_put_inside():
     def shares(mesh, x):
         columns = jax.NamedSharding(mesh, P(None, "x"))
@@ -52,7 +52,7 @@ def inner_jits():
         return jax.jit(lambda x: jax.nn.softmax(x, axis=0), out_shardings=columns)(turned)
 
 
-@wrong("local-softmax", 1.5)
+@wrong("local-softmax", 4)
 def local():
     def shares(mesh, x):
         body = lambda b: jax.nn.softmax(b, axis=0)
@@ -71,7 +71,7 @@ def promise():
     sl.predict("3.7", outcome=outcome)
 
 
-@wrong("other-dimension", 1.5)
+@wrong("other-dimension", 4)
 def rows():
     def shares(mesh, x):
         columns = jax.NamedSharding(mesh, P(None, "x"))
@@ -85,13 +85,13 @@ def slicing():
     sl.predict("3.7", outcome=outcome)
 
 
-@wrong("never-turned", 3)
+@wrong("never-turned", 8.5)
 def stays():
     def shares(mesh, x):
         return jax.nn.softmax(x, axis=0)
 
 
-@wrong("gathers-everything", 2.5)
+@wrong("gathers-everything", 7)
 def whole():
     def shares(mesh, x):
         x = jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P()))
@@ -105,7 +105,7 @@ def requests_refused():
     sl.predict("3.7", outcome={**outcome, "b": "ValueError", "c": "ValueError", "d": "TypeError"})
 
 
-@wrong("-", 2.5)
+@wrong("-", 7)
 def turned_then_compared():
     """Turned first, and then summed over devices all the same."""
 
@@ -119,7 +119,7 @@ def turned_then_compared():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P(None, "x"))(x)
 
 
-@wrong("never-turned", 2)
+@wrong("never-turned", 5.5)
 def turned_back():
     def shares(mesh, x):
         columns = jax.NamedSharding(mesh, P(None, "x"))

@@ -60,9 +60,9 @@ OUTCOMES: dict[str, Any] = {
 QUESTION = Question(
     "3.7", "What jit promises at its border", difficulty=3, minutes=35,
     items=(
-        ValueItem("outcome", {"P": 1.5}, predicted=True, key=OUTCOMES, members=KINDS, pattern=ERRORS,
+        ValueItem("outcome", {"P": 4}, predicted=True, key=OUTCOMES, members=KINDS, pattern=ERRORS,
                   misconceptions=OUTCOME),
-        ProgramItem("shares", {"V": 0.5, "S": 0.5, "H": 1}, oracle=of.softmax_rows, misconceptions=SHARES,
+        ProgramItem("shares", {"V": 1.5, "S": 1.5, "H": 3}, oracle=of.softmax_rows, misconceptions=SHARES,
                     cases=(rows_case(LINE, 64, 24, (None, "x")), rows_case(WIDE, 24, 40, (None, "x"))),
                     draw=drawing_rows((None, "x"))),
     ),

@@ -39,7 +39,7 @@ CLASSIFY = (
 QUESTION = Question(
     "4.1", "Which case is it?", difficulty=2, minutes=30,
     items=(
-        CallsItem("classify", {"V": 2}, oracle=of.case_of, draw=of.draw_einsum, drawn=200, calls=(
+        CallsItem("classify", {"V": 8}, oracle=of.case_of, draw=of.draw_einsum, drawn=200, calls=(
             ("ij,jk->ik", ["x", None], [None, "y"]), ("ij,jk->ik", [None, "x"], [None, None]),
             ("ij,jk->ik", [None, "x"], ["x", None]), ("ij,jk->ik", ["x", None], [None, "x"]),
             ("ij,jk->ik", [None, "x"], ["y", None]), ("ij,jk->ik", ["x", "y"], ["y", "x"]),

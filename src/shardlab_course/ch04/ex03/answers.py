@@ -5,7 +5,7 @@ from shardlab_course.answers import right, wrong
 P = jax.P
 
 
-@wrong("gathers-what-should-stay", 2)
+@wrong("gathers-what-should-stay", 3)
 def always_gathers_b():
     def case_4_columns(mesh, A, B):
         def body(a, b):
@@ -15,7 +15,7 @@ def always_gathers_b():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P(None, "x"))(A, B)
 
 
-@wrong("compiler-detour", 2)
+@wrong("compiler-detour", 3)
 def by_out_shardings():
     def case_4_columns(mesh, A, B):
         C = A @ B
@@ -52,7 +52,7 @@ def gathered_the_other_way():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P(None, "x"))(A, B)
 
 
-@wrong("gathers-both", 2)
+@wrong("gathers-both", 3)
 def gathers_both():
     def case_4_columns(mesh, A, B):
         def body(a, b):
@@ -63,7 +63,7 @@ def gathers_both():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P(None, "x"))(A, B)
 
 
-@wrong("other-side-scattered", 1)
+@wrong("other-side-scattered", 1.5)
 def the_other_side():
     def case_4_columns(mesh, A, B):
         def body(a, b):
@@ -95,7 +95,7 @@ def swapped():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P(None, "x")), out_specs=P(None, "x"))(A, B)
 
 
-@wrong("gathers-what-should-stay", 2)
+@wrong("gathers-what-should-stay", 3)
 def turns_though_it_costs_more():
     """The turn is counted on the wrong side of the comparison."""
 

@@ -50,7 +50,7 @@ SIDES: Situations = (
 QUESTION = Question(
     "4.3", "Case 4, and the side is given", difficulty=2, minutes=15, optional=True,
     items=(
-        program("case_4_columns", ROWS, COLUMNS, COLUMNS, SIDES, TOWARDS_COLUMNS, lambda i, j, k: i != k, v=1, h=1),
+        program("case_4_columns", ROWS, COLUMNS, COLUMNS, SIDES, TOWARDS_COLUMNS, lambda i, j, k: i != k, v=1.5, h=1.5),
     ),
     hints=(
         "A device with columns of B can compute the same columns of C, all of them, if it has all of A. What must move?",

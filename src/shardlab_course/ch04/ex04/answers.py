@@ -29,7 +29,7 @@ def another_way():
         return (reduce if A.shape[1] > 2 * B.shape[1] else gather)(mesh, A, B)
 
 
-@wrong("always-gathers", 4)
+@wrong("always-gathers", 10.5)
 def always_gathers():
     def case_2_cheaper(mesh, A, B):
         return gather(mesh, A, B)
@@ -40,13 +40,13 @@ def always_gathers_believed():
     sl.predict("4.4", deep="all-gather", wide="all-gather")
 
 
-@wrong("always-reduces", 4)
+@wrong("always-reduces", 10.5)
 def always_reduces():
     def case_2_cheaper(mesh, A, B):
         return reduce(mesh, A, B)
 
 
-@wrong("counts-all-devices", 4)
+@wrong("counts-all-devices", 10.5)
 def bytes_of_all_devices():
     def costs(I, J, K, n):
         return {"gather": [4 * I * J * n, 2 * I * J * K], "reduce": [2 * 4 * I * K * n, 2 * I * J * K // n]}
@@ -56,7 +56,7 @@ def bytes_of_all_devices():
         return {"gather": max(gather, 2 * I * J * K / peak), "reduce": max(reduce, 2 * I * J * K / n / peak)}
 
 
-@wrong("elements-not-bytes", 4)
+@wrong("elements-not-bytes", 10.5)
 def elements():
     def costs(I, J, K, n):
         return {"gather": [I * J, 2 * I * J * K], "reduce": [2 * I * K, 2 * I * J * K // n]}
@@ -65,7 +65,7 @@ def elements():
         return {way: max(4 * moved / bandwidth, work / peak) for way, (moved, work) in costs(I, J, K, n).items()}
 
 
-@wrong("same-rows-everywhere", 3, of="another_way")
+@wrong("same-rows-everywhere", 8, of="another_way")
 def first_rows():
     def reduce(mesh, A, B):
         def body(a, b):
@@ -74,7 +74,7 @@ def first_rows():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
 
 
-@wrong("reduces-whole-products", 3, of="another_way")
+@wrong("reduces-whole-products", 8, of="another_way")
 def gathered_and_summed():
     def gather(mesh, A, B):
         def body(a, b):
@@ -83,13 +83,13 @@ def gathered_and_summed():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
 
 
-@wrong("always-gathers", 4)
+@wrong("always-gathers", 10.5)
 def left_to_the_compiler():
     def case_2_cheaper(mesh, A, B):
         return A @ B
 
 
-@wrong("multiplications-only", 4)
+@wrong("multiplications-only", 10.5)
 def multiplications_only():
     def costs(I, J, K, n):
         return {"gather": [4 * I * J, I * J * K], "reduce": [2 * 4 * I * K, I * J * K // n]}
@@ -99,7 +99,7 @@ def multiplications_only():
         return {"gather": max(gather, 2 * I * J * K / peak), "reduce": max(reduce, 2 * I * J * K / n / peak)}
 
 
-@wrong("blocks-do-not-fit", 3, of="another_way")
+@wrong("blocks-do-not-fit", 8, of="another_way")
 def no_gather():
     def gather(mesh, A, B):
         def body(a, b):
@@ -108,7 +108,7 @@ def no_gather():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
 
 
-@wrong("rows-do-not-fit", 3, of="another_way")
+@wrong("rows-do-not-fit", 8, of="another_way")
 def rows_of_b():
     def gather(mesh, A, B):
         def body(a, b):
@@ -117,7 +117,7 @@ def rows_of_b():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("x", None)), out_specs=P())(A, B)
 
 
-@wrong("partial-sum-returned", 3, of="another_way")
+@wrong("partial-sum-returned", 8, of="another_way")
 def no_sum():
     def reduce(mesh, A, B):
         def body(a, b):
@@ -126,7 +126,7 @@ def no_sum():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P(), check_vma=False)(A, B)
 
 
-@wrong("promise-not-proved", 3, of="another_way")
+@wrong("promise-not-proved", 8, of="another_way")
 def promise():
     def gather(mesh, A, B):
         def body(a, b):
@@ -135,7 +135,7 @@ def promise():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
 
 
-@wrong("all-reduce-counted-once", 4)
+@wrong("all-reduce-counted-once", 10.5)
 def reduced_once():
     def costs(I, J, K, n):
         return {"gather": [4 * I * J, 2 * I * J * K], "reduce": [4 * I * K, 2 * I * J * K // n]}
@@ -151,25 +151,25 @@ def reduction_believed():
     sl.predict("4.4", deep="all-reduce", wide="all-reduce")
 
 
-@wrong("counts-the-shard", 3)
+@wrong("counts-the-shard", 7.75)
 def shard_counted():
     def costs(I, J, K, n):
         return {"gather": [4 * I * J / n, 2 * I * J * K], "reduce": [2 * 4 * I * K, 2 * I * J * K // n]}
 
 
-@wrong("adds-the-times", 4)
+@wrong("adds-the-times", 10.5)
 def times_added():
     def seconds(I, J, K, n, peak, bandwidth):
         return {way: moved / bandwidth + work / peak for way, (moved, work) in costs(I, J, K, n).items()}
 
 
-@wrong("gather-divides-the-work", 3)
+@wrong("gather-divides-the-work", 7.75)
 def work_divided():
     def costs(I, J, K, n):
         return {"gather": [4 * I * J, 2 * I * J * K // n], "reduce": [2 * 4 * I * K, 2 * I * J * K // n]}
 
 
-@wrong("always-reduces", 4)
+@wrong("always-reduces", 10.5)
 def compares_j_with_k():
     """An all-reduce is counted once in the choice."""
 
@@ -177,7 +177,7 @@ def compares_j_with_k():
         return (reduce if A.shape[1] > B.shape[1] else gather)(mesh, A, B)
 
 
-@wrong("always-gathers", 4)
+@wrong("always-gathers", 10.5)
 def compares_j_with_4k():
     """Reduces only where it is far cheaper."""
 
@@ -185,7 +185,7 @@ def compares_j_with_4k():
         return (reduce if A.shape[1] >= 4 * B.shape[1] else gather)(mesh, A, B)
 
 
-@wrong("operands-swapped", 3)
+@wrong("operands-swapped", 8)
 def swapped():
     def case_2_cheaper(mesh, A, B):
         def body(a, b):
@@ -194,7 +194,7 @@ def swapped():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
 
 
-@wrong("gathered-then-reshaped", 3)
+@wrong("gathered-then-reshaped", 8)
 def untiled():
     def case_2_cheaper(mesh, A, B):
         def body(a, b):
@@ -203,7 +203,7 @@ def untiled():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
 
 
-@wrong("index-for-start", 3)
+@wrong("index-for-start", 8)
 def index_for_start():
     def case_2_cheaper(mesh, A, B):
         def body(a, b):
@@ -213,7 +213,7 @@ def index_for_start():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
 
 
-@wrong("-", 3)
+@wrong("-", 8)
 def rows_for_columns():
     """B is transposed."""
 

@@ -78,17 +78,17 @@ DEPTHS: Situations = (
 QUESTION = Question(
     "4.4", "Gather, then multiply; or multiply, then reduce", difficulty=4, minutes=45,
     items=(
-        ValueItem("deep", {"P": 0.5}, predicted=True, key="all-reduce", words=KINDS, misconceptions=DEEP),
-        ValueItem("wide", {"P": 0.5}, predicted=True, key="all-gather", words=KINDS, misconceptions=SHALLOW),
-        CallsItem("costs", {"C": 1}, oracle=of.costs, draw=of.draw_sizes, rtol=1e-9, misconceptions=COSTS,
+        ValueItem("deep", {"P": 1.25}, predicted=True, key="all-reduce", words=KINDS, misconceptions=DEEP),
+        ValueItem("wide", {"P": 1.25}, predicted=True, key="all-gather", words=KINDS, misconceptions=SHALLOW),
+        CallsItem("costs", {"C": 2.75}, oracle=of.costs, draw=of.draw_sizes, rtol=1e-9, misconceptions=COSTS,
                   calls=((64, 4096, 64, 8), (64, 64, 4096, 8), (8, 48, 20, 4), (3, 10, 7, 2))),
-        CallsItem("seconds", {"C": 1}, oracle=of.seconds, draw=of.draw_machine, rtol=1e-6,
+        CallsItem("seconds", {"C": 2.75}, oracle=of.seconds, draw=of.draw_machine, rtol=1e-6,
                   misconceptions=SECONDS, calls=(
             (64, 4096, 64, 8, 2e14, 9e10), (64, 64, 4096, 8, 2e14, 9e10), (1024, 12288, 16384, 4, 2e14, 9e10),
             (8, 48, 20, 4, 1e9, 1e9),
         )),
         program("case_2_cheaper",
-                COLUMNS, WHOLE, WHOLE, DEPTHS, CHEAPER, lambda i, j, k: j != 2 * k, h=1, drawn=3),
+                COLUMNS, WHOLE, WHOLE, DEPTHS, CHEAPER, lambda i, j, k: j != 2 * k, h=2.75, drawn=3),
     ),
     hints=(
         "Which array does each way move, and how often? An all-reduce counts twice. Which way lets every device do all "

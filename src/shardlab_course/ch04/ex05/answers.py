@@ -22,7 +22,7 @@ def believes_the_textbook():
     sl.predict("4.5", kinds=["reduce-scatter"], why="b")
 
 
-@wrong("scattered-the-other-way", 2)
+@wrong("scattered-the-other-way", 6)
 def columns():
     def case_3_scattered(mesh, A, B):
         def body(a, b):
@@ -36,7 +36,7 @@ def counts_the_slice():
     sl.predict("4.5", kinds=["all-reduce", "slice"], why="b")
 
 
-@wrong("gathers-operands", 1.5)
+@wrong("gathers-operands", 4.5)
 def gathers():
     def case_3_scattered(mesh, A, B):
         def body(a, b):
@@ -48,14 +48,14 @@ def gathers():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P("x", None))(A, B)
 
 
-@wrong("reduces-then-slices", 1.5)
+@wrong("reduces-then-slices", 4.5)
 def left_to_the_compiler():
     def case_3_scattered(mesh, A, B):
         C = A @ B
         return jax.lax.with_sharding_constraint(C, jax.NamedSharding(mesh, P("x", None)))
 
 
-@wrong("scatter-not-tiled", 0.5)
+@wrong("scatter-not-tiled", 1.5)
 def not_tiled():
     def case_3_scattered(mesh, A, B):
         def body(a, b):
@@ -64,7 +64,7 @@ def not_tiled():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P("x", None))(A, B)
 
 
-@wrong("partial-sums-stacked", 0.5)
+@wrong("partial-sums-stacked", 1.5)
 def stacked():
     def case_3_scattered(mesh, A, B):
         def body(a, b):
@@ -73,7 +73,7 @@ def stacked():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(None, "x"), P("x", None)), out_specs=P("x", None))(A, B)
 
 
-@wrong("reduces-then-slices", 1.5)
+@wrong("reduces-then-slices", 4.5)
 def sum_then_slice():
     def case_3_scattered(mesh, A, B):
         def body(a, b):
@@ -100,7 +100,7 @@ def cpu_lacks_it():
     sl.predict("4.5", kinds=["all-reduce"], why="c")
 
 
-@wrong("reduces-then-slices", 1)
+@wrong("reduces-then-slices", 3)
 def whole_sum():
     def case_3_scattered(mesh, A, B):
         def body(a, b):

@@ -41,6 +41,7 @@ SCATTERED = (
 
 MECHANISM = why(
     "What decides that?",
+    0.75,
     a=Believed(
         "The request: of all programs with this output, XLA for CPU takes the cheapest.",
         "cheapest-is-taken",
@@ -59,11 +60,11 @@ MECHANISM = why(
 QUESTION = Question(
     "4.5", "Who asked for all of C?", difficulty=3, minutes=25,
     items=(
-        ValueItem("kinds", {"P": 0.25}, predicted=True, key=frozenset({"all-reduce"}), members=(*KINDS, "slice"),
+        ValueItem("kinds", {"P": 0.75}, predicted=True, key=frozenset({"all-reduce"}), members=(*KINDS, "slice"),
                   misconceptions=WRONG_KINDS),
         MECHANISM,
         program("case_3_scattered", COLUMNS, ROWS, ROWS, ((WIDE, (16, 24, 12)), (LINE, (24, 64, 16))), SCATTERED,
-                lambda i, j, k: j >= max(i, k), h=1),
+                lambda i, j, k: j >= max(i, k), v=1.5, h=3),
     ),
     hints=(
         "A device keeps only its rows of C. It needs the sum of everyone's partial products in those rows, and nothing "

@@ -30,9 +30,10 @@ BLOCKS: Situations = ((WIDE, (16, 16, 16)), (TALL, (8, 24, 16)))
 QUESTION = Question(
     "4.6", "Rows, columns, blocks", difficulty=3, minutes=20, optional=True,
     items=(
-        program("row_by_replicated", ROWS, WHOLE, ROWS, PLANES, (NEEDLESS, PROMISE), lambda i, j, k: i != k),
+        program("row_by_replicated", ROWS, WHOLE, ROWS, PLANES, (NEEDLESS, PROMISE), lambda i, j, k: i != k,
+                v=0.5, h=0.5),
         program("replicated_by_column", WHOLE, Y_COLUMNS, Y_COLUMNS, PLANES, (NEEDLESS, PROMISE),
-                lambda i, j, k: i != k),
+                lambda i, j, k: i != k, v=0.5, h=0.5),
         program("block_by_row", ("x", "y"), ("y", None), None, BLOCKS,
                 (PARTIAL, PROMISE, BOTH, OVER_X), lambda i, j, k: j >= i, v=1, h=2),
     ),

@@ -38,7 +38,7 @@ GUARD = (
 QUESTION = Question(
     "4.7", "A guard for a product", difficulty=3, minutes=25, optional=True,
     items=(
-        GuardItem("product_holds", {"G": 2}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),
+        GuardItem("product_holds", {"G": 7}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),
     ),
     hints=(
         "Three things can go wrong: the values, where the output lies, and what was sent. Which facts show each of them?",

@@ -30,7 +30,7 @@ def another_way():
     }
 
 
-@wrong("copies-in-the-wrong-place", 2.25)
+@wrong("copies-in-the-wrong-place", 6.75)
 def copies_last():
     """Copies lie side by side where they should be far apart, and the other way round."""
     translations["b"] = "r c -> r4 2 c"
@@ -38,20 +38,20 @@ def copies_last():
     translations["l"] = on(P(None, "y"), y=2, x=4)
 
 
-@wrong("ellipsis-ignored", 2.75)
+@wrong("ellipsis-ignored", 8.25)
 def dots():
     """The named dimension is taken for the first."""
     translations["j"] = on(P("y"), x=4, y=2)
 
 
-@wrong("entries-taken-for-axes", 2.5)
+@wrong("entries-taken-for-axes", 7.5)
 def entries_for_axes():
     """The entries of P go with the axes of the mesh in order; dots for the first dimension."""
     translations["a"] = "r c -> r2 c4"
     translations["f"] = "d ... -> d@model ..."
 
 
-@wrong("-", 1.5)
+@wrong("-", 4.5)
 def half_done():
     """The second half is still open."""
     translations["g"] = ...
@@ -62,38 +62,38 @@ def half_done():
     translations["l"] = ...
 
 
-@wrong("repeated-words-joined", 2.5)
+@wrong("repeated-words-joined", 7.5)
 def joined():
     """The two words of a name are one."""
     translations["c"] = "r c -> r4 c2"
     translations["i"] = on(P(("x", "z"), "y"), x=2, z=2, y=2)
 
 
-@wrong("axes-in-mesh-order", 2.75)
+@wrong("axes-in-mesh-order", 8.25)
 def mesh_order():
     """The axes in the order of the mesh."""
     translations["e"] = "r c -> r@(data model) c"
 
 
-@wrong("axes-without-mesh", 2.75)
+@wrong("axes-without-mesh", 8.25)
 def names_without_mesh():
     """A mesh is named where there is none."""
     translations["a"] = "r c -> r@y c@x"
 
 
-@wrong("copies-by-default", 2.75)
+@wrong("copies-by-default", 8.25)
 def no_copies():
     """Nothing is said of copies."""
     translations["d"] = "r c -> r c"
 
 
-@wrong("words-in-order-of-dimensions", 2.75)
+@wrong("words-in-order-of-dimensions", 8.25)
 def order_of_words():
     """The words follow the dimensions."""
     translations["a"] = "r c -> r4 c2"
 
 
-@wrong("other-axis-named", 2.75)
+@wrong("other-axis-named", 8.25)
 def other_axis():
     """The other axis of the mesh."""
     translations["f"] = "... d -> ... d@data"
@@ -118,26 +118,26 @@ def other_words():
     }
 
 
-@wrong("star-takes-what-is-left", 2.75)
+@wrong("star-takes-what-is-left", 8.25)
 def ratio():
     """r2* is read as 2."""
     translations["h"] = on(P("x", "y"), x=2, y=4)
 
 
-@wrong("axes-split-up", 2.75)
+@wrong("axes-split-up", 8.25)
 def split():
     """Two entries instead of one tuple."""
     translations["k"] = on(P("data", "model"), data=4, model=2)
 
 
-@wrong("axes-in-another-order", 2.5)
+@wrong("axes-in-another-order", 7.5)
 def tuple_order():
     """The axes of a tuple the other way round."""
     translations["i"] = on(P(("z", "x"), "y"), x=2, y=2, z=2)
     translations["k"] = on(P(("model", "data")), data=4, model=2)
 
 
-@wrong("-", 2.25)
+@wrong("-", 6.75)
 def unreadable():
     """No arrow; a spec; far too long."""
     translations["a"] = "r c => c2 r4"

@@ -79,12 +79,12 @@ MATRIX, CUBE = (16, 24), (8, 4, 16)
 
 def text(name: str, shape: tuple[int, ...], mesh: Axes, spec: Spec, on: Axes | None = None) -> ExpressionItem:
     """A spec to be written as an expression; with `on`, over the axes of that mesh."""
-    return ExpressionItem(name, {"S": 0.25}, target=place(shape, mesh, spec), axes=on, misconceptions=EXPRESSIONS[name])
+    return ExpressionItem(name, {"S": 0.75}, target=place(shape, mesh, spec), axes=on, misconceptions=EXPRESSIONS[name])
 
 
 def sharding(name: str, shape: tuple[int, ...], mesh: Axes, spec: Spec) -> PlacementItem:
     """An expression to be written as a mesh and a spec."""
-    return PlacementItem(name, {"S": 0.25}, target=place(shape, mesh, spec), misconceptions=SPECS[name])
+    return PlacementItem(name, {"S": 0.75}, target=place(shape, mesh, spec), misconceptions=SPECS[name])
 
 
 QUESTION = Question(

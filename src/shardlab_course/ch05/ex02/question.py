@@ -39,7 +39,7 @@ MINI_CALLS: tuple[tuple[Any, ...], ...] = (
 QUESTION = Question(
     "5.2", "A small einshard", difficulty=3, minutes=45, optional=True,
     items=(
-        CallsItem("make_spec", {"V": 3}, oracle=of.make_spec, calls=MINI_CALLS, draw=of.draw_expression, drawn=60,
+        CallsItem("make_spec", {"V": 14}, oracle=of.make_spec, calls=MINI_CALLS, draw=of.draw_expression, drawn=60,
                   misconceptions=MINI),
     ),
     hints=(

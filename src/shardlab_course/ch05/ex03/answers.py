@@ -1,7 +1,7 @@
 from shardlab_course.answers import right, wrong
 
 
-@wrong("bias-cut-too-much", 1)
+@wrong("bias-cut-too-much", 3.5)
 def bias_cut():
     """Every bias is cut."""
     rules = [
@@ -28,7 +28,7 @@ def bias_whole():
     ]
 
 
-@wrong("down-by-columns", 1)
+@wrong("down-by-columns", 3.5)
 def down_columns():
     """The second product is cut like the first."""
     rules = [
@@ -62,7 +62,7 @@ def general_first():
     ]
 
 
-@wrong("heads-not-cut", 1)
+@wrong("heads-not-cut", 3.5)
 def heads_whole():
     """The width of q, k and v."""
     rules = [
@@ -109,7 +109,7 @@ def numbers():
     ]
 
 
-@wrong("o-by-columns", 1)
+@wrong("o-by-columns", 3.5)
 def o_columns():
     """The output projection is cut by its output."""
     rules = [
@@ -134,7 +134,7 @@ def other_table():
     }
 
 
-@wrong("scale-cut", 1)
+@wrong("scale-cut", 3.5)
 def scales_cut():
     """The norms are cut like biases."""
     rules = [
@@ -162,7 +162,7 @@ def short_patterns():
     ]
 
 
-@wrong("embedding-by-columns", 1)
+@wrong("embedding-by-columns", 3.5)
 def table_columns():
     """The width of the embedding."""
     rules = [
@@ -190,7 +190,7 @@ def typo():
     ]
 
 
-@wrong("up-by-rows", 1)
+@wrong("up-by-rows", 3.5)
 def up_rows():
     """The pair the other way round."""
     rules = [

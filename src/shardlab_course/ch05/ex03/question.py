@@ -52,7 +52,7 @@ RULES = (
 QUESTION = Question(
     "5.3", "A table for a transformer", difficulty=3, minutes=35,
     items=(
-        RulesItem("rules", {"S": 2, "M": 1}, wanted=of.megatron, draw=of.draw_tree, drawn=3,
+        RulesItem("rules", {"S": 7, "M": 3.5}, wanted=of.megatron, draw=of.draw_tree, drawn=3,
                   misconceptions=RULES, trees=(
             of.tree(2, TALL, vocabulary=96, width=32, heads=8, hidden=128),
             of.tree(3, WIDE, vocabulary=64, width=24, heads=4, hidden=48),

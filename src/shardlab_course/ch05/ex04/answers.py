@@ -2,19 +2,19 @@ import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 
 
-@wrong("batch-over-all", 2)
+@wrong("batch-over-all", 3.25)
 def batch():
     """The batch over both axes."""
     layout["X"] = "b x -> b@(data model) x"
 
 
-@wrong("second-weight-by-columns", 1.5)
+@wrong("second-weight-by-columns", 2.5)
 def columns():
     """W2 is cut along z."""
     layout["W2"] = "y z -> y z@model"
 
 
-@wrong("first-weight-whole", 2)
+@wrong("first-weight-whole", 3.25)
 def first_whole():
     """Only W2 is cut."""
     layout["W1"] = "... -> ..."
@@ -32,19 +32,19 @@ def kinds():
     sl.predict("5.4", kinds=["all-reduce", "all-gather"], factor=2, why="c")
 
 
-@wrong("batch-not-cut", 1)
+@wrong("batch-not-cut", 1.75)
 def no_data():
     """Only the weights."""
     layout["X"] = "b x -> b x"
 
 
-@wrong("-", 1)
+@wrong("-", 1.75)
 def not_a_dict():
     """A list."""
     layout = ["b x -> b@data x"]
 
 
-@wrong("degree-in-the-expression", 1.5)
+@wrong("degree-in-the-expression", 2.5)
 def numbers():
     """Degree 2, in numbers."""
     layout = {"X": "b x -> b4 2 x", "W1": "x y -> 4 x y2", "W2": "y z -> 4 y2 z"}
@@ -57,7 +57,7 @@ def other_names():
     layout["X"] = "rows ... -> rows@data ..."
 
 
-@wrong("first-weight-by-rows", 2)
+@wrong("first-weight-by-rows", 3.25)
 def rows():
     """W1 is cut along x."""
     layout["W1"] = "x y -> x@model y"
@@ -69,13 +69,13 @@ def same():
     sl.predict("5.4", kinds=["all-reduce"], factor=1, why="c")
 
 
-@wrong("second-weight-whole", 2)
+@wrong("second-weight-whole", 3.25)
 def second_whole():
     """Only W1 is cut."""
     layout["W2"] = "... -> ..."
 
 
-@wrong("batch-over-model", 1)
+@wrong("batch-over-model", 1.75)
 def swapped():
     """The axes the other way round."""
     layout = {
@@ -85,13 +85,13 @@ def swapped():
     }
 
 
-@wrong("-", 1)
+@wrong("-", 1.75)
 def unreadable():
     """An axis that no mesh has."""
     layout["W2"] = "y z -> y@modell z"
 
 
-@wrong("weights-whole", 2)
+@wrong("weights-whole", 3.25)
 def weights_whole():
     """Data parallelism over one axis."""
     layout = {
@@ -101,7 +101,7 @@ def weights_whole():
     }
 
 
-@wrong("input-by-columns", 2)
+@wrong("input-by-columns", 3.25)
 def x_columns():
     """X is cut twice."""
     layout["X"] = "b x -> b@data x@model"

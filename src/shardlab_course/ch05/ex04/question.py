@@ -75,10 +75,10 @@ MECHANISM = why(
 QUESTION = Question(
     "5.4", "From degree 2 to degree 4", difficulty=2, minutes=15,
     items=(
-        ValueItem("kinds", {"P": 0.5}, predicted=True, key=["all-reduce"], members=KINDS, misconceptions=WRONG_KINDS),
-        ValueItem("factor", {"P": 0.25}, predicted=True, key=2, misconceptions=FACTOR),
+        ValueItem("kinds", {"P": 0.75}, predicted=True, key=["all-reduce"], members=KINDS, misconceptions=WRONG_KINDS),
+        ValueItem("factor", {"P": 0.5}, predicted=True, key=2, misconceptions=FACTOR),
         MECHANISM,
-        LayoutItem("layout", {"S": 0.5, "H": 0.5, "M": 0.5}, function=mlp,
+        LayoutItem("layout", {"S": 0.75, "H": 0.75, "M": 0.75}, function=mlp,
                    misconceptions=BOTH, draw=draw_on_mesh,
                    reference={"X": "b x -> b@data x", "W1": "x y -> x y@model", "W2": "y z -> y@model z"},
                    cases=(sizes(8, 128, 256, 64, axes=WIDE), sizes(8, 128, 256, 64, axes=TALL),

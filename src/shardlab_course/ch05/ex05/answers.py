@@ -51,7 +51,7 @@ def devices():
     )
 
 
-@wrong("order-left-to-devices", 2)
+@wrong("order-left-to-devices", 3.5)
 def forwards():
     """Block 0 on device 0."""
     backwards = sl.make_sharding("r c -> r8 c", (16, 4))
@@ -190,7 +190,7 @@ def sums():
     )
 
 
-@wrong("still-a-text", 2)
+@wrong("still-a-text", 3.5)
 def text():
     """An expression, and no sharding."""
     backwards = "r c -> r8 c"

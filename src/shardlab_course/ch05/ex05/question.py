@@ -55,9 +55,9 @@ SAYABLE = {"a": "numbers", "b": "axes", "c": "axes", "d": "axes", "e": "nothing"
 QUESTION = Question(
     "5.5", "What expressions cannot say", difficulty=2, minutes=15, optional=True,
     items=(
-        ValueItem("said", {"P": 2}, predicted=True, key=SAYABLE, words=("numbers", "axes", "nothing"),
+        ValueItem("said", {"P": 3.5}, predicted=True, key=SAYABLE, words=("numbers", "axes", "nothing"),
                   misconceptions=WRONG_SAYABLE),
-        PlacementItem("backwards", {"S": 0.5}, target=place((16, 4), LINE, ("x",), range(7, -1, -1)),
+        PlacementItem("backwards", {"S": 1}, target=place((16, 4), LINE, ("x",), range(7, -1, -1)),
                       misconceptions=BACKWARDS),
     ),
     hints=(

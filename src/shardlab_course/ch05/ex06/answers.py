@@ -4,37 +4,37 @@ import shardlab as sl
 from shardlab_course.answers import right, wrong
 
 
-@wrong("second-weight-by-columns", 4.5)
+@wrong("second-weight-by-columns", 9)
 def columns():
     """The second weight is cut along z."""
     tensor_parallel = {"X": "... -> * ...", "W1": "... -> * ...", "W2": "y z -> y z*"}
 
 
-@wrong("batch-cut-too-little", 4.5)
+@wrong("batch-cut-too-little", 9)
 def data_half():
     """Copies by twos; two meshes in one program."""
     data_parallel = {"X": "b x -> b* 2 x", "W1": "... -> * ...", "W2": "... -> * ..."}
 
 
-@wrong("copies-by-default", 4)
+@wrong("copies-by-default", 8)
 def data_open():
     """Copies are not written."""
     data_parallel = {"X": "b x -> b* x", "W1": "x y -> x y", "W2": "y z -> y z"}
 
 
-@wrong("weights-instead", 5)
+@wrong("weights-instead", 10)
 def data_weights():
     """Tensor parallelism for data parallelism."""
     data_parallel = {"X": "... -> * ...", "W1": "x y -> x y*", "W2": "y z -> y* z"}
 
 
-@wrong("input-by-columns", 4)
+@wrong("input-by-columns", 8)
 def data_x():
     """X is cut along x."""
     data_parallel = {"X": "b x -> b x*", "W1": "... -> * ...", "W2": "... -> * ..."}
 
 
-@wrong("second-weight-left-open", 5.5)
+@wrong("second-weight-left-open", 11)
 def hidden_constrained():
     """One constraint in the middle."""
 
@@ -43,7 +43,7 @@ def hidden_constrained():
         return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
 
 
-@wrong("batch-over-all", 5.5)
+@wrong("batch-over-all", 11)
 def inside_all():
     """The batch over both axes."""
 
@@ -52,7 +52,7 @@ def inside_all():
         return sl.einshard(hidden @ W2, "b z -> b@(data model) z", mesh)
 
 
-@wrong("batch-over-model", 4.5)
+@wrong("batch-over-model", 9)
 def inside_swapped():
     """The axes the other way round."""
 
@@ -61,7 +61,7 @@ def inside_swapped():
         return sl.einshard(hidden @ W2, "b z -> b@model z", mesh)
 
 
-@wrong("output-by-columns", 5)
+@wrong("output-by-columns", 10)
 def inside_columns():
     """The output is left in columns."""
 
@@ -70,7 +70,7 @@ def inside_columns():
         return sl.einshard(hidden @ W2, "b z -> b@data z@model", mesh)
 
 
-@wrong("hidden-layer-moves", 5)
+@wrong("hidden-layer-moves", 10)
 def inside_gathered():
     """W2 is cut along z."""
 
@@ -81,7 +81,7 @@ def inside_gathered():
         return sl.einshard(jax.nn.relu(X @ W1) @ W2, "b z -> b@data z", mesh)
 
 
-@wrong("hidden-layer-moves", 5)
+@wrong("hidden-layer-moves", 10)
 def inside_rows():
     """W1 is cut along x."""
 
@@ -103,7 +103,7 @@ def mesh_of_the_array():
         return sl.einshard(Y, "b z -> b@data z", mesh)
 
 
-@wrong("second-weight-left-open", 5.5)
+@wrong("second-weight-left-open", 11)
 def second_unplaced():
     """X and W1 are placed."""
 
@@ -123,7 +123,7 @@ def second_placed_alone():
         return sl.einshard(jax.nn.relu(X @ W1) @ W2, "b z -> b@data z", mesh)
 
 
-@wrong("relu-forgotten", 4)
+@wrong("relu-forgotten", 8)
 def no_relu():
     """Two products and no relu."""
 
@@ -132,7 +132,7 @@ def no_relu():
         return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
 
 
-@wrong("number-of-devices-written", 4)
+@wrong("number-of-devices-written", 8)
 def number_written():
     """A number that fits 8 devices only."""
     data_parallel = {"X": "b x -> b8 x", "W1": "... -> * ...", "W2": "... -> * ..."}
@@ -151,7 +151,7 @@ def other_words():
         return put(jax.nn.relu(X @ W1) @ W2, "data")
 
 
-@wrong("weights-not-cut", 5.5)
+@wrong("weights-not-cut", 11)
 def output_only():
     """The weights stay whole."""
 
@@ -160,31 +160,31 @@ def output_only():
         return sl.einshard(jax.nn.relu(X @ W1) @ W2, "b z -> b@data z", mesh)
 
 
-@wrong("first-weight-by-rows", 4.5)
+@wrong("first-weight-by-rows", 9)
 def rows():
     """The first weight is cut along x."""
     tensor_parallel = {"X": "... -> * ...", "W1": "x y -> x* y", "W2": "... -> * ..."}
 
 
-@wrong("second-weight-whole", 5.5)
+@wrong("second-weight-whole", 11)
 def second_whole():
     """Only W1 is cut."""
     tensor_parallel = {"X": "... -> * ...", "W1": "x y -> x y*", "W2": "... -> * ..."}
 
 
-@wrong("batch-cut", 5.5)
+@wrong("batch-cut", 11)
 def tensor_batch():
     """The batch is cut, too."""
     tensor_parallel = {"X": "b x -> b* x", "W1": "x y -> x y*", "W2": "y z -> y* z"}
 
 
-@wrong("first-weight-whole", 5.5)
+@wrong("first-weight-whole", 11)
 def tensor_first_whole():
     """Only W2 is cut."""
     tensor_parallel = {"X": "... -> * ...", "W1": "... -> * ...", "W2": "y z -> y* z"}
 
 
-@wrong("nothing-constrained", 5)
+@wrong("nothing-constrained", 10)
 def unconstrained():
     """Nothing is said."""
 
@@ -192,25 +192,25 @@ def unconstrained():
         return jax.nn.relu(X @ W1) @ W2
 
 
-@wrong("weights-cut", 5.5)
+@wrong("weights-cut", 11)
 def weights_cut():
     """Weights are cut to save memory."""
     data_parallel = {"X": "b x -> b* x", "W1": "x y -> x* y", "W2": "... -> * ..."}
 
 
-@wrong("weights-whole", 5)
+@wrong("weights-whole", 10)
 def weights_whole():
     """No weight is cut."""
     tensor_parallel = {"X": "... -> * ...", "W1": "... -> * ...", "W2": "... -> * ..."}
 
 
-@wrong("batch-not-cut", 4.5)
+@wrong("batch-not-cut", 9)
 def whole_batch():
     """Everything is copied."""
     data_parallel = {"X": "... -> * ...", "W1": "... -> * ...", "W2": "... -> * ..."}
 
 
-@wrong("-", 5.5)
+@wrong("-", 11)
 def work_in_a_loop():
     """The network twenty times, and its last output: the arithmetic hides in a loop."""
 
@@ -223,6 +223,6 @@ def work_in_a_loop():
         return sl.einshard(hidden @ W2, "b z -> b@data z", mesh)
 
 
-@wrong("weights-cut", 5)
+@wrong("weights-cut", 10)
 def dp_z():
     data_parallel = {"X": "b x -> b* 2 x", "W1": "... -> * ...", "W2": "y z -> * y z2"}

@@ -94,7 +94,7 @@ INSIDE = (
 WEIGHTS = {"W1": "x y -> x y*", "W2": "y z -> y* z"}
 COPIES = "... -> * ..."
 SITUATIONS = (sizes(8, 128, 256, 64), sizes(8, 64, 160, 40, devices=4))
-ALL = {"S": 0.5, "H": 0.5, "M": 0.5, "F": 0.5}
+ALL = {"S": 1, "H": 1, "M": 1, "F": 1}
 
 QUESTION = Question(
     "5.6", "One network, three ways", difficulty=3, minutes=40,
@@ -103,7 +103,7 @@ QUESTION = Question(
                    reference={"X": "b x -> b* x", "W1": COPIES, "W2": COPIES}, misconceptions=DATA),
         LayoutItem("tensor_parallel", ALL, function=mlp, cases=SITUATIONS, draw=draw_sizes,
                    reference={"X": COPIES, **WEIGHTS}, misconceptions=TENSOR),
-        ProgramItem("mlp_on", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.network, draw=of.draw_network,
+        ProgramItem("mlp_on", {"V": 1, "S": 1, "H": 1, "F": 1}, oracle=of.network, draw=of.draw_network,
                     cases=(of.network_case(TALL, 8, 64, 128, 24), of.network_case(WIDE, 16, 48, 64, 40),
                            of.network_case(TALL, 16, 48, 64, 80)), rtol=1e-4,
                     atol=1e-4, tolerance="float32 sums of up to 256 terms in another order", misconceptions=INSIDE),

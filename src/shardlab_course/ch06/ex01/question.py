@@ -40,7 +40,7 @@ TYPES = (
 QUESTION = Question(
     "6.1", "Read the type before it exists", difficulty=2, minutes=20,
     items=(
-        ValueItem("types", {"P": 2.5}, predicted=True, spelling=of.spelt, words=("error",),
+        ValueItem("types", {"P": 5.5}, predicted=True, spelling=of.spelt, words=("error",),
                   pattern=of.TYPE, misconceptions=TYPES, key={
             "a": "float32[16@y,8@x]", "b": "float32[16@y]", "c": "float32[8@x,1,16@y]", "d": "float32[128@y]",
             "e": "float32[8@x,4@y,4]", "f": "float32[8@x,16@y]", "g": "float32[8@x,12@y]", "h": "error",

@@ -6,25 +6,25 @@ from shardlab_course.answers import changed, right, wrong
 P = jax.P
 
 
-@wrong("gathers-to-add", 7)
+@wrong("gathers-to-add", 17.5)
 def added_gathers():
     def added(mesh, A, B):
         return A + jax.reshard(B, P())
 
 
-@wrong("other-operand-moved", 7)
+@wrong("other-operand-moved", 17.5)
 def added_moves_a():
     def added(mesh, A, B):
         return jax.reshard(A, P(None, "x")) + B
 
 
-@wrong("other-operand-moved", 7)
+@wrong("other-operand-moved", 17.5)
 def added_moves_a_and_back():
     def added(mesh, A, B):
         return jax.reshard(jax.reshard(A, P(None, "x")) + B, P("x", None))
 
 
-@wrong("clash-unresolved", 6)
+@wrong("clash-unresolved", 15)
 def added_unchanged():
     def added(mesh, A, B):
         return A + B
@@ -36,13 +36,13 @@ def added_with_device_put():
         return A + jax.device_put(B, jax.typeof(A).sharding)
 
 
-@wrong("left-to-out-sharding", 7)
+@wrong("left-to-out-sharding", 17.5)
 def clash_by_out_sharding():
     def clash(mesh, A, B):
         return jnp.dot(A, B, out_sharding=P("x", None))
 
 
-@wrong("wrong-operand-gathered", 6.5)
+@wrong("wrong-operand-gathered", 16.25)
 def clash_gathers_a():
     def clash(mesh, A, B):
         return jax.reshard(A, P()) @ B
@@ -57,13 +57,13 @@ def clash_in_shard_map():
         return jax.shard_map(body, out_specs=P("x", None))(A, B)
 
 
-@wrong("clash-unresolved", 6)
+@wrong("clash-unresolved", 15)
 def clash_unchanged():
     def clash(mesh, A, B):
         return A @ B
 
 
-@wrong("gathers-before-the-product", 7)
+@wrong("gathers-before-the-product", 17.5)
 def contraction_gathers():
     def contraction(mesh, A, B):
         return jax.reshard(A, P("x", None)) @ jax.reshard(B, P())
@@ -76,43 +76,43 @@ def contraction_scattered():
         return jax.reshard(terms, P("x", None))
 
 
-@wrong("no-out-sharding", 6)
+@wrong("no-out-sharding", 15)
 def contraction_unchanged():
     def contraction(mesh, A, B):
         return A @ B
 
 
-@wrong("sum-made-whole", 6.5)
+@wrong("sum-made-whole", 16.25)
 def contraction_whole():
     def contraction(mesh, A, B):
         return jnp.dot(A, B, out_sharding=P())
 
 
-@wrong("sum-made-whole", 7)
+@wrong("sum-made-whole", 17.5)
 def contraction_whole_then_cut():
     def contraction(mesh, A, B):
         return jax.reshard(jnp.dot(A, B, out_sharding=P()), P("x", None))
 
 
-@wrong("gathers-to-merge", 7)
+@wrong("gathers-to-merge", 17.5)
 def merged_gathers():
     def merged(mesh, H):
         return jax.reshard(jax.reshard(H, P()).reshape(-1, H.shape[2]), P("y", None))
 
 
-@changed("0.12", right, wrong("gathers-to-merge", 7))
+@changed("0.12", right, wrong("gathers-to-merge", 17.5))
 def merged_by_out_sharding():
     def merged(mesh, H):
         return jnp.reshape(H, (-1, H.shape[2]), out_sharding=P("y", None))
 
 
-@wrong("order-changed", 6)
+@wrong("order-changed", 15)
 def merged_transposed():
     def merged(mesh, H):
         return H.swapaxes(0, 1).reshape(-1, H.shape[2])
 
 
-@wrong("reshape-unresolved", 6)
+@wrong("reshape-unresolved", 15)
 def merged_unchanged():
     def merged(mesh, H):
         return H.reshape(-1, H.shape[2])
@@ -125,13 +125,13 @@ def picked_by_product():
         return jnp.dot(chosen, T, out_sharding=P())
 
 
-@wrong("gathers-the-table", 7)
+@wrong("gathers-the-table", 17.5)
 def picked_gathers():
     def picked(mesh, T, ids):
         return jax.reshard(T, P())[ids]
 
 
-@wrong("lookup-unresolved", 6)
+@wrong("lookup-unresolved", 15)
 def picked_unchanged():
     def picked(mesh, T, ids):
         return T[ids]
@@ -165,19 +165,19 @@ def written_by_hand():
         return jax.shard_map(body, out_specs=P())(T, ids)
 
 
-@wrong("gathers-to-add", 6.5)
+@wrong("gathers-to-add", 16.25)
 def added_both_whole():
     def added(mesh, A, B):
         return jax.reshard(A, P()) + jax.reshard(B, P())
 
 
-@wrong("-", 6.5)
+@wrong("-", 16.25)
 def contraction_cols():
     def contraction(mesh, A, B):
         return jnp.dot(A, B, out_sharding=P(None, "y"))
 
 
-@wrong("-", 6)
+@wrong("-", 15)
 def contraction_cut_and_owed():
     def contraction(mesh, A, B):
         return jnp.dot(A, B, out_sharding=P("x", None, unreduced={"y"}))

@@ -13,13 +13,13 @@ def another_way():
         return jax.reshard(total, P())
 
 
-@wrong("cut-the-other-way", 6.5)
+@wrong("cut-the-other-way", 9.75)
 def columns_as_rows():
     def columns(mesh, A, B):
         return jnp.dot(A, B, out_sharding=P("x", None))
 
 
-@wrong("pays-three-times", 6)
+@wrong("pays-three-times", 9)
 def late_by_compiler():
     def late(mesh, *six):
         def body(A, B, C, D, E, F):
@@ -28,7 +28,7 @@ def late_by_compiler():
         return jax.sharding.auto_axes(body)(*six, out_sharding=P())
 
 
-@wrong("gathers-before-the-product", 6)
+@wrong("gathers-before-the-product", 9)
 def late_gathers():
     def late(mesh, *six):
         A, B, C, D, E, F = (jax.reshard(m, P()) for m in six)
@@ -56,19 +56,19 @@ def late_in_shard_map():
         return jax.shard_map(body, out_specs=P())(A, B, C, D, E, F)
 
 
-@wrong("joins-sharded-dimensions", 6)
+@wrong("joins-sharded-dimensions", 9)
 def late_joins():
     def late(mesh, A, B, C, D, E, F):
         return jnp.dot(jnp.hstack([A, C, E]), jnp.vstack([B, D, F]), out_sharding=P())
 
 
-@wrong("never-pays", 5)
+@wrong("never-pays", 7.5)
 def late_never_pays():
     def late(mesh, A, B, C, D, E, F):
         return terms(mesh, A, B) + terms(mesh, C, D) + terms(mesh, E, F)
 
 
-@wrong("pays-three-times", 6)
+@wrong("pays-three-times", 9)
 def late_pays_thrice():
     def late(mesh, A, B, C, D, E, F):
         return replicated(mesh, A, B) + replicated(mesh, C, D) + replicated(mesh, E, F)
@@ -81,31 +81,31 @@ def late_stacked():
         return jnp.einsum("nij,njk->ik", left, right, out_sharding=P())
 
 
-@wrong("pays-three-times", 6)
+@wrong("pays-three-times", 9)
 def late_two_paid():
     def late(mesh, A, B, C, D, E, F):
         return jax.reshard(terms(mesh, A, B) + terms(mesh, C, D), P()) + replicated(mesh, E, F)
 
 
-@wrong("no-out-sharding", 5.5)
+@wrong("no-out-sharding", 8.25)
 def plain_dot():
     def replicated(mesh, A, B):
         return A @ B
 
 
-@wrong("sum-left-open", 5.5)
+@wrong("sum-left-open", 8.25)
 def replicated_open():
     def replicated(mesh, A, B):
         return jnp.dot(A, B, out_sharding=P(unreduced={"x"}))
 
 
-@wrong("sum-not-cut", 6.5)
+@wrong("sum-not-cut", 9.75)
 def rows_whole():
     def rows(mesh, A, B):
         return jnp.dot(A, B, out_sharding=P())
 
 
-@wrong("sum-already-paid", 6)
+@wrong("sum-already-paid", 9)
 def terms_paid():
     def terms(mesh, A, B):
         return jnp.dot(A, B, out_sharding=P())
@@ -117,7 +117,7 @@ def terms_paid():
         return jax.reshard(one + two + three, P())
 
 
-@wrong("-", 6)
+@wrong("-", 9)
 def rows_of_b_scaled():
     """In the right place, with wrong values: nothing is to be said of the place."""
 
@@ -125,7 +125,7 @@ def rows_of_b_scaled():
         return jnp.dot(A, 2 * B, out_sharding=P("x", None))
 
 
-@wrong("sum-left-open", 6)
+@wrong("sum-left-open", 9)
 def columns_open():
     """Left unreduced where it was to be cut."""
 
@@ -133,7 +133,7 @@ def columns_open():
         return jnp.dot(A, B, out_sharding=P(None, None, unreduced={"x"}))
 
 
-@wrong("-", 5.5)
+@wrong("-", 8.25)
 def terms_cut():
     def terms(mesh, A, B):
         cut = "y" if "y" in mesh.shape else None

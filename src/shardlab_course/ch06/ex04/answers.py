@@ -19,7 +19,7 @@ def another_way():
         return "hidden" if entries(before) == entries(after) else "announced"
 
 
-@wrong("tuples-have-blanks", 1)
+@wrong("tuples-have-blanks", 4)
 def after_equals():
     def audit(before, after, hlo):
         runs = re.search(r"= \S+ (all-gather|all-reduce|reduce-scatter|all-to-all|collective-permute)(-start)?\(", hlo)
@@ -35,7 +35,7 @@ def all_suspected():
     sl.predict("6.4", kinds={"fft": ["all-gather"], "softmax": ["all-reduce"], "sort": ["all-gather"]})
 
 
-@wrong("dimensions-forgotten", 1)
+@wrong("dimensions-forgotten", 4)
 def axes_in_order():
     def audit(before, after, hlo):
         if not re.search(r" (all-|reduce-scatter|collective-)[a-z-]*\(", hlo):
@@ -78,7 +78,7 @@ def digits_removed():
         return "hidden" if shape(before) == shape(after) else "announced"
 
 
-@wrong("knows-gathers-only", 1)
+@wrong("knows-gathers-only", 4)
 def gathers_only():
     def audit(before, after, hlo):
         kinds = r" all-gather(-start)?\("
@@ -106,13 +106,13 @@ def types_are_believed():
     sl.predict("6.4", kinds={"fft": [], "softmax": ["all-reduce"], "sort": []})
 
 
-@wrong("trusts-the-type", 1)
+@wrong("trusts-the-type", 4)
 def types_only():
     def audit(before, after, hlo):
         return "quiet" if entries(before) == entries(after) else "announced"
 
 
-@wrong("compares-whole-types", 1)
+@wrong("compares-whole-types", 4)
 def whole_types():
     def audit(before, after, hlo):
         kinds = r" (all-|reduce-scatter|collective-|ragged-)[a-z-]*\("
@@ -121,7 +121,7 @@ def whole_types():
         return "hidden" if before == after else "announced"
 
 
-@wrong("start-forgotten", 1)
+@wrong("start-forgotten", 4)
 def without_start():
     def audit(before, after, hlo):
         if not re.search(r" (all-gather|all-reduce|reduce-scatter|all-to-all|collective-permute)\(", hlo):
@@ -133,7 +133,7 @@ def without_start():
         return "hidden" if shape(before) == shape(after) else "announced"
 
 
-@wrong("counts-words", 1)
+@wrong("counts-words", 4)
 def words():
     def audit(before, after, hlo):
         kinds = "all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute"
@@ -148,7 +148,7 @@ def spelt_otherwise():
     sl.predict("6.4", kinds={"fft": "all_gather", "softmax": ("ALL_REDUCE",), "sort": "none"})
 
 
-@wrong("-", 1)
+@wrong("-", 4)
 def at_every_comma():
     def audit(before, after, hlo):
         if not re.search(r" (all-gather|all-reduce|reduce-scatter|all-to-all|collective-permute)(-start)?\(", hlo):

@@ -57,10 +57,10 @@ AUDIT = (
 QUESTION = Question(
     "6.4", "The type is right, and everything moved", difficulty=4, minutes=40,
     items=(
-        ValueItem("kinds", {"P": 1}, predicted=True, members=KINDS, misconceptions=WRONG_KINDS, key={
+        ValueItem("kinds", {"P": 4}, predicted=True, members=KINDS, misconceptions=WRONG_KINDS, key={
             "fft": frozenset({"all-gather"}), "softmax": frozenset({"all-reduce"}), "sort": frozenset(),
         }),
-        CallsItem("audit", {"V": 2}, oracle=of.audit, draw=of.draw_audit, drawn=40, misconceptions=AUDIT, calls=(
+        CallsItem("audit", {"V": 8}, oracle=of.audit, draw=of.draw_audit, drawn=40, misconceptions=AUDIT, calls=(
             ("float32[8@x,16]", "complex64[8@x,16]", of.FFT),
             ("float32[8@x,16]", "float32[8@x,16]", of.NAMED),
             ("float32[8@x,16]", "float32[16,8@x]", of.NAMED),

@@ -6,7 +6,7 @@ from shardlab_course.answers import right, wrong
 P = jax.P
 
 
-@wrong("constraint-deleted", 0.5)
+@wrong("constraint-deleted", 2)
 def all_deleted():
     def ported(mesh, X, W1, W2):
         return jnp.dot(jax.nn.relu(X @ W1), W2, out_sharding=P())
@@ -25,14 +25,14 @@ def auto_axes():
         return before(X, W1, W2, out_sharding=P("x", None))
 
 
-@wrong("whole-batch-everywhere", 1.5)
+@wrong("whole-batch-everywhere", 6)
 def cut_after_the_first():
     def ported(mesh, X, W1, W2):
         H = jax.reshard(jax.nn.relu(X @ W1), P("x", "y"))
         return jnp.dot(H, W2, out_sharding=P("x", None))
 
 
-@wrong("resharded-at-the-end", 1)
+@wrong("resharded-at-the-end", 4)
 def cut_at_the_end():
     def ported(mesh, X, W1, W2):
         Y = jnp.dot(jax.nn.relu(X @ W1), W2, out_sharding=P())
@@ -65,7 +65,7 @@ def unchanged():
         return jax.lax.with_sharding_constraint(H @ W2, P("x", None))
 
 
-@wrong("weights-made-whole", 1)
+@wrong("weights-made-whole", 4)
 def weights_whole():
     def ported(mesh, X, W1, W2):
         X = jax.reshard(X, P("x", None))
@@ -80,7 +80,7 @@ def where():
         return jnp.dot(H, W2, out_sharding=P("x", None))
 
 
-@wrong("-", 1.5)
+@wrong("-", 6)
 def hidden_layer_gathered():
     """No weight is brought together; the hidden layer is."""
 

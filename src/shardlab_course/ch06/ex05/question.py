@@ -47,7 +47,7 @@ def ported_case(mesh: Axes, batch: int, width: int, hidden: int) -> Case:
 QUESTION = Question(
     "6.5", "A constraint that constrains nothing", difficulty=3, minutes=25,
     items=(program("ported", of.mlp, ported_case, ((16, 24, 32), (24, 16, 48)), PORTED,
-                   points={"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, atol=1e-3,
+                   points={"V": 2, "S": 2, "H": 2, "F": 2}, atol=1e-3,
                    tolerance="float32 sums of up to 64 products of sums of 512, in another order"),),
     hints=(
         "Go through the three constraints in order. Which one asserts something true, which something false, and which is "

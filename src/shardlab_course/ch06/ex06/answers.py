@@ -6,7 +6,7 @@ from shardlab_course.answers import right, wrong
 P = jax.P
 
 
-@wrong("gathers-the-weights", 4)
+@wrong("gathers-the-weights", 10)
 def auto_gathers():
     def auto_layer(mesh, x, W, b):
         W = jax.lax.with_sharding_constraint(W, jax.NamedSharding(mesh, P()))
@@ -25,19 +25,19 @@ def explicit_by_terms():
         return jax.nn.sigmoid(jax.reshard(terms, P()) + b)
 
 
-@wrong("gathers-the-weights", 4)
+@wrong("gathers-the-weights", 10)
 def explicit_gathers():
     def explicit_layer(mesh, x, W, b):
         return jax.nn.sigmoid(jax.reshard(x, P()) @ jax.reshard(W, P()) + b)
 
 
-@wrong("no-out-sharding", 3)
+@wrong("no-out-sharding", 7.5)
 def explicit_plain():
     def explicit_layer(mesh, x, W, b):
         return jax.nn.sigmoid(x @ W + b)
 
 
-@wrong("bias-added-n-times", 3)
+@wrong("bias-added-n-times", 7.5)
 def manual_bias_inside():
     def manual_layer(mesh, x, W, b):
         def body(x, W, b):
@@ -67,7 +67,7 @@ def manual_bias_once():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(x, W, b)
 
 
-@wrong("mean-for-sum", 3)
+@wrong("mean-for-sum", 7.5)
 def manual_mean():
     def manual_layer(mesh, x, W, b):
         def body(x, W, b):
@@ -76,13 +76,13 @@ def manual_mean():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P("x", None), P()), out_specs=P())(x, W, b)
 
 
-@wrong("left-to-the-compiler", 3)
+@wrong("left-to-the-compiler", 7.5)
 def manual_not_manual():
     def manual_layer(mesh, x, W, b):
         return jax.nn.sigmoid(jnp.dot(x, W, out_sharding=P()) + b)
 
 
-@wrong("curved-before-the-sum", 3)
+@wrong("curved-before-the-sum", 7.5)
 def manual_sigmoid_and_bias_inside():
     def manual_layer(mesh, x, W, b):
         def body(x, W, b):
@@ -92,7 +92,7 @@ def manual_sigmoid_and_bias_inside():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(x, W, b)
 
 
-@wrong("curved-before-the-sum", 3)
+@wrong("curved-before-the-sum", 7.5)
 def manual_sigmoid_inside():
     def manual_layer(mesh, x, W, b):
         def body(x, W, b):
@@ -102,14 +102,14 @@ def manual_sigmoid_inside():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(x, W, b)
 
 
-@wrong("left-to-the-compiler", 3)
+@wrong("left-to-the-compiler", 7.5)
 def manual_sigmoid_only():
     def manual_layer(mesh, x, W, b):
         s = jnp.dot(x, W, out_sharding=P()) + b
         return jax.shard_map(jax.nn.sigmoid, mesh=mesh, in_specs=P(), out_specs=P())(s)
 
 
-@wrong("terms-returned", 3)
+@wrong("terms-returned", 7.5)
 def manual_terms():
     def manual_layer(mesh, x, W, b):
         def body(x, W, b):
@@ -119,7 +119,7 @@ def manual_terms():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P(), check_vma=False)(x, W, b)
 
 
-@wrong("promise-not-proved", 3)
+@wrong("promise-not-proved", 7.5)
 def manual_terms_checked():
     def manual_layer(mesh, x, W, b):
         def body(x, W, b):
@@ -129,7 +129,7 @@ def manual_terms_checked():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(x, W, b)
 
 
-@wrong("promise-not-proved", 3)
+@wrong("promise-not-proved", 7.5)
 def bias_by_another_axis():
     """What is summed over x depends on where along y a device is."""
 
@@ -141,7 +141,7 @@ def bias_by_another_axis():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P("x", None), P()), out_specs=P())(x, W, b)
 
 
-@wrong("terms-returned", 3)
+@wrong("terms-returned", 7.5)
 def stacked_terms():
     def manual_layer(mesh, x, W, b):
         def body(x, W, b):

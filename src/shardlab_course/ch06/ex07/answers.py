@@ -6,7 +6,7 @@ from shardlab_course.answers import right, told, wrong
 P = jax.P
 
 
-@wrong("array-moved", 1.5)
+@wrong("array-moved", 3)
 def array_first():
     def fully_sharded(mesh, x):
         return jax.reshard(x, P(None, ("y", "x"))).sum(axis=0)
@@ -28,13 +28,13 @@ def claim_believed():
     sl.predict("6.7", copies=1, why="a")
 
 
-@wrong("constraint-is-an-assert", 0.5)
+@wrong("constraint-is-an-assert", 1)
 def constrained():
     def fully_sharded(mesh, x):
         return jax.lax.with_sharding_constraint(x.sum(axis=0), P(("y", "x")))
 
 
-@wrong("constraint-is-an-assert", 0.5)
+@wrong("constraint-is-an-assert", 1)
 def constrained_by_sharding():
     def fully_sharded(mesh, x):
         return jax.lax.with_sharding_constraint(x.sum(axis=0), jax.NamedSharding(mesh, P(("y", "x"))))
@@ -45,13 +45,13 @@ def eight():
     sl.predict("6.7", copies=8, why="a")
 
 
-@wrong("rows-added-up-each", 0.5)
+@wrong("rows-added-up-each", 1)
 def other_axis():
     def fully_sharded(mesh, x):
         return jax.reshard(x.sum(axis=1), P(("x", "y")))
 
 
-@wrong("published-answer", 1)
+@wrong("published-answer", 2)
 def published():
     def fully_sharded(mesh, x):
         return jax.reshard(x.sum(axis=0), P("x"))
@@ -66,25 +66,25 @@ def scattered():
         return jax.shard_map(body, out_specs=P(("y", "x")))(x)
 
 
-@wrong("two-entries", 0.5)
+@wrong("two-entries", 1)
 def two_entries():
     def fully_sharded(mesh, x):
         return jax.reshard(x.sum(axis=0), P("x", "y"))
 
 
-@wrong("as-the-sum-leaves-it", 1.5)
+@wrong("as-the-sum-leaves-it", 3)
 def unchanged():
     def fully_sharded(mesh, x):
         return x.sum(axis=0)
 
 
-@wrong("made-whole", 1)
+@wrong("made-whole", 2)
 def whole():
     def fully_sharded(mesh, x):
         return jax.reshard(x.sum(axis=0), P())
 
 
-@wrong("other-order", 1)
+@wrong("other-order", 2)
 def x_slower():
     def fully_sharded(mesh, x):
         return jax.reshard(x.sum(axis=0), P(("x", "y")))
@@ -100,7 +100,7 @@ def axis_keeps_its_cut():
     sl.predict("6.7", copies=4, why="c")
 
 
-@wrong("-", 0.5)
+@wrong("-", 1)
 def total():
     def fully_sharded(mesh, x):
         return jax.reshard(x.sum(), P())

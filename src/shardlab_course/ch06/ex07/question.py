@@ -80,9 +80,10 @@ def sum_case(mesh: Axes, i: int, k: int) -> Case:
 QUESTION = Question(
     "6.7", "Fully sharded", difficulty=3, minutes=15, optional=True,
     items=(
-        ValueItem("copies", {"P": 0.25}, predicted=True, key=4, misconceptions=COPIES),
+        ValueItem("copies", {"P": 0.5}, predicted=True, key=4, misconceptions=COPIES),
         MECHANISM,
-        program("fully_sharded", of.column_sums, sum_case, ((16, 24), (24, 40)), FULLY),
+        program("fully_sharded", of.column_sums, sum_case, ((16, 24), (24, 40)), FULLY,
+                points={"V": 1, "S": 1, "H": 1}),
     ),
     hints=(
         "Count: into how many parts does P('x') cut on this mesh? There are eight devices, and each part lies on some of "

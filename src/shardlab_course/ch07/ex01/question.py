@@ -53,7 +53,7 @@ EMULATIONS: tuple[tuple[Any, ...], ...] = (
 QUESTION = Question(
     "7.1", "shard_map in NumPy", difficulty=3, minutes=40, optional=True,
     items=(
-        CallsItem("emulate", {"V": 3}, oracle=of.emulated, calls=EMULATIONS, draw=of.draw_emulation,
+        CallsItem("emulate", {"V": 11}, oracle=of.emulated, calls=EMULATIONS, draw=of.draw_emulation,
                   misconceptions=EMULATE),
     ),
     hints=(

@@ -48,8 +48,8 @@ SHAPES: dict[str, Any] = {
 QUESTION = Question(
     "7.2", "Which shape comes out?", difficulty=2, minutes=20,
     items=(
-        ValueItem("shapes", {"P": 2}, predicted=True, key=SHAPES, words=("error",), misconceptions=WRONG_SHAPES),
-        ValueItem("values", {"P": 1}, predicted=True, misconceptions=VALUES, key={
+        ValueItem("shapes", {"P": 4}, predicted=True, key=SHAPES, words=("error",), misconceptions=WRONG_SHAPES),
+        ValueItem("values", {"P": 2}, predicted=True, misconceptions=VALUES, key={
             "a": [1, 2], "b": [1, 2, 1, 2, 1, 2, 1, 2], "c": [4, 8],
         }),
     ),

@@ -25,13 +25,13 @@ def check_off():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("left-to-the-compiler", 1.5)
+@wrong("left-to-the-compiler", 3)
 def compiler():
     def honest(mesh, x):
         return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P()))
 
 
-@wrong("promise-not-proved", 1.5)
+@wrong("promise-not-proved", 3)
 def identity():
     def honest(mesh, x):
         def body(block):
@@ -40,7 +40,7 @@ def identity():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(x)
 
 
-@wrong("first-shard-only", 1.5)
+@wrong("first-shard-only", 3)
 def identity_unchecked():
     def honest(mesh, x):
         def body(block):
@@ -64,7 +64,7 @@ def numbers_as_whole():
     sl.predict("7.3", checked="ValueError", unchecked=[0, 1], true_on=1, why="b")
 
 
-@wrong("sums-padded-blocks", 2.5)
+@wrong("sums-padded-blocks", 5)
 def padded_sum():
     import jax.numpy as jnp
 
@@ -78,7 +78,7 @@ def padded_sum():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(x)
 
 
-@wrong("blocks-repeated", 1.5)
+@wrong("blocks-repeated", 3)
 def repeated():
     def honest(mesh, x):
         def body(block):
@@ -101,7 +101,7 @@ def untiled_and_reshaped():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(x)
 
 
-@wrong("promise-not-proved", 1.5)
+@wrong("promise-not-proved", 3)
 def varying():
     def honest(mesh, x):
         def body(block):
@@ -120,13 +120,13 @@ def first_is_copied():
     sl.predict("7.3", checked="ValueError", unchecked=[0.0, 1.0], true_on=1, why="c")
 
 
-@wrong("-", 1.5)
+@wrong("-", 3)
 def summed_2():
     def honest(mesh, x):
         return jax.shard_map(lambda b: jax.lax.psum(b, "x"), mesh=mesh, in_specs=P("x"), out_specs=P())(x)
 
 
-@wrong("-", 1.5)
+@wrong("-", 3)
 def untiled():
     def honest(mesh, x):
         def body(block):

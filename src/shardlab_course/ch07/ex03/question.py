@@ -65,12 +65,12 @@ MECHANISM = why(
 QUESTION = Question(
     "7.3", "A promise that nobody keeps", difficulty=2, minutes=20,
     items=(
-        ValueItem("checked", {"P": 0.5}, predicted=True, key="ValueError", pattern=ERRORS, also=([0.0],),
+        ValueItem("checked", {"P": 1}, predicted=True, key="ValueError", pattern=ERRORS, also=([0.0],),
                   misconceptions=CHECKED),
-        ValueItem("unchecked", {"P": 0.5}, predicted=True, key=[0.0, 1.0], misconceptions=UNCHECKED),
-        ValueItem("true_on", {"P": 0.25}, predicted=True, key=1, misconceptions=HOLDERS),
+        ValueItem("unchecked", {"P": 1}, predicted=True, key=[0.0, 1.0], misconceptions=UNCHECKED),
+        ValueItem("true_on", {"P": 0.5}, predicted=True, key=1, misconceptions=HOLDERS),
         MECHANISM,
-        ProgramItem("honest", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=lambda x: x, misconceptions=HONEST, manual=True,
+        ProgramItem("honest", {"V": 1, "S": 1, "H": 1}, oracle=lambda x: x, misconceptions=HONEST, manual=True,
                     cases=(of.vector_case(LINE, 16), of.vector_case(WIDE, 40)), draw=drawing(of.vector_case, MESHES, 8)),
     ),
     hints=(

@@ -14,13 +14,13 @@ def another_way():
         return np.allclose(y, (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True), atol=1e-3)
 
 
-@wrong("believes-everything", 2)
+@wrong("believes-everything", 8)
 def always():
     def is_normalized(x, y):
         return True
 
 
-@wrong("whole-blocks-summed", 2.5)
+@wrong("whole-blocks-summed", 10)
 def block_first():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -31,7 +31,7 @@ def block_first():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("blocks-apart", 1)
+@wrong("blocks-apart", 4)
 def blocks():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -41,7 +41,7 @@ def blocks():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("rows-and-devices-mixed", 1)
+@wrong("rows-and-devices-mixed", 4)
 def both_axes():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -52,7 +52,7 @@ def both_axes():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("columns-reduced", 1)
+@wrong("columns-reduced", 4)
 def columns():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -63,21 +63,21 @@ def columns():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("left-to-the-compiler", 1)
+@wrong("left-to-the-compiler", 4)
 def compiler():
     def parallel_normalize(mesh, x):
         y = (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True)
         return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", "y")))
 
 
-@wrong("exactly-equal", 2)
+@wrong("exactly-equal", 8)
 def exactly():
     def is_normalized(x, y):
         x = np.asarray(x)
         return np.array_equal(y, (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True))
 
 
-@wrong("gathers-everything", 2.5)
+@wrong("gathers-everything", 10)
 def gathered_rows():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -87,7 +87,7 @@ def gathered_rows():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("mean-of-spreads", 1)
+@wrong("mean-of-spreads", 4)
 def mean_of_spreads():
     from jax import P, lax
 
@@ -105,7 +105,7 @@ def mean_of_spreads():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("results-gathered", 2.5)
+@wrong("results-gathered", 10)
 def means_gathered():
     from jax import P, lax
 
@@ -125,7 +125,7 @@ def means_gathered():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("moments-prove-nothing", 2)
+@wrong("moments-prove-nothing", 8)
 def moments():
     def is_normalized(x, y):
         y = np.asarray(y)
@@ -143,14 +143,14 @@ def moments_in_one():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("moments-of-rows-prove-nothing", 2)
+@wrong("moments-of-rows-prove-nothing", 8)
 def moments_of_rows():
     def is_normalized(x, y):
         y = np.asarray(y)
         return np.allclose(y.mean(1), 0, atol=1e-3) and np.allclose(y.std(1), 1, atol=1e-3)
 
 
-@wrong("pmean-is-mean", 1)
+@wrong("pmean-is-mean", 4)
 def published():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -255,7 +255,7 @@ def two_moments():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("mean-of-variances", 1)
+@wrong("mean-of-variances", 4)
 def mean_of_variances():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -265,7 +265,7 @@ def mean_of_variances():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("rows-and-devices-mixed", 1)
+@wrong("rows-and-devices-mixed", 4)
 def one_mean():
     """One mean and one deviation for the whole array."""
 
@@ -277,7 +277,7 @@ def one_mean():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("-", 1)
+@wrong("-", 4)
 def right_over_x_too():
     """Sends over x and does not use it: no row is mixed with another. The values are shifted."""
 
@@ -290,7 +290,7 @@ def right_over_x_too():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("sum-of-means", 1)
+@wrong("sum-of-means", 4)
 def squares_summed():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -300,7 +300,7 @@ def squares_summed():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("variance-not-rooted", 1)
+@wrong("variance-not-rooted", 4)
 def no_root():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -310,7 +310,7 @@ def no_root():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("not-divided", 1)
+@wrong("not-divided", 4)
 def centred_only():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -319,7 +319,7 @@ def centred_only():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("one-degree-less", 1)
+@wrong("one-degree-less", 4)
 def one_less():
     def parallel_normalize(mesh, x):
         def body(block):
@@ -330,14 +330,14 @@ def one_less():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("first-row-compared", 2)
+@wrong("first-row-compared", 8)
 def first_row():
     def is_normalized(x, y):
         row = np.asarray(x[0])
         return np.allclose(y[0], (row - row.mean()) / row.std(), atol=1e-3)
 
 
-@wrong("order-proves-nothing", 2)
+@wrong("order-proves-nothing", 8)
 def same_order():
     """Mean, deviation and the order of each row's entries."""
 
@@ -347,7 +347,7 @@ def same_order():
         return bool(good and (x.argsort(1) == y.argsort(1)).all())
 
 
-@wrong("differences-with-their-sign", 2)
+@wrong("differences-with-their-sign", 8)
 def only_too_small():
     """abs is forgotten: entries that are too large pass."""
 
@@ -357,7 +357,7 @@ def only_too_small():
         return bool((want - np.array(y)).max() < 1e-2)
 
 
-@wrong("differences-with-their-sign", 2)
+@wrong("differences-with-their-sign", 8)
 def only_too_large():
     """The same with the difference the other way round."""
 
@@ -367,7 +367,7 @@ def only_too_large():
         return bool((np.array(y) - want).max() < 1e-2)
 
 
-@wrong("own-mean", 1)
+@wrong("own-mean", 4)
 def own_means():
     def parallel_normalize(mesh, x):
         def body(block):

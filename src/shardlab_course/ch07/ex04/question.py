@@ -107,10 +107,10 @@ GRIDS = (WIDE, of.TALL)
 QUESTION = Question(
     "7.4", "Normalized, says the test", difficulty=3, minutes=40,
     items=(
-        ProgramItem("parallel_normalize", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.normalized, misconceptions=NORMALIZE,
+        ProgramItem("parallel_normalize", {"V": 4, "S": 2, "H": 2}, oracle=of.normalized, misconceptions=NORMALIZE,
                     cases=(of.grid_case(WIDE, 8, 24), of.grid_case(of.TALL, 6, 40)), draw=drawing(of.grid_case, GRIDS, 4, 8),
                     manual=True, atol=1e-4, tolerance="float32 means of numbers up to 10, and a division by their spread"),
-        CallsItem("is_normalized", {"V": 1}, oracle=of.is_normalized, calls=tuple(of.attempts()), draw=of.draw_attempt,
+        CallsItem("is_normalized", {"V": 4}, oracle=of.is_normalized, calls=tuple(of.attempts()), draw=of.draw_attempt,
                   misconceptions=TEST),
     ),
     hints=(

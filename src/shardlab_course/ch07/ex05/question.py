@@ -50,7 +50,7 @@ MASKED = (
 QUESTION = Question(
     "7.5", "The mean over all words", difficulty=2, minutes=25, optional=True,
     items=(
-        ProgramItem("masked_mean", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.masked_mean,
+        ProgramItem("masked_mean", {"V": 3.5, "S": 1.75, "H": 1.75}, oracle=of.masked_mean,
                     misconceptions=MASKED, manual=True,
                     cases=(of.losses_case(LINE, 16, idle=False), of.losses_case(WIDE, 12)),
                     draw=drawing(of.losses_case, MESHES, 8)),

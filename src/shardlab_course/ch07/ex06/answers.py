@@ -6,7 +6,7 @@ from shardlab_course.answers import right, wrong
 P = jax.P
 
 
-@wrong("everything-adds-up", 2)
+@wrong("everything-adds-up", 5.5)
 def all_rows_together():
     from jax import P, lax
 
@@ -26,7 +26,7 @@ def all_rows_together():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("whole-blocks-summed", 3.5)
+@wrong("whole-blocks-summed", 9.5)
 def block_first():
     def softmax(mesh, x):
         def body(block):
@@ -48,7 +48,7 @@ def by_logsumexp():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("columns-add-up", 2)
+@wrong("columns-add-up", 5.5)
 def columns():
     def softmax(mesh, x):
         def body(block):
@@ -86,7 +86,7 @@ def constant_subtracted():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("gathers-everything", 3.5)
+@wrong("gathers-everything", 9.5)
 def gathered():
     def softmax(mesh, x):
         def body(block):
@@ -97,7 +97,7 @@ def gathered():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("local-softmax", 2)
+@wrong("local-softmax", 5.5)
 def local():
     def softmax(mesh, x):
         def body(block):
@@ -106,7 +106,7 @@ def local():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("logarithms-added", 2.5)
+@wrong("logarithms-added", 6.5)
 def log_added():
     def logsumexp(mesh, x):
         def body(block):
@@ -115,7 +115,7 @@ def log_added():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
 
 
-@wrong("logarithms-added", 2.5)
+@wrong("logarithms-added", 6.5)
 def log_averaged():
     def logsumexp(mesh, x):
         def body(block):
@@ -124,7 +124,7 @@ def log_averaged():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
 
 
-@wrong("gathers-everything", 4)
+@wrong("gathers-everything", 10.5)
 def log_gathered():
     def logsumexp(mesh, x):
         def body(block):
@@ -134,7 +134,7 @@ def log_gathered():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
 
 
-@wrong("maximum-forgotten", 2.5)
+@wrong("maximum-forgotten", 6.5)
 def log_maximum_forgotten():
     def logsumexp(mesh, x):
         def body(block):
@@ -144,7 +144,7 @@ def log_maximum_forgotten():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
 
 
-@wrong("no-maximum-subtracted", 2.5)
+@wrong("no-maximum-subtracted", 6.5)
 def log_no_maximum():
     def logsumexp(mesh, x):
         def body(block):
@@ -153,7 +153,7 @@ def log_no_maximum():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
 
 
-@wrong("each-device-its-own", 2.5)
+@wrong("each-device-its-own", 6.5)
 def log_own():
     def logsumexp(mesh, x):
         def body(block):
@@ -162,7 +162,7 @@ def log_own():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("promise-not-proved", 2.5)
+@wrong("promise-not-proved", 6.5)
 def log_own_checked():
     def logsumexp(mesh, x):
         def body(block):
@@ -171,7 +171,7 @@ def log_own_checked():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
 
 
-@wrong("no-maximum-subtracted", 2)
+@wrong("no-maximum-subtracted", 5.5)
 def no_maximum():
     def softmax(mesh, x):
         def body(block):
@@ -181,7 +181,7 @@ def no_maximum():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("devices-compared", 2)
+@wrong("devices-compared", 5.5)
 def over_devices():
     from jax import P, lax
 
@@ -201,7 +201,7 @@ def over_devices():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("own-maximum", 2)
+@wrong("own-maximum", 5.5)
 def own_maximum():
     def softmax(mesh, x):
         def body(block):
@@ -232,7 +232,7 @@ def rescaled():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
 
 
-@wrong("results-gathered", 3)
+@wrong("results-gathered", 8)
 def results_gathered():
     from jax import P, lax
 
@@ -323,7 +323,7 @@ def averaged():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(x)
 
 
-@wrong("mean-for-maximum", 2)
+@wrong("mean-for-maximum", 5.5)
 def first_logit_subtracted():
     def softmax(mesh, x):
         def body(block):
@@ -333,7 +333,7 @@ def first_logit_subtracted():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("each-device-its-own", 2.5)
+@wrong("each-device-its-own", 6.5)
 def lse_stacked():
     def logsumexp(mesh, x):
         def body(block):
@@ -343,7 +343,7 @@ def lse_stacked():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P("x"))(x)
 
 
-@wrong("-", 2)
+@wrong("-", 5.5)
 def sm_too_small():
     def softmax(mesh, x):
         def body(block):
@@ -354,7 +354,7 @@ def sm_too_small():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"), check_vma=False)(x)
 
 
-@wrong("part-of-the-row-summed", 2)
+@wrong("part-of-the-row-summed", 5.5)
 def own_columns_summed():
     def softmax(mesh, x):
         def body(block):
@@ -364,7 +364,7 @@ def own_columns_summed():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("part-of-the-row-summed", 2)
+@wrong("part-of-the-row-summed", 5.5)
 def only_devices_summed():
     def softmax(mesh, x):
         def body(block):
@@ -374,7 +374,7 @@ def only_devices_summed():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("part-of-the-row-summed", 2.5)
+@wrong("part-of-the-row-summed", 6.5)
 def log_of_own_columns():
     def logsumexp(mesh, x):
         def body(block):
@@ -384,7 +384,7 @@ def log_of_own_columns():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("part-of-the-row-summed", 2.5)
+@wrong("part-of-the-row-summed", 6.5)
 def log_of_parts_added():
     def logsumexp(mesh, x):
         def body(block):

@@ -94,10 +94,10 @@ QUESTION = Question(
     "7.6", "Softmax over many devices", difficulty=4, minutes=40,
     known_as="the merge of partial softmaxes in online softmax (Milakov and Gimelshein, 2018)",
     items=(
-        ProgramItem("softmax", {"V": 1, "S": 0.5, "H": 1}, oracle=of.softmax, misconceptions=SOFTMAX, manual=True,
+        ProgramItem("softmax", {"V": 2.5, "S": 1.5, "H": 2.5}, oracle=of.softmax, misconceptions=SOFTMAX, manual=True,
                     cases=(of.SOFTMAX(LINE, 6, 64), of.SOFTMAX(WIDE, 10, 48)), draw=drawing(of.SOFTMAX, MESHES, 3, 16),
                     rtol=1e-4, tolerance="exponentials of float32 numbers up to 350"),
-        ProgramItem("logsumexp", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.logsumexp,
+        ProgramItem("logsumexp", {"V": 2.5, "S": 1.5, "H": 1.5}, oracle=of.logsumexp,
                     misconceptions=LOGSUMEXP, manual=True,
                     cases=(of.LOGSUMEXP(LINE, 6, 64), of.LOGSUMEXP(WIDE, 10, 48)),
                     draw=drawing(of.LOGSUMEXP, MESHES, 3, 16)),

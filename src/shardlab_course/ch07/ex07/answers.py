@@ -17,7 +17,7 @@ def column_vectors():
         return jax.shard_map(body, mesh=mesh, in_specs=(spec, spec), out_specs=spec)(A, b)
 
 
-@wrong("whole-everywhere", 1)
+@wrong("whole-everywhere", 2)
 def gathered():
     def solves(mesh, A, b):
         def body(A, b):
@@ -51,7 +51,7 @@ def inverse_on_the_block():
         return jax.shard_map(body, mesh=mesh, in_specs=(spec, spec), out_specs=spec)(A, b)
 
 
-@wrong("everyone-solves-all", 1)
+@wrong("everyone-solves-all", 2)
 def loop():
     def solves(mesh, A, b):
         matrices = A + 16 * jnp.eye(A.shape[-1])[None]

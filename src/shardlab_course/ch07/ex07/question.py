@@ -49,7 +49,7 @@ SOLVES = (
 QUESTION = Question(
     "7.7", "Eight linear systems, one on each device", difficulty=2, minutes=15, optional=True,
     items=(
-        ProgramItem("solves", {"V": 1, "S": 0.5, "H": 0.5}, oracle=of.solves, misconceptions=SOLVES,
+        ProgramItem("solves", {"V": 2, "S": 1, "H": 1}, oracle=of.solves, misconceptions=SOLVES,
                     cases=(of.systems_case(LINE, 16), of.systems_case(WIDE, 12)), draw=drawing(of.systems_case, MESHES, 4),
                     atol=1e-4, tolerance="float32 elimination of well-conditioned systems"),
     ),

@@ -30,7 +30,7 @@ def by_sorting():
         return values, jnp.argsort(-scores, axis=1)[:, :2]
 
 
-@wrong("column-among-candidates", 2)
+@wrong("column-among-candidates", 6)
 def candidate_numbers():
     from jax import P, lax
 
@@ -48,20 +48,20 @@ def candidate_numbers():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(scores)
 
 
-@wrong("scores-gathered", 3.5)
+@wrong("scores-gathered", 9.75)
 def columns_by_compiler():
     def best_of_columns(mesh, scores):
         return tuple(jax.lax.top_k(scores, 2))
 
 
-@wrong("compiler-does-not-know", 4)
+@wrong("compiler-does-not-know", 10.5)
 def compiler():
     def best(mesh, scores):
         y = tuple(jax.lax.top_k(scores, 2))
         return jax.lax.with_sharding_constraint(y, jax.NamedSharding(mesh, P("x", None)))
 
 
-@wrong("custom-partitioning-stays-home", 3)
+@wrong("custom-partitioning-stays-home", 7.5)
 def custom_partitioning():
     from jax.experimental.custom_partitioning import custom_partitioning
 
@@ -78,7 +78,7 @@ def custom_partitioning():
         return two_best(scores)
 
 
-@wrong("best-of-columns", 3)
+@wrong("best-of-columns", 7.5)
 def down_the_columns():
     def best(mesh, scores):
         def body(block):
@@ -87,7 +87,7 @@ def down_the_columns():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P("x", None))(scores)
 
 
-@wrong("best-of-each-device", 2)
+@wrong("best-of-each-device", 6)
 def each_device():
     def best_of_columns(mesh, scores):
         def body(block):
@@ -96,7 +96,7 @@ def each_device():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(), check_vma=False)(scores)
 
 
-@wrong("promise-not-proved", 2)
+@wrong("promise-not-proved", 6)
 def each_device_checked():
     def best_of_columns(mesh, scores):
         def body(block):
@@ -105,7 +105,7 @@ def each_device_checked():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(scores)
 
 
-@wrong("scores-gathered", 3.5)
+@wrong("scores-gathered", 9.75)
 def gathered():
     def best_of_columns(mesh, scores):
         def body(block):
@@ -114,7 +114,7 @@ def gathered():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(scores)
 
 
-@wrong("local-index-as-global", 2)
+@wrong("local-index-as-global", 6)
 def local_columns():
     def best_of_columns(mesh, scores):
         def body(block):
@@ -146,7 +146,7 @@ def one_gather():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(), check_vma=False)(scores)
 
 
-@wrong("padded-and-summed", 3.5)
+@wrong("padded-and-summed", 9.75)
 def padded_and_summed():
     from jax import P, lax
 
@@ -170,7 +170,7 @@ def padded_and_summed():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(scores)
 
 
-@wrong("place-by-place", 2)
+@wrong("place-by-place", 6)
 def place_by_place():
     from jax import P, lax
 
@@ -198,7 +198,7 @@ def thinks_of_sums():
     sl.predict("7.8", kinds=["all-reduce"])
 
 
-@wrong("three-or-one", 3)
+@wrong("three-or-one", 7.5)
 def three():
     def best(mesh, scores):
         def body(block):
@@ -221,7 +221,7 @@ def untiled():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P())(scores)
 
 
-@wrong("-", 3.5)
+@wrong("-", 9)
 def row_gathered_manual():
     def best(mesh, scores):
         def body(block):
@@ -232,7 +232,7 @@ def row_gathered_manual():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P())(scores)
 
 
-@wrong("-", 2)
+@wrong("-", 6)
 def only_the_best_of_each():
     def best_of_columns(mesh, scores):
         def body(block):

@@ -69,11 +69,11 @@ BY_COLUMN = (
 QUESTION = Question(
     "7.8", "What a compiler does not know", difficulty=4, minutes=40,
     items=(
-        ValueItem("kinds", {"P": 0.5}, predicted=True, key=frozenset({"all-gather"}), members=KINDS,
+        ValueItem("kinds", {"P": 1.5}, predicted=True, key=frozenset({"all-gather"}), members=KINDS,
                   misconceptions=WRONG_KINDS),
-        ProgramItem("best", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=of.best, misconceptions=BY_ROW,
+        ProgramItem("best", {"V": 1.5, "S": 1.5, "H": 1.5}, oracle=of.best, misconceptions=BY_ROW,
                     cases=(of.SCORES(LINE, 16, 24), of.SCORES(WIDE, 12, 40)), draw=drawing(of.SCORES, MESHES, 8, 8)),
-        ProgramItem("best_of_columns", {"V": 1, "S": 0.5, "H": 1}, oracle=of.best, misconceptions=BY_COLUMN,
+        ProgramItem("best_of_columns", {"V": 2.25, "S": 1.5, "H": 2.25}, oracle=of.best, misconceptions=BY_COLUMN,
                     cases=(of.scores_by_column_case(LINE, 6, 128), of.scores_by_column_case(WIDE, 10, 96)),
                     draw=drawing(of.scores_by_column_case, MESHES, 2, 64)),
     ),

@@ -129,7 +129,7 @@ def copies_as_parts():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
 
 
-@wrong("uses-a-finished-collective", 1.5)
+@wrong("uses-a-finished-collective", 4.5)
 def finished():
     def ring_all_gather(mesh, x):
         def body(block):
@@ -158,7 +158,7 @@ def in_a_loop():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("leaps-over-neighbours", 1.5)
+@wrong("leaps-over-neighbours", 4.5)
 def leaps():
     def ring_all_gather(mesh, x):
         n = mesh.shape["x"]
@@ -174,7 +174,7 @@ def leaps():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("one-hop-too-many", 1.5)
+@wrong("one-hop-too-many", 4.5)
 def long():
     def ring_all_gather(mesh, x):
         n = mesh.shape["x"]
@@ -250,7 +250,7 @@ def scan():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("its-number-travels-too", 1.5)
+@wrong("its-number-travels-too", 4.5)
 def sends_its_number():
     from jax import P, lax
 
@@ -285,7 +285,7 @@ def short():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("sends-all-it-has", 1.5)
+@wrong("sends-all-it-has", 4.5)
 def whole_buffer():
     def ring_all_gather(mesh, x):
         n = mesh.shape["x"]
@@ -355,7 +355,7 @@ def two_hops_short():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("one-hop-too-many", 1.5)
+@wrong("one-hop-too-many", 4.5)
 def both_ways_antipode_twice():
     def ring_all_gather(mesh, x):
         n = mesh.shape["x"]

@@ -8,7 +8,7 @@ from shardlab_judge.question import Question
 QUESTION = Question(
     "8.1", "A ring all-gather", difficulty=2, minutes=35,
     items=(
-        program("ring_all_gather", {"V": 1, "S": 0.5, "H": 1.5}, unchanged, BLOCKS, ROWS, WHOLE, rows, GATHER),
+        program("ring_all_gather", {"V": 3, "S": 1.5, "H": 4.5}, unchanged, BLOCKS, ROWS, WHOLE, rows, GATHER),
     ),
     hints=(
         "In every round each device forwards the block that came last. Keep what arrives, and ask each time: on which "

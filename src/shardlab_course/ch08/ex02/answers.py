@@ -68,7 +68,7 @@ def compiler():
         return jax.lax.with_sharding_constraint(terms.sum(0), jax.NamedSharding(mesh, P("x")))
 
 
-@wrong("uses-a-finished-collective", 1.5)
+@wrong("uses-a-finished-collective", 6)
 def finished():
     def ring_reduce_scatter(mesh, terms):
         def body(block):
@@ -96,7 +96,7 @@ def from_zeros():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(terms)
 
 
-@wrong("full-rotation-ring", 1.5)
+@wrong("full-rotation-ring", 6)
 def full_rotation():
     def ring_reduce_scatter(mesh, terms):
         n = mesh.shape["x"]
@@ -130,7 +130,7 @@ def in_a_loop():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(terms)
 
 
-@wrong("leaps-over-neighbours", 1.5)
+@wrong("leaps-over-neighbours", 6)
 def leaps():
     def ring_reduce_scatter(mesh, terms):
         n = mesh.shape["x"]

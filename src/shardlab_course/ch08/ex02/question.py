@@ -46,7 +46,7 @@ SCATTER = (LEFT, READY_MADE, LEAPS, PARTS, CARRY, KEPT, ROTATION, OPEN, ENDS, *S
 QUESTION = Question(
     "8.2", "A ring reduce-scatter", difficulty=3, minutes=40,
     items=(
-        program("ring_reduce_scatter", {"V": 1, "S": 0.5, "H": 1.5}, summed, TERMS, ROWS, ROWS, terms, SCATTER),
+        program("ring_reduce_scatter", {"V": 4, "S": 2, "H": 6}, summed, TERMS, ROWS, ROWS, terms, SCATTER),
     ),
     hints=(
         "Now sums travel, and terms stay where they are. Follow the sum of one chunk backwards from the device where it "

@@ -158,7 +158,7 @@ def ends_next_door_and_knows_it():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
 
 
-@wrong("uses-a-finished-collective", 1.5)
+@wrong("uses-a-finished-collective", 3.75)
 def finished():
     def ring_all_reduce(mesh, terms):
         def body(block):
@@ -185,7 +185,7 @@ def from_zeros():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(terms)
 
 
-@wrong("full-rotation-ring", 1.5)
+@wrong("full-rotation-ring", 3.75)
 def full_rotation():
     def ring_all_reduce(mesh, terms):
         n = mesh.shape["x"]
@@ -200,7 +200,7 @@ def full_rotation():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
 
 
-@wrong("full-rotation-ring", 1.5)
+@wrong("full-rotation-ring", 3.75)
 def full_rotation_in_a_loop():
     def ring_all_reduce(mesh, terms):
         n = mesh.shape["x"]
@@ -216,7 +216,7 @@ def full_rotation_in_a_loop():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
 
 
-@wrong("leaps-over-neighbours", 1.5)
+@wrong("leaps-over-neighbours", 3.75)
 def leaps():
     def ring_all_reduce(mesh, terms):
         n = mesh.shape["x"]
@@ -346,7 +346,7 @@ def passes_on_unfinished():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
 
 
-@wrong("half-an-all-reduce", 3.5)
+@wrong("half-an-all-reduce", 8.75)
 def scattered():
     def ring_all_reduce(mesh, terms):
         n = mesh.shape["x"]
@@ -378,7 +378,7 @@ def scattered_in_zeros():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
 
 
-@wrong("uses-a-finished-collective", 1.5)
+@wrong("uses-a-finished-collective", 3.75)
 def two_finished():
     def ring_all_reduce(mesh, terms):
         def body(block):
@@ -476,7 +476,7 @@ def first_half_one_hop_short():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
 
 
-@wrong("sends-all-it-has", 1.5)
+@wrong("sends-all-it-has", 3.75)
 def buffer_in_second():
     def ring_all_reduce(mesh, terms):
         n = mesh.shape["x"]

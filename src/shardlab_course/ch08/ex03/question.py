@@ -69,7 +69,7 @@ QUESTION = Question(
     "8.3", "A ring all-reduce", difficulty=3, minutes=35,
     known_as="the ring all-reduce (Patarasuk and Yuan, 2009)",
     items=(
-        program("ring_all_reduce", {"V": 1, "S": 0.5, "H": 2.5}, summed, TERMS, ROWS, WHOLE, terms, REDUCE),
+        program("ring_all_reduce", {"V": 2.5, "S": 1.25, "H": 6.25}, summed, TERMS, ROWS, WHOLE, terms, REDUCE),
     ),
     hints=(
         "You have both halves already. What does each device hold after the first half, and is it what the second half "

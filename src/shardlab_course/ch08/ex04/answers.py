@@ -30,7 +30,7 @@ def another_way():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("antipode-sent-twice", 1.5)
+@wrong("antipode-sent-twice", 6)
 def antipode():
     def gather_both_ways(mesh, x):
         n = mesh.shape["x"]
@@ -112,7 +112,7 @@ def even_rings_only():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("uses-a-finished-collective", 1.5)
+@wrong("uses-a-finished-collective", 6)
 def finished():
     def gather_both_ways(mesh, x):
         def body(block):
@@ -121,7 +121,7 @@ def finished():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("halves-both-ways", 1.5)
+@wrong("halves-both-ways", 6)
 def halves():
     def gather_both_ways(mesh, x):
         n = mesh.shape["x"]
@@ -184,7 +184,7 @@ def last_one_in_halves():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("leaps-over-neighbours", 1.5)
+@wrong("leaps-over-neighbours", 6)
 def leaps():
     def gather_both_ways(mesh, x):
         n = mesh.shape["x"]
@@ -221,7 +221,7 @@ def one_side_then_the_other():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("still-one-way", 1.5)
+@wrong("still-one-way", 6)
 def one_way():
     def gather_both_ways(mesh, x):
         n = mesh.shape["x"]
@@ -238,7 +238,7 @@ def one_way():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(x)
 
 
-@wrong("still-one-way", 1.5)
+@wrong("still-one-way", 6)
 def one_way_in_a_loop():
     def gather_both_ways(mesh, x):
         n = mesh.shape["x"]
@@ -349,7 +349,7 @@ def zeros_in_the_loop():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(x)
 
 
-@wrong("blocks-arrive-twice", 1.5)
+@wrong("blocks-arrive-twice", 6)
 def whole_blocks_all_round_both():
     def gather_both_ways(mesh, x):
         n = mesh.shape["x"]

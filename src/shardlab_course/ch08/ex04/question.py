@@ -37,7 +37,7 @@ BOTH_WAYS = (
 QUESTION = Question(
     "8.4", "Both ways round", difficulty=4, minutes=45,
     items=(
-        program("gather_both_ways", {"V": 1, "S": 0.5, "H": 2}, unchanged, (*BLOCKS, (FIVE, (20, 7))), ROWS, WHOLE,
+        program("gather_both_ways", {"V": 4, "S": 2, "H": 8}, unchanged, (*BLOCKS, (FIVE, (20, 7))), ROWS, WHOLE,
                 rows, BOTH_WAYS, deepest=lambda case: dict(case.axes)["x"] // 2),
     ),
     hints=(

@@ -23,7 +23,7 @@ def compiler():
         return jax.lax.with_sharding_constraint(rows[:-2] - 3 * rows[1:-1] + 2 * rows[2:], jax.NamedSharding(mesh, P("x")))
 
 
-@wrong("edges-for-everybody", 2)
+@wrong("edges-for-everybody", 7)
 def edges_gathered():
     from jax import P, lax
 
@@ -57,7 +57,7 @@ def edges_mended_afterwards():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
 
 
-@wrong("edges-for-everybody", 2)
+@wrong("edges-for-everybody", 7)
 def edges_summed():
     from jax import P, lax
 
@@ -75,7 +75,7 @@ def edges_summed():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
 
 
-@wrong("gathers-everything", 2)
+@wrong("gathers-everything", 7)
 def gathered():
     def stencil(mesh, x):
         def body(block):
@@ -154,7 +154,7 @@ def sums_of_neighbours():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P("x", None))(x)
 
 
-@wrong("sends-whole-blocks", 2)
+@wrong("sends-whole-blocks", 7)
 def whole_blocks():
     def stencil(mesh, x):
         n = mesh.shape["x"]

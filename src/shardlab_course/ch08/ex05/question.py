@@ -49,7 +49,7 @@ QUESTION = Question(
     "8.5", "One row from each neighbour", difficulty=3, minutes=35,
     known_as="a halo exchange (jaxDecomp has it for JAX)",
     items=(
-        program("stencil", {"V": 1.5, "S": 0.5, "H": 1}, of.stencil, BLOCKS, ROWS, ROWS, rows, HALO),
+        program("stencil", {"V": 5.25, "S": 1.75, "H": 3.5}, of.stencil, BLOCKS, ROWS, ROWS, rows, HALO),
     ),
     hints=(
         "A device has nearly all that it needs. Which rows of other devices does its first row need, and which does its "

@@ -13,7 +13,7 @@ def another_way():
         return {"ring": count["ring"] * max(latency, V / n / bandwidth), "tree": count["tree"] * max(latency, V / bandwidth)}
 
 
-@wrong("latency-and-bytes-added", 2)
+@wrong("latency-and-bytes-added", 6)
 def added():
     def seconds(V, n, bandwidth, latency):
         ring, tree = 2 * (n - 1), 2 * math.ceil(math.log2(n))
@@ -38,13 +38,13 @@ def bits_and_search():
         return high
 
 
-@wrong("chunk-instead-of-array", 2)
+@wrong("chunk-instead-of-array", 6)
 def chunk():
     def crossover(n, bandwidth, latency):
         return n * latency * bandwidth
 
 
-@wrong("hops-of-a-closed-ring", 2)
+@wrong("hops-of-a-closed-ring", 6)
 def closed():
     def steps(n):
         return {"ring": 2 * n, "tree": 2 * math.ceil(math.log2(n))}
@@ -54,7 +54,7 @@ def closed():
         return {"ring": ring * max(latency, V / n / bandwidth), "tree": tree * max(latency, V / bandwidth)}
 
 
-@wrong("tree-as-deep-as-wide", 2)
+@wrong("tree-as-deep-as-wide", 6)
 def linear():
     def steps(n):
         return {"ring": 2 * (n - 1), "tree": 2 * (n - 1)}
@@ -64,7 +64,7 @@ def linear():
         return {"ring": ring * max(latency, V / n / bandwidth), "tree": tree * max(latency, V / bandwidth)}
 
 
-@wrong("one-phase-only", 2)
+@wrong("one-phase-only", 6)
 def once():
     def steps(n):
         return {"ring": n - 1, "tree": math.ceil(math.log2(n))}
@@ -74,20 +74,20 @@ def once():
         return {"ring": ring * max(latency, V / n / bandwidth), "tree": tree * max(latency, V / bandwidth)}
 
 
-@wrong("latency-of-one-hop", 2)
+@wrong("latency-of-one-hop", 6)
 def one_hop():
     def crossover(n, bandwidth, latency):
         return latency * bandwidth
 
 
-@wrong("ring-sends-everything", 2)
+@wrong("ring-sends-everything", 6)
 def ring_of_arrays():
     def seconds(V, n, bandwidth, latency):
         ring, tree = 2 * (n - 1), 2 * math.ceil(math.log2(n))
         return {"ring": ring * max(latency, V / bandwidth), "tree": tree * max(latency, V / bandwidth)}
 
 
-@wrong("logarithm-rounded-down", 2)
+@wrong("logarithm-rounded-down", 6)
 def rounded_down():
     def steps(n):
         return {"ring": 2 * (n - 1), "tree": 2 * int(math.log2(n))}
@@ -97,7 +97,7 @@ def rounded_down():
         return {"ring": ring * max(latency, V / n / bandwidth), "tree": tree * max(latency, V / bandwidth)}
 
 
-@wrong("tree-sends-chunks", 2)
+@wrong("tree-sends-chunks", 6)
 def tree_of_chunks():
     def seconds(V, n, bandwidth, latency):
         ring, tree = 2 * (n - 1), 2 * math.ceil(math.log2(n))

@@ -46,12 +46,12 @@ CROSSOVER = (
 QUESTION = Question(
     "8.6", "A tree or a ring?", difficulty=3, minutes=30, optional=True,
     items=(
-        CallsItem("steps", {"C": 1}, oracle=of.steps, draw=of.draw_devices, calls=((2,), (4,), (8,), (5,), (64,), (100,)),
+        CallsItem("steps", {"C": 3}, oracle=of.steps, draw=of.draw_devices, calls=((2,), (4,), (8,), (5,), (64,), (100,)),
                   misconceptions=STEPS),
-        CallsItem("seconds", {"C": 1}, oracle=of.seconds, draw=of.draw_ring, rtol=1e-6, misconceptions=SECONDS, calls=(
+        CallsItem("seconds", {"C": 3}, oracle=of.seconds, draw=of.draw_ring, rtol=1e-6, misconceptions=SECONDS, calls=(
             (4096.0, 8, 4.5e10, 1e-6), (2.0**20, 8, 4.5e10, 1e-6), (2.0**26, 64, 9e10, 5e-7), (100.0, 5, 4.5e11, 5e-6),
         )),
-        CallsItem("crossover", {"C": 1}, oracle=of.crossover, draw=of.draw_link, rtol=1e-6,
+        CallsItem("crossover", {"C": 3}, oracle=of.crossover, draw=of.draw_link, rtol=1e-6,
                   misconceptions=CROSSOVER, calls=(
             (8, 4.5e10, 1e-6), (64, 4.5e10, 1e-6), (5, 9e10, 5e-7), (4, 4.5e11, 5e-6),
         )),

@@ -51,7 +51,7 @@ SHAPES: dict[str, Any] = {
 QUESTION = Question(
     "8.7", "Tiled or not", difficulty=2, minutes=15, optional=True,
     items=(
-        ValueItem("shapes", {"P": 2}, key=SHAPES, predicted=True, words=("error",), misconceptions=WRONG_SHAPES),
+        ValueItem("shapes", {"P": 3.5}, key=SHAPES, predicted=True, words=("error",), misconceptions=WRONG_SHAPES),
         MECHANISM,
     ),
     hints=(

@@ -47,7 +47,7 @@ def gather_untiled():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(terms)
 
 
-@wrong("gathers-all-terms", 1.5)
+@wrong("gathers-all-terms", 2.25)
 def gathered_terms():
     def two_halves(mesh, terms):
         def body(block):
@@ -56,7 +56,7 @@ def gathered_terms():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(terms)
 
 
-@wrong("half-an-all-reduce", 2.5)
+@wrong("half-an-all-reduce", 3.75)
 def half():
     def two_halves(mesh, terms):
         def body(block):
@@ -99,7 +99,7 @@ def other_dimension():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(terms)
 
 
-@wrong("sums-in-one-go", 1.5)
+@wrong("sums-in-one-go", 2.25)
 def psum():
     def two_halves(mesh, terms):
         def body(block):

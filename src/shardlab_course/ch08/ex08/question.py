@@ -42,7 +42,7 @@ QUESTION = Question(
     "8.8", "An all-reduce in two halves", difficulty=2, minutes=15, optional=True,
     known_as="a reduce-scatter and an all-gather in place of an all-reduce (Thakur and others, 2005)",
     items=(
-        program("two_halves", {"V": 1, "S": 0.5, "H": 1.5}, summed, TERMS, ROWS, WHOLE, terms, COMPOSE),
+        program("two_halves", {"V": 1.5, "S": 0.75, "H": 2.25}, summed, TERMS, ROWS, WHOLE, terms, COMPOSE),
     ),
     hints=(
         "What is finished after a reduce-scatter, and what is missing? Which collective brings the missing part?",

@@ -27,7 +27,7 @@ def compiler():
         return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P("x")))
 
 
-@wrong("gathers-then-slices", 3.75)
+@wrong("gathers-then-slices", 5.75)
 def gathers():
     def to_heads(mesh, x):
         def body(block):
@@ -94,7 +94,7 @@ def pieces():
         return turn(mesh, x, 0, 1, P(None, "x"), P("x"))
 
 
-@wrong("only-renamed", 2.25)
+@wrong("only-renamed", 3.5)
 def renamed():
     def to_heads(mesh, x):
         def body(block):
@@ -103,7 +103,7 @@ def renamed():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("split-and-concat-swapped", 2.25)
+@wrong("split-and-concat-swapped", 3.5)
 def swapped():
     def to_heads(mesh, x):
         def body(block):
@@ -112,7 +112,7 @@ def swapped():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("split-and-concat-swapped", 2.25)
+@wrong("split-and-concat-swapped", 3.5)
 def swapped_back():
     def to_tokens(mesh, x):
         def body(block):
@@ -121,7 +121,7 @@ def swapped_back():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P("x"))(x)
 
 
-@wrong("not-tiled", 2.25)
+@wrong("not-tiled", 3.5)
 def untiled():
     def to_heads(mesh, x):
         def body(block):

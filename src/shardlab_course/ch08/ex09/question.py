@@ -37,8 +37,8 @@ QUESTION = Question(
     "8.9", "Who holds what, transposed", difficulty=3, minutes=25,
     known_as="the exchange of DeepSpeed Ulysses (Jacobs and others, 2023)",
     items=(
-        program("to_heads", {"V": 1, "S": 0.5, "H": 0.75}, unchanged, CUBES, ROWS, (None, "x"), of.cube, EXCHANGE),
-        program("to_tokens", {"V": 1, "S": 0.5, "H": 0.75}, unchanged, CUBES, (None, "x"), ROWS, of.cube, EXCHANGE),
+        program("to_heads", {"V": 1.5, "S": 0.75, "H": 1.25}, unchanged, CUBES, ROWS, (None, "x"), of.cube, EXCHANGE),
+        program("to_tokens", {"V": 1.5, "S": 0.75, "H": 1.25}, unchanged, CUBES, (None, "x"), ROWS, of.cube, EXCHANGE),
     ),
     hints=(
         "The global array does not change at all: not a value, not an index. What changes is who holds which part of it.",

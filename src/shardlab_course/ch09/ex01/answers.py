@@ -6,12 +6,12 @@ from shardlab_course.answers import right, told, wrong
 P = jax.P
 
 
-@wrong("weights-whole", 3.5)
+@wrong("weights-whole", 5.5)
 def all_whole():
     plain = {"X": P(), "W1": P(), "W2": P()}
 
 
-@wrong("tokens-cut-weights-whole", 3.5)
+@wrong("tokens-cut-weights-whole", 5.5)
 def data_parallel():
     plain = {"X": P("model", None), "W1": P(), "W2": P()}
 
@@ -27,12 +27,12 @@ def believes_in_terms():
     predictions = sl.predict("9.1", collective="all-reduce", factor=1)
 
 
-@wrong("last-by-columns", 3.5)
+@wrong("last-by-columns", 5.5)
 def both_by_columns():
     plain = {"X": P(), "W1": P(None, "model"), "W2": P(None, "model")}
 
 
-@wrong("first-by-rows", 4)
+@wrong("first-by-rows", 6.25)
 def both_by_rows():
     plain = {"X": P(), "W1": P("model", None), "W2": P("model", None)}
 
@@ -42,12 +42,12 @@ def counts_devices():
     predictions = sl.predict("9.1", collective="all-gather", factor=8)
 
 
-@wrong("gate-cut-otherwise", 4)
+@wrong("gate-cut-otherwise", 6.25)
 def gate_whole():
     gated = {"X": P(), "Wg": P(), "Wu": P(None, "model"), "Wd": P("model", None)}
 
 
-@wrong("input-cut", 4)
+@wrong("input-cut", 6.25)
 def input_cut():
     plain = {"X": P(None, "model"), "W1": P(None, "model"), "W2": P("model", None)}
 
@@ -62,6 +62,6 @@ def price_for_payload():
     predictions = sl.predict("9.1", collective="all-gather", factor=2)
 
 
-@wrong("last-left-whole", 4)
+@wrong("last-left-whole", 6.25)
 def second_whole():
     plain = {"X": P(), "W1": P(None, "model"), "W2": P()}

@@ -63,15 +63,15 @@ GATED = (
     LAST_WHOLE,
 )  # fmt: skip
 
-ALL = {"S": 0.5, "H": 0.5, "M": 0.5, "F": 0.5}
+ALL = {"S": 0.75, "H": 0.75, "M": 0.75, "F": 0.75}
 
 QUESTION = Question(
     "9.1", "Choose the cuts", difficulty=2, minutes=25,
     known_as="Megatron-LM's column-parallel and row-parallel layers (Shoeybi and others, 2019)",
     items=(
-        ValueItem("collective", {"P": 0.25}, predicted=True, key="all-gather", words=OR_NONE,
+        ValueItem("collective", {"P": 0.5}, predicted=True, key="all-gather", words=OR_NONE,
                   misconceptions=COLLECTIVE),
-        ValueItem("factor", {"P": 0.25}, predicted=True, key=4, misconceptions=FACTOR),
+        ValueItem("factor", {"P": 0.5}, predicted=True, key=4, misconceptions=FACTOR),
         LayoutItem("plain", ALL, function=of.plain_mlp, misconceptions=PLAIN, draw=of.draw_plain,
                    reference={"X": [], "W1": [None, "model"], "W2": ["model", None]},
                    cases=(of.plain_sizes(LINE, 16, 32, 128), of.plain_sizes(FOUR, 8, 32, 160))),

@@ -29,7 +29,7 @@ def gather_and_sum_by_hand():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model"), P("model", None)), out_specs=P())(X, W1, W2)
 
 
-@wrong("left-to-the-compiler", 2.5)
+@wrong("left-to-the-compiler", 8.75)
 def left_to_the_compiler():
     def mlp_by_hand(mesh, X, W1, W2):
         return jax.nn.relu(X @ W1) @ W2
@@ -46,7 +46,7 @@ def manual_over_model_only():
         )(X, W1, W2)
 
 
-@wrong("mean-instead-of-sum", 2.5)
+@wrong("mean-instead-of-sum", 8.75)
 def mean():
     def mlp_by_hand(mesh, X, W1, W2):
         def body(x, w1, w2):
@@ -67,7 +67,7 @@ def no_second_relu():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, W2, W3)
 
 
-@wrong("term-returned", 2.5)
+@wrong("term-returned", 8.75)
 def no_sum():
     def mlp_by_hand(mesh, X, W1, W2):
         def body(x, w1, w2):
@@ -78,7 +78,7 @@ def no_sum():
         )(X, W1, W2)
 
 
-@wrong("promise-not-proved", 2.5)
+@wrong("promise-not-proved", 8.75)
 def no_sum_checked():
     def mlp_by_hand(mesh, X, W1, W2):
         def body(x, w1, w2):
@@ -87,7 +87,7 @@ def no_sum_checked():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model"), P("model", None)), out_specs=P())(X, W1, W2)
 
 
-@wrong("goes-on-with-terms", 1.5)
+@wrong("goes-on-with-terms", 5.25)
 def own_columns_of_own_term():
     def three_layers(mesh, X, W1, W2, W3):
         def body(x, w1, w2, w3):
@@ -131,7 +131,7 @@ def partial_einsum_untiled():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, W2, W3)
 
 
-@wrong("relu-before-sum", 1.5)
+@wrong("relu-before-sum", 5.25)
 def relu_before_sum():
     def three_layers(mesh, X, W1, W2, W3):
         def body(x, w1, w2, w3):
@@ -144,7 +144,7 @@ def relu_before_sum():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, W2, W3)
 
 
-@wrong("adds-finished-columns", 2.5)
+@wrong("adds-finished-columns", 8.75)
 def sum_after_the_first():
     def mlp_by_hand(mesh, X, W1, W2):
         def body(x, w1, w2):
@@ -154,7 +154,7 @@ def sum_after_the_first():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model"), P("model", None)), out_specs=P())(X, W1, W2)
 
 
-@wrong("sum-over-the-wrong-axis", 2.5)
+@wrong("sum-over-the-wrong-axis", 8.75)
 def sum_over_all_axes():
     def mlp_by_hand(mesh, X, W1, W2):
         def body(x, w1, w2):
@@ -165,7 +165,7 @@ def sum_over_all_axes():
         )(X, W1, W2)
 
 
-@wrong("sum-over-the-wrong-axis", 2.5)
+@wrong("sum-over-the-wrong-axis", 8.75)
 def sum_over_all_axes_checked():
     def mlp_by_hand(mesh, X, W1, W2):
         def body(x, w1, w2):
@@ -174,7 +174,7 @@ def sum_over_all_axes_checked():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model"), P("model", None)), out_specs=P())(X, W1, W2)
 
 
-@wrong("reduces-all-columns", 3)
+@wrong("reduces-all-columns", 10.5)
 def sum_then_slice():
     def three_layers(mesh, X, W1, W2, W3):
         def body(x, w1, w2, w3):
@@ -187,13 +187,13 @@ def sum_then_slice():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, W2, W3)
 
 
-@wrong("left-to-the-compiler", 1.5)
+@wrong("left-to-the-compiler", 5.25)
 def three_left_to_the_compiler():
     def three_layers(mesh, X, W1, W2, W3):
         return jax.nn.relu(jax.nn.relu(X @ W1) @ W2) @ W3
 
 
-@wrong("promise-not-proved", 1.5)
+@wrong("promise-not-proved", 5.25)
 def three_no_last_sum():
     def three_layers(mesh, X, W1, W2, W3):
         def body(x, w1, w2, w3):
@@ -205,7 +205,7 @@ def three_no_last_sum():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, W2, W3)
 
 
-@wrong("weights-gathered", 1.5)
+@wrong("weights-gathered", 5.25)
 def three_whole_weights():
     def three_layers(mesh, X, W1, W2, W3):
         def body(x, w1, w2, w3):
@@ -217,7 +217,7 @@ def three_whole_weights():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, W2, W3)
 
 
-@wrong("weights-gathered", 2.5)
+@wrong("weights-gathered", 8.75)
 def weights_whole_by_in_specs():
     def mlp_by_hand(mesh, X, W1, W2):
         def body(x, w1, w2):
@@ -226,7 +226,7 @@ def weights_whole_by_in_specs():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(), P()), out_specs=P())(X, W1, W2)
 
 
-@wrong("left-to-the-compiler", 2.5)
+@wrong("left-to-the-compiler", 8.75)
 def dead_region_beside():
     def mlp_by_hand(mesh, X, W1, W2):
         def body(x):
@@ -236,7 +236,7 @@ def dead_region_beside():
         return jax.nn.relu(X @ W1) @ W2
 
 
-@wrong("left-to-the-compiler", 2.5)
+@wrong("left-to-the-compiler", 8.75)
 def region_beside():
     def mlp_by_hand(mesh, X, W1, W2):
         def body(x):
@@ -245,7 +245,7 @@ def region_beside():
         return jax.nn.relu(X @ W1) @ W2 + 0 * jax.shard_map(body, mesh=mesh, in_specs=P(), out_specs=P())(X)
 
 
-@wrong("left-to-the-compiler", 2.5)
+@wrong("left-to-the-compiler", 8.75)
 def sum_left():
     def mlp_by_hand(mesh, X, W1, W2):
         def body(x, w1, w2):

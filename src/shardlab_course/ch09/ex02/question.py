@@ -57,10 +57,10 @@ QUESTION = Question(
     "9.2", "The block by hand", difficulty=3, minutes=45,
     known_as="Megatron-LM's column-parallel and row-parallel layers (Shoeybi and others, 2019)",
     items=(
-        ProgramItem("mlp_by_hand", {"V": 0.5, "S": 0.5, "H": 0.5}, oracle=mlp, manual=True, misconceptions=MLP,
+        ProgramItem("mlp_by_hand", {"V": 1.75, "S": 1.75, "H": 1.75}, oracle=mlp, manual=True, misconceptions=MLP,
                     rtol=1e-4, atol=1e-4, tolerance=ROUNDING, draw=drawing(of.mlp_case, MESHES, 3),
                     cases=(of.mlp_case(LINE, 16, 24, 96), of.mlp_case(TALL, 8, 24, 80))),
-        ProgramItem("three_layers", {"V": 1, "S": 0.5, "H": 1}, oracle=of.three_layers, manual=True,
+        ProgramItem("three_layers", {"V": 3.5, "S": 1.75, "H": 3.5}, oracle=of.three_layers, manual=True,
                     misconceptions=THREE,
                     rtol=2e-4, atol=2e-4, tolerance=ROUNDING + ", twice", draw=drawing(of.three_case, MESHES, 4),
                     cases=(of.three_case(LINE, 16, 24, 96, 64), of.three_case(TALL, 8, 16, 80, 48))),

@@ -68,7 +68,7 @@ def b2_outside_relu_forgot():
         )(X, W1, b1, W2, b2)
 
 
-@wrong("bias-on-every-device", 0.5)
+@wrong("bias-on-every-device", 1.25)
 def before_the_sum():
     def mlp_bias(mesh, X, W1, b1, W2, b2):
         def body(x, w1, b1, w2, b2):
@@ -84,13 +84,13 @@ def eight_too_many():
     predictions = sl.predict("9.3", times=8)
 
 
-@wrong("left-to-the-compiler", 0.5)
+@wrong("left-to-the-compiler", 1.25)
 def left_to_the_compiler():
     def mlp_bias(mesh, X, W1, b1, W2, b2):
         return jax.nn.relu(X @ W1 + b1) @ W2 + b2
 
 
-@wrong("bias-forgotten", 0.5)
+@wrong("bias-forgotten", 1.25)
 def no_second_bias():
     def mlp_bias(mesh, X, W1, b1, W2, b2):
         def body(x, w1, b1, w2, b2):
@@ -101,7 +101,7 @@ def no_second_bias():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
 
 
-@wrong("promise-not-proved", 0.5)
+@wrong("promise-not-proved", 1.25)
 def no_sum():
     def mlp_bias(mesh, X, W1, b1, W2, b2):
         def body(x, w1, b1, w2, b2):
@@ -136,7 +136,7 @@ def one_too_many():
     predictions = sl.predict("9.3", times=1)
 
 
-@wrong("whole-bias-on-a-slice", 0.5)
+@wrong("whole-bias-on-a-slice", 1.25)
 def whole_first_bias():
     def mlp_bias(mesh, X, W1, b1, W2, b2):
         def body(x, w1, b1, w2, b2):
@@ -147,7 +147,7 @@ def whole_first_bias():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
 
 
-@wrong("left-to-the-compiler", 0.5)
+@wrong("left-to-the-compiler", 1.25)
 def decoy_region():
     def mlp_bias(mesh, X, W1, b1, W2, b2):
         def body(x):
@@ -157,7 +157,7 @@ def decoy_region():
         return jax.nn.relu(X @ W1 + b1) @ W2 + b2
 
 
-@wrong("divided-by-a-constant", 0.5)
+@wrong("divided-by-a-constant", 1.25)
 def an_eighth():
     def mlp_bias(mesh, X, W1, b1, W2, b2):
         def body(x, w1, b1, w2, b2):
@@ -168,7 +168,7 @@ def an_eighth():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
 
 
-@wrong("-", 0.5)
+@wrong("-", 1.25)
 def weights_do_not_fit():
     def mlp_bias(mesh, X, W1, b1, W2, b2):
         def body(x, w1, b1, w2, b2):
@@ -179,7 +179,7 @@ def weights_do_not_fit():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, W1, b1, W2, b2)
 
 
-@wrong("-", 2)
+@wrong("-", 4.75)
 def terms_gathered_and_added():
     def mlp_bias(mesh, X, W1, b1, W2, b2):
         def body(x, w1, b1, w2, b2):

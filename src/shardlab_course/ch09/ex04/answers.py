@@ -38,7 +38,7 @@ def believes_in_savings():
     predictions = sl.predict("9.4", price=0.5, activations=0.125)
 
 
-@wrong("bias-on-every-device", 0.5, of="another_way")
+@wrong("bias-on-every-device", 2.5, of="another_way")
 def bias_before_the_sum():
     def block(mesh, X, scale, W1, W2, b2):
         def body(x, scale, w1, w2, b2):
@@ -100,7 +100,7 @@ def gather_weights():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
 
 
-@wrong("all-tokens-everywhere", 1.5, of="another_way")
+@wrong("all-tokens-everywhere", 7.25, of="another_way")
 def gathers_at_the_end():
     def block(mesh, X, scale, W1, W2, b2):
         def body(x, scale, w1, w2, b2):
@@ -113,7 +113,7 @@ def gathers_at_the_end():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, scale, W1, W2, b2)
 
 
-@wrong("left-to-the-compiler", 0.5, of="another_way")
+@wrong("left-to-the-compiler", 2.5, of="another_way")
 def left_to_the_compiler():
     def block(mesh, X, scale, W1, W2, b2):
         Y = X + jax.nn.relu(norm(X, scale) @ W1) @ W2 + b2
@@ -168,7 +168,7 @@ def no_norm():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
 
 
-@wrong("residual-forgotten", 0.5, of="another_way")
+@wrong("residual-forgotten", 2.5, of="another_way")
 def no_residual():
     def block(mesh, X, scale, W1, W2, b2):
         def body(x, scale, w1, w2, b2):
@@ -181,7 +181,7 @@ def no_residual():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
 
 
-@wrong("scatter-not-tiled", 0.5, of="another_way")
+@wrong("scatter-not-tiled", 2.5, of="another_way")
 def not_tiled():
     def block(mesh, X, scale, W1, W2, b2):
         def body(x, scale, w1, w2, b2):
@@ -194,7 +194,7 @@ def not_tiled():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
 
 
-@wrong("residual-on-every-device", 0.5, of="another_way")
+@wrong("residual-on-every-device", 2.5, of="another_way")
 def residual_before_the_sum():
     def block(mesh, X, scale, W1, W2, b2):
         def body(x, scale, w1, w2, b2):
@@ -265,7 +265,7 @@ def scatter_columns():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
 
 
-@wrong("reduces-then-slices", 2.5, of="another_way")
+@wrong("reduces-then-slices", 12.25, of="another_way")
 def sum_then_slice():
     def block(mesh, X, scale, W1, W2, b2):
         def body(x, scale, w1, w2, b2):
@@ -293,7 +293,7 @@ def token_terms_by_all_to_all():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
 
 
-@wrong("wrong-dimension", 0.5, of="another_way")
+@wrong("wrong-dimension", 2.5, of="another_way")
 def summed_not_scattered():
     def block(mesh, X, scale, W1, W2, b2):
         def body(x, scale, w1, w2, b2):
@@ -305,7 +305,7 @@ def summed_not_scattered():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2, b2)
 
 
-@wrong("bias-forgotten", 0.5, of="another_way")
+@wrong("bias-forgotten", 2.5, of="another_way")
 def without_the_bias():
     def block(mesh, X, scale, W1, W2, b2):
         def body(x, scale, w1, w2):

@@ -7,7 +7,7 @@ from shardlab_course.answers import right, told, wrong
 P = jax.P
 
 
-@wrong("copies-differ", 2.5)
+@wrong("copies-differ", 5)
 def all_axes_folded():
     def drop_output(mesh, seed, H):
         def body(seed, h):
@@ -31,7 +31,7 @@ def divided_by_one_minus():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
 
 
-@wrong("kept-what-was-to-drop", 2.5)
+@wrong("kept-what-was-to-drop", 5)
 def drops_three_quarters():
     def drop_hidden(mesh, seed, H):
         def body(seed, h):
@@ -46,7 +46,7 @@ def eight_patterns():
     predictions = sl.predict("9.5", patterns=8, why="c")
 
 
-@wrong("seed-not-used", 2.5)
+@wrong("seed-not-used", 5)
 def index_for_key():
     def drop_hidden(mesh, seed, H):
         def body(h):
@@ -94,7 +94,7 @@ def keys_as_input():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("model"), P(None, "model")), out_specs=P(None, "model"))(keys, H)
 
 
-@wrong("not-scaled", 2.5)
+@wrong("not-scaled", 5)
 def not_scaled():
     def drop_output(mesh, seed, H):
         def body(seed, h):
@@ -117,7 +117,7 @@ def one_mask_for_the_whole_array():
         return dropped(mesh, seed, H, P("data", None))
 
 
-@wrong("promise-not-proved", 2.5)
+@wrong("promise-not-proved", 5)
 def output_by_model():
     def drop_output(mesh, seed, H):
         def body(seed, h):
@@ -127,7 +127,7 @@ def output_by_model():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
 
 
-@wrong("copies-differ", 2.5)
+@wrong("copies-differ", 5)
 def output_by_model_unchecked():
     def drop_output(mesh, seed, H):
         def body(seed, h):
@@ -150,7 +150,7 @@ def own_slice_of_one_mask():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
 
 
-@wrong("same-mask-everywhere", 2.5)
+@wrong("same-mask-everywhere", 5)
 def same_key_everywhere():
     def drop_hidden(mesh, seed, H):
         def body(seed, h):
@@ -160,7 +160,7 @@ def same_key_everywhere():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
 
 
-@wrong("seed-not-used", 2.5)
+@wrong("seed-not-used", 5)
 def seed_not_used():
     def drop_output(mesh, seed, H):
         def body(h):
@@ -187,7 +187,7 @@ def split_keys():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
 
 
-@wrong("one-mask-for-each-line", 2.5)
+@wrong("one-mask-for-each-line", 5)
 def a_mask_for_the_columns():
     def drop_hidden(mesh, seed, H):
         def body(seed, h):
@@ -197,7 +197,7 @@ def a_mask_for_the_columns():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
 
 
-@wrong("one-mask-for-each-line", 2.5)
+@wrong("one-mask-for-each-line", 5)
 def a_mask_for_the_tokens():
     def drop_output(mesh, seed, H):
         def body(seed, h):
@@ -207,7 +207,7 @@ def a_mask_for_the_tokens():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
 
 
-@wrong("mask-is-a-pattern", 2.5)
+@wrong("mask-is-a-pattern", 5)
 def one_mask_rolled():
     def drop_hidden(mesh, seed, H):
         def body(seed, h):
@@ -217,7 +217,7 @@ def one_mask_rolled():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
 
 
-@wrong("mask-is-a-pattern", 2.5)
+@wrong("mask-is-a-pattern", 5)
 def counted_out():
     def drop_hidden(mesh, seed, H):
         def body(seed, h):
@@ -227,7 +227,7 @@ def counted_out():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
 
 
-@wrong("mask-is-a-pattern", 2.5)
+@wrong("mask-is-a-pattern", 5)
 def one_row_rolled():
     def drop_output(mesh, seed, H):
         def body(seed, h):
@@ -260,7 +260,7 @@ def key_is_cut():
     sl.predict("9.5", patterns=1, why="b")
 
 
-@wrong("mask-is-a-pattern", 2.5)
+@wrong("mask-is-a-pattern", 5)
 def neighbours_share_a_number():
     def drop_hidden(mesh, seed, H):
         def body(seed, h):
@@ -271,7 +271,7 @@ def neighbours_share_a_number():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
 
 
-@wrong("nothing-drawn", 2.5)
+@wrong("nothing-drawn", 5)
 def untouched():
     def drop_output(mesh, seed, H):
         return H

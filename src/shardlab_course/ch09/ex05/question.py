@@ -64,13 +64,13 @@ MECHANISM = why(
     c="From the arguments of the call: the key, the shape and the probability. None of them depends on the device.",
 )
 
-FREE = {"V": 1, "S": 0.5, "H": 0.5}
+FREE = {"V": 2, "S": 1, "H": 1}
 GRIDS = (WIDE, TALL)
 
 QUESTION = Question(
     "9.5", "One key, many masks", difficulty=3, minutes=30,
     items=(
-        ValueItem("patterns", {"P": 0.25}, predicted=True, key=1, misconceptions=PATTERNS),
+        ValueItem("patterns", {"P": 0.5}, predicted=True, key=1, misconceptions=PATTERNS),
         MECHANISM,
         ProgramItem("drop_hidden", FREE, checks=(Check("V", of.not_dropped),), misconceptions=DROPPED,
                     cases=(of.dropout_case(LINE, COLUMNS), of.dropout_case(TALL, COLUMNS)),

@@ -5,7 +5,7 @@ from shardlab_course.answers import right, wrong
 P = jax.P
 
 
-@wrong("all-heads-everywhere", 3)
+@wrong("all-heads-everywhere", 11)
 def all_kv_heads():
     def heads(q, kv, n):
         each = q // n
@@ -23,7 +23,7 @@ def duplicates():
         return [[list(range(d * e, (d + 1) * e)), [h * kv // q for h in range(d * e, (d + 1) * e)]] for d in range(n)]
 
 
-@wrong("heads-in-turn", 3)
+@wrong("heads-in-turn", 11)
 def heads_in_turn():
     def heads(q, kv, n):
         each = q // n
@@ -34,12 +34,12 @@ def heads_in_turn():
         return found
 
 
-@wrong("input-cut", 3.5)
+@wrong("input-cut", 13.5)
 def input_cut():
     layout["X"] = P(None, "rep")
 
 
-@wrong("heads-cut-inside", 2)
+@wrong("heads-cut-inside", 8)
 def inside_a_head():
     layout = {
         "X": P(),
@@ -50,13 +50,13 @@ def inside_a_head():
     }
 
 
-@wrong("keys-cut-too-finely", 3.5)
+@wrong("keys-cut-too-finely", 13.5)
 def keys_by_input():
     layout["Wk"] = P("rep", "kv")
     layout["Wv"] = P("rep", "kv")
 
 
-@wrong("kv-heads-dealt-out", 3)
+@wrong("kv-heads-dealt-out", 11)
 def kv_heads_dealt_out():
     def heads(q, kv, n):
         each = q // n
@@ -67,7 +67,7 @@ def kv_heads_dealt_out():
         return found
 
 
-@wrong("kv-whole", 3.5)
+@wrong("kv-whole", 13.5)
 def kv_whole():
     layout["Wk"] = P()
     layout["Wv"] = P()
@@ -110,13 +110,13 @@ def one_each():
         return [[list(range(d * e, (d + 1) * e)), [d * kv // n]] for d in range(n)]
 
 
-@wrong("queries-over-kv-only", 3)
+@wrong("queries-over-kv-only", 11.5)
 def queries_over_kv():
     layout["Wq"] = P(None, "kv")
     layout["Wo"] = P("kv")
 
 
-@wrong("axes-in-wrong-order", 3)
+@wrong("axes-in-wrong-order", 11.5)
 def rep_first():
     layout["Wq"] = P(None, ("rep", "kv"))
     layout["Wo"] = P(("rep", "kv"))
@@ -134,6 +134,6 @@ def wo_whole():
     layout = {"X": P(), "Wq": P(None, ("kv", "rep")), "Wk": P(None, "kv"), "Wv": P(None, "kv"), "Wo": P()}
 
 
-@wrong("queries-over-kv-only", 3.5)
+@wrong("queries-over-kv-only", 13.5)
 def only_wq_over_kv():
     layout["Wq"] = P(None, "kv")

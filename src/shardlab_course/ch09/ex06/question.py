@@ -53,10 +53,10 @@ QUESTION = Question(
     "9.6", "More devices than key heads", difficulty=4, minutes=50,
     known_as="grouped-query attention, here in tensor parallelism (Ainslie and others, 2023)",
     items=(
-        CallsItem("heads", {"V": 1.5}, oracle=of.heads, draw=of.draw_heads_call, drawn=20,
+        CallsItem("heads", {"V": 6}, oracle=of.heads, draw=of.draw_heads_call, drawn=20,
                   misconceptions=HEADS,
                   calls=((8, 8, 8), (8, 2, 8), (8, 2, 2), (12, 4, 2), (16, 4, 8), (6, 1, 3))),
-        LayoutItem("layout", {"S": 0.5, "H": 1, "M": 1, "F": 0.5}, function=of.attention, misconceptions=LAYOUT,
+        LayoutItem("layout", {"S": 2, "H": 3.5, "M": 3.5, "F": 2}, function=of.attention, misconceptions=LAYOUT,
                    draw=of.draw_heads,
                    reference={"X": [], "Wq": [None, ["kv", "rep"]], "Wk": [None, "kv"], "Wv": [None, "kv"],
                               "Wo": [["kv", "rep"]]},

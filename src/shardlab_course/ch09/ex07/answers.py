@@ -8,13 +8,13 @@ def all_tokens():
         return {"data": 2 * weights * (data > 1), "model": 2 * 2 * tokens * (model > 1)}
 
 
-@wrong("always-data", 1.5)
+@wrong("always-data", 7)
 def always_data():
     def best_mesh(T, D, F, n):
         return [n, 1]
 
 
-@wrong("always-model", 1.5)
+@wrong("always-model", 7)
 def always_model():
     def best_mesh(T, D, F, n):
         return [1, n]
@@ -33,7 +33,7 @@ def bigger_model():
         return [n // m, m]
 
 
-@wrong("all-reduce-counted-once", 1)
+@wrong("all-reduce-counted-once", 5)
 def counted_once():
     def step_bytes(T, D, F, data, model):
         tokens, weights = 4 * T // data * D, 4 * 2 * D * F // model

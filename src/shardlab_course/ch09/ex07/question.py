@@ -53,11 +53,11 @@ BEST = (
 QUESTION = Question(
     "9.7", "Two axes, two costs", difficulty=4, minutes=35, optional=True,
     items=(
-        CallsItem("step_bytes", {"C": 1.5}, oracle=of.step_bytes, draw=of.draw_step, drawn=20, rtol=1e-9,
+        CallsItem("step_bytes", {"C": 7}, oracle=of.step_bytes, draw=of.draw_step, drawn=20, rtol=1e-9,
                   misconceptions=STEP,
                   calls=((64, 32, 128, 8, 1), (64, 32, 128, 4, 2), (64, 32, 128, 2, 4), (64, 32, 128, 1, 8),
                          (16, 48, 96, 2, 3))),
-        CallsItem("best_mesh", {"C": 1}, oracle=of.best_mesh, draw=of.draw_sizes, drawn=20,
+        CallsItem("best_mesh", {"C": 5}, oracle=of.best_mesh, draw=of.draw_sizes, drawn=20,
                   misconceptions=BEST,
                   calls=((64, 32, 128, 8), (65536, 1024, 4096, 8), (64, 8192, 32768, 8), (4096, 1024, 4096, 16),
                          (192, 96, 240, 6), (96, 32, 264, 12), (512, 256, 3328, 16))),

@@ -56,14 +56,14 @@ def elements():
     sl.predict("10.1", numbers={"bytes": 3085, "bytes_of_twice_the_batch": 3085})
 
 
-@wrong("gathers", 2.5)
+@wrong("gathers", 5)
 def gathers_the_batch():
     def step(mesh, X, Y, *weights):
         X, Y = (jax.lax.with_sharding_constraint(a, jax.NamedSharding(mesh, P())) for a in (X, Y))
         return jax.tree.map(lambda w, g: w - 0.1 * g, weights, jax.grad(loss)(weights, X, Y))
 
 
-@wrong("gradient-returned", 1.5)
+@wrong("gradient-returned", 3)
 def gradients():
     def step(mesh, X, Y, *weights):
         return jax.grad(loss)(weights, X, Y)
@@ -116,14 +116,14 @@ def shard_map_pmean():
         )
 
 
-@wrong("sum-instead-of-mean", 1.5)
+@wrong("sum-instead-of-mean", 3)
 def summed():
     def step(mesh, X, Y, *weights):
         slopes = jax.grad(lambda w: jnp.sum((jax.nn.relu(X @ w[0] + w[1]) @ w[2] + w[3] - Y) ** 2))(weights)
         return jax.tree.map(lambda w, g: w - 0.1 * g, weights, slopes)
 
 
-@wrong("uphill", 1.5)
+@wrong("uphill", 3)
 def uphill():
     def step(mesh, X, Y, *weights):
         return jax.tree.map(lambda w, g: w + 0.1 * g, weights, jax.grad(loss)(weights, X, Y))
@@ -165,7 +165,7 @@ def flat_in_two_halves():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P())(X, Y, *weights)
 
 
-@wrong("-", 1.5)
+@wrong("-", 3)
 def rate_eight():
     def step(mesh, X, Y, *weights):
         slopes = jax.grad(loss)(weights, X, Y)

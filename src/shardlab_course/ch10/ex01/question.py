@@ -61,9 +61,9 @@ STEP = (
 QUESTION = Question(
     "10.1", "Who ordered the all-reduce?", difficulty=2, minutes=25,
     items=(
-        ValueItem("numbers", {"P": 1.5}, predicted=True, misconceptions=NUMBERS,
+        ValueItem("numbers", {"P": 3}, predicted=True, misconceptions=NUMBERS,
                   key={"bytes": 12340, "bytes_of_twice_the_batch": 12340}),
-        ProgramItem("step", {"V": 0.5, "S": 0.5, "H": 1}, oracle=descended(), misconceptions=STEP, tolerance=SUMS,
+        ProgramItem("step", {"V": 1, "S": 1, "H": 2}, oracle=descended(), misconceptions=STEP, tolerance=SUMS,
                     cases=(training(LINE, 112, (6, 8, 16)), training(PLANE, 80, (5, 8, 8))), draw=of.draw_training),
     ),
     hints=(

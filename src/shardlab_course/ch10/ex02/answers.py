@@ -85,7 +85,7 @@ def divided_twice():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)
 
 
-@wrong("gathers", 1.5)
+@wrong("gathers", 8.5)
 def gathers_the_batch():
     def gradients(mesh, X, Y, W1, W2):
         def body(X, Y, W1, W2):
@@ -133,7 +133,7 @@ def grad_outside():
         return jax.grad(error)((W1, W2))
 
 
-@wrong("reduces-what-is-reduced", 1.5)
+@wrong("reduces-what-is-reduced", 8.5)
 def mean_of_both():
     def gradients(mesh, X, Y, W1, W2):
         def body(X, Y, W1, W2):
@@ -208,7 +208,7 @@ def unchecked_alone():
         )
 
 
-@wrong("a-number-beside", 1.5)
+@wrong("a-number-beside", 8.5)
 def unchecked_everything():
     def gradients(mesh, X, Y, W1, W2):
         def body(X, Y, W1, W2):
@@ -268,7 +268,7 @@ def first_not_reduced():
         )
 
 
-@wrong("-", 1.5)
+@wrong("-", 8.5)
 def terms_gathered():
     def gradients(mesh, X, Y, W1, W2):
         def body(X, Y, W1, W2):
@@ -279,7 +279,7 @@ def terms_gathered():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P(), P()), out_specs=P())(X, Y, W1, W2)
 
 
-@wrong("gathers", 1.5)
+@wrong("gathers", 8.5)
 def samples_gathered():
     def gradients(mesh, X, Y, W1, W2):
         def body(X, Y, W1, W2):

@@ -48,7 +48,7 @@ MECHANISM = why(
 QUESTION = Question(
     "10.3", "The same five programs, unchecked", difficulty=4, minutes=20,
     items=(
-        ValueItem("unchecked", {"P": 2.25}, predicted=True, key=UNCHECKED, misconceptions=WITHOUT_CHECK,
+        ValueItem("unchecked", {"P": 5.5}, predicted=True, key=UNCHECKED, misconceptions=WITHOUT_CHECK,
                   words=("right", "8 times", "64 times", "own"), spelling=small_letters),
         MECHANISM,
     ),

@@ -42,7 +42,7 @@ def accumulator_does_not_vary():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), cut, cut), out_specs=P())(W, X, Y)
 
 
-@wrong("all-reduce-each-layer", 1.5)
+@wrong("all-reduce-each-layer", 10.5)
 def all_at_once():
     def accumulate(mesh, W, X, Y):
         return jax.grad(lambda W: jax.vmap(lambda x, y: loss(W, x, y))(X, Y).sum())(W)
@@ -89,7 +89,7 @@ def cast_inside_the_loss():
         return jax.grad(total)(W)
 
 
-@wrong("all-reduce-each-microbatch", 1.5)
+@wrong("all-reduce-each-microbatch", 10.5)
 def each_microbatch():
     def accumulate(mesh, W, X, Y):
         cast = jax.reshard(W, P(reduced={"data"}))
@@ -112,7 +112,7 @@ def fori():
         return jax.reshard(jax.lax.fori_loop(0, len(X), add, start), P())
 
 
-@wrong("gathers", 1.5)
+@wrong("gathers", 10.5)
 def gathers():
     def accumulate(mesh, W, X, Y):
         X, Y = (jax.reshard(a, P()) for a in (X, Y))
@@ -231,7 +231,7 @@ def psum_again():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), cut, cut), out_specs=P())(W, X, Y)
 
 
-@wrong("all-reduce-in-both-loops", 1.5)
+@wrong("all-reduce-in-both-loops", 10.5)
 def replicated():
     def accumulate(mesh, W, X, Y):
         def add(total, batch):
@@ -240,7 +240,7 @@ def replicated():
         return jax.lax.scan(add, jnp.zeros_like(W), (X, Y))[0]
 
 
-@wrong("all-reduce-in-both-loops", 1.5)
+@wrong("all-reduce-in-both-loops", 10.5)
 def replicated_shard_map():
     def accumulate(mesh, W, X, Y):
         def body(W, X, Y):
@@ -271,7 +271,7 @@ def vmap():
         return jax.reshard(g, P())
 
 
-@wrong("all-reduce-each-layer", 1.5)
+@wrong("all-reduce-each-layer", 10.5)
 def manual_layers_after():
     def accumulate(mesh, W, X, Y):
         def body(W, X, Y):

@@ -72,7 +72,7 @@ def _stacked(o: Any) -> bool:
 QUESTION = Question(
     "10.4", "One all-reduce for fifteen gradients", difficulty=5, minutes=75,
     items=(
-        ProgramItem("accumulate", {"V": 1, "S": 0.5, "H": 2}, oracle=of.stacked,
+        ProgramItem("accumulate", {"V": 7, "S": 3.5, "H": 15.5}, oracle=of.stacked,
                     misconceptions=MICRO, tolerance=SUMS, most=1,
                     rtol=1e-4, atol=1e-4, cases=(of.microbatches(LINE, 3, 8, 5, 16), of.microbatches(PLANE, 2, 6, 4, 24)),
                     draw=of.draw_microbatches),

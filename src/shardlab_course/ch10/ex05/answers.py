@@ -51,7 +51,7 @@ def gather_stats():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P(), P()), out_specs=P("data"))(X, scale, shift)
 
 
-@wrong("gathers", 1.5)
+@wrong("gathers", 6)
 def gathers():
     def batch_norm(mesh, X, scale, shift):
         def body(x, scale, shift):

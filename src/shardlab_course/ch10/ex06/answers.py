@@ -76,7 +76,7 @@ def forgotten():
         return jax.shard_map(body, mesh=mesh, in_specs=SPECS, out_specs=SPECS)(*arrays)
 
 
-@wrong("gathers", 1.5)
+@wrong("gathers", 5.5)
 def gathers():
     def clip(mesh, *arrays):
         def body(A, B, C):

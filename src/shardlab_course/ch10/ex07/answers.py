@@ -31,7 +31,7 @@ def another_way():
         return tuple(p[...] for p in (model.W1, model.b1, model.W2, model.b2))
 
 
-@wrong("annotation-is-not-placement", 1, of="another_way")
+@wrong("annotation-is-not-placement", 5, of="another_way")
 def bare():
     class Network(nnx.Module):
         def __init__(self, mesh, *weights):
@@ -47,7 +47,7 @@ def bias_cut_late():
     SPECS = P(None, "model"), P(), P("model", None), P()
 
 
-@wrong("bias-left-whole", 1)
+@wrong("bias-left-whole", 5)
 def bias_whole():
     SPECS = P(None, "model"), P(), P("model", None), P()
 
@@ -164,7 +164,7 @@ def functional():
         return tuple(p[...] for p in (model.W1, model.b1, model.W2, model.b2))
 
 
-@wrong("hidden-units-gathered", 2, of="another_way")
+@wrong("hidden-units-gathered", 10, of="another_way")
 def hidden_whole():
     class Network(nnx.Module):
         def __init__(self, mesh, *weights):
@@ -261,7 +261,7 @@ def one_step():
         return tuple(p[...] for p in (model.W1, model.b1, model.W2, model.b2))
 
 
-@wrong("annotation-is-not-placement", 1, of="another_way")
+@wrong("annotation-is-not-placement", 5, of="another_way")
 def only_annotated():
     class Network(nnx.Module):
         def __init__(self, mesh, *weights):
@@ -282,7 +282,7 @@ def six_steps():
         return tuple(p[...] for p in (model.W1, model.b1, model.W2, model.b2))
 
 
-@wrong("placed-at-the-end", 2)
+@wrong("placed-at-the-end", 10)
 def steps_on_whole_weights():
     class Network(nnx.Module):
         def __init__(self, mesh, *weights):
@@ -362,7 +362,7 @@ def without_mesh():
         return tuple(p[...] for p in (model.W1, model.b1, model.W2, model.b2))
 
 
-@wrong("-", 1, of="another_way")
+@wrong("-", 5, of="another_way")
 def cut_then_gathered():
     def train(mesh, X, Y, *weights):
         model = Network(mesh, *weights)

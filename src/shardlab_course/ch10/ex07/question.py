@@ -64,7 +64,7 @@ def _after(o: Any, steps: int) -> bool:
 QUESTION = Question(
     "10.7", "A Flax network, over data and model", difficulty=4, minutes=45, optional=True,
     items=(
-        ProgramItem("train", {"V": 1, "S": 1, "H": 1}, oracle=descended(steps=STEPS), misconceptions=NETWORK,
+        ProgramItem("train", {"V": 5, "S": 5, "H": 5}, oracle=descended(steps=STEPS), misconceptions=NETWORK,
                     tolerance="five steps of float32 sums, in another order",
                     cases=(training(PLANE, 32, (12, 16, 6), of.NETWORK), training(TALL, 24, (10, 24, 5), of.NETWORK)),
                     draw=of.draw_network),

@@ -18,7 +18,7 @@ def depends():
     sl.predict("10.8", draws={"same_numbers": False, "collectives": 0})
 
 
-@wrong("all-numbers-everywhere", 3)
+@wrong("all-numbers-everywhere", 4.25)
 def noisy_everywhere():
     def noisy(mesh, key, X):
         def body(key, x):
@@ -29,7 +29,7 @@ def noisy_everywhere():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data")), out_specs=P("data"))(key, X)
 
 
-@wrong("depends-on-the-mesh", 1.5)
+@wrong("depends-on-the-mesh", 2)
 def noisy_folded():
     def noisy(mesh, key, X):
         def body(key, x):
@@ -39,7 +39,7 @@ def noisy_folded():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data")), out_specs=P("data"))(key, X)
 
 
-@wrong("gathers", 2.5)
+@wrong("gathers", 3.5)
 def noisy_gathers():
     def noisy(mesh, key, X):
         whole = jax.NamedSharding(mesh, P())
@@ -48,7 +48,7 @@ def noisy_gathers():
         return jax.lax.with_sharding_constraint(sum, jax.NamedSharding(mesh, P("data", None)))
 
 
-@wrong("same-block-everywhere", 1.5)
+@wrong("same-block-everywhere", 2)
 def noisy_same_block():
     def noisy(mesh, key, X):
         def body(key, x):
@@ -63,7 +63,7 @@ def sent():
     sl.predict("10.8", draws={"same_numbers": True, "collectives": 1})
 
 
-@wrong("all-numbers-everywhere", 3)
+@wrong("all-numbers-everywhere", 4.25)
 def twice():
     def noisy(mesh, key, X):
         k = jax.random.wrap_key_data(key)

@@ -49,9 +49,9 @@ def _is_noisy(o: Any) -> bool:
 QUESTION = Question(
     "10.8", "Random numbers under sharding", difficulty=3, minutes=15, optional=True,
     items=(
-        ValueItem("draws", {"P": 1.5}, predicted=True, misconceptions=DRAWS,
+        ValueItem("draws", {"P": 2}, predicted=True, misconceptions=DRAWS,
                   key={"same_numbers": True, "collectives": 0}),
-        ProgramItem("noisy", {"V": 0.5, "S": 0.5, "H": 0.5, "F": 0.5}, oracle=of.noisy, misconceptions=NOISY,
+        ProgramItem("noisy", {"V": 0.75, "S": 0.75, "H": 0.75, "F": 0.75}, oracle=of.noisy, misconceptions=NOISY,
                     cases=(of.random_rows(LINE, 16, 6), of.random_rows(PLANE, 24, 5)), draw=of.draw_random_rows),
     ),
     hints=(

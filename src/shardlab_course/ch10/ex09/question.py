@@ -39,7 +39,7 @@ GUARD = (
 QUESTION = Question(
     "10.9", "A guard for gradients", difficulty=3, minutes=25, optional=True,
     items=(
-        GuardItem("gradients_hold", {"G": 2}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),
+        GuardItem("gradients_hold", {"G": 8}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),
     ),
     hints=(
         "Gradients have the shapes of the weights. What has to be sent for them, and how often, however many microbatches "

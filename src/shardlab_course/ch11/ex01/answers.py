@@ -15,7 +15,7 @@ def another_way():
         return memory * devices // sum(ledger(devices, devices, stage, mixed).values())
 
 
-@wrong("of-all-devices", 1)
+@wrong("of-all-devices", 2.5)
 def all_devices():
     def ledger(parameters, devices, stage, mixed):
         weights, slopes, state = (2, 2, 12) if mixed else (4, 4, 8)
@@ -31,7 +31,7 @@ def all_devices():
         return int(memory / (each + state / (devices if stage else 1)))
 
 
-@wrong("cut-in-every-stage", 1)
+@wrong("cut-in-every-stage", 2.5)
 def always_cut():
     def right(parameters, devices, stage, mixed):
         each = (
@@ -69,7 +69,7 @@ def floats():
         return memory / sum(each(devices, stage, mixed))
 
 
-@wrong("gradients-cut-in-stage-1", 1)
+@wrong("gradients-cut-in-stage-1", 2.5)
 def gradients_early():
     def right(parameters, devices, stage, mixed):
         each = (
@@ -87,7 +87,7 @@ def gradients_early():
         return memory * devices // sum(right(devices, devices, stage, mixed).values())
 
 
-@wrong("never-cut", 1)
+@wrong("never-cut", 2.5)
 def never_cut():
     def right(parameters, devices, stage, mixed):
         each = (
@@ -105,7 +105,7 @@ def never_cut():
         return memory * devices // sum(right(devices, devices, stage, mixed).values())
 
 
-@wrong("float32-copy-forgotten", 1)
+@wrong("float32-copy-forgotten", 2.5)
 def no_copy():
     def right(parameters, devices, stage, mixed):
         each = (
@@ -123,13 +123,13 @@ def no_copy():
         return memory * devices // sum(right(devices, devices, stage, mixed).values())
 
 
-@wrong("memory-is-shared", 2)
+@wrong("memory-is-shared", 4.5)
 def one_memory():
     def largest(memory, devices, stage, mixed):
         return memory * devices // 16
 
 
-@wrong("stages-are-not-cumulative", 1)
+@wrong("stages-are-not-cumulative", 2.5)
 def one_thing_each():
     def right(parameters, devices, stage, mixed):
         each = (
@@ -147,7 +147,7 @@ def one_thing_each():
         return memory * devices // sum(right(devices, devices, stage, mixed).values())
 
 
-@wrong("rounded-too-early", 2)
+@wrong("rounded-too-early", 4.5)
 def rounded():
     def ledger(parameters, devices, stage, mixed):
         weights, slopes, state = (2, 2, 12) if mixed else (4, 4, 8)
@@ -161,7 +161,7 @@ def rounded():
         return memory // max(1, sum(ledger(1, devices, stage, mixed).values()))
 
 
-@wrong("another-books-ledger", 1)
+@wrong("another-books-ledger", 2.5)
 def scaling_book():
     def ledger(parameters, devices, stage, mixed):
         weights, slopes, state = (2, 0, 8) if mixed else (4, 4, 8)
@@ -177,7 +177,7 @@ def scaling_book():
         return int(memory / (each + state / (devices if stage else 1)))
 
 
-@wrong("stage-ignored", 2)
+@wrong("stage-ignored", 4.5)
 def stage_zero():
     def largest(memory, devices, stage, mixed):
         return memory // sum(ledger(1, 1, 0, mixed).values())
@@ -194,7 +194,7 @@ def swapped():
         }
 
 
-@wrong("weights-cut-in-stage-2", 1)
+@wrong("weights-cut-in-stage-2", 2.5)
 def weights_early():
     def right(parameters, devices, stage, mixed):
         each = (
@@ -212,7 +212,7 @@ def weights_early():
         return memory * devices // sum(right(devices, devices, stage, mixed).values())
 
 
-@wrong("wrong-order", 1)
+@wrong("wrong-order", 2.5)
 def weights_first():
     def right(parameters, devices, stage, mixed):
         each = (
@@ -230,7 +230,7 @@ def weights_first():
         return memory * devices // sum(right(devices, devices, stage, mixed).values())
 
 
-@wrong("gradients-in-float32", 1)
+@wrong("gradients-in-float32", 2.5)
 def wide_gradients():
     def right(parameters, devices, stage, mixed):
         each = (

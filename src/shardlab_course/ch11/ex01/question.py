@@ -60,9 +60,9 @@ LARGEST = (
 QUESTION = Question(
     "11.1", "Keep the ledger", difficulty=2, minutes=25,
     items=(
-        CallsItem("ledger", {"C": 2}, oracle=of.ledger, misconceptions=LEDGER, draw=of.draw_ledger,
+        CallsItem("ledger", {"C": 4.5}, oracle=of.ledger, misconceptions=LEDGER, draw=of.draw_ledger,
                   calls=tuple((7_500_000_000, 60, stage, mixed) for stage in range(4) for mixed in (True, False))),
-        CallsItem("largest", {"C": 1}, oracle=of.largest, misconceptions=LARGEST, draw=of.draw_largest, rtol=1e-6,
+        CallsItem("largest", {"C": 2.5}, oracle=of.largest, misconceptions=LARGEST, draw=of.draw_largest, rtol=1e-6,
                   calls=tuple((16_000_000_000, n, stage, mixed)
                               for n in (8, 256) for stage in range(4) for mixed in (True, False))),
     ),

@@ -63,7 +63,7 @@ def by_hand_summed():
         return jax.shard_map(body, mesh=mesh, **specs)(X, Y, E, W)
 
 
-@wrong("state-by-columns", 2)
+@wrong("state-by-columns", 12)
 def columns():
     def train(mesh, X, Y, E, W):
         rows = P(None, "data")
@@ -89,7 +89,7 @@ def columns():
         return weights[0], weights[1], mE, vE, mW, vW
 
 
-@wrong("cut-at-the-end", 2.5)
+@wrong("cut-at-the-end", 15)
 def cut_last():
     def train(mesh, X, Y, E, W):
         rows = P("data", None)
@@ -279,7 +279,7 @@ def promise():
         return jax.shard_map(body, mesh=mesh, **specs)(X, Y, E, W)
 
 
-@wrong("state-on-every-device", 1)
+@wrong("state-on-every-device", 6)
 def replicated():
     def train(mesh, X, Y, E, W):
         rows = P("data", None)
@@ -362,7 +362,7 @@ def sum_and_slice():
         return jax.shard_map(body, mesh=mesh, **specs)(X, Y, E, W)
 
 
-@wrong("state-moved", 2.5)
+@wrong("state-moved", 15)
 def turned():
     def train(mesh, X, Y, E, W):
         rows = P(None, "data")
@@ -414,7 +414,7 @@ def uncorrected():
         return weights[0], weights[1], mE, vE, mW, vW
 
 
-@wrong("weights-cut", 1.5)
+@wrong("weights-cut", 9)
 def weights_cut():
     def train(mesh, X, Y, E, W):
         rows = P("data", None)

@@ -5,7 +5,7 @@ from jax import P
 from shardlab_course.answers import right, wrong
 
 
-@wrong("all-reduce-and-slice", 2)
+@wrong("all-reduce-and-slice", 8.5)
 def all_reduced():
     def gradients(mesh, X, Y, *weights):
         def body(X, Y, *slices):
@@ -44,7 +44,7 @@ def automatic():
         return tuple(lie(g, P("data", None)) for g in slopes)
 
 
-@wrong("batch-gathered", 2)
+@wrong("batch-gathered", 8.5)
 def batch_too():
     def gradients(mesh, X, Y, *weights):
         def body(X, Y, *slices):
@@ -129,7 +129,7 @@ def eight():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("gathered-twice", 2)
+@wrong("gathered-twice", 8.5)
 def gathered_again():
     def gradients(mesh, X, Y, *weights):
         def body(X, Y, *slices):
@@ -304,7 +304,7 @@ def unchecked():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut, check_vma=False)(X, Y, *weights)
 
 
-@wrong("gradients-whole", 1.0)
+@wrong("gradients-whole", 4.5)
 def whole():
     def gradients(mesh, X, Y, *weights):
         def body(X, Y, *slices):

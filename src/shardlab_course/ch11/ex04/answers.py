@@ -27,7 +27,7 @@ def around_the_loss():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("left-to-the-compiler", 1)
+@wrong("left-to-the-compiler", 4)
 def automatic():
     def lean(mesh, X, Y, *weights):
         def lie(a, spec):
@@ -44,7 +44,7 @@ def automatic():
         return tuple(lie(g, P("data", None)) for g in slopes)
 
 
-@wrong("slices-averaged", 1)
+@wrong("slices-averaged", 4)
 def averaged_slices():
     def lean(mesh, X, Y, *weights):
         @partial(jax.checkpoint, policy=lambda primitive, *_, **__: primitive.name != "all_gather")
@@ -87,7 +87,7 @@ def by_hand():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("averaged-twice", 1)
+@wrong("averaged-twice", 4)
 def divided_twice():
     def lean(mesh, X, Y, *weights):
         @partial(jax.checkpoint, policy=lambda primitive, *_, **__: primitive.name != "all_gather")
@@ -127,7 +127,7 @@ def dots_kept():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("eight-devices", 1)
+@wrong("eight-devices", 4)
 def eight():
     def lean(mesh, X, Y, *weights):
         @partial(jax.checkpoint, policy=lambda primitive, *_, **__: primitive.name != "all_gather")
@@ -147,7 +147,7 @@ def eight():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("checkpoint-without-effect", 2.5)
+@wrong("checkpoint-without-effect", 10)
 def everything_kept():
     def lean(mesh, X, Y, *weights):
         @partial(jax.checkpoint, policy=jax.checkpoint_policies.everything_saveable)
@@ -167,7 +167,7 @@ def everything_kept():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("checkpoint-without-effect", 2.5)
+@wrong("checkpoint-without-effect", 10)
 def gather_alone():
     def lean(mesh, X, Y, *weights):
         def gathered(w):
@@ -210,7 +210,7 @@ def jitted_layer():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("some-gathered-again", 2.5)
+@wrong("some-gathered-again", 10)
 def last_layer():
     def lean(mesh, X, Y, *weights):
         def layer(x, w):
@@ -231,7 +231,7 @@ def last_layer():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("sum-of-means", 1)
+@wrong("sum-of-means", 4)
 def local_means():
     def lean(mesh, X, Y, *weights):
         @partial(jax.checkpoint, policy=lambda primitive, *_, **__: primitive.name != "all_gather")
@@ -273,7 +273,7 @@ def named_products():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("checkpoint-without-effect", 2.5)
+@wrong("checkpoint-without-effect", 10)
 def named_weight():
     from jax.ad_checkpoint import checkpoint_name
 
@@ -296,7 +296,7 @@ def named_weight():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("merged-again", 2.5)
+@wrong("merged-again", 10)
 def no_barrier():
     def lean(mesh, X, Y, *weights):
         @partial(jax.checkpoint, prevent_cse=False, policy=lambda primitive, *_, **__: primitive.name != "all_gather")
@@ -316,7 +316,7 @@ def no_barrier():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@changed("0.12", wrong("products-made-again", 2.5), wrong("products-made-again", 2))
+@changed("0.12", wrong("products-made-again", 10), wrong("products-made-again", 8))
 def no_policy():
     def lean(mesh, X, Y, *weights):
         @jax.checkpoint
@@ -336,7 +336,7 @@ def no_policy():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("not-gathered", 1)
+@wrong("not-gathered", 4)
 def not_gathered():
     def lean(mesh, X, Y, *weights):
         def layer(x, w):
@@ -360,7 +360,7 @@ def nothing_changes():
     sl.predict("11.4", gathers=4, why="a")
 
 
-@changed("0.12", wrong("products-made-again", 2.5), wrong("products-made-again", 2))
+@changed("0.12", wrong("products-made-again", 10), wrong("products-made-again", 8))
 def nothing_saveable():
     def lean(mesh, X, Y, *weights):
         @partial(jax.checkpoint, policy=jax.checkpoint_policies.nothing_saveable)
@@ -380,7 +380,7 @@ def nothing_saveable():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("merged-again", 2.5)
+@wrong("merged-again", 10)
 def own_rule():
     @jax.custom_vjp
     def layer(x, w):
@@ -445,7 +445,7 @@ def own_rule_with_barrier():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("never-reduced", 1)
+@wrong("never-reduced", 4)
 def own_samples():
     def lean(mesh, X, Y, *weights):
         def body(X, Y, *slices):
@@ -467,7 +467,7 @@ def own_samples():
         return jax.shard_map(body, mesh=mesh, in_specs=cut, out_specs=cut)(X, Y, *weights)
 
 
-@wrong("no-checkpoint", 2.5)
+@wrong("no-checkpoint", 10)
 def plain():
     def lean(mesh, X, Y, *weights):
         def layer(x, w):
@@ -491,7 +491,7 @@ def seven():
     sl.predict("11.4", gathers=7, why="a")
 
 
-@wrong("whole-loss", 2.5)
+@wrong("whole-loss", 10)
 def whole_loss():
     def lean(mesh, X, Y, *weights):
         def layer(x, w):
@@ -520,7 +520,7 @@ def only_what_is_needed():
     sl.predict("11.4", gathers=8, why="c")
 
 
-@wrong("checkpoint-without-effect", 2.5)
+@wrong("checkpoint-without-effect", 10)
 def refused_by_name():
     from jax.ad_checkpoint import checkpoint_name
 

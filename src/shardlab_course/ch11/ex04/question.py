@@ -74,6 +74,7 @@ def _products_again(o: Observed) -> bool:
 
 MECHANISM = why(
     "What happens to the gathered weights?",
+    1,
     a="They are not kept: the backward pass computes each layer again from its input and its slice of the weight.",
     b=Believed(
         "They are kept: `jax.checkpoint` gives up activations, and weights are none.",
@@ -93,9 +94,9 @@ QUESTION = Question(
     "11.4", "Weights that are not kept", difficulty=4, minutes=50,
     known_as="FSDP with gradient checkpointing (Zhao and others, 2023; Chen and others, 2016)",
     items=(
-        ValueItem("gathers", {"P": 0.75}, predicted=True, key=8, misconceptions=GATHERS),
+        ValueItem("gathers", {"P": 3}, predicted=True, key=8, misconceptions=GATHERS),
         MECHANISM,
-        ProgramItem("lean", {"V": 0.5, "S": 0.5, "H": 0.5, "J": 1.5}, oracle=slopes,
+        ProgramItem("lean", {"V": 2, "S": 2, "H": 2, "J": 6}, oracle=slopes,
                     misconceptions=LEAN, tolerance=SUMS,
                     slack=8, slack_reason="the loss, one number, may be reduced beside the gradients",
                     cases=(layers(LINE, 88, (16, 24, 40, 32, 8)), layers(PLANE, 44, (12, 20, 8, 16, 4))),

@@ -7,14 +7,14 @@ def as_much():
     sl.predict("11.5", ratio=1)
 
 
-@wrong("everything-each-microbatch", 0.5)
+@wrong("everything-each-microbatch", 2)
 def each_microbatch():
     def traffic(weight_bytes, devices, plan, microbatches):
         passes = 3 if plan == "fsdp, gathered again" else 2
         return microbatches * passes * weight_bytes * (devices - 1) / devices
 
 
-@wrong("of-all-devices", 0.5)
+@wrong("of-all-devices", 2)
 def everybody():
     def traffic(weight_bytes, devices, plan, microbatches):
         k = microbatches
@@ -28,7 +28,7 @@ def everybody():
         return passes[plan] * weight_bytes * (devices - 1)
 
 
-@wrong("two-of-three-passes", 0.5)
+@wrong("two-of-three-passes", 2)
 def kept():
     def traffic(weight_bytes, devices, plan, microbatches):
         k = microbatches
@@ -42,7 +42,7 @@ def kept():
         return passes[plan] * weight_bytes * (devices - 1) / devices
 
 
-@wrong("kept-over-microbatches", 0.5)
+@wrong("kept-over-microbatches", 2)
 def kept_long():
     def traffic(weight_bytes, devices, plan, microbatches):
         k = microbatches
@@ -56,7 +56,7 @@ def kept_long():
         return passes[plan] * weight_bytes * (devices - 1) / devices
 
 
-@wrong("microbatches-ignored", 0.5)
+@wrong("microbatches-ignored", 2)
 def no_microbatches():
     def traffic(weight_bytes, devices, plan, microbatches):
         k = 1
@@ -82,7 +82,7 @@ def one_by_one():
         return sum(gather + again * gather + scatter for _ in range(microbatches))
 
 
-@wrong("all-reduce-counted-once", 0.5)
+@wrong("all-reduce-counted-once", 2)
 def reduce_once():
     def traffic(weight_bytes, devices, plan, microbatches):
         k = microbatches
@@ -111,7 +111,7 @@ def upside_down():
     sl.predict("11.5", ratio=2 / 3)
 
 
-@wrong("to-itself", 0.5)
+@wrong("to-itself", 2)
 def whole_ring():
     def traffic(weight_bytes, devices, plan, microbatches):
         k = microbatches
@@ -125,7 +125,7 @@ def whole_ring():
         return passes[plan] * weight_bytes
 
 
-@wrong("zero-1-three-times", 0.5)
+@wrong("zero-1-three-times", 2)
 def zero_one():
     def traffic(weight_bytes, devices, plan, microbatches):
         k = microbatches
@@ -139,7 +139,7 @@ def zero_one():
         return passes[plan] * weight_bytes * (devices - 1) / devices
 
 
-@wrong("weights-each-microbatch", 0.5)
+@wrong("weights-each-microbatch", 2)
 def zero_two():
     def traffic(weight_bytes, devices, plan, microbatches):
         k = microbatches
@@ -153,7 +153,7 @@ def zero_two():
         return passes[plan] * weight_bytes * (devices - 1) / devices
 
 
-@wrong("two-of-three-passes", 0.5)
+@wrong("two-of-three-passes", 2)
 def scatter_forgotten():
     def traffic(weight_bytes, devices, plan, microbatches):
         one, k = weight_bytes * (devices - 1) / devices, microbatches

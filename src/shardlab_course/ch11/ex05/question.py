@@ -62,8 +62,8 @@ TRAFFIC = (
 QUESTION = Question(
     "11.5", "What the memory costs", difficulty=3, minutes=35, optional=True,
     items=(
-        ValueItem("ratio", {"P": 0.5}, predicted=True, key=1.5, misconceptions=RATIO),
-        CallsItem("traffic", {"C": 2}, oracle=of.traffic, misconceptions=TRAFFIC, draw=of.draw_traffic, rtol=1e-6,
+        ValueItem("ratio", {"P": 2}, predicted=True, key=1.5, misconceptions=RATIO),
+        CallsItem("traffic", {"C": 8}, oracle=of.traffic, misconceptions=TRAFFIC, draw=of.draw_traffic, rtol=1e-6,
                   calls=tuple((3_000_000, n, plan, k) for plan in of.PLANS for n, k in ((8, 1), (4, 3)))),
     ),
     hints=(

@@ -28,22 +28,22 @@ def closure():
         return jax.jit(inner, donate_argnums=(0, 1, 2))(*arrays)
 
 
-@wrong("gradient-donated", 1, of="another_way")
+@wrong("gradient-donated", 2.5, of="another_way")
 def everything():
     step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3, 4, 5))
 
 
-@wrong("not-all-donated", 1, of="another_way")
+@wrong("not-all-donated", 2.5, of="another_way")
 def forgets_v():
     step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2))
 
 
-@wrong("gradient-donated", 1, of="another_way")
+@wrong("gradient-donated", 2.5, of="another_way")
 def gradient_too():
     step = jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3, 4))
 
 
-@wrong("nothing-donated", 1, of="another_way")
+@wrong("nothing-donated", 2.5, of="another_way")
 def jit_inside():
     def step(mesh, *arrays):
         @jax.jit
@@ -58,7 +58,7 @@ def mesh_traced():
     step = jax.jit(adam, donate_argnums=(1, 2, 3))
 
 
-@wrong("nothing-donated", 1, of="another_way")
+@wrong("nothing-donated", 2.5, of="another_way")
 def nothing():
     step = jax.jit(adam, static_argnums=0)
 
@@ -71,27 +71,27 @@ def out_shardings():
         return jitted(mesh, *arrays)
 
 
-@wrong("nothing-donated", 1, of="another_way")
+@wrong("nothing-donated", 2.5, of="another_way")
 def plain():
     step = adam
 
 
-@wrong("shifted-by-one", 1, of="another_way")
+@wrong("shifted-by-one", 2.5, of="another_way")
 def shifted():
     step = jax.jit(adam, static_argnums=0, donate_argnums=(2, 3, 4))
 
 
-@wrong("gradient-donated", 1, of="another_way")
+@wrong("gradient-donated", 2.5, of="another_way")
 def slope_only():
     step = jax.jit(adam, static_argnums=0, donate_argnums=4)
 
 
-@wrong("weights-not-donated", 1, of="another_way")
+@wrong("weights-not-donated", 2.5, of="another_way")
 def state_only():
     step = jax.jit(adam, static_argnums=0, donate_argnums=(2, 3))
 
 
-@wrong("state-not-donated", 1, of="another_way")
+@wrong("state-not-donated", 2.5, of="another_way")
 def weights_only():
     step = jax.jit(adam, static_argnums=0, donate_argnums=1)
 

@@ -53,7 +53,7 @@ DONATION = (
 QUESTION = Question(
     "11.6", "Give the old weights away", difficulty=2, minutes=20, optional=True,
     items=(
-        ProgramItem("step", {"V": 0.5, "S": 0.5, "M": 1.5}, oracle=of.adam, misconceptions=DONATION,
+        ProgramItem("step", {"V": 1.25, "S": 1.25, "M": 3.5}, oracle=of.adam, misconceptions=DONATION,
                     cases=(of.stepping(LINE, 24, 5), of.stepping(PLANE, 32, 7)), draw=of.draw_stepping,
                     tolerance="float32 powers and roots", rtol=1e-4, checks=(Check("M", of.other_donations),)),
     ),

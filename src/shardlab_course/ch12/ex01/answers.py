@@ -26,7 +26,7 @@ def another_way():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("uses-a-finished-collective", 3.5)
+@wrong("uses-a-finished-collective", 12.25)
 def all_gather():
     def ag_matmul(mesh, X, W):
 
@@ -37,7 +37,7 @@ def all_gather():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("all-round-both-ways", 4)
+@wrong("all-round-both-ways", 14)
 def all_round_both_ways():
     def ag_matmul_both(mesh, X, W):
         n = mesh.shape["x"]
@@ -87,7 +87,7 @@ def antipode_in_halves():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("antipode-sent-twice", 4)
+@wrong("antipode-sent-twice", 14)
 def antipode_twice():
     def ag_matmul_both(mesh, X, W):
         n = mesh.shape["x"]
@@ -109,7 +109,7 @@ def antipode_twice():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("still-one-way", 4)
+@wrong("still-one-way", 14)
 def both_is_one_way():
     def ag_matmul_both(mesh, X, W):
         n = mesh.shape["x"]
@@ -126,7 +126,7 @@ def both_is_one_way():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("sends-all-it-has", 3.5)
+@wrong("sends-all-it-has", 12.25)
 def buffer_travels():
     import jax.numpy as jnp
 
@@ -177,7 +177,7 @@ def compiler():
         return jax.lax.with_sharding_constraint(X @ W, jax.NamedSharding(mesh, P(None, "x")))
 
 
-@wrong("most-waits-for-the-last-hop", 3.5)
+@wrong("most-waits-for-the-last-hop", 12.25)
 def dummy_beside():
     import jax.numpy as jnp
 
@@ -197,7 +197,7 @@ def dummy_beside():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("halves-all-the-way", 4)
+@wrong("halves-all-the-way", 14)
 def halves():
     def ag_matmul_both(mesh, X, W):
         n = mesh.shape["x"]
@@ -237,7 +237,7 @@ def hops_written_first():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("carry-changes-type", 2)
+@wrong("carry-changes-type", 7)
 def invariant_start():
     import jax.numpy as jnp
 
@@ -260,7 +260,7 @@ def invariant_start():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("chunk-left-out", 2)
+@wrong("chunk-left-out", 7)
 def last_left_out():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -277,7 +277,7 @@ def last_left_out():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("leaps-over-neighbours", 3.5)
+@wrong("leaps-over-neighbours", 12.25)
 def leaps():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -317,7 +317,7 @@ def loop():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("one-hop-too-many", 3.5)
+@wrong("one-hop-too-many", 12.25)
 def n_hops():
     import jax.numpy as jnp
 
@@ -339,7 +339,7 @@ def n_hops():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("no-modulo", 2)
+@wrong("no-modulo", 7)
 def no_modulo():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -356,7 +356,7 @@ def no_modulo():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("rows-one-off", 2)
+@wrong("rows-one-off", 7)
 def one_off():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -374,7 +374,7 @@ def one_off():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("ring-is-open", 2)
+@wrong("ring-is-open", 7)
 def open():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -408,7 +408,7 @@ def other_way():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("one-chunk-only", 2)
+@wrong("one-chunk-only", 7)
 def overwrites():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -424,7 +424,7 @@ def overwrites():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("chunk-left-out", 2)
+@wrong("chunk-left-out", 7)
 def own_left_out():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -441,7 +441,7 @@ def own_left_out():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("own-chunk-only", 2)
+@wrong("own-chunk-only", 7)
 def own_only():
     def ag_matmul(mesh, X, W):
 
@@ -453,7 +453,7 @@ def own_only():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("own-chunk-only", 2)
+@wrong("own-chunk-only", 7)
 def own_only_after_all():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -469,7 +469,7 @@ def own_only_after_all():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("chunk-counted-twice", 3)
+@wrong("chunk-counted-twice", 10.5)
 def own_twice():
     def ag_matmul_both(mesh, X, W):
         n = mesh.shape["x"]
@@ -491,7 +491,7 @@ def own_twice():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("chunk-index-local", 2)
+@wrong("chunk-index-local", 7)
 def published():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -509,7 +509,7 @@ def published():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("chunk-index-local", 2)
+@wrong("chunk-index-local", 7)
 def published_the_other_way():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -527,7 +527,7 @@ def published_the_other_way():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("most-waits-for-the-last-hop", 3.5)
+@wrong("most-waits-for-the-last-hop", 12.25)
 def rest_at_the_end():
     import jax.numpy as jnp
 
@@ -548,7 +548,7 @@ def rest_at_the_end():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("moves-first-then-multiplies", 3.5)
+@wrong("moves-first-then-multiplies", 12.25)
 def ring_then_product():
     import jax.numpy as jnp
 
@@ -568,7 +568,7 @@ def ring_then_product():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("same-rows-each-round", 2)
+@wrong("same-rows-each-round", 7)
 def same_rows():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -607,7 +607,7 @@ def scan_of_rows():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("sums-travel", 2)
+@wrong("sums-travel", 7)
 def sums_travel():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -691,7 +691,7 @@ def two_ways_in_both():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("weights-travel", 2)
+@wrong("weights-travel", 7)
 def weights_travel():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -708,7 +708,7 @@ def weights_travel():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("counts-the-wrong-way", 2)
+@wrong("counts-the-wrong-way", 7)
 def wrong_way():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -725,7 +725,7 @@ def wrong_way():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("moves-first-then-multiplies", 3.5)
+@wrong("moves-first-then-multiplies", 12.25)
 def dead_dot_beside():
     import jax.numpy as jnp
 
@@ -746,7 +746,7 @@ def dead_dot_beside():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("most-waits-for-the-last-hop", 3.5)
+@wrong("most-waits-for-the-last-hop", 12.25)
 def wrong_operands_beside():
     import jax.numpy as jnp
 
@@ -766,7 +766,7 @@ def wrong_operands_beside():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("most-waits-for-the-last-hop", 3.5)
+@wrong("most-waits-for-the-last-hop", 12.25)
 def decoys_beside_each_hop():
     import jax.numpy as jnp
 
@@ -786,7 +786,7 @@ def decoys_beside_each_hop():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("moves-first-then-multiplies", 3.5)
+@wrong("moves-first-then-multiplies", 12.25)
 def sums_after_all():
     import jax.numpy as jnp
 
@@ -811,7 +811,7 @@ def sums_after_all():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("most-waits-for-the-last-hop", 3.5)
+@wrong("most-waits-for-the-last-hop", 12.25)
 def logarithms_after_all():
     import jax.numpy as jnp
 
@@ -832,7 +832,7 @@ def logarithms_after_all():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("moves-first-then-multiplies", 3.5)
+@wrong("moves-first-then-multiplies", 12.25)
 def each_waits_for_the_other():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -936,7 +936,7 @@ def einsum_of_blocks():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("one-hop-too-many", 3.5)
+@wrong("one-hop-too-many", 12.25)
 def antipode_in_first():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]
@@ -962,7 +962,7 @@ def antipode_in_first():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("sums-travel", 2)
+@wrong("sums-travel", 7)
 def total_travels():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlab_course.ch12.ex01 import oracle as of
 from shardlab_course.ch12.misconceptions import INDICES, LATE, MORE, NOTHING_BESIDE, ONE_MORE, WAYS
-from shardlab_course.ch12.shared import FIVE, HIDDEN, LINE, RING, ROUNDING, WIDE, block_bytes, drawing, gather_case, product
+from shardlab_course.ch12.shared import FIVE, HIDDEN, LINE, ROUNDING, WIDE, block_bytes, drawing, gather_case, product
 from shardlab_course.shared import rings
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost
@@ -33,11 +33,11 @@ QUESTION = Question(
     "12.1", "Multiply while it arrives", difficulty=3, minutes=60,
     known_as="a collective matmul with an all-gather (Wang and others, 2023)",
     items=(
-        ProgramItem("ag_matmul", RING, oracle=product, manual=True, checks=HIDDEN,
+        ProgramItem("ag_matmul", {"V": 3.5, "S": 1.75, "H": 5.25}, oracle=product, manual=True, checks=HIDDEN,
                     misconceptions=GATHER, rtol=1e-4, atol=1e-4,
                     tolerance=ROUNDING, draw=drawing(gather_case, False, True, True),
                     cases=(gather_case(LINE, 6, 32, 40), gather_case(WIDE, 10, 24, 20))),
-        ProgramItem("ag_matmul_both", {"V": 0.5, "S": 0.5, "H": 1}, oracle=product, manual=True,
+        ProgramItem("ag_matmul_both", {"V": 1.75, "S": 1.75, "H": 3.5}, oracle=product, manual=True,
                     checks=HIDDEN, misconceptions=BOTH,
                     deepest=lambda case: dict(case.axes)["x"] // 2, rtol=1e-4, atol=1e-4, tolerance=ROUNDING,
                     draw=drawing(gather_case, False, True, True),

@@ -63,7 +63,7 @@ def halves_both_ways():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("one-hop-too-many", 1.5)
+@wrong("one-hop-too-many", 9)
 def home_again():
     def matmul_rs(mesh, X, W):
         n = mesh.shape["x"]
@@ -83,7 +83,7 @@ def home_again():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("permutes-inputs", 1.5)
+@wrong("permutes-inputs", 9)
 def inputs_travel():
     def matmul_rs(mesh, X, W):
         n = mesh.shape["x"]
@@ -124,7 +124,7 @@ def last_left_out():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("leaps-over-neighbours", 1.5)
+@wrong("leaps-over-neighbours", 9)
 def leaps():
     def matmul_rs(mesh, X, W):
         n = mesh.shape["x"]
@@ -164,7 +164,7 @@ def loop():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("most-before-the-first-hop", 1.5)
+@wrong("most-before-the-first-hop", 9)
 def most_at_once():
     import jax.numpy as jnp
 
@@ -266,7 +266,7 @@ def own_term():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("moves-first-then-multiplies", 1.5)
+@wrong("moves-first-then-multiplies", 9)
 def product_then_ring():
     def matmul_rs(mesh, X, W):
         n = mesh.shape["x"]
@@ -312,7 +312,7 @@ def products_first_in_chunks():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("uses-a-finished-collective", 1.5)
+@wrong("uses-a-finished-collective", 9)
 def psum_scatter():
     def matmul_rs(mesh, X, W):
         n = mesh.shape["x"]
@@ -369,7 +369,7 @@ def twice():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("whole-sums-travel", 1.5)
+@wrong("whole-sums-travel", 9)
 def whole_sums():
     def matmul_rs(mesh, X, W):
         n = mesh.shape["x"]
@@ -454,7 +454,7 @@ def zeros_in_the_loop():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("most-before-the-first-hop", 1.5)
+@wrong("most-before-the-first-hop", 9)
 def sums_of_products_before_all():
     import jax.numpy as jnp
 

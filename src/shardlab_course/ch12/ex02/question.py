@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlab_course.ch12.ex02 import oracle as of
 from shardlab_course.ch12.misconceptions import NOTHING_BESIDE, WAYS
-from shardlab_course.ch12.shared import LINE, RING, ROUNDING, WIDE, drawing, next_door, product, products, right, waited_for
+from shardlab_course.ch12.shared import LINE, ROUNDING, WIDE, drawing, next_door, product, products, right, waited_for
 from shardlab_course.shared import rings
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
@@ -52,7 +52,7 @@ QUESTION = Question(
     "12.2", "Send while the next is made", difficulty=4, minutes=55,
     known_as="a collective matmul with a reduce-scatter (Wang and others, 2023)",
     items=(
-        ProgramItem("matmul_rs", RING, oracle=product, manual=True,
+        ProgramItem("matmul_rs", {"V": 6, "S": 3, "H": 9}, oracle=product, manual=True,
                     checks=(Check("H", of.sums_hidden),), misconceptions=SCATTER, rtol=1e-4, atol=1e-4,
                     tolerance=ROUNDING, draw=drawing(of.scatter_case, True, True, False),
                     cases=(of.scatter_case(LINE, 32, 48, 24), of.scatter_case(WIDE, 24, 40, 9))),

@@ -39,7 +39,7 @@ def always_seven():
     predictions = sl.predict("12.3", lines={"unrolled": 7, "loop": 7, "bytes": 1}, why="b")
 
 
-@wrong("no-loop-left", 2.25)
+@wrong("no-loop-left", 5.75)
 def both_ways():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -63,7 +63,7 @@ def both_ways():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("moves-first-then-multiplies", 2.25)
+@wrong("moves-first-then-multiplies", 5.75)
 def buffer_then_product():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -84,7 +84,7 @@ def buffer_then_product():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("sends-all-it-has", 2.25)
+@wrong("sends-all-it-has", 5.75)
 def buffer_travels():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -111,13 +111,13 @@ def buffer_travels():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("left-to-the-compiler", 0.75)
+@wrong("left-to-the-compiler", 2)
 def compiler():
     def looped(mesh, X, W):
         return jax.lax.with_sharding_constraint(X @ W, jax.NamedSharding(mesh, P(None, "x")))
 
 
-@wrong("hop-under-a-condition", 2.25)
+@wrong("hop-under-a-condition", 5.75)
 def condition():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -168,7 +168,7 @@ def first_product_before():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("uses-a-finished-collective", 2.25)
+@wrong("uses-a-finished-collective", 5.75)
 def gathered_before():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -191,7 +191,7 @@ def gathered_before():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("leaps-over-neighbours", 2.25)
+@wrong("leaps-over-neighbours", 5.75)
 def leaps():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -213,7 +213,7 @@ def leaps():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("chunk-index-local", 0.75)
+@wrong("chunk-index-local", 2)
 def local_index():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -236,7 +236,7 @@ def local_index():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("one-hop-too-many", 2.25)
+@wrong("one-hop-too-many", 5.75)
 def n_hops():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -259,7 +259,7 @@ def n_hops():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("no-modulo", 0.75)
+@wrong("no-modulo", 2)
 def no_modulo():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -310,7 +310,7 @@ def one_line():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("rows-one-off", 0.75)
+@wrong("rows-one-off", 2)
 def one_off():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -332,7 +332,7 @@ def one_off():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("ring-is-open", 0.75)
+@wrong("ring-is-open", 2)
 def open():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -354,7 +354,7 @@ def open():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("chunk-left-out", 0.75)
+@wrong("chunk-left-out", 2)
 def own_left_out():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -376,7 +376,7 @@ def own_left_out():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("own-chunk-only", 0.75)
+@wrong("own-chunk-only", 2)
 def own_only():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -398,7 +398,7 @@ def own_only():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("chunk-counted-twice", 0.75)
+@wrong("chunk-counted-twice", 2)
 def own_twice():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -420,7 +420,7 @@ def own_twice():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("one-chunk-only", 0.75)
+@wrong("one-chunk-only", 2)
 def replaced():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -442,7 +442,7 @@ def replaced():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("same-rows-each-round", 0.75)
+@wrong("same-rows-each-round", 2)
 def same_rows():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -508,7 +508,7 @@ def seven_times():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("sums-travel", 0.75)
+@wrong("sums-travel", 2)
 def sums_travel():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -529,7 +529,7 @@ def sums_travel():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("most-waits-for-the-last-hop", 2.25)
+@wrong("most-waits-for-the-last-hop", 5.75)
 def two_loops():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -555,7 +555,7 @@ def two_loops():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("no-loop-left", 2.25)
+@wrong("no-loop-left", 5.75)
 def unroll_asked():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -578,7 +578,7 @@ def unroll_asked():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("no-loop-left", 2.25)
+@wrong("no-loop-left", 5.75)
 def unrolled():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -595,7 +595,7 @@ def unrolled():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("weights-travel", 0.75)
+@wrong("weights-travel", 2)
 def weights_travel():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -642,7 +642,7 @@ def while_loop():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("counts-the-wrong-way", 0.75)
+@wrong("counts-the-wrong-way", 2)
 def wrong_way():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -664,7 +664,7 @@ def wrong_way():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("carry-changes-type", 0.75)
+@wrong("carry-changes-type", 2)
 def zeros_equal_everywhere():
     def looped(mesh, X, W):
         n = mesh.shape["x"]
@@ -687,7 +687,7 @@ def zeros_equal_everywhere():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("most-waits-for-the-last-hop", 2.25)
+@wrong("most-waits-for-the-last-hop", 5.75)
 def decoy_in_each_round():
     import jax.numpy as jnp
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch12.misconceptions import INDICES, LATE, MORE, NOTHING_BESIDE, ONE_MORE, WAYS
-from shardlab_course.ch12.shared import HIDDEN, LINE, RING, ROUNDING, WIDE, drawing, gather_case, product
+from shardlab_course.ch12.shared import HIDDEN, LINE, ROUNDING, WIDE, drawing, gather_case, product
 from shardlab_course.shared import rings
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
@@ -41,6 +41,7 @@ LOOPED = (
 
 MECHANISM = why(
     "What decides the number of lines?",
+    0.75,
     a=Believed(
         "How often something is sent: each hop is a line.",
         "a-line-a-hop",
@@ -58,10 +59,10 @@ MECHANISM = why(
 QUESTION = Question(
     "12.3", "Seven lines or one", difficulty=3, minutes=35, optional=True,
     items=(
-        ValueItem("lines", {"P": 0.5}, predicted=True, key={"unrolled": 7, "loop": 1, "bytes": 1}, rtol=1e-6,
+        ValueItem("lines", {"P": 1.25}, predicted=True, key={"unrolled": 7, "loop": 1, "bytes": 1}, rtol=1e-6,
                   misconceptions=LINES),
         MECHANISM,
-        ProgramItem("looped", RING, oracle=product, manual=True, checks=HIDDEN,
+        ProgramItem("looped", {"V": 2.5, "S": 1.25, "H": 4.25}, oracle=product, manual=True, checks=HIDDEN,
                     misconceptions=LOOPED, rtol=1e-4, atol=1e-4,
                     tolerance=ROUNDING, draw=drawing(gather_case, False, True, True),
                     cases=(gather_case(LINE, 6, 32, 40), gather_case(WIDE, 10, 24, 20))),

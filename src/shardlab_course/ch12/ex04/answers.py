@@ -7,7 +7,7 @@ def another_way():
         return max(1, int(F * bandwidth * (2 if both else 1) / flops))
 
 
-@wrong("always-both-ways", 1.5)
+@wrong("always-both-ways", 7)
 def always_both():
     def finish(compute, hops):
         arrived, free, ends = 0, 0, []
@@ -21,7 +21,7 @@ def always_both():
         return max(1, int(2 * F * bandwidth / flops))
 
 
-@wrong("several-at-a-time", 1)
+@wrong("several-at-a-time", 5)
 def at_once():
     def finish(compute, hops):
         arrived, ends = 0, []
@@ -31,7 +31,7 @@ def at_once():
         return ends
 
 
-@wrong("blocks-until-all-is-there", 1)
+@wrong("blocks-until-all-is-there", 5)
 def blocking():
     def finish(compute, hops):
         ends, now = [], sum(hops)
@@ -48,13 +48,13 @@ def closed_form():
         return [max(sum(hops[:j]) + sum(compute[j : i + 1]) for j in range(i + 1)) for i in range(n)]
 
 
-@wrong("half-as-many", 1.5)
+@wrong("half-as-many", 7)
 def float32():
     def most_devices(F, flops, bandwidth, both):
         return max(1, int(F * bandwidth * (2 if both else 1) / 2 / flops))
 
 
-@wrong("hops-all-at-once", 1)
+@wrong("hops-all-at-once", 5)
 def free_wires():
     def finish(compute, hops):
         arrived, free, ends = 0.0, 0.0, []
@@ -65,7 +65,7 @@ def free_wires():
         return ends
 
 
-@wrong("own-chunk-travels", 1)
+@wrong("own-chunk-travels", 5)
 def late():
     def finish(compute, hops):
         arrived, free, ends = 0.0, 0.0, []
@@ -76,7 +76,7 @@ def late():
         return ends
 
 
-@wrong("hop-waits-for-the-round", 1)
+@wrong("hop-waits-for-the-round", 5)
 def lockstep():
     def finish(compute, hops):
         t, ends = 0, []
@@ -86,7 +86,7 @@ def lockstep():
         return ends
 
 
-@wrong("rounded-to-the-nearest", 1.5)
+@wrong("rounded-to-the-nearest", 7)
 def nearest():
     def finish(compute, hops):
         arrived, free, ends = 0, 0, []
@@ -100,7 +100,7 @@ def nearest():
         return max(1, round(F * bandwidth * (1 + both) / flops))
 
 
-@wrong("nobody-waits", 1)
+@wrong("nobody-waits", 5)
 def nobody_waits():
     def finish(compute, hops):
         arrived, free, ends = 0.0, 0.0, []
@@ -111,7 +111,7 @@ def nobody_waits():
         return ends
 
 
-@wrong("no-device-at-all", 1.5)
+@wrong("no-device-at-all", 7)
 def none():
     def finish(compute, hops):
         arrived, free, ends = 0, 0, []
@@ -140,19 +140,19 @@ def numpy():
         return n
 
 
-@wrong("both-ways-is-no-faster", 1.5)
+@wrong("both-ways-is-no-faster", 7)
 def one_direction():
     def most_devices(F, flops, bandwidth, both):
         return max(1, int(F * bandwidth / flops))
 
 
-@wrong("one-too-many", 1.5)
+@wrong("one-too-many", 7)
 def rounded_up():
     def most_devices(F, flops, bandwidth, both):
         return max(1, int(F * bandwidth * (2 if both else 1) / flops) + 1)
 
 
-@wrong("hop-waits-for-product", 1)
+@wrong("hop-waits-for-product", 5)
 def serial():
     def finish(compute, hops):
         ends, now = [], 0.0
@@ -162,7 +162,7 @@ def serial():
         return ends
 
 
-@wrong("both-ways-is-slower", 1.5)
+@wrong("both-ways-is-slower", 7)
 def slower():
     def finish(compute, hops):
         arrived, free, ends = 0, 0, []
@@ -176,7 +176,7 @@ def slower():
         return max(1, int(F * bandwidth / (1 + both) / flops))
 
 
-@wrong("starts-instead-of-ends", 1)
+@wrong("starts-instead-of-ends", 5)
 def starts():
     def finish(compute, hops):
         arrived, free, ends = 0, 0, []
@@ -188,7 +188,7 @@ def starts():
         return ends
 
 
-@wrong("twice-as-many", 1.5)
+@wrong("twice-as-many", 7)
 def twice():
     def finish(compute, hops):
         arrived, free, ends = 0, 0, []

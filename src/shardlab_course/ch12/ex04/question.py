@@ -61,12 +61,12 @@ MOST = (
 QUESTION = Question(
     "12.4", "When does overlap stop helping?", difficulty=3, minutes=40,
     items=(
-        CallsItem("finish", {"C": 1.5}, oracle=of.finish, draw=of.draw_schedule, rtol=1e-9,
+        CallsItem("finish", {"C": 7}, oracle=of.finish, draw=of.draw_schedule, rtol=1e-9,
                   misconceptions=FINISH, calls=(
             ([4.0, 4.0, 4.0, 4.0], [3.0, 3.0, 3.0]), ([2.0, 2.0, 2.0, 2.0], [5.0, 5.0, 5.0]), ([9.0, 1.0, 1.0], [2.0, 2.0]),
             ([1.0, 1.0, 8.0, 1.0], [6.0, 1.0, 1.0]), ([3.0], []), ([5.0, 2.0, 7.0, 1.0, 3.0], [1.0, 9.0, 2.0, 4.0]),
         )),
-        CallsItem("most_devices", {"C": 1}, oracle=of.most_devices, draw=of.draw_chip,
+        CallsItem("most_devices", {"C": 5}, oracle=of.most_devices, draw=of.draw_chip,
                   misconceptions=MOST, calls=(
             (16384, 1.97e14, 4.5e10, False), (16384, 1.97e14, 4.5e10, True), (28672, 4.59e14, 9e10, True),
             (65536, 9.2e14, 9e10, False), (4096, 9.2e14, 9e10, False),

@@ -61,7 +61,7 @@ def compiler():
         return jax.lax.with_sharding_constraint(Y, jax.NamedSharding(mesh, P("x", None)))
 
 
-@wrong("uses-a-finished-collective", 1.5)
+@wrong("uses-a-finished-collective", 7.5)
 def finished():
     def overlapped_mlp(mesh, X, W1, W2):
 
@@ -100,7 +100,7 @@ def hidden_in_place():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)
 
 
-@wrong("one-hop-too-many", 1.5, of="another_way")
+@wrong("one-hop-too-many", 7.5, of="another_way")
 def home_again():
     def overlapped_mlp(mesh, X, W1, W2):
         n = mesh.shape["x"]
@@ -119,7 +119,7 @@ def home_again():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)
 
 
-@wrong("leaps-over-neighbours", 1.5, of="another_way")
+@wrong("leaps-over-neighbours", 7.5, of="another_way")
 def leaps():
     def overlapped_mlp(mesh, X, W1, W2):
         n = mesh.shape["x"]
@@ -331,7 +331,7 @@ def relu_last():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)
 
 
-@wrong("moves-first-then-multiplies", 1.5, of="another_way")
+@wrong("moves-first-then-multiplies", 7.5, of="another_way")
 def rings_and_products_apart():
     import jax.numpy as jnp
 
@@ -359,7 +359,7 @@ def rings_and_products_apart():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)
 
 
-@wrong("moves-first-then-multiplies", 1.5, of="another_way")
+@wrong("moves-first-then-multiplies", 7.5, of="another_way")
 def second_half_apart():
     import jax.numpy as jnp
 
@@ -387,7 +387,7 @@ def second_half_apart():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)
 
 
-@wrong("most-before-or-after", 1.5, of="another_way")
+@wrong("most-before-or-after", 7.5, of="another_way")
 def second_half_at_once():
     import jax.numpy as jnp
 
@@ -413,7 +413,7 @@ def second_half_at_once():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)
 
 
-@wrong("weights-travel", 1.5, of="another_way")
+@wrong("weights-travel", 7.5, of="another_way")
 def weights_round():
     def overlapped_mlp(mesh, X, W1, W2):
         n = mesh.shape["x"]
@@ -478,7 +478,7 @@ def zeros_in_the_loop():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W1, W2)
 
 
-@wrong("moves-first-then-multiplies", 1.5, of="another_way")
+@wrong("moves-first-then-multiplies", 7.5, of="another_way")
 def sums_of_products_apart():
     import jax.numpy as jnp
 

@@ -61,7 +61,7 @@ MLP = (
 QUESTION = Question(
     "12.5", "The whole block", difficulty=4, minutes=55, optional=True,
     items=(
-        ProgramItem("overlapped_mlp", {"V": 1, "S": 0.5, "H": 2}, oracle=of.mlp, manual=True,
+        ProgramItem("overlapped_mlp", {"V": 5, "S": 2.5, "H": 10}, oracle=of.mlp, manual=True,
                     checks=HIDDEN, misconceptions=MLP, rtol=1e-4,
                     atol=2e-4, tolerance=ROUNDING + ", twice", draw=drawing(of.mlp_case, True, False, True,
                                                                                  meshes=(LINE, WIDE)),

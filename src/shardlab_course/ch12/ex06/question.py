@@ -45,7 +45,7 @@ BETWEEN = (
 QUESTION = Question(
     "12.6", "Read what XLA for TPU planned", difficulty=3, minutes=40,
     items=(
-        CallsItem("between", {"V": 2}, oracle=of.between, draw=of.draw_text, misconceptions=BETWEEN,
+        CallsItem("between", {"V": 12}, oracle=of.between, draw=of.draw_text, misconceptions=BETWEEN,
                   calls=(*((listings.hlo(name),) for name in ("blocking_tpu", "ring_tpu", "mlp_tpu")),
                          of.draw_text(random.Random(6)))),
     ),

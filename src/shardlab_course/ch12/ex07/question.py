@@ -39,9 +39,9 @@ LINE = (
 QUESTION = Question(
     "12.7", "Detective: it passed on ones", difficulty=3, minutes=25,
     items=(
-        ValueItem("right_on", {"P": 0.75}, key=[0], misconceptions=RIGHT_ON),
-        ValueItem("passes", {"P": 1}, key=frozenset("abc"), members=tuple("abcdef"), misconceptions=PASSES),
-        ValueItem("line_at_fault", {"P": 0.5}, key="C", words=tuple("ABCDE"), misconceptions=LINE),
+        ValueItem("right_on", {"P": 2.5}, key=[0], misconceptions=RIGHT_ON),
+        ValueItem("passes", {"P": 3}, key=frozenset("abc"), members=tuple("abcdef"), misconceptions=PASSES),
+        ValueItem("line_at_fault", {"P": 1.5}, key="C", words=tuple("ABCDE"), misconceptions=LINE),
     ),
     hints=(
         "Take three devices and write down, for each and for each round, which chunk of X meets which rows of W.",

@@ -6,7 +6,7 @@ from shardlab_course.answers import right, told, wrong
 P = jax.P
 
 
-@wrong("everything-everywhere", 2)
+@wrong("everything-everywhere", 3.5)
 def all_queries():
     def overlapped(mesh, X, W):
         def body(x, w):
@@ -19,7 +19,7 @@ def all_queries():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("summed-instead-of-gathered", 2)
+@wrong("summed-instead-of-gathered", 3.5)
 def all_reduce():
     import jax.numpy as jnp
 
@@ -36,13 +36,13 @@ def all_reduce():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("left-to-the-compiler", 0.5)
+@wrong("left-to-the-compiler", 1)
 def compiler():
     def overlapped(mesh, X, W):
         return (X @ W) @ X.T
 
 
-@wrong("made-then-gathered", 2)
+@wrong("made-then-gathered", 3.5)
 def gathered_keys():
     def overlapped(mesh, X, W):
 
@@ -67,7 +67,7 @@ def local_first():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("own-part-of-the-whole", 2)
+@wrong("own-part-of-the-whole", 3.5)
 def own_part():
     def overlapped(mesh, X, W):
         def body(x, w):
@@ -79,7 +79,7 @@ def own_part():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("local-scores-only", 0.5)
+@wrong("local-scores-only", 1)
 def own_scores():
     def overlapped(mesh, X, W):
         def body(x, w):
@@ -120,7 +120,7 @@ def ring():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("transposed", 0.5)
+@wrong("transposed", 1)
 def transposed():
     def overlapped(mesh, X, W):
 
@@ -148,7 +148,7 @@ def waits():
     predictions = sl.predict("12.8", decides="c")
 
 
-@wrong("own-part-of-the-whole", 2)
+@wrong("own-part-of-the-whole", 3.5)
 def tiny_dot_beside():
     def overlapped(mesh, X, W):
         def body(x, w):
@@ -161,7 +161,7 @@ def tiny_dot_beside():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("own-part-of-the-whole", 2)
+@wrong("own-part-of-the-whole", 3.5)
 def decoy_beside():
     import jax.numpy as jnp
 

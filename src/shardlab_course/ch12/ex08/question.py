@@ -52,8 +52,8 @@ OVERLAPPED = (
 QUESTION = Question(
     "12.8", "Detective: an API that never was", difficulty=3, minutes=20, optional=True,
     items=(
-        ValueItem("decides", {"P": 0.5}, predicted=True, key="d", words=tuple("abcd"), misconceptions=DECIDES),
-        ProgramItem("overlapped", {"V": 1, "S": 0.5, "H": 1.5}, oracle=of.scores, manual=True,
+        ValueItem("decides", {"P": 1}, predicted=True, key="d", words=tuple("abcd"), misconceptions=DECIDES),
+        ProgramItem("overlapped", {"V": 1.5, "S": 1, "H": 2.5}, oracle=of.scores, manual=True,
                     checks=(Check("H", of.scores_hidden),), misconceptions=OVERLAPPED,
                     rtol=1e-4, atol=1e-3, tolerance="float32 products of sums of up to 24 terms",
                     draw=drawing(of.scores_case, True, False, meshes=(LINE, WIDE)),

@@ -5,14 +5,14 @@ import shardlab as sl
 from shardlab_course.answers import changed, right, told, wrong
 
 
-@wrong("along-both-dimensions", 2)
+@wrong("along-both-dimensions", 4)
 def along_both():
     def batch_fft(mesh, x):
         spec = jax.P(mesh.axis_names)
         return jax.shard_map(jnp.fft.fft2, mesh=mesh, in_specs=spec, out_specs=spec)(x)
 
 
-@wrong("along-the-batch", 2)
+@wrong("along-the-batch", 4)
 def along_the_batch():
     def batch_fft(mesh, x):
         spec = jax.P(mesh.axis_names)
@@ -37,14 +37,14 @@ def bytes_of_the_block():
         return jax.shard_map(jnp.fft.fft, mesh=mesh, in_specs=spec, out_specs=spec)(x)
 
 
-@wrong("along-the-batch", 2)
+@wrong("along-the-batch", 4)
 def columns_under_jit():
 
     def batch_fft(mesh, x):
         return jnp.fft.fft(x, axis=0)
 
 
-@changed("0.12", wrong("trusts-the-compiler", 3), right)
+@changed("0.12", wrong("trusts-the-compiler", 5.5), right)
 def constrains_the_output():
     from jax.sharding import NamedSharding
 
@@ -58,14 +58,14 @@ def fft_only_predicted_free():
     sl.predict("13.1", moved={"fft": 0, "vmap": 0, "explicit": 65536, "product": 0}, why="b")
 
 
-@wrong("inverse-transform", 2)
+@wrong("inverse-transform", 4)
 def inverse():
     def batch_fft(mesh, x):
         spec = jax.P(mesh.axis_names)
         return jax.shard_map(jnp.fft.ifft, mesh=mesh, in_specs=spec, out_specs=spec)(x)
 
 
-@wrong("some-axes-only", 3)
+@wrong("some-axes-only", 5.5)
 def one_axis_only():
     from jax import P
 
@@ -78,7 +78,7 @@ def products_gathered():
     sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 65536}, why="b")
 
 
-@changed("0.12", wrong("trusts-the-compiler", 3), right)
+@changed("0.12", wrong("trusts-the-compiler", 5.5), right)
 def trusts_jit():
     def batch_fft(mesh, x):
         return jnp.fft.fft(x)
@@ -109,7 +109,7 @@ def saying_it_helps():
     sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}, why="c")
 
 
-@wrong("trusts-the-compiler", 3)
+@wrong("trusts-the-compiler", 5.5)
 def manual_gather():
     def batch_fft(mesh, x):
         from jax import lax

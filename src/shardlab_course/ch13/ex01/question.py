@@ -69,10 +69,10 @@ MECHANISM = why(
 QUESTION = Question(
     "13.1", "Many signals, no messages", difficulty=2, minutes=25,
     items=(
-        ValueItem("moved", {"P": 1.75}, predicted=True, misconceptions=MOVED,
+        ValueItem("moved", {"P": 3.5}, predicted=True, misconceptions=MOVED,
                   key={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}),
         MECHANISM,
-        ProgramItem("batch_fft", {"V": 1, "H": 1}, oracle=transformed(1),
+        ProgramItem("batch_fft", {"V": 1.5, "H": 1.5}, oracle=transformed(1),
                     misconceptions=BATCH, rtol=1e-4, atol=1e-3,
                     tolerance=TRANSFORM, cases=(of.signals(LINE, 16, 12), of.signals(WIDE, 24, 10)),
                     draw=of.draw_signals),

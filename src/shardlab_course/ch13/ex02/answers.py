@@ -25,7 +25,7 @@ def exchange_first():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("gathers-everything", 2)
+@wrong("gathers-everything", 8)
 def gather_and_slice():
     def slab_fft(mesh, x):
         def body(block):
@@ -36,7 +36,7 @@ def gather_and_slice():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("goes-home", 1)
+@wrong("goes-home", 4)
 def goes_home():
     def slab_fft(mesh, x):
         def body(block):
@@ -163,7 +163,7 @@ def transposed_blocks():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)
 
 
-@wrong("gathers-everything", 1)
+@wrong("gathers-everything", 4)
 def trusts_jit():
     def slab_fft(mesh, x):
         return jnp.fft.fft2(x)

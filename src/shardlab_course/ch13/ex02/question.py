@@ -59,7 +59,7 @@ SLAB = (
 QUESTION = Question(
     "13.2", "A plane in slabs", difficulty=3, minutes=40,
     items=(
-        ProgramItem("slab_fft", {"V": 1, "S": 1, "H": 1}, oracle=transformed(0, 1), misconceptions=SLAB, rtol=1e-4,
+        ProgramItem("slab_fft", {"V": 4, "S": 4, "H": 4}, oracle=transformed(0, 1), misconceptions=SLAB, rtol=1e-4,
                     atol=1e-3, tolerance=TRANSFORM, cases=(of.plane(LINE, 16, 24), of.plane(WIDE, 20, 12)),
                     draw=of.draw_plane),
     ),

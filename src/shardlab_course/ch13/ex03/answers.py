@@ -6,7 +6,7 @@ import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 
 
-@wrong("cut-dimension-transformed", 2)
+@wrong("cut-dimension-transformed", 5.5)
 def all_local():
     def pencil_fft(mesh, x):
         return jax.shard_map(jnp.fft.fftn, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
@@ -45,7 +45,7 @@ def counts_the_mesh():
     sl.predict("13.3", pencils={"first": 8, "second": 8, "bytes": 8192, "slabs": 16, "pencils": 256})
 
 
-@wrong("one-dimension-left-out", 2)
+@wrong("one-dimension-left-out", 5.5)
 def first_left_out():
     def pencil_fft(mesh, x):
         def body(block):
@@ -58,7 +58,7 @@ def first_left_out():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P(None, "x", "y"))(x)
 
 
-@wrong("goes-home", 3)
+@wrong("goes-home", 8.5)
 def goes_home():
     def pencil_fft(mesh, x):
         def body(block):
@@ -78,7 +78,7 @@ def groups_swapped():
     sl.predict("13.3", pencils={"first": 4, "second": 2, "bytes": 8192, "slabs": 16, "pencils": 256})
 
 
-@wrong("inverse-transform", 2)
+@wrong("inverse-transform", 5.5)
 def inverse():
     def pencil_fft(mesh, x):
         def body(block):
@@ -91,7 +91,7 @@ def inverse():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P(None, "x", "y"))(x)
 
 
-@wrong("one-dimension-left-out", 2)
+@wrong("one-dimension-left-out", 5.5)
 def last_left_out():
     def pencil_fft(mesh, x):
         def body(block):
@@ -103,7 +103,7 @@ def last_left_out():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P(None, "x", "y"))(x)
 
 
-@wrong("one-dimension-left-out", 2)
+@wrong("one-dimension-left-out", 5.5)
 def middle_left_out():
     def pencil_fft(mesh, x):
         def body(block):
@@ -115,7 +115,7 @@ def middle_left_out():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P(None, "x", "y"))(x)
 
 
-@wrong("not-tiled", 2)
+@wrong("not-tiled", 5.5)
 def not_tiled():
     def pencil_fft(mesh, x):
         def body(block):
@@ -128,7 +128,7 @@ def not_tiled():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P(None, "x", "y"))(x)
 
 
-@wrong("cut-dimension-transformed", 2)
+@wrong("cut-dimension-transformed", 5.5)
 def one_exchange():
     def pencil_fft(mesh, x):
         def body(block):
@@ -140,7 +140,7 @@ def one_exchange():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", None, "y"))(x)
 
 
-@wrong("one-dimension-left-out", 2)
+@wrong("one-dimension-left-out", 5.5)
 def one_exchange_left_out():
     def pencil_fft(mesh, x):
         def body(block):
@@ -173,7 +173,7 @@ def slabs_wrong():
     sl.predict("13.3", pencils={"first": 2, "second": 4, "bytes": 8192, "slabs": 8, "pencils": 8})
 
 
-@wrong("specs-of-the-input", 2)
+@wrong("specs-of-the-input", 5.5)
 def specs_of_the_input():
     def pencil_fft(mesh, x):
         def body(block):
@@ -197,7 +197,7 @@ def specs_only():
         return along(0, None, "x", "y")(x)
 
 
-@wrong("split-and-concat-swapped", 2)
+@wrong("split-and-concat-swapped", 5.5)
 def swapped():
     def pencil_fft(mesh, x):
         def body(block):
@@ -223,13 +223,13 @@ def transposed_blocks():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P(None, "x", "y"))(x)
 
 
-@wrong("gathers-everything", 3)
+@wrong("gathers-everything", 8.5)
 def trusts_jit():
     def pencil_fft(mesh, x):
         return jnp.fft.fftn(x)
 
 
-@wrong("across-the-whole-mesh", 4)
+@wrong("across-the-whole-mesh", 11.5)
 def whole_mesh():
     def pencil_fft(mesh, x):
         def body(block):

@@ -77,9 +77,9 @@ QUESTION = Question(
     "13.3", "A cube in pencils", difficulty=4, minutes=50, optional=True,
     known_as="a pencil decomposition (Pekurovsky, 2012)",
     items=(
-        ValueItem("pencils", {"P": 2}, predicted=True, misconceptions=GROUPS,
+        ValueItem("pencils", {"P": 5.5}, predicted=True, misconceptions=GROUPS,
                   key={"first": 2, "second": 4, "bytes": 8192, "slabs": 16, "pencils": 256}),
-        ProgramItem("pencil_fft", {"V": 1, "S": 1, "H": 1.5}, oracle=transformed(0, 1, 2),
+        ProgramItem("pencil_fft", {"V": 3, "S": 3, "H": 4.5}, oracle=transformed(0, 1, 2),
                     misconceptions=PENCIL, rtol=1e-4,
                     atol=2e-3, tolerance=TRANSFORM,
                     cases=(of.cube(WIDE, 8, 12, 4), of.cube(TALL, 4, 8, 12)), draw=of.draw_cube),

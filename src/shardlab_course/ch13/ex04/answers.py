@@ -88,7 +88,7 @@ def first_columns_everywhere():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P("x")), out_specs=P("x"))(density, k1)
 
 
-@wrong("goes-home-in-between", 2)
+@wrong("goes-home-in-between", 12)
 def goes_home():
     def poisson(mesh, density):
         k0, k1 = (2 * jnp.pi * jnp.fft.fftfreq(n) for n in density.shape)
@@ -122,7 +122,7 @@ def half_the_waves():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P("x")), out_specs=P("x"))(density, k1)
 
 
-@wrong("left-in-columns", 1.5)
+@wrong("left-in-columns", 9)
 def left_in_columns():
     def poisson(mesh, density):
         k0, k1 = (2 * jnp.pi * jnp.fft.fftfreq(n) for n in density.shape)
@@ -309,7 +309,7 @@ def swapped():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P("x")), out_specs=P("x"))(density, k1)
 
 
-@wrong("gathers-everything", 2)
+@wrong("gathers-everything", 12)
 def trusts_jit():
     def poisson(mesh, density):
         k0, k1 = (2 * jnp.pi * jnp.fft.fftfreq(n) for n in density.shape)

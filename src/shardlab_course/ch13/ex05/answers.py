@@ -21,7 +21,7 @@ def first_dot_forgotten():
     sl.predict("13.5", loop={"gathered": 256, "runs": 18, "bytes": 1584})
 
 
-@wrong("gathers-the-matrix", 3)
+@wrong("gathers-the-matrix", 10)
 def gathers_the_matrix():
     def cg(mesh, A, b):
         def body(A, b):
@@ -50,7 +50,7 @@ def library_cg():
         return x
 
 
-@wrong("local-dot-products", 1.5)
+@wrong("local-dot-products", 5)
 def local_dots():
     def cg(mesh, A, b):
         def body(A, b):
@@ -75,7 +75,7 @@ def loop_counted_once():
     sl.predict("13.5", loop={"gathered": 256, "runs": 4, "bytes": 268})
 
 
-@wrong("converged", 1.5)
+@wrong("converged", 5)
 def many_rounds():
     def cg(mesh, A, b):
         def body(A, b):
@@ -95,7 +95,7 @@ def many_rounds():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@wrong("other-rounds", 1.5)
+@wrong("other-rounds", 5)
 def one_round_more():
     def cg(mesh, A, b):
         def body(A, b):
@@ -141,7 +141,7 @@ def one_sum_a_round():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@wrong("own-columns-only", 1.5)
+@wrong("own-columns-only", 5)
 def own_columns():
     def cg(mesh, A, b):
         def body(A, b):
@@ -161,7 +161,7 @@ def own_columns():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@wrong("third-dot-product", 3)
+@wrong("third-dot-product", 10)
 def products_summed_later():
     def cg(mesh, A, b):
         def body(A, b):
@@ -181,7 +181,7 @@ def products_summed_later():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@wrong("residual-made-anew", 3)
+@wrong("residual-made-anew", 10)
 def residual_anew():
     def cg(mesh, A, b):
         def body(A, b):
@@ -222,7 +222,7 @@ def scatters_the_product():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@wrong("steepest-descent", 1.5)
+@wrong("steepest-descent", 5)
 def steepest():
     def cg(mesh, A, b):
         def body(A, b):
@@ -247,7 +247,7 @@ def sums_twice():
     sl.predict("13.5", loop={"gathered": 256, "runs": 19, "bytes": 1640})
 
 
-@wrong("sums-whole-vectors", 3)
+@wrong("sums-whole-vectors", 10)
 def sums_whole_vectors():
     def cg(mesh, A, b):
         def body(A, b):
@@ -268,7 +268,7 @@ def sums_whole_vectors():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@wrong("third-dot-product", 3)
+@wrong("third-dot-product", 10)
 def third_dot():
     def cg(mesh, A, b):
         def body(A, b):
@@ -289,7 +289,7 @@ def third_dot():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
 
 
-@wrong("left-to-the-compiler", 3)
+@wrong("left-to-the-compiler", 10)
 def under_jit():
     def cg(mesh, A, b):
         def step(_, state):
@@ -321,7 +321,7 @@ def unrolled():
         return solve(A, b)
 
 
-@wrong("rounds-unknown", 3)
+@wrong("rounds-unknown", 10)
 def until_converged():
     def cg(mesh, A, b):
         def body(A, b):

@@ -84,9 +84,9 @@ SOLVER = (
 QUESTION = Question(
     "13.5", "Conjugate gradients on blocks of rows", difficulty=3, minutes=50,
     items=(
-        ValueItem("loop", {"P": 1.5}, predicted=True,
+        ValueItem("loop", {"P": 5}, predicted=True,
                   misconceptions=LOOP, key={"gathered": 256, "runs": 19, "bytes": 1588}),
-        ProgramItem("cg", {"V": 1, "S": 0.5, "H": 1.5}, oracle=of.conjugate_gradients,
+        ProgramItem("cg", {"V": 3.5, "S": 1.5, "H": 5}, oracle=of.conjugate_gradients,
                     misconceptions=SOLVER, rtol=1e-4,
                     atol=1e-5, tolerance="six rounds of float32 dot products, each in another order",
                     slack=264, slack_reason="one gather and one sum may come before the loop, for b or for a first product",

@@ -67,11 +67,11 @@ STACK = (
 QUESTION = Question(
     "13.6", "A factor that nobody holds", difficulty=5, minutes=80, optional=True,
     items=(
-        ProgramItem("cholesky", {"V": 1, "S": 0.5, "H": 1, "M": 1.5}, oracle=of.lower, misconceptions=FACTOR,
+        ProgramItem("cholesky", {"V": 5.5, "S": 2.5, "H": 5.5, "M": 8.5}, oracle=of.lower, misconceptions=FACTOR,
                     checks=(Check("M", too_wide),), rtol=1e-4, atol=1e-4,
                     tolerance="float32 elimination of a well-conditioned matrix",
                     cases=(of.matrix(LINE, 32), of.matrix(WIDE, 24)), draw=of.draw_matrix),
-        ProgramItem("solve_stack", {"V": 0.5, "H": 0.5}, oracle=of.systems, manual=True, misconceptions=STACK,
+        ProgramItem("solve_stack", {"V": 2.5, "H": 2.5}, oracle=of.systems, manual=True, misconceptions=STACK,
                     rtol=1e-4, atol=1e-4, tolerance="float32 elimination of well-conditioned systems",
                     cases=(of.stack(LINE, 16, 5), of.stack(WIDE, 12, 6)), draw=of.draw_stack),
     ),

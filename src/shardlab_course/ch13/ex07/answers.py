@@ -57,7 +57,7 @@ def library():
         return lax.with_sharding_constraint(x, NamedSharding(mesh, P("x")))
 
 
-@wrong("gathers-the-matrix", 1.5)
+@wrong("gathers-the-matrix", 7.5)
 def gathers_by_hand():
     def substitute(mesh, L, b):
         def body(L, b):

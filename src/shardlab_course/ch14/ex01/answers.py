@@ -22,7 +22,7 @@ def by_callback():
         return {"batch": batch, "mean": batch.mean(0)}
 
 
-@wrong("copies-within-a-host", 1)
+@wrong("copies-within-a-host", 3.5)
 def copies():
     def feed(seed, rows, width):
         import jax

@@ -37,7 +37,7 @@ FEED = (
 QUESTION = Question(
     "14.1", "One array, read by two", difficulty=2, minutes=25,
     items=(
-        ProcessesItem("feed", {"V": 1, "S": 1}, oracle=of.fed, misconceptions=FEED,
+        ProcessesItem("feed", {"V": 3.5, "S": 3.5}, oracle=of.fed, misconceptions=FEED,
                       cases=(of.feeding(3, 8, 3), of.feeding(5, 4, 2)), draw=of.draw_feeding),
     ),
     hints=(

@@ -49,6 +49,7 @@ PREDICTED = (
 
 MECHANISM = why(
     "When does one process wait for another?",
+    0.75,
     a="In a program in which devices of both exchange something. It waits until the other process runs that program too.",
     b=Believed(
         "Wherever it uses a global array: the array belongs to both.",
@@ -72,7 +73,7 @@ def _spelt(said: str) -> str:
 QUESTION = Question(
     "14.2", "What fails, what hangs, what lies", difficulty=3, minutes=20,
     items=(
-        ValueItem("fates", {"P": 1.75}, predicted=True, key=FATES,
+        ValueItem("fates", {"P": 5.25}, predicted=True, key=FATES,
                   misconceptions=PREDICTED, words=("fine", "error", "hangs", "differ"), spelling=_spelt),
         MECHANISM,
     ),

@@ -29,13 +29,13 @@ def exchanged_by_all_to_all():
         return over(body, mesh)(X)
 
 
-@wrong("one-flat-group", 1)
+@wrong("one-flat-group", 4)
 def flat():
     def all_reduce(mesh, X):
         return over(lambda row: jax.lax.psum(row[0], ("dcn", "ici")), mesh)(X)
 
 
-@wrong("one-flat-group", 1)
+@wrong("one-flat-group", 4)
 def flat_and_two_gathers():
     from jax import P
 
@@ -48,7 +48,7 @@ def flat_and_two_gathers():
         return jax.shard_map(body, mesh=mesh, in_specs=P(("dcn", "ici"), None), out_specs=P())(X)
 
 
-@wrong("one-flat-group", 1)
+@wrong("one-flat-group", 4)
 def flat_in_two_halves():
     def all_reduce(mesh, X):
         def body(row):
@@ -81,7 +81,7 @@ def gathered_outside():
         return jax.lax.with_sharding_constraint(cut, jax.sharding.NamedSharding(mesh, P()))
 
 
-@wrong("gathers-over-the-slow-axis", 1)
+@wrong("gathers-over-the-slow-axis", 4)
 def gathers_over_dcn():
     def all_reduce(mesh, X):
         def body(row):
@@ -91,7 +91,7 @@ def gathers_over_dcn():
         return over(body, mesh)(X)
 
 
-@wrong("gathers-over-the-slow-axis", 1)
+@wrong("gathers-over-the-slow-axis", 4)
 def gathers_parts_over_dcn():
     def all_reduce(mesh, X):
         def body(row):
@@ -137,7 +137,7 @@ def own_host_only():
         return jax.shard_map(body, mesh=mesh, in_specs=P(("dcn", "ici"), None), out_specs=P())(X)
 
 
-@wrong("whole-rows-in-a-ring", 1)
+@wrong("whole-rows-in-a-ring", 4)
 def parts_ring():
     from jax import P
 
@@ -165,7 +165,7 @@ def promise():
         return over(body, mesh)(X)
 
 
-@wrong("whole-rows-in-a-ring", 1)
+@wrong("whole-rows-in-a-ring", 4)
 def ring():
     import jax.numpy as jnp
 
@@ -188,7 +188,7 @@ def ring():
         return over(body, mesh, check_vma=False)(X)
 
 
-@wrong("sums-whole-rows-then-cuts", 1)
+@wrong("sums-whole-rows-then-cuts", 4)
 def sums_then_cuts():
     def all_reduce(mesh, X):
         def body(row):
@@ -201,13 +201,13 @@ def sums_then_cuts():
         return over(body, mesh)(X)
 
 
-@wrong("full-bytes-on-slow-axis", 1)
+@wrong("full-bytes-on-slow-axis", 4)
 def two_psums():
     def all_reduce(mesh, X):
         return over(lambda row: jax.lax.psum(jax.lax.psum(row[0], "ici"), "dcn"), mesh)(X)
 
 
-@wrong("full-bytes-on-slow-axis", 1)
+@wrong("full-bytes-on-slow-axis", 4)
 def two_psums_slow_first():
     def all_reduce(mesh, X):
         return over(lambda row: jax.lax.psum(jax.lax.psum(row[0], "dcn"), "ici"), mesh)(X)
@@ -236,7 +236,7 @@ def untiled():
         return over(body, mesh)(X)
 
 
-@wrong("scattered-over-the-slow-axis", 1)
+@wrong("scattered-over-the-slow-axis", 4)
 def wrong_way_round():
     def all_reduce(mesh, X):
         def body(row):

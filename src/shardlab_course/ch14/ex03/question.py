@@ -58,7 +58,7 @@ QUESTION = Question(
     "14.3", "A sum that spares the slow wire", difficulty=4, minutes=45,
     known_as="a hierarchical all-reduce (Goyal and others, 2017)",
     items=(
-        ProgramItem("all_reduce", {"V": 0.5, "S": 0.5, "H": 2}, oracle=of.summed,
+        ProgramItem("all_reduce", {"V": 2, "S": 2, "H": 9}, oracle=of.summed,
                     misconceptions=REDUCTION, manual=True,
                     tolerance="float32 sums in another order",
                     cases=(of.reduction(of.WIRES, 1024), of.reduction(of.FEW_WIRES, 96)), draw=of.draw_reduction),

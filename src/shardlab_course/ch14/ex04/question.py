@@ -46,7 +46,7 @@ START = (
 QUESTION = Question(
     "14.4", "Alike and not alike", difficulty=3, minutes=30, optional=True,
     items=(
-        ProcessesItem("start", {"V": 1.5, "S": 0.5}, checks=(Check("V", of.not_begun),), misconceptions=START,
+        ProcessesItem("start", {"V": 6, "S": 2}, checks=(Check("V", of.not_begun),), misconceptions=START,
                       cases=(of.starting(3, 40, 6), of.starting(8, 32, 16)), draw=of.draw_starting),
     ),
     hints=(

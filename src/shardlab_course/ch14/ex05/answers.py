@@ -76,7 +76,7 @@ def numpy_save():
         return W
 
 
-@wrong("lies-as-it-was-saved", 1.5)
+@wrong("lies-as-it-was-saved", 7)
 def old_mesh():
     def resume(folder, shape, first, last, seed):
         import jax
@@ -126,7 +126,7 @@ def one_saves():
         return W
 
 
-@wrong("-", 1.5)
+@wrong("-", 7)
 def other_spec():
     def resume(folder, shape, first, last, seed):
         import jax

@@ -40,7 +40,7 @@ RESUME = (
 QUESTION = Question(
     "14.5", "Saved on one mesh, resumed on another", difficulty=4, minutes=40, optional=True,
     items=(
-        ProcessesItem("resume", {"V": 1.5, "S": 1}, oracle=of.resumed,
+        ProcessesItem("resume", {"V": 7, "S": 5}, oracle=of.resumed,
                       misconceptions=RESUME, rtol=1e-4, atol=1e-4,
                       cases=(of.resuming((2, 4), 0, 3), of.resuming((4, 2), 3, 5)),
                       draw=of.draw_resuming),

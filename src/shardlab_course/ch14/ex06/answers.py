@@ -7,7 +7,7 @@ from shardlab_course.answers import right, wrong
 P = jax.P
 
 
-@wrong("averaged-again", 1)
+@wrong("averaged-again", 3.5)
 def averaged_twice():
     def gradients(mesh, X, Y, W1, W2):
         def reduce(slope):
@@ -48,7 +48,7 @@ def backward_by_hand():
         return g1, g2
 
 
-@wrong("whole-gradients-cross", 2)
+@wrong("whole-gradients-cross", 7)
 def batch_over_hosts_only():
     def gradients(mesh, X, Y, W1, W2):
         def lie(array, *spec):
@@ -73,7 +73,7 @@ def by_numpy():
         return np.argsort(process_of, kind="stable").reshape(hosts, -1).tolist()
 
 
-@wrong("hosts-as-columns", 3)
+@wrong("hosts-as-columns", 10.5)
 def columns():
     import numpy as np
 
@@ -96,7 +96,7 @@ def cut_within_host_only():
         return lie(slopes[0]), lie(slopes[1])
 
 
-@wrong("flat-data-parallel", 2)
+@wrong("flat-data-parallel", 7)
 def data_parallel():
     def gradients(mesh, X, Y, W1, W2):
         def loss(weights):
@@ -105,7 +105,7 @@ def data_parallel():
         return jax.grad(loss)((W1, W2))
 
 
-@wrong("first-come", 3)
+@wrong("first-come", 10.5)
 def first_come():
     def grid(process_of):
         rows = {}
@@ -114,7 +114,7 @@ def first_come():
         return list(rows.values())
 
 
-@wrong("averaged-again", 1)
+@wrong("averaged-again", 3.5)
 def half_loss():
     from jax import P
 
@@ -134,7 +134,7 @@ def half_loss():
         return tuple(lie(g) for g in jax.grad(loss, (0, 1))(W1, W2))
 
 
-@wrong("sum-over-outputs", 1)
+@wrong("sum-over-outputs", 3.5)
 def mean_over_samples():
     def gradients(mesh, X, Y, W1, W2):
         def lie(array, *spec):
@@ -150,7 +150,7 @@ def mean_over_samples():
         return jax.tree.map(lie, jax.grad(loss)((W1, W2)))
 
 
-@wrong("activations-cross-hosts", 2)
+@wrong("activations-cross-hosts", 7)
 def model_over_hosts():
     def gradients(mesh, X, Y, W1, W2):
         def lie(array, *spec):
@@ -166,7 +166,7 @@ def model_over_hosts():
         return jax.tree.map(lie, jax.grad(loss)((W1, W2)))
 
 
-@wrong("in-numbered-order", 3)
+@wrong("in-numbered-order", 10.5)
 def numbered():
     import numpy as np
 
@@ -174,7 +174,7 @@ def numbered():
         return np.arange(len(process_of)).reshape(len(set(process_of)), -1).tolist()
 
 
-@wrong("left-in-pieces", 3.5)
+@wrong("left-in-pieces", 12.25)
 def pieces():
     def gradients(mesh, X, Y, W1, W2):
         def lie(array, *spec):
@@ -191,7 +191,7 @@ def pieces():
         return lie(slopes[0], None, "local"), lie(slopes[1], "local", None)
 
 
-@wrong("whole-gradients-cross", 2)
+@wrong("whole-gradients-cross", 7)
 def rows_alone():
     from jax import P
 
@@ -227,7 +227,7 @@ def scattered_by_hand():
         return jax.shard_map(body, mesh=mesh, in_specs=(rows, rows, P(), P()), out_specs=(P(), P()))(X, Y, W1, W2)
 
 
-@wrong("local-by-hosts", 3)
+@wrong("local-by-hosts", 10.5)
 def seed_mesh():
     import numpy as np
 
@@ -235,7 +235,7 @@ def seed_mesh():
         return np.arange(len(process_of)).reshape(-1, len(set(process_of))).tolist()
 
 
-@wrong("sum-instead-of-mean", 1)
+@wrong("sum-instead-of-mean", 3.5)
 def sum():
     def gradients(mesh, X, Y, W1, W2):
         def lie(array, *spec):
@@ -251,7 +251,7 @@ def sum():
         return jax.tree.map(lie, jax.grad(loss)((W1, W2)))
 
 
-@wrong("summed-again", 1)
+@wrong("summed-again", 3.5)
 def summed_by_hand_twice():
     def gradients(mesh, X, Y, W1, W2):
         def reduce(slope):
@@ -271,7 +271,7 @@ def summed_by_hand_twice():
         return jax.shard_map(body, mesh=mesh, in_specs=(rows, rows, P(), P()), out_specs=(P(), P()))(X, Y, W1, W2)
 
 
-@wrong("promise-not-proved", 1)
+@wrong("promise-not-proved", 3.5)
 def unproved():
     def gradients(mesh, X, Y, W1, W2):
         def reduce(slope):
@@ -291,7 +291,7 @@ def unproved():
         return jax.shard_map(body, mesh=mesh, in_specs=(rows, rows, P(), P()), out_specs=(P(), P()))(X, Y, W1, W2)
 
 
-@wrong("whole-gradients-cross", 2)
+@wrong("whole-gradients-cross", 7)
 def one_of_two_flat():
     def gradients(mesh, X, Y, W1, W2):
         every = ("host", "local")
@@ -310,7 +310,7 @@ def one_of_two_flat():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(every), P(every), P(), P()), out_specs=P())(X, Y, W1, W2)
 
 
-@wrong("activations-cross-hosts", 2)
+@wrong("activations-cross-hosts", 7)
 def tensor_parallel_over_all():
     def gradients(mesh, X, Y, W1, W2):
         def lie(array, *spec):

@@ -69,9 +69,9 @@ GRADIENTS = (
 QUESTION = Question(
     "14.6", "Which axis goes over hosts", difficulty=4, minutes=50,
     items=(
-        CallsItem("grid", {"C": 1}, oracle=of.grid, misconceptions=GRID, draw=of.draw_processes,
+        CallsItem("grid", {"C": 3.5}, oracle=of.grid, misconceptions=GRID, draw=of.draw_processes,
                   calls=(([0, 0, 0, 0, 1, 1, 1, 1],), ([0, 1, 0, 1, 0, 1, 0, 1],), ([2, 0, 0, 1, 2, 1],))),
-        ProgramItem("gradients", {"V": 0.5, "S": 0.5, "H": 2}, oracle=of.slopes, misconceptions=GRADIENTS,
+        ProgramItem("gradients", {"V": 1.75, "S": 1.75, "H": 7}, oracle=of.slopes, misconceptions=GRADIENTS,
                     rtol=1e-4, tolerance="float32 sums over the batch, in another order",
                     cases=(of.training(of.HOSTS, 256, 16, 56), of.training(of.SMALL_HOSTS, 320, 8, 48)),
                     draw=of.draw_training),

@@ -163,7 +163,7 @@ def check_off():
         )
 
 
-@wrong("weights-gathered", 4, of="another_way")
+@wrong("weights-gathered", 28, of="another_way")
 def gathers_hidden_weights():
     def mean_loss(weights, tokens, parts):
         E, A, C, W1, W2, U = weights
@@ -188,7 +188,7 @@ def gathers_hidden_weights():
         return jax.lax.pmean(jnp.mean(jnp.log(total) + top - right), "data")
 
 
-@wrong("logits-gathered", 4, of="another_way")
+@wrong("logits-gathered", 28, of="another_way")
 def gathers_logits():
     def mean_loss(weights, tokens, parts):
         E, A, C, W1, W2, U = weights
@@ -524,7 +524,7 @@ def plain_descent():
         return jax.shard_map(body, mesh=mesh, in_specs=given, out_specs=(P(), *SPECS, *SPECS))(tokens, *weights)
 
 
-@wrong("speeds-whole", 3)
+@wrong("speeds-whole", 21)
 def speeds_whole():
     def hand_train(mesh, tokens, *weights):
         parts = mesh.shape["model"]

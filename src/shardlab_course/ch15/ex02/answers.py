@@ -23,7 +23,7 @@ def axes_of_one():
         return [held, over_model, over_data]
 
 
-@wrong("always-data", 1.5)
+@wrong("always-data", 12)
 def data_first():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits = []
@@ -58,7 +58,7 @@ def forward():
         return [held, over_model, over_data]
 
 
-@wrong("tie", 1.5)
+@wrong("tie", 12)
 def larger_model():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits = []
@@ -71,7 +71,7 @@ def larger_model():
         return [devices // -min((a, -m) for a, m in fits)[1], -min((a, -m) for a, m in fits)[1]] if fits else None
 
 
-@wrong("larger-axis-alone", 1.5)
+@wrong("larger-axis-alone", 12)
 def largest_axis():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits = []
@@ -84,7 +84,7 @@ def largest_axis():
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
 
 
-@wrong("always-model", 1.5)
+@wrong("always-model", 12)
 def model_first():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits = []
@@ -97,7 +97,7 @@ def model_first():
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
 
 
-@wrong("nothing-fits", 1.5)
+@wrong("nothing-fits", 12)
 def never_none():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits = []
@@ -110,7 +110,7 @@ def never_none():
         return [devices // min(fits)[1], min(fits)[1]]
 
 
-@wrong("memory-ignored", 1.5)
+@wrong("memory-ignored", 12)
 def no_memory():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits = []
@@ -123,7 +123,7 @@ def no_memory():
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
 
 
-@wrong("other-order", 1.5)
+@wrong("other-order", 12)
 def other_order():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits = []
@@ -136,7 +136,7 @@ def other_order():
         return [min(fits)[1], devices // min(fits)[1]] if fits else None
 
 
-@wrong("sent-bytes", 1.5)
+@wrong("sent-bytes", 12)
 def sent_bytes():
     def costs(data, model, batch, length, depth, layers, vocabulary):
         weights = vocabulary * depth + (12 * layers * depth**2 + depth * vocabulary) // model
@@ -147,7 +147,7 @@ def sent_bytes():
         return [held, over_model, over_data]
 
 
-@wrong("least-memory", 1.5)
+@wrong("least-memory", 12)
 def smallest():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits = []
@@ -174,7 +174,7 @@ def sorted_first():
         return (devices // fits[0][1], fits[0][1]) if fits else None
 
 
-@wrong("uneven-batch", 1.5)
+@wrong("uneven-batch", 12)
 def uneven():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits = []
@@ -220,7 +220,7 @@ def whole_weights():
         return [held, over_model, over_data]
 
 
-@wrong("exact-fit-refused", 1.5)
+@wrong("exact-fit-refused", 12)
 def less_than():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits = []
@@ -233,7 +233,7 @@ def less_than():
         return [devices // min(fits)[1], min(fits)[1]] if fits else None
 
 
-@wrong("powers-of-two-only", 1.5)
+@wrong("powers-of-two-only", 12)
 def doubled():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):
         fits, model = [], 1

@@ -142,10 +142,10 @@ def _least_memory(devices: int, memory: float, batch: int, *rest: int) -> list[i
 QUESTION = Question(
     "15.2", "Choose a mesh, and defend it", difficulty=4, minutes=100,
     items=(
-        CallsItem("costs", {"C": 1.5}, oracle=of.costs, misconceptions=BILL, rtol=1e-6,
+        CallsItem("costs", {"C": 12}, oracle=of.costs, misconceptions=BILL, rtol=1e-6,
                   calls=((8, 1, 64, 512, 1024, 2, 32000), (2, 4, 64, 512, 1024, 2, 32000), (1, 8, 16, 256, 512, 4, 8192)),
                   draw=of.draw_costs),
-        CallsItem("choose", {"C": 1.5}, oracle=of.choice, misconceptions=CHOICE, calls=of.CHOICES,
+        CallsItem("choose", {"C": 12}, oracle=of.choice, misconceptions=CHOICE, calls=of.CHOICES,
                   draw=of.draw_choice),
     ),
     hints=(

@@ -6,7 +6,7 @@ import shardlab as sl
 from shardlab_course.answers import right, told, wrong
 
 
-@wrong("-", 1)
+@wrong("-", 7)
 def a_dimension_more():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -35,7 +35,7 @@ def a_dimension_more():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("one-microbatch-missing", 1)
+@wrong("one-microbatch-missing", 7)
 def a_tick_less():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -69,7 +69,7 @@ def a_tick_more():
     sl.predict("15.3", idle={"one": 4 / 5, "four": 4 / 8, "sixteen": 4 / 20, "a_tenth": 36})
 
 
-@wrong("every-stage-counted", 1)
+@wrong("every-stage-counted", 7)
 def all_stages():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -98,7 +98,7 @@ def all_stages():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("every-stage-counted", 1)
+@wrong("every-stage-counted", 7)
 def all_stages_own():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -127,7 +127,7 @@ def all_stages_own():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("left-to-the-compiler", 1)
+@wrong("left-to-the-compiler", 7)
 def automatic():
     def pipeline(mesh, W, X, Y):
         def loss(W):
@@ -139,7 +139,7 @@ def automatic():
         return jax.value_and_grad(loss)(W)
 
 
-@wrong("other-mean", 1)
+@wrong("other-mean", 7)
 def averaged():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -168,7 +168,7 @@ def averaged():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("branches-differ", 1)
+@wrong("branches-differ", 7)
 def branches_differ():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -202,7 +202,7 @@ def busy():
     sl.predict("15.3", idle={"one": 1 / 4, "four": 4 / 7, "sixteen": 16 / 19, "a_tenth": 1})
 
 
-@wrong("cast-again", 1)
+@wrong("cast-again", 7)
 def cast_again():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -261,7 +261,7 @@ def cyclic():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("weights-gathered", 3.5)
+@wrong("weights-gathered", 24.5)
 def gathers_weights():
     def pipeline(mesh, W, X, Y):
         def body(W, X, Y):
@@ -307,7 +307,7 @@ def gradient_outside():
         return jax.value_and_grad(program)(W, X, Y)
 
 
-@wrong("gradient-wrong", 1)
+@wrong("gradient-wrong", 7)
 def gradient_psum():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -337,7 +337,7 @@ def gradient_psum():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("gradient-scaled", 1)
+@wrong("gradient-scaled", 7)
 def gradient_summed():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -377,7 +377,7 @@ def idle_zero():
     sl.predict("15.3", idle={"one": 3 / 4, "four": 0, "sixteen": 0, "a_tenth": 27})
 
 
-@wrong("stops-after-m-rounds", 1)
+@wrong("stops-after-m-rounds", 7)
 def m_rounds():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -406,7 +406,7 @@ def m_rounds():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("maximum-differentiated", 1)
+@wrong("maximum-differentiated", 7)
 def maximum_differentiated():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -435,7 +435,7 @@ def maximum_differentiated():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("promise-not-proved", 1)
+@wrong("promise-not-proved", 7)
 def no_psum():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -464,7 +464,7 @@ def no_psum():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("outputs-broadcast", 3.5)
+@wrong("outputs-broadcast", 24.5)
 def outputs_to_all():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -522,7 +522,7 @@ def own_loss():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("carry-does-not-vary", 1)
+@wrong("carry-does-not-vary", 7)
 def start_not_cast():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -551,7 +551,7 @@ def start_not_cast():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("other-mean", 1)
+@wrong("other-mean", 7)
 def sums():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -580,7 +580,7 @@ def sums():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("targets-of-the-tick", 1)
+@wrong("targets-of-the-tick", 7)
 def tick_target():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -641,7 +641,7 @@ def unrolled():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("warm-up-counted", 1)
+@wrong("warm-up-counted", 7)
 def warm_up():
     def pipeline(mesh, W, X, Y):
         stages, count = mesh.shape["stage"], len(X)
@@ -670,7 +670,7 @@ def warm_up():
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
 
 
-@wrong("whole-batch-travels", 3.5)
+@wrong("whole-batch-travels", 24.5)
 def whole_batch():
     def pipeline(mesh, W, X, Y):
         stages = mesh.shape["stage"]

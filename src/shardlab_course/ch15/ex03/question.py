@@ -116,9 +116,9 @@ QUESTION = Question(
     "15.3", "GPipe in one loop", difficulty=5, minutes=100, optional=True,
     known_as="pipeline parallelism with GPipe's schedule (Huang and others, 2018)",
     items=(
-        ValueItem("idle", {"P": 1}, predicted=True, misconceptions=BUBBLE, rtol=0.01,
+        ValueItem("idle", {"P": 7}, predicted=True, misconceptions=BUBBLE, rtol=0.01,
                   key={"one": 3 / 4, "four": 3 / 7, "sixteen": 3 / 19, "a_tenth": 27}),
-        ProgramItem("pipeline", {"V": 2, "S": 0.5, "H": 1.5}, oracle=of.piped,
+        ProgramItem("pipeline", {"V": 14, "S": 3.5, "H": 10.5}, oracle=of.piped,
                     misconceptions=PIPELINE, manual=True,
                     rtol=1e-4, atol=1e-5, tolerance="float32 sums over microbatches, in another order",
                     slack=8, slack_reason="the loss may be summed apart from its gradient",

@@ -137,7 +137,7 @@ def expert_axis_only():
         return jax.shard_map(body, mesh=mesh, in_specs=(tokens, P(), cut, cut), out_specs=tokens)(X, G, W1, W2)
 
 
-@wrong("experts-gathered", 2.5)
+@wrong("experts-gathered", 20)
 def experts_come():
     def moe(mesh, X, G, W1, W2):
         def body(x, G, W1, W2):
@@ -161,7 +161,7 @@ def experts_come():
         return jax.shard_map(body, mesh=mesh, in_specs=(tokens, P(), cut, cut), out_specs=tokens)(X, G, W1, W2)
 
 
-@wrong("all-tokens-gathered", 2.5)
+@wrong("all-tokens-gathered", 20)
 def gathers_tokens():
     def moe(mesh, X, G, W1, W2):
         def body(x, G, W1, W2):

@@ -37,13 +37,13 @@ def again():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_5, mended_6
 
 
-@wrong("all-of-it-counted", 0.5)
+@wrong("all-of-it-counted", 2)
 def all_counted():
     case_1 = {"cause": "unplaced-state", "number": 196608}
     del case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("slices-of-the-cut", 0.5)
+@wrong("slices-of-the-cut", 2)
 def as_it_was():
     def mended_2(mesh, x, w):
         slices = x.reshape(4, -1, x.shape[1])
@@ -53,7 +53,7 @@ def as_it_was():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("same-place-for-both", 0.25)
+@wrong("same-place-for-both", 1)
 def both_by_rows():
     def mended_1(mesh, w1, w2):
         def placed(zeros):
@@ -64,7 +64,7 @@ def both_by_rows():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("-", 0.25)
+@wrong("-", 1)
 def second_left_whole():
     def mended_1(mesh, w1, w2):
         rows = jax.NamedSharding(mesh, P("data", None))
@@ -73,7 +73,7 @@ def second_left_whole():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("rows-left-by-columns", 0.75)
+@wrong("rows-left-by-columns", 3)
 def by_columns():
     def mended_5(mesh, table, ids):
         return jnp.take(table, ids, axis=0)
@@ -123,19 +123,19 @@ def by_hand():
         return jax.shard_map(body, mesh=mesh, in_specs=(P("data"), P("data"), P()), out_specs=P("data"))(x, q, s)
 
 
-@wrong("constraint-blamed", 0.5)
+@wrong("constraint-blamed", 2)
 def constraint():
     case_2 = {"cause": "wrong-axis", "number": 15360}
     del case_1, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("floats-counted", 0.5)
+@wrong("floats-counted", 2)
 def floats():
     case_6 = {"cause": "widened-first", "number": 61440}
     del case_1, case_2, case_3, case_4, case_5, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("gather-blamed", 0.5)
+@wrong("gather-blamed", 2)
 def gather():
     case_6 = {"cause": "table-gathered", "number": 15360}
     del case_1, case_2, case_3, case_4, case_5, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
@@ -154,7 +154,7 @@ def half_of_it():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_5, mended_6
 
 
-@wrong("sum-still-in-the-loop", 0.5)
+@wrong("sum-still-in-the-loop", 2)
 def jit_scan():
     def mended_3(mesh, labels):
         def step(total, now):
@@ -165,7 +165,7 @@ def jit_scan():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_4, mended_5, mended_6
 
 
-@wrong("labels-travel", 0.5)
+@wrong("labels-travel", 2)
 def labels_by_round():
     def mended_3(mesh, labels):
         def body(labels):
@@ -180,7 +180,7 @@ def labels_by_round():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_4, mended_5, mended_6
 
 
-@wrong("labels-travel", 0.5)
+@wrong("labels-travel", 2)
 def labels_together():
     def mended_3(mesh, labels):
         return jnp.bincount(labels.ravel(), length=100)
@@ -188,7 +188,7 @@ def labels_together():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_4, mended_5, mended_6
 
 
-@wrong("loop-overlooked", 0.5)
+@wrong("loop-overlooked", 2)
 def loop_overlooked():
     case_3 = {"cause": "summed-twice", "number": 9200}
     del case_1, case_2, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
@@ -206,19 +206,19 @@ def mean():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_5, mended_6
 
 
-@wrong("needed-sum-counted", 0.5)
+@wrong("needed-sum-counted", 2)
 def needed():
     case_3 = {"cause": "sum-in-loop", "number": 9600}
     del case_1, case_2, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("one-of-two-gathers", 0.5)
+@wrong("one-of-two-gathers", 2)
 def one_gather():
     case_2 = {"cause": "cut-goes-to-loop", "number": 9216}
     del case_1, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("still-gathered", 0.5)
+@wrong("still-gathered", 2)
 def one_hot():
     def mended_5(mesh, table, ids):
         found = jax.nn.one_hot(ids, len(table)) @ table
@@ -227,19 +227,19 @@ def one_hot():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_6
 
 
-@wrong("one-moment-counted", 0.5)
+@wrong("one-moment-counted", 2)
 def one_moment():
     case_1 = {"cause": "Unplaced state", "number": 86016}
     del case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("bytes-of-one-round", 0.5)
+@wrong("bytes-of-one-round", 2)
 def one_round():
     case_3 = {"cause": "sum-in-loop", "number": 400}
     del case_1, case_2, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("group-the-other-way", 0.5)
+@wrong("group-the-other-way", 2)
 def other_group():
     case_4 = {"cause": "too-few-summed", "number": 4}
     del case_1, case_2, case_3, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
@@ -291,7 +291,7 @@ def out_of_order():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("constraint-on-the-output-blamed", 0.5)
+@wrong("constraint-on-the-output-blamed", 2)
 def output():
     case_5 = {"cause": "wrong-axis", "number": 1024}
     del case_1, case_2, case_3, case_4, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
@@ -332,7 +332,7 @@ def own_counts():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_4, mended_5, mended_6
 
 
-@wrong("own-part-left-out", 0.5)
+@wrong("own-part-left-out", 2)
 def own_part():
     case_2 = {"cause": "cut-goes-to-loop", "number": 9984}
     del case_1, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
@@ -350,7 +350,7 @@ def own_slope():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_5, mended_6
 
 
-@wrong("zeros-have-no-place", 0.25)
+@wrong("zeros-have-no-place", 1)
 def put():
     def mended_1(mesh, w1, w2):
         rows, columns = (jax.NamedSharding(mesh, spec) for spec in (P("data", None), P(None, "data")))
@@ -359,7 +359,7 @@ def put():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("rounds-summed-apart", 0.5)
+@wrong("rounds-summed-apart", 2)
 def rounds_apart():
     def mended_3(mesh, labels):
         def body(labels):
@@ -371,7 +371,7 @@ def rounds_apart():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_4, mended_5, mended_6
 
 
-@wrong("rows-travel", 0.5)
+@wrong("rows-travel", 2)
 def rows_gathered():
     def mended_2(mesh, x, w):
         def body(x, w):
@@ -383,7 +383,7 @@ def rows_gathered():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("savings-counted", 0.5)
+@wrong("savings-counted", 2)
 def savings():
     case_6 = {"cause": "widened-first", "number": 46080}
     del case_1, case_2, case_3, case_4, case_5, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
@@ -412,25 +412,25 @@ def shorter():
         return (x @ q.astype(jnp.float32)) * s
 
 
-@wrong("table-counted", 0.5)
+@wrong("table-counted", 2)
 def table():
     case_5 = {"cause": "table_gathered", "number": 65536}
     del case_1, case_2, case_3, case_4, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("traffic-blamed", 0.5)
+@wrong("traffic-blamed", 2)
 def traffic():
     case_1 = {"cause": "widened-first", "number": 172032}
     del case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("gradient-blamed-for-twice", 0.5)
+@wrong("gradient-blamed-for-twice", 2)
 def twice():
     case_4 = {"cause": "summed-twice", "number": 2}
     del case_1, case_2, case_3, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("-", 2)
+@wrong("-", 8)
 def two_cases_only():
     del case_2, case_3, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5, mended_6
 
@@ -444,7 +444,7 @@ def unscaled():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5
 
 
-@wrong("floats-still-travel", 0.5)
+@wrong("floats-still-travel", 2)
 def widened():
     def mended_6(mesh, x, q, s):
         w = jax.lax.with_sharding_constraint(q.astype(jnp.float32) * s, jax.NamedSharding(mesh, P()))
@@ -453,7 +453,7 @@ def widened():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_1, mended_2, mended_3, mended_4, mended_5
 
 
-@wrong("zeros-have-no-place", 0.25)
+@wrong("zeros-have-no-place", 1)
 def zeros():
     def mended_1(mesh, w1, w2):
         return jnp.zeros_like(w1), jnp.zeros_like(w2)

@@ -8,24 +8,24 @@ from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question
 
-POINTS = {"V": 0.25, "S": 0.25, "H": 0.5}
+POINTS = {"V": 1, "S": 1, "H": 2}
 
 QUESTION = Question(
     "15.5", "Six cases", difficulty=4, minutes=160,
     items=(
-        ValueItem("case_1", {"V": 1}, key={"cause": "unplaced-state", "number": 172_032}, misconceptions=wrong.CASE_1,
+        ValueItem("case_1", {"V": 4}, key={"cause": "unplaced-state", "number": 172_032}, misconceptions=wrong.CASE_1,
                   words=tuple(wrong.CAUSES)),
-        ValueItem("case_2", {"V": 1}, key={"cause": "cut-goes-to-loop", "number": 15_360}, misconceptions=wrong.CASE_2,
+        ValueItem("case_2", {"V": 4}, key={"cause": "cut-goes-to-loop", "number": 15_360}, misconceptions=wrong.CASE_2,
                   words=tuple(wrong.CAUSES)),
-        ValueItem("case_3", {"V": 1}, key={"cause": "sum-in-loop", "number": 9_200}, misconceptions=wrong.CASE_3,
+        ValueItem("case_3", {"V": 4}, key={"cause": "sum-in-loop", "number": 9_200}, misconceptions=wrong.CASE_3,
                   words=tuple(wrong.CAUSES)),
-        ValueItem("case_4", {"V": 1}, key={"cause": "too-few-summed", "number": 2}, misconceptions=wrong.CASE_4,
+        ValueItem("case_4", {"V": 4}, key={"cause": "too-few-summed", "number": 2}, misconceptions=wrong.CASE_4,
                   words=tuple(wrong.CAUSES)),
-        ValueItem("case_5", {"V": 1}, key={"cause": "table-gathered", "number": 1_024}, misconceptions=wrong.CASE_5,
+        ValueItem("case_5", {"V": 4}, key={"cause": "table-gathered", "number": 1_024}, misconceptions=wrong.CASE_5,
                   words=tuple(wrong.CAUSES)),
-        ValueItem("case_6", {"V": 1}, key={"cause": "widened-first", "number": 15_360}, misconceptions=wrong.CASE_6,
+        ValueItem("case_6", {"V": 4}, key={"cause": "widened-first", "number": 15_360}, misconceptions=wrong.CASE_6,
                   words=tuple(wrong.CAUSES)),
-        ProgramItem("mended_1", {"V": 0.25, "S": 0.75}, oracle=of.zeros, misconceptions=wrong.MENDED_1,
+        ProgramItem("mended_1", {"V": 1, "S": 3}, oracle=of.zeros, misconceptions=wrong.MENDED_1,
                     cases=(of.moments(of.LINE, 32, 12, 16), of.moments(of.PLANE, 24, 10, 8)), draw=of.draw_moments),
         ProgramItem("mended_2", POINTS, oracle=of.predictions, misconceptions=wrong.MENDED_2,
                     cases=(of.sliced(of.LINE, 96, 12, 5), of.sliced(of.PLANE, 64, 9, 6)), draw=of.draw_sliced),

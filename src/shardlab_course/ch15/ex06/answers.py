@@ -50,7 +50,7 @@ def by_compiler():
     design = {"layout": layout, "step": step}
 
 
-@wrong("weights-whole", 2)
+@wrong("weights-whole", 20)
 def data_parallel():
     layout = {"X": P(both, None), "Y": P(both, None), "W1": P(), "W2": P()}
 
@@ -67,7 +67,7 @@ def data_parallel():
     design = {"layout": layout, "step": step}
 
 
-@wrong("data-parallel-in-disguise", 1)
+@wrong("data-parallel-in-disguise", 10)
 def elsewhere():
     layout = {"X": P(both, None), "Y": P(both, None), "W1": P(both, None), "W2": P(both, None)}
 
@@ -83,7 +83,7 @@ def elsewhere():
     design = {"layout": layout, "step": step}
 
 
-@wrong("weights-whole", 2)
+@wrong("weights-whole", 20)
 def everything_everywhere():
     layout = {"X": P(), "Y": P(), "W1": P(), "W2": P()}
 
@@ -117,7 +117,7 @@ def fsdp():
     design = {"layout": layout, "step": step}
 
 
-@changed("0.12", wrong("hidden-units-travel", 2), wrong("hidden-units-travel", 3))
+@changed("0.12", wrong("hidden-units-travel", 20), wrong("hidden-units-travel", 30))
 def given_away():
     layout = {"X": P(both, None), "Y": P(both, None), "W1": P(both, None), "W2": P(both, None)}
 
@@ -184,7 +184,7 @@ def inputs_whole():
     design = {"layout": layout, "step": step}
 
 
-@wrong("-", 2, of="another_way")
+@wrong("-", 20, of="another_way")
 def loop():
     def step(mesh, X, Y, W1, W2):
         def loss(weights, x, y):
@@ -286,7 +286,7 @@ def tensor_by_y():
     design = {"layout": layout, "step": step}
 
 
-@wrong("activations-whole", 2)
+@wrong("activations-whole", 20)
 def tensor_whole():
     layout = {"X": P(), "Y": P(), "W1": P(None, both), "W2": P(both, None)}
 
