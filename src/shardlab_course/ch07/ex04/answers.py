@@ -377,20 +377,20 @@ def own_means():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
 
 
-@wrong("correlation-proves-nothing", 2)
+@wrong("correlation-proves-nothing", 8)
 def correlation():
     def is_normalized(x, y):
         return all(np.corrcoef(a, b)[0, 1] > 0.95 for a, b in zip(x, y))
 
 
-@wrong("correlation-proves-nothing", 2)
+@wrong("correlation-proves-nothing", 8)
 def correlation_and_deviation():
     def is_normalized(x, y):
         close = all(np.corrcoef(a, b)[0, 1] > 0.95 for a, b in zip(x, y))
         return bool(close and np.allclose(np.array(y).std(1), 1, atol=1e-2))
 
 
-@wrong("-", 2)
+@wrong("-", 8)
 def correlation_and_moments():
     def is_normalized(x, y):
         close = all(np.corrcoef(a, b)[0, 1] > 0.9 for a, b in zip(x, y))

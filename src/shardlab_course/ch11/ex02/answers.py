@@ -440,7 +440,7 @@ def weights_cut():
         return weights[0], weights[1], mE, vE, mW, vW
 
 
-@wrong("cut-at-the-end", 2.5)
+@wrong("cut-at-the-end", 15)
 def whole_by_hand():
     def train(mesh, X, Y, E, W):
         rows = P("data", None)
