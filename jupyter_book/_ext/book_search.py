@@ -15,12 +15,13 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx_design.dropdown import dropdown_main
 
 SECTIONS = "_static/search_sections.js"
 LEFT_OUT = ("solutions/",)
-CLOSED = (dropdown_main, nodes.raw, nodes.math, nodes.math_block, nodes.comment, nodes.topic)
-"""What is not read: folded hints, forms and drawings, formulas, contents."""
+CLOSED = (nodes.raw, nodes.math, nodes.math_block, nodes.comment, nodes.topic)
+"""What is not read, besides what is folded: forms and drawings, formulas, contents."""
+FACTS = re.compile(r"(?:optional · )?★[★☆]* · ")
+"""How the line of an exercise's difficulty and minutes begins."""
 LONGEST = 6000
 """Characters of a section; only listings are longer."""
 Entry = tuple[str, str, str, str]
@@ -62,7 +63,7 @@ def _text(of: nodes.Element, skip: nodes.Element | None = None) -> str:
 
 def _pieces(of: nodes.Node, skip: nodes.Element | None) -> Iterator[str]:
     for child in of.children:
-        if child is skip or isinstance(child, (nodes.section, nodes.title, *CLOSED)):
+        if child is skip or isinstance(child, (nodes.section, nodes.title, *CLOSED)) or _folded(child):
             continue
         if isinstance(child, nodes.TextElement) and not child.next_node(nodes.math) and not isinstance(child, nodes.Inline):
             yield child.astext()
@@ -70,6 +71,13 @@ def _pieces(of: nodes.Node, skip: nodes.Element | None) -> Iterator[str]:
             yield child.astext()
         else:
             yield from _pieces(child, skip)
+
+
+def _folded(node: nodes.Node) -> bool:
+    """Whether it is a hint, which opens, or the line of facts of an exercise."""
+    if isinstance(node, nodes.container):
+        return node.get("design_component") == "dropdown"
+    return isinstance(node, nodes.paragraph) and bool(FACTS.match(node.astext()))
 
 
 def write(app: Sphinx, error: Exception | None) -> None:

@@ -14,12 +14,19 @@
   const words = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   const asked = words(ASKED).filter((word) => !SMALL.has(word));
 
+  const PHRASE = (MEANT[ASKED.toLowerCase()] ?? ASKED).toLowerCase();
+
   /** How much more a section counts than others with the same words. */
-  function weight({ page, title }) {
+  function weight({ page, title, text }) {
+    return standing({ page, title }) * (PHRASE.includes(" ") && `${title} ${text}`.toLowerCase().includes(PHRASE) ? 2.5 : 1);
+  }
+
+  function standing({ page, title }) {
     const same = title.toLowerCase() === ASKED.toLowerCase();
     if (page === "glossary") return same ? 30 : 0.8;
     if (FOR_AUTHORS.includes(page)) return 0.25;
     if (ASKED.length > 60 && ["practices", "errors", "old_to_new"].includes(page)) return 4; // a message, and no word
+    if (page === "playground") return 0.5;
     return (same ? 3 : 1) * (page === "practices" || page.startsWith("notebooks/") ? 1.3 : 1);
   }
 
