@@ -209,9 +209,23 @@ def size_differs(target: Target, axes: Mapping[str, int], where: str = "") -> Le
 
 def _comes(chip: str, size: int) -> bool:
     """Whether the chip comes in a slice of so many."""
+    return any(_slices(chip, size))
+
+
+def _slices(chip: str, size: int) -> Iterator[Target]:
+    """The chip's slices of so many, the most compact first."""
     parts = [n for n in range(1, size + 1) if size % n == 0]
     shapes = [*itertools.product(parts, repeat=2), *itertools.product(parts, repeat=3)]
-    return any(math.prod(shape) == size and _exists(Target(chip, shape)) for shape in shapes)
+    fit = (Target(chip, shape) for shape in sorted(shapes, key=max) if math.prod(shape) == size)
+    yield from filter(_exists, fit)
+
+
+def roomier(target: str) -> Iterator[Target]:
+    """Slices of as many chips with more memory each, those with the most first."""
+    slice_ = parse_target(target)
+    larger = (c for c in TARGETS.values() if c.hbm_bytes > TARGETS[slice_.chip].hbm_bytes)
+    for chip in sorted(larger, key=lambda c: -c.hbm_bytes):
+        yield from itertools.islice(_slices(chip.target, slice_.size), 1)
 
 
 def _example(target: Target, axes: Mapping[str, int]) -> str:
