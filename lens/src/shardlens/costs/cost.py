@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -11,7 +12,7 @@ from shardlens.costs import alphabeta
 from shardlens.costs.chips import Chip, chip
 from shardlens.costs.torus import Places, box, extents, places, routed
 from shardlens.placement import Placement
-from shardlens.reading.collectives import Collective
+from shardlens.reading.collectives import REMOTE, Collective
 from shardlens.reading.outside import kernels
 from shardlens.tables import Table, seconds
 
@@ -231,12 +232,15 @@ def _time(c: Collective, on: Chip, mesh: Mesh, laid: _Laid | None) -> Collective
     rings = tuple(mesh[axis] for axis in c.axes if axis in mesh)
     if len(rings) != len(c.axes) or not 0 < len(rings) <= max(on.torus_axes, 1):
         rings = ((c.group_size, on.is_ring(c.group_size)),)
-    if laid and laid.at and c.groups and c.kind != "collective-permute":
+    sends = c.kind in ("collective-permute", REMOTE)
+    if laid and laid.at and c.groups and not sends:
         rings = box(c.groups[0], laid.at, laid.target, on) or rings
     sizes, both = tuple(size for size, _ in rings), all(ring for _, ring in rings)
-    if c.kind == "collective-permute":
+    if sends:
         load, hops = _permute(c, on, tuple(mesh.values()), laid)
-        bytes_only, hops_only = load * c.payload_bytes / on.link_bandwidth, hops * on.hop_latency
+        # A kernel may send to several others; what it takes in all is then several messages.
+        messages = max(collections.Counter(target for _, target in c.groups).values(), default=1)
+        bytes_only, hops_only = load * c.payload_bytes / messages / on.link_bandwidth, hops * on.hop_latency
     else:
         bytes_only = _gather_like(c, on, sizes, both, c.payload_bytes, c.operand_bytes, 0.0)
         hops_only = _gather_like(c, on, sizes, both, 0, 0, on.hop_latency)

@@ -6,17 +6,18 @@ Collectives whose every group is one device (a `psum` over a mesh axis of size 1
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from shardlens.errors import LensError
 from shardlens.placement import Axes
 from shardlens.reading.calls import SCATTER, calls
 from shardlens.reading.groups import Groups, axes_of, device_groups, group_size, permute_pairs
 from shardlens.reading.hlo import HloArray, HloInstruction, HloModule, hlo_leaves, parse_hlo
-from shardlens.reading.outside import uncounted
+from shardlens.reading.outside import remote_copies, uncounted
 
 COLLECTIVE_KINDS = (
     "all-gather",
@@ -27,6 +28,8 @@ COLLECTIVE_KINDS = (
     "ragged-all-to-all",
     "reduce-scatter",
 )
+REMOTE = "remote-copy"
+"""The kind of a Pallas kernel whose copies to other devices can be counted."""
 UNKNOWN = "unknown"
 UNREAD = "a line that this version of shardlens does not read; see .hlo"
 _GROUPED = re.compile(r"\b(?:replica_groups|source_target_pairs|channel_id|channel_handle)=")
@@ -40,15 +43,15 @@ class Collective:
     """One collective instruction of a compiled program, as one device sees it.
 
     Args:
-        kind: HLO's name, for instance `"all-reduce"`; `"unknown"` for what has groups or a channel but is no such kind,
-            and for what cannot be counted.
+        kind: HLO's name, for instance `"all-reduce"`; `"remote-copy"` for a Pallas kernel's own copies to other devices;
+            `"unknown"` for what has groups or a channel but is no such kind, and for what cannot be counted.
         shape: shape of the output on one device; of the largest one when several arrays were combined, see `arrays`.
         dtype: element type as HLO writes it, `"f32"`; of the same array.
         payload_bytes: bytes of the output on one device in one execution, all arrays together.
         operand_bytes: the same of what goes in.
         axes: mesh axes that its groups span; empty when its groups are not whole axes, or when no mesh was given.
         group_size: devices that talk to each other; for a permute, the most devices that its pairs connect.
-        groups: device positions in mesh order, group by group; for a permute, (source, target) pairs.
+        groups: device positions in mesh order, group by group; for a permute and a kernel's, (source, target) pairs.
         executions: how often it runs; `None` when data decides how often the loop around it runs.
         name: the instruction's name in the HLO.
         op_name: the JAX operation that it came from, where HLO says so.
@@ -220,6 +223,8 @@ def _collective(
     module: HloModule, computation: str, instruction: HloInstruction, mesh_axes: Axes | None, runs: int | None
 ) -> Collective | None:
     """The collective that `instruction` starts, if it is one; something unknown, if it has groups or a channel."""
+    if (copies := remote_copies(module, instruction)) is not None:
+        return _kernel(module, instruction, mesh_axes, runs, copies)
     kind, source = instruction.opcode.removesuffix("-start"), instruction
     why = uncounted(module, instruction)
     if scatter := _scatter_fusion(module, instruction):
@@ -250,6 +255,32 @@ def _collective(
         str(module.line(instruction)),
         tuple((a.dtype, a.shape) for a in outputs),
         uncounted=why or ("" if known else UNREAD),
+    )
+
+
+def _kernel(
+    module: HloModule, i: HloInstruction, mesh_axes: Axes | None, runs: int | None, copies: Mapping[tuple[int, int], int]
+) -> Collective | None:
+    """The copies that a Pallas kernel sends, all together: bytes of the devices that send and that take most."""
+    out, into = collections.Counter[int](), collections.Counter[int]()
+    for (source, target), size in copies.items():
+        out[source] += size
+        into[target] += size
+    pairs, largest = tuple(copies), max(hlo_leaves(i.shape), key=lambda array: array.nbytes, default=HloArray("token", ()))
+    return Collective(
+        REMOTE,
+        largest.shape,
+        largest.dtype,
+        max(into.values(), default=0),
+        max(out.values(), default=0),
+        axes_of(pairs, mesh_axes, pairs=True) if mesh_axes and pairs else (),
+        group_size(pairs, pairs=True) if pairs else 1,
+        pairs,
+        runs,
+        i.name,
+        i.op_name,
+        str(module.line(i)),
+        tuple((a.dtype, a.shape) for a in hlo_leaves(i.shape)),
     )
 
 
