@@ -131,7 +131,8 @@ class _Kernel:
         if target is None or not (array := ir.MemRefType(source)).has_static_shape:
             raise _Unknown
         if target != self.device:
-            size = functools.reduce(operator.mul, array.shape, 1) * array.element_type.width // 8
+            element: Any = array.element_type
+            size = functools.reduce(operator.mul, array.shape, 1) * element.width // 8
             self.sent[self.device, target] += size
 
     def _results(self, op: Any, given: Sequence[int | None], known: dict[Any, int | None]) -> Sequence[int | None]:
@@ -142,15 +143,16 @@ class _Kernel:
             return [getattr(attributes["value"], "value", None)]
         if op.operation.regions:
             return self._regions(op, given, known)
-        if None in given or not given:
+        values = [value for value in given if value is not None]
+        if len(values) < len(given) or not values:
             return []
-        a, *more = given
+        a, *more = values
         if name == "arith.cmpi" and (way := attributes["predicate"].value) < len(_COMPARE):
             return [int(_COMPARE[way](a, more[0]))]
         if name == "arith.select":
             return [more[0] if a else more[1]]
         whole = _WHOLE.get(name)
-        return [whole(a, more[0])] if whole else [a] if name in _SAME else []  # type: ignore[arg-type]
+        return [whole(a, more[0])] if whole else [a] if name in _SAME else []
 
     def _regions(self, op: Any, given: Sequence[int | None], known: dict[Any, int | None]) -> Sequence[int | None]:
         """Branches and loops; what nothing is known of is passed over, where nothing in it is sent."""

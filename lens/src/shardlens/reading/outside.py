@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from shardlens.reading.calls import calls
 from shardlens.reading.hlo import HloInstruction, HloModule, hlo_leaves, parse_hlo
 from shardlens.reading.kernels import Sent, sent
+from shardlens.reading.slices import TRANSFER
 
 KERNEL = "a kernel that sends to other devices"
 FOREIGN = "a foreign function, which may send to other devices"
@@ -91,7 +92,7 @@ def host_calls(hlo_text: str) -> tuple[HostCall, ...]:
 def _calls_host(
     module: HloModule, siblings: dict[str, HloInstruction], i: HloInstruction, runs: int | None
 ) -> Iterator[HostCall]:
-    message = i.opcode in _MESSAGES and ("feed" in i.opcode or "is_host_transfer=true" in i.rest)
+    message = i.opcode in _MESSAGES and ("feed" in i.opcode or "is_host_transfer=true" in i.rest) and TRANSFER not in i.rest
     target = _TARGET.search(i.text) if i.opcode == "custom-call" else None
     if not message and not (target and _CALLBACK.match(target[1])):
         return
