@@ -1,7 +1,7 @@
 """Read compiled JAX programs: what they communicate, why, and what that costs on which chip.
 
 Exit status: 0 when all is well; 1 after a mistake, which is said on stderr; 2 for words that are no command; 3 when a
-program moves more than it may.
+program moves more than it may, or does not fit.
 """
 
 from __future__ import annotations
@@ -118,6 +118,9 @@ def inspect_command(options: argparse.Namespace) -> int:
         options.html.write_text(page(program, options.function, options.target), encoding="utf-8")
     if options.hlo:
         options.hlo.write_text(program.hlo, encoding="utf-8")
+    if program.refused:
+        print(f"{options.function}: {program.too_large}", file=sys.stderr)
+        return TOO_MUCH
     try:
         if options.fail_above is None or program.price <= options.fail_above:
             return 0
