@@ -189,7 +189,9 @@ def experts_plain(w: Any, x: Any) -> Any:
         gates = name(jax.nn.softmax(name(x @ w["router"], "logits"), -1), "gates")
         sent = name(jax.vmap(routed)(gates), "sent")
         there = name(jnp.einsum("gtec,gtd->gecd", sent, x), "there")
-        done = name(jnp.einsum("gech,ehd->gecd", jax.nn.relu(jnp.einsum("gecd,edh->gech", there, w["up"])), w["down"]), "done")
+        done = name(
+            jnp.einsum("gech,ehd->gecd", jax.nn.relu(jnp.einsum("gecd,edh->gech", there, w["up"])), w["down"]), "done"
+        )
         out = name(jnp.einsum("gtec,gecd->gtd", sent * gates[..., None], done), "out")
         return name((jnp.tanh(out + x) ** 2).mean(), "loss")
 
@@ -221,12 +223,13 @@ def pair(program: str, dtype: str = "float32") -> tuple[Callable[..., Any], Call
     return found[f"{program}_plain"], found[f"{program}_parallel"], found[f"{program}_inputs"](dtype)
 
 
-def planted(program: str, right: str, wrong: str) -> Callable[..., Any]:
-    """The parallel program with one text in place of another."""
+def planted(program: str, *changes: str) -> Callable[..., Any]:
+    """The parallel program with other texts in it: one and what stands in its place, and the next."""
     text = inspect.getsource(globals()[f"{program}_parallel"])
-    assert text.count(right) == 1, (program, right)
+    for right, wrong in zip(changes[::2], changes[1::2], strict=True):
+        assert text.count(right) == 1, (program, right)
+        text = text.replace(right, wrong)
     file = f"<planted {next(COUNT)}>"
-    text = text.replace(right, wrong)
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     made = dict(globals())
     exec(compile(text, file, "exec"), made)

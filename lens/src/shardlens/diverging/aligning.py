@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from shardlens.diverging.marks import COTANGENT
 from shardlens.diverging.numbers import FloatArray
 from shardlens.diverging.pairs import Pair
 from shardlens.diverging.relations import Relation, possible, relate
@@ -60,9 +62,9 @@ def _alignments(pair: Pair, whole: FloatArray, blocks: FloatArray) -> Iterator[A
     elif rounds == len(blocks):
         yield _related(lambda value: value, [*range(rounds)], whole, blocks, sizes, "")
     else:
-        yield _related(lambda value: value[:0], [], whole, blocks[:0], sizes, f"{len(blocks)} rounds against {rounds}")
         for axis in sizes:
-            yield from _pipeline(axis, whole, blocks, sizes)
+            yield from _pipeline(axis, whole, blocks, sizes, pair.name.startswith(COTANGENT))
+        yield _related(lambda value: value[:0], [], whole, blocks[:0], sizes, f"{len(blocks)} rounds against {rounds}")
 
 
 def _related(
@@ -89,33 +91,33 @@ def _of_two(pair: Pair, whole: FloatArray, blocks: FloatArray) -> Iterator[Align
     for cuts in itertools.product((1, *sizes.values(), int(np.prod([*sizes.values()]))), repeat=len(block)):
         shape = tuple(n * size for n, size in zip(cuts, block))
         for each in possible(shape, block, sizes):
+            read = functools.partial(each.whole, shape=shape)
             held = _related(
-                lambda value, r=each, s=shape: r.whole(value, s), rounds, whole, blocks, pair.parallel.sizes, f"{each}, and"
+                read, rounds, whole, blocks, pair.parallel.sizes, f"{each}, and"
             )  # type: ignore[misc]
             if each.error(each.whole(whole, shape), whole).max(initial=0) <= 1e-3 * np.abs(whole).max(initial=0):
                 yield held
 
 
-def _pipeline(axis: str, whole: FloatArray, blocks: FloatArray, sizes: Mapping[str, int]) -> Iterator[Alignment]:
-    """Device `s` of an axis computes part `m` of the batch in round `s + m`, or in the backward pass the reverse."""
-    stages, ticks, at = sizes[axis], len(blocks), 1 + [*sizes].index(axis)
-    parts = ticks - stages + 1
+def _pipeline(
+    axis: str, whole: FloatArray, blocks: FloatArray, sizes: Mapping[str, int], backward: bool
+) -> Iterator[Alignment]:
+    """Device `s` of an axis computes part `m` of the batch in round `s + m`; a backward pass begins with the last of each."""
+    stages, at = sizes[axis], 1 + [*sizes].index(axis)
+    parts = len(blocks) - stages + 1
     if parts < 1:
         return
     rest = {name: size for name, size in sizes.items() if name != axis}
     s, m = (grid.reshape(-1) for grid in np.meshgrid(range(stages), range(parts), indexing="ij"))
-    for mirrored, (arrange, rounds) in itertools.product((False, True), _parts(whole, stages, parts)):
-        device = stages - 1 - s if mirrored else s
-        part = m
-        rows = np.moveaxis(blocks, at, 1)[s + part, device]
-        for turned in (False, True):
-            order = (s * parts + (parts - 1 - m)) if turned else s * parts + m
+    rows = np.moveaxis(blocks, at, 1)[s + m, stages - 1 - s if backward else s]
+    order = s * parts + (parts - 1 - m if backward else m)
+    words = f"part m on device s of {axis} in round s + m"
+    for arrange, rounds in _parts(whole, stages, parts):
+        yield _related(_composed(arrange, order), [rounds[n] for n in order], whole, rows, rest, words)
 
-            def ordered(value: FloatArray, arrange=arrange, order=order) -> FloatArray:  # type: ignore[no-untyped-def]
-                return arrange(value)[order]
 
-            words = f"in round s + m part m on device s of {axis}"
-            yield _related(ordered, [rounds[n] for n in order], whole, rows, rest, words)
+def _composed(arrange: Callable[[FloatArray], FloatArray], order: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    return lambda value: arrange(value)[order]
 
 
 def _parts(whole: FloatArray, stages: int, parts: int) -> Iterator[tuple[Callable[[FloatArray], FloatArray], list[int]]]:

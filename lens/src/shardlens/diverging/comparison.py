@@ -11,10 +11,11 @@ import numpy as np
 
 from shardlens.diverging.aligning import Alignment, align
 from shardlens.diverging.instead import Found, Wrong, instead
+from shardlens.diverging.marks import COTANGENT
 from shardlens.diverging.numbers import FloatArray, comparable
 from shardlens.diverging.pairs import Pair, pairs
-from shardlens.diverging.record import SALTS, NamedValues, Traced, unfold
-from shardlens.diverging.relations import TERM
+from shardlens.diverging.record import SALTS, Key, NamedValues, Traced, unfold
+from shardlens.diverging.relations import TERM, relate
 from shardlens.diverging.tapping import Path
 from shardlens.errors import LensError
 
@@ -100,7 +101,7 @@ class Comparison:
         self._rows = [row for pair, held in zip(self.pairs, self.aligned) if (row := self._row(pair, held, base, own))]
         kept = {id(row.pair) for row in self._rows}
         self.notes = [*told, *(f"{p.name}: {a.words}" for p, a in zip(self.pairs, self.aligned) if id(p) not in kept)]
-        self.first = self._first()
+        self.first = self._first(base)
 
     @property
     def rows(self) -> Iterator[tuple[str, ...]]:
@@ -125,18 +126,14 @@ class Comparison:
         return plain.recorded(values, [plain.run(given, salt) for salt in SALTS])
 
     def _given(self, plain: Traced, base: NamedValues) -> dict[Path, Any]:
-        given: dict[Path, Any] = {}
+        given = plain.nothing_given()
         for pair, held in zip(self.pairs, self.aligned):
-            inside = [plain.sites[n] if n < len(plain.sites) else None for n in pair.plain.numbers]
-            shape = pair.plain.values(base).shape
-            value, put = (
-                held.injected(shape)
-                if held.relation and not pair.plain.sizes
-                else (np.zeros(shape), np.zeros(shape[0], bool))
-            )
-            for site, part, rounds in zip(inside, pair.plain.parted(value), pair.plain.parted(put)):
-                if site is not None and not pair.plain.sizes:
-                    given[site.path] = jnp.asarray(unfold(site, rounds)), jnp.asarray(unfold(site, part), site.dtype)
+            if held.relation and not pair.plain.sizes:
+                value, put = held.injected(pair.plain.values(base).shape)
+                parts = zip(pair.plain.numbers, pair.plain.parted(value), pair.plain.parted(put))
+                for site, part, rounds in ((plain.sites[n], *more) for n, *more in parts if n < len(plain.sites)):
+                    if site.path in given:
+                        given[site.path] = jnp.asarray(unfold(site, rounds)), jnp.asarray(unfold(site, part), site.dtype)
         return given
 
     def _row(self, pair: Pair, held: Alignment, base: NamedValues, own: NamedValues) -> _Row | None:
@@ -170,28 +167,36 @@ class Comparison:
             (eps or 1) * np.where(scale > 0, scale, 1),
         )
 
-    def _first(self) -> First | None:
+    def _no_derivative(self, base: NamedValues) -> Iterator[tuple[Key, First]]:
+        """Values of which the plain program has a derivative and the parallel one, which has others, has none."""
+        theirs = {tap.name: tap for tap in self.theirs.taps}
+        if any(name.startswith(COTANGENT) for name in theirs):
+            for tap in base.taps:
+                of = theirs.get(tap.name.removeprefix(COTANGENT))
+                if tap.name not in theirs and tap.name.startswith(COTANGENT) and of and tap.values.any():
+                    said = First(
+                        tap.name, 0, len(tap.keys), "", "there is none: no derivative passes here", (tap.line, of.line)
+                    )
+                    yield min(tap.keys), said
+
+    def _first(self, base: NamedValues) -> First | None:
         wrong = [
             (row.pair.plain.keys[row.aligned.rounds[n]], i, int(n))
             for i, row in enumerate(self._rows)
             for n in np.flatnonzero(row.apart)
         ]
-        if not wrong:
-            return None
+        missing = min(self._no_derivative(base), default=None, key=lambda each: each[0])
+        if not wrong or missing and missing[0] < min(wrong)[0]:
+            return missing[1] if missing else None
         _, number, n = min(wrong)
         row = self._rows[number]
         found = self._instead(row, n)
         if not found.known and (term := self._not_added(row)):
             row, words = term
             found, n = Found(words, True, ""), 0
-        return First(
-            row.pair.name,
-            int(row.aligned.rounds[n]),
-            len(row.pair.plain.keys),
-            found.devices,
-            found.words,
-            (row.pair.plain.line, row.pair.parallel.line),
-        )
+        lines = (row.pair.plain.line, row.pair.parallel.line)
+        rounds = int(row.aligned.rounds[n]), len(row.pair.plain.keys)
+        return First(row.pair.name, *rounds, found.devices, found.words, lines)
 
     def _instead(self, row: _Row, n: int) -> Found:
         held, at = row.aligned, slice(n, n + 1)
@@ -226,12 +231,17 @@ class Comparison:
         """The value just before that is a term of a sum, if nothing sums it on the way."""
         of_tap = {n: other for other in self._rows for n in other.pair.parallel.numbers}
         for tap in row.pair.parallel.taps:
+            if tap.blocks and (returned := relate(row.whole, tap.blocks[1], tap.blocks[0])[0]):
+                return row, f"on each device: {returned}, which is not what its out_specs say"
             for number, summed in tap.before.items():
                 other = of_tap.get(number)
                 relation = other.aligned.relation if other else None
                 if other is None or relation is None or other is row:
                     continue
                 left = [axis for axis, role in zip(relation.sizes, relation.roles) if role == TERM and axis not in summed]
+                at = [1 + [*relation.sizes].index(axis) for axis in left]
+                if left and all(np.ptp(other.aligned.blocks, axis=n).max(initial=0) == 0 for n in at):
+                    return other, f"1/{np.prod([relation.sizes[axis] for axis in left])} times the plain value"
                 if left:
                     return other, f"a term of a sum over {', '.join(left)}, which nothing adds before {row.pair.name}"
         return None

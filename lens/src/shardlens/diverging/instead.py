@@ -13,6 +13,7 @@ from shardlens.diverging.numbers import FloatArray, largest
 from shardlens.diverging.relations import Relation
 
 _SHIFTS = (1, -1, 2, -2)
+_FEW = 4
 _MOST = 4
 """Devices that are named one by one."""
 
@@ -115,7 +116,9 @@ class _Reading:
         if not np.abs(got).max(initial=0) and np.abs(due).max(initial=0):
             yield "zero"
         yield from self._another()
-        if (factor := fitted(got, due)) and self.fits(self.due * factor):
+        factor = fitted(got, due)
+        # A number alone is a multiple of any other.
+        if factor and self.fits(self.due * factor) and (got.size >= _FEW or _whole(factor)):
             yield f"{number(factor)} times the plain value"
         yield from self._round_before()
         yield from self._rounded()
@@ -179,7 +182,7 @@ class _Reading:
             except ValueError:
                 continue
             factor = fitted((self.got - self.due)[self.bad], other[self.bad])
-            if factor and self.fits(self.due + factor * other):
+            if factor and self.fits(self.due + factor * other) and self.due.size >= _FEW:
                 yield f"the plain value {'plus' if factor > 0 else 'minus'} {number(abs(factor))} times {name}"
 
     @property
@@ -195,6 +198,10 @@ def fitted(got: FloatArray, due: FloatArray) -> float:
     """The factor that brings one array nearest the other; 0 where there is none."""
     below = float(np.vdot(due, due).real)
     return float(np.vdot(due, got).real) / below if below and np.isfinite(below) else 0.0
+
+
+def _whole(factor: float) -> bool:
+    return any(abs(each - round(each)) < 1e-3 and abs(each) < 65 for each in (factor, 1 / factor))
 
 
 def number(factor: float) -> str:

@@ -18,12 +18,12 @@ from shardlens import progress
 from shardlens.diverging.flow import Flow, Origins
 from shardlens.diverging.marks import named_cotangents
 from shardlens.diverging.numbers import FloatArray, comparable, largest
-from shardlens.diverging.tapping import RAN, Path, Site, Tapped, execution, loops, mesh_of, sites
+from shardlens.diverging.tapping import RAN, Path, Site, Tapped, execution, loops, mapped_outputs, mesh_of, sites
 from shardlens.sources import Line, told
 
 SALTS = (0x9E3779B9, 0x7F4A7C15)
 """Two ways in which rounding may fall."""
-OUTPUT = "output"
+OUTPUT, OUTPUTS = "output", 2**31
 Key = tuple[tuple[int, int], ...]
 
 
@@ -48,6 +48,8 @@ class Tap:
     ran: FloatArray
     spread: FloatArray
     before: Mapping[int, frozenset[str]]
+    blocks: tuple[Mapping[str, int], FloatArray] | None = None
+    """Of an output that a `shard_map` returns: sizes of its mesh, and what each device returned, `[1, axes..., block...]`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +119,8 @@ class Traced:
         self.outputs = [OUTPUT + jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(shape)]
         self.sites = [*sites(self.jaxpr, guess)]
         self.flow = Flow(self.jaxpr, self.sites)
-        self._run = jax.jit(Tapped(self.jaxpr, self.sites, shaken))
+        self.mapped = mapped_outputs(self.jaxpr)
+        self._run = jax.jit(Tapped(self.jaxpr, self.sites, [each[0] for each in self.mapped if each], shaken))
 
     def run(self, given: Mapping[Path, Any] | None = None, salt: int = 0) -> dict[Path, FloatArray]:
         """Named values by path as they come, and outputs by `(len(sites), number)`."""
@@ -131,13 +134,13 @@ class Traced:
         found: dict[Path, Any] = {}
         for site in self.sites if self.shaken else ():
             sizes = tuple(size for around in site.around for size in around.sizes)
-            if not mesh_of(site):
+            if not mesh_of(site) and not any(around.kind == "while" for around in site.around):
                 found[site.path] = jnp.zeros(sizes, bool), jnp.zeros((*sizes, *site.shape), site.dtype)
         return found
 
     def output(self, number: int) -> Path:
         """The path that stands for an output: behind all that runs."""
-        return (2**31, number)
+        return (OUTPUTS, number)
 
     def recorded(self, values: Mapping[Path, FloatArray], shaken: Sequence[Mapping[Path, FloatArray]]) -> NamedValues:
         """Values of a run as taps, with how far they move in other runs."""
@@ -162,7 +165,9 @@ class Traced:
         ran = values.get((*site.path, RAN))
         there = np.ones(len(folded), bool) if ran is None else fold(site, ran).reshape(len(folded), -1).any(axis=1)
         line = told(site.line) if site.line.file else ""
-        return Tap(site.name, line, str(site.dtype), mesh_of(site), folded, keys, there, spread, before)
+        returned = self.mapped[site.path[1]] if site.path[0] == OUTPUTS else None
+        blocks = returned and (dict(zip(returned[1].axes, returned[1].sizes)), values[returned[0]][None])
+        return Tap(site.name, line, str(site.dtype), mesh_of(site), folded, keys, there, spread, before, blocks)
 
 
 def _data(value: Any) -> Any:

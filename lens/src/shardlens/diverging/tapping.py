@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -17,8 +17,8 @@ from shardlens.sources import Line, users_line
 Path = tuple[int, ...]
 Values = dict[Path, jax.Array]
 
-RAN = -1
-"""Last in a path: whether the branch of a `cond` that holds the value was taken."""
+RAN, BLOCKS = -1, -2
+"""In a path: whether the branch of a `cond` that holds the value was taken; the blocks that a `shard_map` returns."""
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", "custom_jvp_call", "custom_vjp_call")
 _EXACT = frozenset(
     "reshape transpose broadcast_in_dim slice dynamic_slice dynamic_update_slice squeeze concatenate gather copy neg abs max min "
@@ -123,14 +123,15 @@ class Tapped:
     Args:
         jaxpr: closed.
         chosen: the sites that are brought out.
+        mapped: as `mapped_outputs` gives them; of these the devices' blocks are brought out too.
         shaken: whether the result of each operation that rounds is moved by a unit of rounding, up or down, where `salt` is
             not 0: what comes out then differs from the program's values as another order of the same sums would.
     """
 
-    def __init__(self, jaxpr: Any, chosen: Sequence[Site], shaken: bool = False) -> None:
-        self.jaxpr, self.shaken = jaxpr, shaken
+    def __init__(self, jaxpr: Any, chosen: Sequence[Site], mapped: Collection[Path] = (), shaken: bool = False) -> None:
+        self.jaxpr, self.shaken, self.mapped = jaxpr, shaken, mapped
         self.chosen = {site.path: site for site in chosen}
-        self.within = {site.path[:n] for site in chosen for n in range(1, len(site.path))}
+        self.within = {path[:n] for path in (*self.chosen, *mapped) for n in range(1, len(path))}
 
     def __call__(self, flat: Sequence[Any], given: Mapping[Path, Any], salt: Any) -> tuple[list[Any], Values]:
         """Outputs, and named values by path; `given` has pairs of what is put in, round by round, and the values."""
@@ -177,6 +178,7 @@ class Tapped:
 
         def body(ins: Any, salt: Any) -> Any:
             outs, taps = self._run(bodies[0], ins, {}, salt, (*here, 0))
+            taps |= {path: outs[path[-1]] for path in self.mapped if path[:-2] == here}
             return outs, {path: jnp.expand_dims(value, front) for path, value in taps.items()}
 
         specs = (list(p["in_specs"]), jax.P())
@@ -211,16 +213,16 @@ class Tapped:
         def again(carry: Any) -> Any:
             return jax.core.eval_jaxpr(test, test_consts, *ins[:of_condition], *carry[0])[0]
 
-        none = jax.tree.map(_nothing, jax.eval_shape(lambda state: round_(state)[1], list(ins[of_both:])))
+        none = jax.tree.map(_nothing, round_(list(ins[of_both:]))[1])
         outs, taps = jax.lax.while_loop(again, lambda carry: round_(carry[0]), (list(ins[of_both:]), none))
         return outs, taps
 
     def _cond(self, eqn: Any, bodies: Any, ins: Any, given: Any, salt: Any, here: Path) -> tuple[list[Any], Values]:
         which, *ins = ins
         runs = [lambda ins, body=body, n=n: self._run(body, ins, given, salt, (*here, n)) for n, body in enumerate(bodies)]
-        every: Values = {}
+        every: Values = {}  # of each branch the types alone: the compiler removes what nothing uses
         for run in runs:
-            every |= jax.eval_shape(run, ins)[1]
+            every |= run(ins)[1]
 
         def branch(run: Callable[..., Any]) -> Callable[..., Any]:
             def of(ins: Any) -> Any:
@@ -245,9 +247,24 @@ class Tapped:
 
 
 def _nothing(like: Any) -> Any:
-    made = jnp.zeros(like.shape, like.dtype)
-    varying = tuple(getattr(like, "vma", None) or ())
+    """Zeros of a traced value's type, which says in a `shard_map` over which axes it varies."""
+    made, kind = jnp.zeros(like.shape, like.dtype), jax.typeof(like)
+    varying = tuple(getattr(kind, "vma", None) or getattr(getattr(kind, "mat", None), "varying", ()))
     return jax.lax.pcast(made, varying, to="varying") if varying else made
+
+
+def mapped_outputs(jaxpr: Any, path: Path = ()) -> list[tuple[Path, Around] | None]:
+    """For each output that a `shard_map` gives as it is: a path that ends in `BLOCKS` and its number there."""
+    jaxpr, _ = opened(jaxpr)
+    found: dict[Any, tuple[Path, Around] | None] = {}
+    for number, eqn in enumerate(jaxpr.eqns):
+        kind, bodies = inner(eqn)
+        if kind == "call":
+            found.update(zip(eqn.outvars, mapped_outputs(bodies[0], (*path, number, 0))))
+        elif kind == "shard_map":
+            around = _around(kind, eqn, len(path))[0]
+            found.update((v, ((*path, number, BLOCKS, n), around)) for n, v in enumerate(eqn.outvars))
+    return [None if isinstance(v, Literal) else found.get(v) for v in jaxpr.outvars]
 
 
 def execution(site: Site, rounds: Sequence[int]) -> tuple[tuple[int, int], ...]:
