@@ -92,9 +92,7 @@ def _of_two(pair: Pair, whole: FloatArray, blocks: FloatArray) -> Iterator[Align
         shape = tuple(n * size for n, size in zip(cuts, block))
         for each in possible(shape, block, sizes):
             read = functools.partial(each.whole, shape=shape)
-            held = _related(
-                read, rounds, whole, blocks, pair.parallel.sizes, f"{each}, and"
-            )  # type: ignore[misc]
+            held = _related(read, rounds, whole, blocks, pair.parallel.sizes, f"{each} in one")
             if each.error(each.whole(whole, shape), whole).max(initial=0) <= 1e-3 * np.abs(whole).max(initial=0):
                 yield held
 
@@ -102,7 +100,7 @@ def _of_two(pair: Pair, whole: FloatArray, blocks: FloatArray) -> Iterator[Align
 def _pipeline(
     axis: str, whole: FloatArray, blocks: FloatArray, sizes: Mapping[str, int], backward: bool
 ) -> Iterator[Alignment]:
-    """Device `s` of an axis computes part `m` of the batch in round `s + m`; a backward pass begins with the last of each."""
+    """Device `s` of an axis computes part `m` of a batch in round `s + m`; a backward pass begins with the last."""
     stages, at = sizes[axis], 1 + [*sizes].index(axis)
     parts = len(blocks) - stages + 1
     if parts < 1:

@@ -23,6 +23,7 @@ MARGIN = 8
 """How many times what another rounding of the same operations does is still taken for rounding."""
 TRIES = 3
 """Runs of the plain program with more and more of the parallel program's values in it."""
+_NEAREST = 3
 _NARROW = ("bfloat16", "float16", "float32")
 
 
@@ -74,10 +75,17 @@ class _Row:
         """Its row of the table."""
         shape, rounds = self.whole.shape[1:], len(self.pair.plain.keys)
         value = f"{rounds} x " * (rounds > 1) + f"{self.pair.plain.taps[0].dtype}[{','.join(map(str, shape))}]"
-        related = " ".join(filter(None, (self.aligned.words, str(self.aligned.relation or "no relation found"))))
-        related = related if self.aligned.sizes or self.aligned.words or not self.aligned.relation else ""
+        found = str(self.aligned.relation or "no relation found")
+        words = [self.aligned.words, found if self.aligned.sizes or not self.aligned.relation else ""]
+        related = ", ".join(filter(None, words))
         each = (self.in_all, self.own, self.tolerance)
-        return ("->" if first else "", self.pair.name, value, related, *(_units(error, self.unit) for error in each))
+        return (
+            "->" if first else "",
+            self.pair.name,
+            value,
+            related,
+            *(_units(error, self.unit) for error in each),
+        )
 
 
 class Comparison:
@@ -131,8 +139,9 @@ class Comparison:
             if held.relation and not pair.plain.sizes:
                 value, put = held.injected(pair.plain.values(base).shape)
                 parts = zip(pair.plain.numbers, pair.plain.parted(value), pair.plain.parted(put))
-                for site, part, rounds in ((plain.sites[n], *more) for n, *more in parts if n < len(plain.sites)):
-                    if site.path in given:
+                for number, part, rounds in parts:
+                    site = plain.sites[number] if number < len(plain.sites) else None
+                    if site and site.path in given:
                         given[site.path] = jnp.asarray(unfold(site, rounds)), jnp.asarray(unfold(site, part), site.dtype)
         return given
 
@@ -181,7 +190,7 @@ class Comparison:
 
     def _first(self, base: NamedValues) -> First | None:
         wrong = [
-            (row.pair.plain.keys[row.aligned.rounds[n]], i, int(n))
+            (row.pair.plain.keys[row.aligned.rounds[int(n)]], i, int(n))
             for i, row in enumerate(self._rows)
             for n in np.flatnonzero(row.apart)
         ]
@@ -194,6 +203,8 @@ class Comparison:
         if not found.known and (term := self._not_added(row)):
             row, words = term
             found, n = Found(words, True, ""), 0
+        elif not found.known and (before := self._before(row)):
+            found = dataclasses.replace(found, words=f"{found.words}; computed from {before}")
         lines = (row.pair.plain.line, row.pair.parallel.line)
         rounds = int(row.aligned.rounds[n]), len(row.pair.plain.keys)
         return First(row.pair.name, *rounds, found.devices, found.words, lines)
@@ -227,6 +238,13 @@ class Comparison:
         found = {other.pair.name: other.whole[min(n, len(other.whole) - 1)][None] for other in reversed(earlier)}
         return found | dict(self.arguments)
 
+    def _before(self, row: _Row) -> str:
+        """The named values that it is computed from, with what their blocks are."""
+        of_tap = {n: other for other in self._rows for n in other.pair.parallel.numbers}
+        nearest = [of_tap.get(n) for tap in row.pair.parallel.taps for n in tap.before]
+        related = [other for other in nearest if other and other is not row and other.aligned.sizes]
+        return ", ".join(dict.fromkeys(f"{other.pair.name} ({other.aligned.relation})" for other in related[:_NEAREST]))
+
     def _not_added(self, row: _Row) -> tuple[_Row, str] | None:
         """The value just before that is a term of a sum, if nothing sums it on the way."""
         of_tap = {n: other for other in self._rows for n in other.pair.parallel.numbers}
@@ -248,7 +266,8 @@ class Comparison:
 
 
 def _eps(dtype: str) -> float:
-    return float(jnp.finfo(dtype).eps) if jnp.issubdtype(jnp.dtype(dtype), jnp.inexact) else 0.0
+    inexact = jnp.issubdtype(jnp.dtype(dtype), jnp.inexact)
+    return float(jnp.finfo(dtype).eps) if inexact else 0.0  # type: ignore[no-untyped-call]
 
 
 def _rounding(dtype: str) -> Any:

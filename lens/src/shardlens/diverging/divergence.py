@@ -56,15 +56,15 @@ class Divergence:
 def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
     """Runs two programs on the same input, and says which named value is the first that is not the same.
 
-    A value in a `shard_map` is compared block by block, as what it is of the plain value: cut, a copy, or a term of a sum. Each
-    value is compared with what the plain program makes of the parallel program's values before it, so that an error that grew
-    from earlier ones is no new fault. What rounding explains is measured: the plain program runs with each operation's result
-    moved by a unit of rounding.
+    A value in a `shard_map` is compared block by block, as what it is of the plain value: cut, a copy, or a term of a sum.
+    Each value is compared with what the plain program makes of the parallel program's values before it, so that an error
+    that grew from earlier ones is no new fault. What rounding explains is measured: the plain program also runs with the
+    result of each operation moved by a unit of rounding.
 
     Args:
         plain, parallel: functions, or the `NamedValues` that `record` made of one. Values have their names from
-            `jax.ad_checkpoint.checkpoint_name` or `lens.name`; derivatives of named values are named by themselves. Where the
-            programs have no name in common, matrix products are compared in order, which is a guess.
+            `jax.ad_checkpoint.checkpoint_name` or `lens.name`; derivatives of named values are named by themselves. Where
+            the programs have no name in common, matrix products are compared in order, which is a guess.
         args: arguments of both, arrays. The plain program gets them without their shardings.
     Raises:
         LensError: an argument is no array, or nothing can be compared.
@@ -101,7 +101,7 @@ def _whole(leaf: Any) -> Any:
     if not isinstance(leaf, jax.Array) or len(leaf.devices()) == 1:
         return leaf
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(np.asarray(jax.random.key_data(leaf)), impl=jax.random.key_impl(leaf))
+        return jax.random.wrap_key_data(jnp.asarray(np.asarray(jax.random.key_data(leaf))), impl=jax.random.key_impl(leaf))
     return jnp.asarray(np.asarray(leaf))
 
 

@@ -118,7 +118,7 @@ class _Reading:
         yield from self._another()
         factor = fitted(got, due)
         # A number alone is a multiple of any other.
-        if factor and self.fits(self.due * factor) and (got.size >= _FEW or _whole(factor)):
+        if factor and self.fits(self.due * factor) and (self.due[0].size >= _FEW or _whole(factor)):
             yield f"{number(factor)} times the plain value"
         yield from self._round_before()
         yield from self._rounded()
@@ -182,7 +182,7 @@ class _Reading:
             except ValueError:
                 continue
             factor = fitted((self.got - self.due)[self.bad], other[self.bad])
-            if factor and self.fits(self.due + factor * other) and self.due.size >= _FEW:
+            if factor and self.fits(self.due + factor * other) and self.due[0].size >= _FEW:
                 yield f"the plain value {'plus' if factor > 0 else 'minus'} {number(abs(factor))} times {name}"
 
     @property

@@ -19,7 +19,7 @@ def comparable(value: Any) -> FloatArray:
 
 
 def largest(a: FloatArray, b: FloatArray, keep: int) -> FloatArray:
-    """The largest difference over all but the first `keep` dimensions; infinite where one is not finite and the other differs."""
+    """The largest difference over all but the first `keep` dimensions; infinite where one side alone is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
         difference = np.abs(a - b)
     wrong = ~np.isfinite(difference)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -112,9 +112,3 @@ def _by_name(values: NamedValues) -> dict[str, list[int]]:
 
 def _alike(values: NamedValues, numbers: Sequence[int]) -> bool:
     return len({values.taps[n].values.shape[1:] for n in numbers}) == 1
-
-
-def wrong_rounds(pair: Pair, among: NamedValues) -> Iterator[int]:
-    """The rounds in which a branch was taken in one program alone."""
-    ran = [side.ordered([tap.ran for tap in side.taps]) for side in (pair.plain, pair.parallel)]
-    yield from np.flatnonzero(ran[0] != ran[1]) if len(ran[0]) == len(ran[1]) else ()

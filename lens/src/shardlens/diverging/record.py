@@ -36,7 +36,7 @@ class Tap:
         keys: for each round its place in the order in which the program runs.
         ran: for each round whether there is a value: a `cond` may take another branch.
         spread: for each round how far another rounding of the same operations moves it.
-        before: by index of the taps that it is computed from, the axes over which they are summed on the way.
+        before: by index of the taps it is computed from, the axes over which they are summed on the way.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Tap:
     spread: FloatArray
     before: Mapping[int, frozenset[str]]
     blocks: tuple[Mapping[str, int], FloatArray] | None = None
-    """Of an output that a `shard_map` returns: sizes of its mesh, and what each device returned, `[1, axes..., block...]`."""
+    """Of an output of a `shard_map`: sizes of its mesh, and what each device returned, `[1, axes..., block...]`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +66,8 @@ class NamedValues:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Writes them into a file of NumPy's kind `.npz`."""
-        arrays, plain = {}, []
+        arrays: dict[str, FloatArray] = {}
+        plain = []
         for n, tap in enumerate(self.taps):
             arrays |= {f"values{n}": tap.values, f"ran{n}": tap.ran, f"spread{n}": tap.spread}
             before = [[index, sorted(axes)] for index, axes in tap.before.items()]
@@ -163,11 +164,11 @@ class Traced:
         before = {numbers[path]: axes for path, axes in origins.get(site.path, {}).items()}
         keys = [execution(site, at) for at in itertools.product(*(range(a.sizes[0]) for a in loops(site)))]
         ran = values.get((*site.path, RAN))
-        there = np.ones(len(folded), bool) if ran is None else fold(site, ran).reshape(len(folded), -1).any(axis=1)
+        there = np.ones((len(folded), 1), bool) if ran is None else fold(site, ran).reshape(len(folded), -1)
         line = told(site.line) if site.line.file else ""
         returned = self.mapped[site.path[1]] if site.path[0] == OUTPUTS else None
         blocks = returned and (dict(zip(returned[1].axes, returned[1].sizes)), values[returned[0]][None])
-        return Tap(site.name, line, str(site.dtype), mesh_of(site), folded, keys, there, spread, before, blocks)
+        return Tap(site.name, line, str(site.dtype), mesh_of(site), folded, keys, there.max(axis=1), spread, before, blocks)
 
 
 def _data(value: Any) -> Any:
@@ -176,12 +177,13 @@ def _data(value: Any) -> Any:
 
 def _dimensions(site: Site) -> tuple[list[int], list[int], list[int]]:
     """Where the rounds, the mesh axes, and their sizes stand among the dimensions in front of a value."""
-    rounds, axes, sizes, at = [], [], [], 0
+    rounds: list[int] = []
+    axes: list[int] = []
+    sizes: list[int] = []
     for around in site.around:
         for size in around.sizes:
-            (rounds if around.kind == "rounds" else axes).append(at)
+            (rounds if around.kind == "rounds" else axes).append(len(sizes))
             sizes.append(size)
-            at += 1
     return rounds, axes, sizes
 
 

@@ -76,7 +76,7 @@ class Relation:
         return blocks.sum(axis=terms, keepdims=True) if terms else blocks
 
     def error(self, whole: FloatArray, blocks: FloatArray) -> FloatArray:
-        """The largest difference of each device's block in each round, `[rounds, axes...]`; NaN where only one side has it."""
+        """The largest difference of each device's block in each round, `[rounds, axes...]`."""
         difference = largest(self.summed(blocks), self.blocks(whole), 1 + len(self.roles))
         return np.broadcast_to(difference, blocks.shape[: 1 + len(self.roles)])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -21,17 +22,18 @@ RAN, BLOCKS = -1, -2
 """In a path: whether the branch of a `cond` that holds the value was taken; the blocks that a `shard_map` returns."""
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", "custom_jvp_call", "custom_vjp_call")
 _EXACT = frozenset(
-    "reshape transpose broadcast_in_dim slice dynamic_slice dynamic_update_slice squeeze concatenate gather copy neg abs max min "
-    "select_n rev pad iota stop_gradient name named_derivative pvary reduce_max reduce_min sort sign copy_p all_gather ppermute "
-    "all_to_all split expand_dims floor ceil round sharding_constraint reshard clamp and or not xor random_bits".split()
+    "reshape transpose broadcast_in_dim slice dynamic_slice dynamic_update_slice squeeze concatenate gather copy copy_p neg "
+    "abs sign max min clamp floor ceil round select_n rev pad iota sort split expand_dims reduce_max reduce_min name "
+    "stop_gradient named_derivative pvary all_gather ppermute all_to_all sharding_constraint reshard random_bits".split()
 )
+"""Operations that do not round."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Around:
-    """What a value lies in: `mesh` and `rounds` add dimensions in front, `branch` may not run, `while` has its last round."""
+    """What is around a value: `mesh` and `rounds` add dimensions in front, a `branch` may not run."""
 
-    kind: str
+    kind: str  # "mesh", "rounds", "branch", or "while", which shows its last round
     depth: int
     axes: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
@@ -219,7 +221,7 @@ class Tapped:
 
     def _cond(self, eqn: Any, bodies: Any, ins: Any, given: Any, salt: Any, here: Path) -> tuple[list[Any], Values]:
         which, *ins = ins
-        runs = [lambda ins, body=body, n=n: self._run(body, ins, given, salt, (*here, n)) for n, body in enumerate(bodies)]
+        runs = [functools.partial(self._branch, body, given, salt, (*here, n)) for n, body in enumerate(bodies)]
         every: Values = {}  # of each branch the types alone: the compiler removes what nothing uses
         for run in runs:
             every |= run(ins)[1]
@@ -227,29 +229,31 @@ class Tapped:
         def branch(run: Callable[..., Any]) -> Callable[..., Any]:
             def of(ins: Any) -> Any:
                 outs, taps = run(ins)
-                ran = {
-                    (*path, RAN): jnp.array(path in taps) for path in every if path[-1] != RAN and (*path, RAN) not in taps
-                }
+                named = [path for path in every if path[-1] != RAN and (*path, RAN) not in taps]
+                ran = {(*path, RAN): jnp.array(path in taps) for path in named}
                 return outs, jax.tree.map(_nothing, every) | ran | taps
 
             return of
 
         return jax.lax.switch(which, [branch(run) for run in runs], ins)  # type: ignore[no-any-return]
 
+    def _branch(self, body: Any, given: Any, salt: Any, path: Path, ins: Any) -> tuple[list[Any], Values]:
+        return self._run(body, ins, given, salt, path)
+
     def _shake(self, x: Any, salt: Any) -> Any:
-        """A value with each number moved by up to two units of rounding, as a hash of its bits says: the same on each device."""
+        """A value with each number moved by up to two units of rounding, as a hash of its bits says."""
         dtype = getattr(x, "dtype", None)
         if dtype is None or not jnp.issubdtype(dtype, jnp.floating):
             return x
         bits = jax.lax.bitcast_convert_type(x, f"uint{8 * dtype.itemsize}").astype(jnp.uint32) * salt
         steps = jax.lax.shift_right_arithmetic(bits.astype(jnp.int32), jnp.int32(30))  # -2 to 1, and 0 where salt is 0
-        return x * (1 + steps.astype(dtype) * jnp.asarray(jnp.finfo(dtype).eps, dtype))
+        return x * (1 + steps.astype(dtype) * jnp.asarray(jnp.finfo(dtype).eps, dtype))  # type: ignore[no-untyped-call]
 
 
 def _nothing(like: Any) -> Any:
     """Zeros of a traced value's type, which says in a `shard_map` over which axes it varies."""
     made, kind = jnp.zeros(like.shape, like.dtype), jax.typeof(like)
-    varying = tuple(getattr(kind, "vma", None) or getattr(getattr(kind, "mat", None), "varying", ()))
+    varying = tuple(getattr(kind, "vma", None) or getattr(getattr(kind, "mat", None), "varying", None) or ())
     return jax.lax.pcast(made, varying, to="varying") if varying else made
 
 
