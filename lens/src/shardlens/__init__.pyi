@@ -28,6 +28,12 @@ from shardlens.costs.chips import Chip as Chip
 from shardlens.costs.chips import chip as chip
 from shardlens.costs.cost import Cost as Cost
 from shardlens.costs.cost import cost as cost
+from shardlens.diverging.divergence import Divergence as Divergence
+from shardlens.diverging.divergence import assert_same_values as assert_same_values
+from shardlens.diverging.divergence import diverge as diverge
+from shardlens.diverging.marks import name as name
+from shardlens.diverging.record import NamedValues as NamedValues
+from shardlens.diverging.record import record as record
 from shardlens.errors import LensError as LensError
 from shardlens.exceptions import raised_at as raised_at
 from shardlens.export import lapack as lapack
