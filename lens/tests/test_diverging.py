@@ -179,7 +179,7 @@ def test_a_planted_fault(fault: str) -> None:
 @pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("changes", [(), UNCHECKED], ids=["checked", "unchecked"])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-@pytest.mark.parametrize("program", reversed(parallel_pairs.PROGRAMS))
+@pytest.mark.parametrize("program", parallel_pairs.PROGRAMS[::-1])
 def test_a_right_program(program: str, dtype: str, changes: tuple[str, ...]) -> None:
     """Nothing is named, with and without JAX's own check of what varies, which changes how gradients are summed."""
     plain, _, args = parallel_pairs.pair(program, dtype)

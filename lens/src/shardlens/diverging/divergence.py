@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -10,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from shardlens.diverging.comparison import Comparison, First
-from shardlens.diverging.numbers import comparable
+from shardlens.diverging.numbers import FloatArray, comparable
 from shardlens.diverging.record import OUTPUT, NamedValues, Traced
 from shardlens.errors import LensError
 from shardlens.tables import Table
@@ -85,7 +87,7 @@ def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
         sides = [Traced(f, given[n], shaken=n == 0, guess=True) for n, f in enumerate((plain, parallel))]
         notes = ("The programs have no name in common: products are compared in order, which is a guess.",)
     theirs = sides[1] if isinstance(sides[1], NamedValues) else sides[1].recorded(sides[1].run(), ())
-    found = Comparison(sides[0], theirs, dict(_named_arguments(args)))
+    found = Comparison(sides[0], theirs, dict(_named_arguments(plain, args)))
     return Divergence(tuple(found.rows), found.first, (*notes, *found.notes))
 
 
@@ -105,14 +107,20 @@ def _whole(leaf: Any) -> Any:
     return jnp.asarray(np.asarray(leaf))
 
 
-def _named_arguments(args: Any) -> Any:
+def _named_arguments(plain: Any, args: Any) -> Iterator[tuple[str, FloatArray]]:
+    try:
+        names = [*inspect.signature(plain).parameters]
+    except (TypeError, ValueError):  # stored values, or a function that says nothing of its parameters
+        names = []
     for path, leaf in jax.tree_util.tree_leaves_with_path(args):
+        first = path[0].idx
         if not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-            yield f"argument {jax.tree_util.keystr(path)}", comparable(leaf)[None]
+            name = names[first] if first < len(names) else str(first)
+            yield f"argument {name}{jax.tree_util.keystr(path[1:])}", comparable(leaf)[None]
 
 
 def assert_same_values(plain: Any, parallel: Any, *args: Any) -> Divergence:
-    """Fails where `diverge` names a value; the message is its table.
+    """Fails where `diverge` names a value; the message is its table and its sentence.
 
     Args:
         plain, parallel, args: as for `diverge`.
@@ -125,5 +133,5 @@ def assert_same_values(plain: Any, parallel: Any, *args: Any) -> Divergence:
     __tracebackhide__ = True
     found = diverge(plain, parallel, *args)
     if found.first:
-        raise AssertionError(f"{found.first}\n\n{found}")
+        raise AssertionError(str(found))
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from jax.extend.core import Literal
 
-from shardlens.diverging.tapping import Path, Site, inner, opened
+from shardlens.diverging.tapping import Path, Site, inner, opened, scan_counts
 
 Origins = Mapping[Path, frozenset[str]]
 """By the path of a named value: the axes over which all that comes of it has been summed."""
@@ -50,9 +50,9 @@ class Flow:
 
     def _loop(self, eqn: Any, kind: str, body: Any, ins: list[Origins], here: Path) -> list[Origins]:
         p = eqn.params
-        skipped, consts = (0, p["num_consts"]) if kind == "scan" else (p["cond_nconsts"], p["body_nconsts"])
+        skipped = 0 if kind == "scan" else p["cond_nconsts"]
         ins = ins[skipped:]
-        count = p["num_carry"] if kind == "scan" else len(ins) - consts
+        consts, count = scan_counts(p) if kind == "scan" else (p["body_nconsts"], len(ins) - p["body_nconsts"])
         for _ in range(2):
             outs = self._run(body, ins, (*here, 0))
             again = [joined(pair) for pair in zip(ins[consts : consts + count], outs)]

@@ -60,10 +60,12 @@ def instead(wrong: Wrong) -> Found:
     if not readings:
         return Found(_shapes(wrong), True, "")
     readings.sort(key=lambda reading: reading.wrong.mean())
-    for reading in readings:
+    for reading in (each for each in readings if each.bad.any()):
         if words := next(reading.words(), ""):
             return Found(words, True, devices(reading.wrong, wrong.sizes))
     least = readings[0]
+    if not least.bad.any():
+        return Found(f"{least.relation}, and otherwise right", True, "")
     return Found(least.described, False, devices(least.wrong, wrong.sizes))
 
 

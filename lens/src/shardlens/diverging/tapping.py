@@ -113,6 +113,14 @@ def _around(kind: str, eqn: Any, depth: int) -> list[Around]:
     return [Around("branch" if kind == "cond" else kind, depth)] if kind in ("cond", "while") else []
 
 
+def scan_counts(params: Any) -> tuple[int, int]:
+    """How many constants a `scan` has, and how many arrays it carries; JAX 0.12 says it by trees."""
+    if "ft_in" not in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = params["ft_in"].unpack()
+    return len(consts), len(carry)
+
+
 def manual_axes(eqn: Any) -> tuple[str, ...]:
     """The mesh axes that a `shard_map` maps over, in the mesh's order."""
     chosen = eqn.params.get("newly_manual_axes", eqn.params.get("manual_axes"))
@@ -192,13 +200,14 @@ class Tapped:
 
     def _scan(self, eqn: Any, bodies: Any, ins: Any, given: Any, salt: Any, here: Path) -> tuple[list[Any], Values]:
         p = eqn.params
-        consts, carried = p["num_consts"], p["num_consts"] + p["num_carry"]
+        consts, count = scan_counts(p)
+        carried = consts + count
         fixed = ins[:consts]
 
         def body(carry: Any, xs: Any) -> Any:
             ins, held = xs
             outs, taps = self._run(bodies[0], [*fixed, *carry, *ins], held, salt, (*here, 0))
-            return outs[: p["num_carry"]], (outs[p["num_carry"] :], taps)
+            return outs[:count], (outs[count:], taps)
 
         xs = (list(ins[carried:]), given)
         carry, (ys, taps) = jax.lax.scan(body, list(ins[consts:carried]), xs, p["length"], p["reverse"])
