@@ -103,9 +103,11 @@ def test_what_an_inspected_function_misses(shell: InteractiveShell, capsys: pyte
 
 
 def test_messages_are_explained(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
-    """Below the traceback: what JAX's message means and how to mend it, with its entry on the page, until it is turned off."""
+    """Below the traceback: what JAX's message means, how to mend it, and its entry on the page, until it is turned off."""
     told = shown(shell, "import jax; jax.lax.psum(1.0, 'rows')", capsys)
-    assert told.index("unbound axis name: rows") < told.index("unbound-axis: A collective is called where its axis has no name")
+    assert told.index("unbound axis name: rows") < told.index(
+        "unbound-axis: A collective is called where its axis has no name"
+    )
     assert told.rstrip().endswith("  page:      messages.md#unbound-axis")
     shell.run_cell("from shardlens import explain_errors; explain_errors(False)")
     assert "  mend:" not in shown(shell, "jax.lax.psum(1.0, 'rows')", capsys)

@@ -146,7 +146,7 @@ def test_cases_are_whole() -> None:
 
 
 def test_rows_are_trained() -> None:
-    """Every row of the lens's table that is about parallel programs leads to an exercise; the others are Python's and tracing's."""
+    """Every row of the lens's table leads to an exercise, but for those of Python and of tracing."""
     rows = {row.name for row in known_messages()}
     assert set(TRAINED) <= rows and set(TRAINED.values()) <= set(QUESTIONS)
     assert rows - set(TRAINED) == set(PLAIN.split())

@@ -1,4 +1,4 @@
-"""`jax.jit` and what surrounds it: shardings of arguments, donation, memories, layouts, export, callbacks, devices, processes."""
+"""`jax.jit` and what surrounds it: arguments' shardings, donation, memories, layouts, export, callbacks, devices."""
 
 from __future__ import annotations
 
@@ -154,12 +154,12 @@ def layout_alone() -> Any:
 
 @says("layout-of-another-kind")
 def layout_as_text() -> Any:
-    Format("row", ROWS)  # type: ignore[arg-type]
+    Format("row", ROWS)
 
 
 @says("layout-of-another-kind")
 def format_with_text() -> Any:
-    Format(Layout.AUTO, "data")  # type: ignore[arg-type]
+    Format(Layout.AUTO, "data")
 
 
 @says("layout-of-another-kind")
@@ -354,7 +354,7 @@ def larger_than_the_memory() -> Any:
 
 @says("default-device")
 def default_device_as_a_number() -> Any:
-    with jax.default_device(3):  # type: ignore[arg-type]
+    with jax.default_device(3):
         return jnp.ones(3) + 1
 
 

@@ -53,12 +53,16 @@ def _written(source: str, processes: int) -> str:
         script.write_text(source if source.startswith("\nimport") else PRELUDE + source, encoding="utf-8")
         words = [sys.executable, "-X", "faulthandler", str(script)]
         others = [subprocess.Popen([*words, str(n)], env=given, stderr=subprocess.DEVNULL) for n in range(1, processes)]
-        ran = subprocess.run([*words, "0"], env=given, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60)
+        ran = subprocess.run(
+            [*words, "0"], env=given, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60
+        )
         for other in others:
             other.kill()
             other.wait()
-    ended = f"\nthe process ended by signal {-ran.returncode} ({signal.Signals(-ran.returncode).name})"
-    return ran.stderr.replace(folder + "/", "") + ended * (ran.returncode < 0)
+    text = ran.stderr.replace(folder + "/", "")
+    if ran.returncode >= 0:
+        return text
+    return f"{text}\nthe process ended by signal {-ran.returncode} ({signal.Signals(-ran.returncode).name})"
 
 
 @writes("full-rematerialization")
@@ -110,7 +114,8 @@ def a_loop_of_different_lengths() -> str:
 def a_process_that_never_starts() -> str:
     return """
 import jax, os
-jax.distributed.initialize(f"localhost:{20000 + os.getpid() % 20000}", num_processes=2, process_id=0, initialization_timeout=3)
+jax.distributed.initialize(f"localhost:{20000 + os.getpid() % 20000}", num_processes=2, process_id=0,
+                           initialization_timeout=3)
 """
 
 
@@ -143,14 +148,17 @@ def an_array_of_two_processes_that_is_printed() -> str:
     return TWO.format("np.asarray(rows)")
 
 
-@writes("peer-ended", processes=2)
+@writes("barrier-timeout", processes=2)
 def a_partner_that_ends() -> str:
     return TWO.format("time.sleep(2) if me == 0 else os._exit(1); print(jax.jit(jnp.sum)(rows))")
 
 
 @writes("unasked-collective")
 def a_compiled_text() -> str:
-    return 'print(jax.jit(lambda a, b: jnp.tanh(a) @ b.T).lower(on(x, "data"), on(x, "data")).compile().as_text(), file=sys.stderr)'
+    return """
+    rows = on(x, "data")
+    print(jax.jit(lambda a, b: jnp.tanh(a) @ b.T).lower(rows, rows).compile().as_text(), file=sys.stderr)
+    """
 
 
 @writes("silent-replication")
@@ -169,11 +177,6 @@ def a_crash_in_compiled_code() -> str:
 @writes("killed")
 def an_end_by_the_system() -> str:
     return "import signal; os.kill(os.getpid(), signal.SIGKILL)"
-
-
-@writes("no-such-platform")
-def a_platform_that_is_not_installed() -> str:
-    return "\nimport jax\njax.config.update('jax_platforms', 'cuda')\njax.devices()"
 
 
 @writes("foreign-function-missing")

@@ -21,7 +21,8 @@ KEPT = Path(__file__).with_name("texts.json")
 MODULES = ("specs", "shard_maps", "collectives", "explicit", "compiled", "tracing", "python", "processes")
 MOST = 3000
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
-_PLACE = re.compile(r"(/[^\s:'\"]*/)([\w.-]+\.py):\d+")
+_FOLDER = re.compile(r"(?<![\w.:/])/(?:[^\s:'\"<>/]+/)+(?=[\w.-])")
+_LINE = re.compile(r"(?<=\.py):\d+(?::\d+)?")
 
 
 def said(name: str) -> dict[str, str]:
@@ -33,9 +34,13 @@ def said(name: str) -> dict[str, str]:
             warnings.filterwarnings("ignore", category=DeprecationWarning, message="(?!`with mesh)")
             program()
     except BaseException as error:
-        kind, text = type(error).__name__, _PLACE.sub(r"\2", _ADDRESS.sub("0x0", str(error)))[:MOST]
-        return {"type": kind, "text": text, "line": raised_at(error)}
+        return {"type": type(error).__name__, "text": plain(str(error))[:MOST], "line": plain(raised_at(error))}
     return {}
+
+
+def plain(text: str) -> str:
+    """Without what differs from run to run and from machine to machine: addresses, folders, numbers of lines."""
+    return _LINE.sub("", _FOLDER.sub("", _ADDRESS.sub("0x0", text)))
 
 
 def load() -> None:
@@ -62,7 +67,9 @@ def keep(modules: Sequence[str] = MODULES, path: Path = KEPT) -> None:
     jax.config.update("jax_traceback_filtering", "off")  # `raised_at` reads frames of JAX
     version = ".".join(jax.__version__.split(".")[:2])
     texts, before = all_said(modules), kept()
-    found = {name: {**before.get(name, {}), **({version: texts[name]} if name in texts else {})} for name in setting.PROGRAMS}
+    found = {
+        name: {**before.get(name, {}), **({version: texts[name]} if name in texts else {})} for name in setting.PROGRAMS
+    }
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
     silent = [name for name, text in texts.items() if not text]
     print(f"JAX {version}: {len(texts)} programs, {len(silent)} say nothing: {', '.join(silent)}", file=sys.stderr)

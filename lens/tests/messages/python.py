@@ -16,7 +16,7 @@ from messages.setting import auto, mapped, says, x
 
 @says("not-defined")
 def a_name_that_is_misspelt() -> Any:
-    return produkt(x)  # type: ignore[name-defined]  # noqa: F821
+    return produkt(x)  # noqa: F821
 
 
 @says("not-installed")
@@ -46,22 +46,22 @@ def a_function_that_is_not_written() -> Any:
 
 @says("nothing-there")
 def a_sum_with_none() -> Any:
-    return None + x  # type: ignore[operator]
+    return None + x
 
 
 @says("nothing-there")
 def an_attribute_of_none() -> Any:
-    return print().shape  # type: ignore[func-returns-value]
+    return print().shape
 
 
 @says("of-another-type")
 def an_index_of_a_mesh() -> Any:
-    return auto["data"]  # type: ignore[index]
+    return auto["data"]
 
 
 @says("of-another-type")
 def a_sum_of_a_text() -> Any:
-    return "x" + 1  # type: ignore[operator]
+    return "x" + 1
 
 
 @says("called-no-function")
@@ -97,7 +97,7 @@ def an_index_behind_the_end_of_an_array() -> Any:
 
 @says("gone")
 def a_class_of_earlier_years() -> Any:
-    from jax.sharding import PositionalSharding  # type: ignore[attr-defined]
+    from jax.sharding import PositionalSharding
 
     return PositionalSharding(jax.devices())
 

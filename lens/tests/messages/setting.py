@@ -38,6 +38,9 @@ def on(array: Any, *spec: Any, mesh: Any = auto) -> Any:
     return jax.device_put(array, NamedSharding(mesh, P(*spec)))
 
 
-def mapped(body: Any, ins: Any = P("data"), outs: Any = P("data"), mesh: Any = auto, **more: Any) -> Any:
+ROWS = P("data")
+
+
+def mapped(body: Any, ins: Any = ROWS, outs: Any = ROWS, mesh: Any = auto, **more: Any) -> Any:
     """The body, by `jax.shard_map`."""
     return jax.shard_map(body, mesh=mesh, in_specs=ins, out_specs=outs, **more)

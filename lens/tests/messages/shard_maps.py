@@ -24,7 +24,7 @@ def auto_axes_by_name() -> Any:
 
 @says("old-shard-map")
 def mesh_by_position() -> Any:
-    jax.shard_map(jnp.sin, auto, P("data"), P("data"))(x)  # type: ignore[misc]
+    jax.shard_map(jnp.sin, auto, P("data"), P("data"))(x)
 
 
 @says("called-not-given")
@@ -272,7 +272,7 @@ def sum_over_an_axis_of_another_name() -> Any:
     mapped(lambda a: lax.psum(a, "batch"))(x)
 
 
-@says("unbound-axis")
+@says("axis-named-otherwise")
 def sum_over_an_axis_that_is_automatic() -> Any:
     jax.jit(mapped(lambda a: lax.psum(a, "model"), axis_names={"data"}))(x)
 
@@ -402,3 +402,8 @@ def kernel_without_a_varying_type() -> Any:
 def manual_to_auto() -> Any:
     both = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AUTO, AUTO))
     jax.jit(mapped(lambda a: jax.sharding.auto_axes(jnp.sin, axes="data", out_sharding=P())(a), mesh=both))(x)
+
+
+@says("cotangent-varies")
+def derivative_of_what_varies_by_a_constant() -> Any:
+    mapped(lambda a: jax.vjp(jnp.sum, a)[1](jnp.float32(1.0))[0])(x)

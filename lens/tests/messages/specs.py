@@ -46,7 +46,7 @@ def mesh_of_sixteen() -> Any:
 
 @says("mesh-shape-of-another-kind")
 def mesh_shape_of_words() -> Any:
-    jax.make_mesh(("four", 2), ("data", "model"), axis_types=(AUTO, AUTO))  # type: ignore[arg-type]
+    jax.make_mesh(("four", 2), ("data", "model"), axis_types=(AUTO, AUTO))
 
 
 @says("device-mesh-size")
@@ -404,7 +404,7 @@ def arrays_that_are_sharded() -> Any:
 
 @says("shards-do-not-fit")
 def arrays_in_a_dict() -> Any:
-    jax.make_array_from_single_device_arrays((8, 4), NamedSharding(line, P("i")), {"a": x})  # type: ignore[arg-type]
+    jax.make_array_from_single_device_arrays((8, 4), NamedSharding(line, P("i")), {"a": x})
 
 
 @says("shards-do-not-fit")
@@ -414,7 +414,7 @@ def callback_of_another_shape() -> Any:
 
 @says("sharding-of-another-kind")
 def callback_without_a_sharding() -> Any:
-    jax.make_array_from_callback((8, 4), "data", lambda at: x[at])  # type: ignore[arg-type]
+    jax.make_array_from_callback((8, 4), "data", lambda at: x[at])
 
 
 @says("local-data-shape")

@@ -7,8 +7,8 @@ from shardlab_course.clinic import cases, old
 _ROWS = {
     "0.1": "devices-too-late no-such-platform accelerator-unused default-device no-such-name not-installed",
     "0.4": "slow-compilation captured-constants foreign-function-missing compiler-failed compiler-aborted dtype-truncated",
-    "1.1": "axis-types-of-another-kind axis-types-count mesh-names-count mesh-name-none mesh-shape-of-another-kind not-a-mesh"
-    " drawn-in-two-dimensions put-on-no-sharding sharding-of-another-kind device-and-sharding gone-attribute",
+    "1.1": "axis-types-of-another-kind axis-types-count mesh-names-count mesh-name-none mesh-shape-of-another-kind"
+    " not-a-mesh drawn-in-two-dimensions put-on-no-sharding sharding-of-another-kind device-and-sharding gone-attribute",
     "1.3": "two-meshes axis-twice",
     "1.4": "specs-too-long pmapped dimension-not-one",
     "1.5": "shards-do-not-fit packed-across-devices",
@@ -36,6 +36,7 @@ _ROWS = {
     "8.6": "groups-do-not-cover groups-over-two-axes groups-under-vmap",
     "8.9": "varying-branches",
     "9.5": "not-a-key",
+    "10.2": "cotangent-varies",
     "10.1": "gradient-of-many gradient-of-integers gradient-of-a-while-loop",
     "10.7": "spmd-axis-name-in-specs spmd-axis-name-and-explicit vmapped-shardings-differ wrong-mapped-axis-size"
     " wrong-mapped-axes vmapped-output-kept",

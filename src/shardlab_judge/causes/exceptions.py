@@ -32,8 +32,8 @@ OWN = (
      r"^TypeError: the function returned None\n",
      "It returns None: `return` is missing, in it or in the body that it maps."),
 )  # fmt: skip
-"""What Shardlab says itself where an answer is recorded: id, what is found in the text, and the cause, with what the text says
-in its groups."""
+"""What Shardlab says itself where an answer is recorded: id, what is found in the text, and the cause, with what is in the
+text's groups."""
 
 
 def likely(text: str, line: str = "") -> Misconception | None:

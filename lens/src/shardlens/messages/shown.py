@@ -18,6 +18,9 @@ def explain_errors(on: bool = True, page: str = "") -> None:
     Args:
         on: `False` ends it.
         page: the address of a page with an entry for each row; its link is the last line.
+    Example:
+        >>> explain_errors()
+        >>> explain_errors(False)
     """
     get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
     if (shell := get_ipython() if get_ipython else None) is not None:

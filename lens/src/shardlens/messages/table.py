@@ -24,6 +24,9 @@ class Message:
         words: regular expressions, one of which is found in the type and the text, its white space made single spaces.
         unless: a regular expression that is not found there; empty if there is none.
         file: the one it is read from, which is the part of the table.
+    Example:
+        >>> next(row for row in known_messages() if row.name == "axis-twice").types
+        ('ValueError', 'DuplicateSpecError')
     """
 
     name: str
@@ -74,7 +77,9 @@ def _read(file: str) -> dict[str, Any]:
 def _row(name: str, row: dict[str, Any], file: str) -> Message:
     words = row["words"] if isinstance(row["words"], list) else [row["words"]]
     types = tuple(filter(None, row.get("types", "").split("|")))
-    return Message(name, row["means"], row["mistake"], row["cure"], row["code"], types, tuple(words), row.get("unless", ""), file)
+    return Message(
+        name, row["means"], row["mistake"], row["cure"], row["code"], types, tuple(words), row.get("unless", ""), file
+    )
 
 
 _compiled = functools.cache(functools.partial(re.compile, flags=re.DOTALL))

@@ -1,4 +1,7 @@
-"""The page of JAX's messages, made of the lens's table and of the texts that its tests keep: `python jupyter_book/messages.py`."""
+"""The page of JAX's messages, made of the lens's table and of the texts that its tests keep.
+
+`python jupyter_book/explained.py` writes it.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,15 @@ WIDTH, LINES = 110, 4
 BEGIN = """\
 # Messages of JAX and XLA
 
-<!-- Written by jupyter_book/messages.py. -->
+<!-- Written by jupyter_book/explained.py. -->
 
-This page explains {rows} messages: errors, warnings, and what is printed where a process ends or hangs. You need not search it. `sl.diagnose("...")`
-finds the entry for a text, and in a notebook the explanation stands below the traceback; `sl.explain_errors(False)` turns that off. Shardlab's own
-messages, which begin with a name in brackets, are [a page of their own](errors.md).
+This page explains {rows} messages: errors, warnings, and what is printed where a process ends or hangs. You do not have
+to search it. `sl.diagnose("...")` finds the entry for a text. In a notebook the explanation stands below the traceback, and
+`sl.explain_errors(False)` turns that off. Shardlab's own messages begin with a name in brackets and have [their own
+page](errors.md).
 
-{programs} small programs provoke JAX's messages, on JAX {versions}. Each message below was written by one of them, if it is quoted.
+{programs} small programs provoke these messages on JAX {versions}. Each message that is quoted here was written by one
+of them.
 """
 
 
@@ -45,7 +50,7 @@ def text() -> str:
     rows = known_messages()
     quoted, programs, versions = _quoted()
     begin = BEGIN.format(rows=len(rows), programs=programs, versions=" and ".join(versions))
-    parts = [begin, "\n".join(KNOWN_WRONG)]
+    parts = [begin, *KNOWN_WRONG]
     for part, title in PARTS.items():
         entries = [_entry(row, quoted.get(row.name, "")) for row in rows if row.file == part]
         parts.append(f"## {title}\n\n" + "\n".join(entries))
@@ -60,7 +65,7 @@ def _entry(row: Message, quoted: str) -> str:
     lines += ["", f"{plain(mistake)} {plain(row.cure)}", "", "```python", row.code, "```", ""]
     exercise = f"[Exercise {TRAINED[row.name]}](#{label(TRAINED[row.name])}) trains it." if row.name in TRAINED else ""
     more = f"[A program that provokes it]({page_of(row.name)})." if row.name in CASES else ""
-    return "\n".join([*lines, *filter(None, [" ".join(filter(None, [exercise, more])), ""])])
+    return "\n".join([*lines, " ".join(filter(None, [exercise, more]))]).rstrip() + "\n"
 
 
 @functools.cache
@@ -86,7 +91,22 @@ def _short(message: str, said: str) -> str:
     return "\n".join([*lines[: LINES - 1], *([lines[LINES - 1] + " ..."] if len(lines) > LINES else lines[LINES - 1 :])])
 
 
-KNOWN_WRONG: list[str] = []
+KNOWN_WRONG = [
+    """\
+## What no message tells
+
+Two public reports are of wrong values, without a message. Tests of this repository compare programs of both kinds with NumPy.
+
+- [openxla/xla#42481](https://github.com/openxla/xla/issues/42481): the gradient of a lookup in a sharded table. The tests
+  cut the table in five ways and the tokens in four, along `Auto` and along `Explicit` axes. All gradients were NumPy's.
+- [jax#40830](https://github.com/jax-ml/jax/issues/40830): `psum_scatter` between processes, over gloo, with chunks of 4 MiB,
+  on one development version. The test runs two processes with chunks from 1 KiB to 8 MiB, 4 MiB and its neighbours
+  included. All sums were NumPy's.
+
+Compare a sharded program with the same program on one device before you trust a new version. One step is enough:
+`np.testing.assert_allclose`.
+"""
+]
 
 
 if __name__ == "__main__":
