@@ -95,7 +95,8 @@ KNOWN_WRONG = [
     """\
 ## What no message tells
 
-Two public reports are of wrong values, without a message. Tests of this repository compare programs of both kinds with NumPy.
+Two public reports are of wrong values, without a message. Tests of this repository compare programs of both kinds with
+NumPy.
 
 - [openxla/xla#42481](https://github.com/openxla/xla/issues/42481): the gradient of a lookup in a sharded table. The tests
   cut the table in five ways and the tokens in four, along `Auto` and along `Explicit` axes. All gradients were NumPy's.

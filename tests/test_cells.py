@@ -109,7 +109,7 @@ def test_messages_are_explained(shell: InteractiveShell, capsys: pytest.CaptureF
         "unbound-axis: A collective is called where its axis has no name"
     )
     assert told.rstrip().endswith("  page:      messages.md#unbound-axis")
-    shell.run_cell("from shardlens import explain_errors; explain_errors(False)")
+    shell.run_cell("from shardlens import explain_errors; explain_errors(False, shell=get_ipython())")
     assert "  mend:" not in shown(shell, "jax.lax.psum(1.0, 'rows')", capsys)
 
 

@@ -27,7 +27,7 @@ WIDTH = 70
 
 def load_ipython_extension(shell: Any) -> None:
     """Have this shell say where a name is made that is not there, and what JAX's messages mean."""
-    explain_errors(page="messages.md")
+    explain_errors(page="messages.md", shell=shell)
     if NameError not in shell.custom_exceptions:
         shell.set_custom_exc((*shell.custom_exceptions, NameError), _shown)
 

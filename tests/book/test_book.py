@@ -303,5 +303,5 @@ def test_pages_are_printed_into_one_file(book: Path, tmp_path: Path) -> None:
 def test_exercises_lead_to_the_clinic() -> None:
     """A chapter's page says of an exercise where its reader meets the same elsewhere."""
     for case in (*cases.CASES, *old.CASES):
-        assert f"[{chapters.plain(case.title)}](../{case.page})" in chapters.met(case.exercise)
+        assert f"[{chapters.plain(case.row.means)}](../{case.page})" in chapters.met(case.exercise)
     assert chapters.met("0.2") == ""

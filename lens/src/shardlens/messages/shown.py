@@ -10,7 +10,7 @@ from typing import Any
 from shardlens.messages.recognising import diagnose, labelled
 
 
-def explain_errors(on: bool = True, page: str = "") -> None:
+def explain_errors(on: bool = True, page: str = "", shell: Any = None) -> None:
     """From now on, shows below each traceback what its message means and how to mend it, where the table knows it.
 
     In a notebook this holds for the kernel, elsewhere for the process. The table is read at the first exception.
@@ -18,12 +18,14 @@ def explain_errors(on: bool = True, page: str = "") -> None:
     Args:
         on: `False` ends it.
         page: the address of a page with an entry for each row; its link is the last line.
+        shell: IPython's, where it is not the running one, as in an extension.
     Example:
         >>> explain_errors()
         >>> explain_errors(False)
     """
     get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
-    if (shell := get_ipython() if get_ipython else None) is not None:
+    shell = shell or (get_ipython() if get_ipython else None)
+    if shell is not None:
         _in_shell(shell, on, page)
     elif on:
         sys.excepthook = functools.partial(_printed, page)
