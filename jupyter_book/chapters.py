@@ -98,7 +98,7 @@ def hints(question: str) -> str:
 def met(question: str) -> str:
     """Links to what this exercise trains for: mistakes in other people's programs, and code from before; empty if none."""
     found = [case for case in (*cases.CASES, *old.CASES) if case.exercise == question]
-    links = (f"[{plain(case.title)}](../{case.page})" for case in found)
+    links = (f"[{plain(case.row.means)}](../{case.page})" for case in found)
     return f":::{{div}} met\nElsewhere you meet this as: {'; '.join(links)}.\n:::" if found else ""
 
 
@@ -107,7 +107,7 @@ def clinic() -> str:
     rows = ["| What is wrong | People say | Exercise | Thread |", "|:--|:--|:--|:--|"]
     for case in cases.CASES:
         _, name, _, number = case.thread.split("/")
-        wrong = f"[{plain(case.title)}](#{case.page.partition('#')[2]})"
+        wrong = f"[{plain(case.row.means)}](#{case.page.partition('#')[2]})"
         trains = f"[{case.exercise}](#{label(case.exercise)})"
         thread = f"[{name}#{number}](https://github.com/{case.thread})"
         rows.append(f"| {wrong} | {plain('; '.join(case.asked))} | {trains} | {thread} |")

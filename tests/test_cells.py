@@ -102,6 +102,17 @@ def test_what_an_inspected_function_misses(shell: InteractiveShell, capsys: pyte
     assert "An earlier cell makes 'mesh'" in told
 
 
+def test_messages_are_explained(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    """Below the traceback: what JAX's message means, how to mend it, and its entry on the page, until it is turned off."""
+    told = shown(shell, "import jax; jax.lax.psum(1.0, 'rows')", capsys)
+    assert told.index("unbound axis name: rows") < told.index(
+        "unbound-axis: A collective is called where its axis has no name"
+    )
+    assert told.rstrip().endswith("  page:      messages.md#unbound-axis")
+    shell.run_cell("from shardlens import explain_errors; explain_errors(False, shell=get_ipython())")
+    assert "  mend:" not in shown(shell, "jax.lax.psum(1.0, 'rows')", capsys)
+
+
 def test_every_kernel_of_the_environment_loads_it() -> None:
     """The wheel brings a configuration to where IPython looks; it names the extension, and that imports no JAX."""
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]

@@ -15,41 +15,36 @@ from shardlab_course.checking.work import begin
 from shardlab_course.clinic import cases, old
 from shardlab_course.clinic.case import Case, Old
 from shardlab_course.clinic.running import written
+from shardlab_course.clinic.trained import TRAINED
+from shardlens import known_messages
 
 BOOK = Path(__file__).parents[1] / "jupyter_book"
 CASES = (*cases.CASES, *old.CASES)
 BOUND = "\nnp.testing.assert_allclose(np.asarray(out), {value}, rtol=1e-6)\nprint('equal')"
 UNKNOWN = """\
 ZeroDivisionError: division by zero
-NameError: name 'jnp' is not defined
-NameError: name 'data' is not defined
-KeyError: 'data'
-IndexError: list index out of range
-ModuleNotFoundError: No module named 'jax'
-ModuleNotFoundError: No module named 'jax.experimental.sharding'
 ImportError: cannot import name 'make_mesh' from 'numpy'
-AttributeError: module 'jax' has no attribute 'nothing'
-AttributeError: 'Array' object has no attribute 'shard'
-TypeError: dot_general requires contracting dimensions to have the same shape, got (4,) and (5,).
-TypeError: add got incompatible shapes for broadcasting: (4,), (5,).
-TypeError: Shapes must be 1D sequences of concrete values of integer type, got (JitTracer(~int32[]),).
-TypeError: scan body function carry input and carry output must have equal types, but they differ: float32[] and int32[]
 TypeError: shard_map() got an unexpected keyword argument 'meshes'
-TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'
-ValueError: Number of devices 8 must be >= the product of mesh_shape (16,)
-ValueError: ppermute sources and destinations must be unique, got ((0, 1), (0, 2)).
-ValueError: `visualize_sharding` only works for shapes with 1 and 2 dimensions.
-ValueError: cannot reshape array of size 6 into shape (4, 2)
-ValueError: Invalid shapes for solve: (8, 16, 16), (8, 16).
-TracerBoolConversionError: Attempted boolean conversion of traced array with shape bool[].
-UnexpectedTracerError: Encountered an unexpected tracer. A function transformed by JAX had a side effect
-FloatingPointError: invalid value (nan) encountered in jit(log).
+ValueError: the ring has no end
+ValueError: math domain error
+OSError: [Errno 28] No space left on device
+FileNotFoundError: [Errno 2] No such file or directory: 'train.py'
+UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte
+PermissionError: [Errno 13] Permission denied: '/data'
+json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
+SyntaxError: invalid syntax
+IndentationError: unexpected indent
+StopIteration
 AssertionError: Not equal to tolerance rtol=1e-05 Mismatched elements: 4 / 4 (100%) Max relative difference: 0.3141
 AssertionError: Mismatched elements: 1 / 8 (12.5%) Max relative difference among violations: 7.
-RuntimeError: Unable to initialize backend 'tpu': UNAVAILABLE: No TPU devices available.
 NamedSharding(mesh=Mesh('data': 4, 'model': 2, axis_types=(Auto, Auto)), spec=P('data',), memory_kind=device)
-WARNING:jax._src.xla_bridge: An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed.
 my program is slow""".splitlines()
+
+PLAIN = """\
+assigned boolean-index branches-change-type called-no-function carry-changes-type counted-too-far function-returned
+kept-from-elsewhere left nan-found needs-a-value no-such-key no-whole-index not-an-array not-defined not-jax-returned
+not-written-yet nothing-returned nothing-there numpy-inside of-another-type out-of-bounds-axis python-branch
+scan-of-two-lengths too-many-indices traced-index traced-slice trees-differ unpacked-otherwise without-end"""
 
 
 @functools.cache
@@ -59,7 +54,7 @@ def ran(program: str) -> str:
 
 
 def names(message: str | BaseException) -> list[str]:
-    return [case.name for case in sl.diagnose(message).cases]
+    return list(sl.diagnose(message).names)
 
 
 def spaced(text: str) -> str:
@@ -90,13 +85,8 @@ def test_not_known_here(message: str) -> None:
     """What no case has is not forced on one, and the answer says where to ask."""
     assert names(message) == []
     first, ask, _, page, _ = repr(sl.diagnose(message)).splitlines()
-    assert first == f"not known here: none of {len(CASES)} cases has these words."
+    assert first == f"not known here: none of {len(known_messages())} messages has these words."
     assert "https://github.com/jax-ml/jax/discussions" in ask and "book's page errors" in page
-
-
-def test_there_are_thirty() -> None:
-    """Thirty different messages are not known."""
-    assert len(set(UNKNOWN)) == 30
 
 
 def test_a_message_of_ours() -> None:
@@ -114,7 +104,7 @@ def test_pages_open_beside_the_notebook(tmp_path: Path, monkeypatch: pytest.Monk
     begin(BOOK.parent / "notebooks", tmp_path)
     monkeypatch.chdir(tmp_path)
     pages = {path.name for path in tmp_path.glob("*.md")}
-    assert {case.page.partition("#")[0] for case in CASES} | {"errors.md"} == pages
+    assert {case.page.partition("#")[0] for case in CASES} | {"errors.md", "messages.md"} == pages
     ours = "[too-few-devices] JAX has 1. where: here mend: set up"
     assert "  page:      errors.md#too-few-devices" in repr(sl.diagnose(ours))
 
@@ -130,8 +120,8 @@ def test_an_exception_and_colours() -> None:
 def test_two_cases_in_one_text() -> None:
     """A page of old code has more than one; each is shown with its own words."""
     both = sl.diagnose("f = pmap(g)\nwith mesh:\n    f(x)")
-    assert [case.name for case in both.cases] == ["pmap", "with-mesh"] and both.said == ("pmap(", "with mesh:")
-    assert repr(both).count("  mend:") == 2 and max(map(len, repr(both).splitlines())) <= 82
+    assert both.names == ("pmap", "with-mesh") and [each.said for each in both.found] == ["pmap(", "with mesh:"]
+    assert repr(both).count("  mend:") == 2
 
 
 def test_a_replicated_drawing() -> None:
@@ -153,6 +143,13 @@ def test_cases_are_whole() -> None:
             re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"(?m)^##+ (.+)$", text)
         }
         assert anchor in slugs, case.page
+
+
+def test_rows_are_trained() -> None:
+    """Every row of the lens's table leads to an exercise, but for those of Python and of tracing."""
+    rows = {row.name for row in known_messages()}
+    assert set(TRAINED) <= rows and set(TRAINED.values()) <= set(QUESTIONS)
+    assert rows - set(TRAINED) == set(PLAIN.split())
 
 
 def test_our_errors_lead_there() -> None:

@@ -9,6 +9,7 @@ sl.check(4.2, answer)        # right, or what differs and why
 sl.hint()                    # the next hint of the exercise that was checked last
 sl.explain()                 # why its solution works, once it is passed
 sl.diagnose(error)           # what an error of JAX means, and how to mend it
+sl.explain_errors(False)     # no explanation below tracebacks any more
 sl.progress()                # what is done, and what comes next; sl.progress(4) for chapter 4
 
 The public names stand once, in `__init__.pyi`. Those of the lens are its own, handed on.

@@ -35,6 +35,7 @@ from shardlens import Program as Program
 from shardlens import Why as Why
 from shardlens import chip as chip
 from shardlens import compare as compare
+from shardlens import explain_errors as explain_errors
 from shardlens import facts as facts
 from shardlens import inspect as inspect
 from shardlens import on_chip as on_chip

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from shardlens import explain_errors
+
 ABOVE = "Select this cell, choose Run > Run All Above Selected Cell (Colab: Runtime > Run before), then run it again."
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _MAGIC = re.compile(r"^( *)[%!].*$", re.MULTILINE)
@@ -24,7 +26,8 @@ WIDTH = 70
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Have this shell say where a name is made that is not there."""
+    """Have this shell say where a name is made that is not there, and what JAX's messages mean."""
+    explain_errors(page="messages.md", shell=shell)
     if NameError not in shell.custom_exceptions:
         shell.set_custom_exc((*shell.custom_exceptions, NameError), _shown)
 

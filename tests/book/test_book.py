@@ -22,6 +22,7 @@ from shardlab_course.chapters import CHAPTERS, QUESTIONS
 from shardlab_course.clinic import cases, old
 from shardlab_course.editions import header
 from shardlab_course.outline import STARS
+from shardlens import known_messages
 
 pytest.importorskip("pypdf", reason="the book's packages are not installed (extra: book)")
 import pypdf  # noqa: E402
@@ -33,6 +34,7 @@ sys.path.insert(0, str(HERE))
 
 import chapters  # noqa: E402
 import cover  # noqa: E402
+import explained  # noqa: E402
 import pdf  # noqa: E402
 import render  # noqa: E402
 import takeaway  # noqa: E402
@@ -106,6 +108,13 @@ def test_errors_page_has_every_reference() -> None:
     headings = re.findall(r"^### (\S+)$", (HERE / "errors.md").read_text(), re.MULTILINE)
     assert len(headings) == len(set(headings))
     assert set(headings) == {name for home in ("lens/src", "src", "grader") for name in references(ROOT / home)}
+
+
+def test_the_page_of_messages_is_new() -> None:
+    """It is what the table and the kept texts make; each row has the heading that its explanation links to."""
+    text = explained.PAGE.read_text()
+    assert text == explained.text()
+    assert re.findall(r"^### (\S+)$", text, re.MULTILINE) == [row.name for row in known_messages()]
 
 
 def test_api_page_has_every_public_name() -> None:
@@ -363,5 +372,5 @@ def test_pages_are_printed_into_one_file(book: Path, tmp_path: Path) -> None:
 def test_exercises_lead_to_the_clinic() -> None:
     """A chapter's page says of an exercise where its reader meets the same elsewhere."""
     for case in (*cases.CASES, *old.CASES):
-        assert f"[{chapters.plain(case.title)}](../{case.page})" in chapters.met(case.exercise)
+        assert f"[{chapters.plain(case.row.means)}](../{case.page})" in chapters.met(case.exercise)
     assert chapters.met("0.2") == ""

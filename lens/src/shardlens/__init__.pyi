@@ -43,6 +43,13 @@ from shardlens.guards.difference import Difference as Difference
 from shardlens.guards.difference import diff as diff
 from shardlens.guards.facts import facts as facts
 from shardlens.guards.lock import locked as locked
+from shardlens.messages.recognising import Diagnosis as Diagnosis
+from shardlens.messages.recognising import Recognised as Recognised
+from shardlens.messages.recognising import diagnose as diagnose
+from shardlens.messages.recognising import recognise as recognise
+from shardlens.messages.shown import explain_errors as explain_errors
+from shardlens.messages.table import Message as Message
+from shardlens.messages.table import known_messages as known_messages
 from shardlens.placement import Axes as Axes
 from shardlens.placement import Index as Index
 from shardlens.placement import Placement as Placement

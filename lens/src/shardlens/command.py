@@ -45,6 +45,7 @@ EPILOG = """examples:
   shardlens chip v5e                                what is known of a chip, and where it was read
   shardlens lock train.py:step step.json            status 3 if it communicates more than step.json says
   shardlens doctor                                  what there is to compile with, and how to mend what is missing
+  shardlens doctor host0.log host1.log              the errors, warnings and hangs in logs, explained
 """
 
 
@@ -230,8 +231,12 @@ def diverge_command(options: argparse.Namespace) -> int:
 
 
 def doctor_command(options: argparse.Namespace) -> int:
-    """Prints what there is to compile with; 1 if that is not even for this machine."""
-    from shardlens.doctor import examine
+    """Prints what there is to compile with, 1 if that is not even for this machine; or what messages in log files mean."""
+    from shardlens.doctor import examine, read_logs
+
+    if options.logs:
+        print(read_logs(options.logs))
+        return 0
 
     arguments.start(1)
     table, works = examine()
@@ -321,7 +326,9 @@ def _parser() -> argparse.ArgumentParser:
     diff.add_argument("--fail-above", type=_bytes, default=0, metavar="BYTES", help=told)
     told = "print the first value that two functions do not both compute: status 3 if there is one"
     command("diverge", diverge_command, told, ("A", "B")).set_defaults(target=None)
-    command("doctor", doctor_command, "print what there is to compile with, and how to mend what is missing", functions=())
+    told = "print what there is to compile with and how to mend what is missing, or what messages in log files mean"
+    doctor = command("doctor", doctor_command, told, functions=())
+    doctor.add_argument("logs", nargs="*", type=Path, metavar="LOG", help="what a program printed; - reads stdin")
     chip = command("chip", chip_command, "print what is known of a chip, or of all", functions=())
     chip.add_argument("name", nargs="?", help="v5e, H100, or a target")
     lock = target(command("lock", lock_command, "compare a function with its lock file: status 3 if it communicates more"))

@@ -1,10 +1,12 @@
-"""What there is to compile with: versions, devices, targets, and how to mend what is missing."""
+"""What there is to compile with: versions, devices, targets, and how to mend what is missing; and what logs tell."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import platform
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -12,9 +14,11 @@ import jax
 from shardlens.compilers.topology import accelerators
 from shardlens.costs.chips import TARGETS
 from shardlens.errors import LensError
+from shardlens.messages.recognising import diagnose
 from shardlens.programs.inspection import HERE, inspect
 from shardlens.tables import Table
 
+MOST = 20_000_000
 PACKAGES = ("shardlens", "jax", "jaxlib", "numpy", "libtpu")
 
 
@@ -31,6 +35,33 @@ def examine() -> tuple[Table, bool]:
     rows += [(name, _version(name)) for name in PACKAGES]
     rows += [("devices", _devices(found)), ("compiles for", ", ".join(works) or "nothing")]
     return Table(("part", "here"), ("left", "left"), tuple(rows), (*_missing(refused), *_idle(found))), HERE in works
+
+
+def read_logs(logs: Sequence[Path]) -> str:
+    """What the errors and warnings in log files mean, and how to mend them; below each file's name, if there are several.
+
+    Args:
+        logs: the files, of each at most the last `MOST` bytes; `-` is stdin.
+    Raises:
+        LensError: a file cannot be read.
+    """
+    told = []
+    for log in logs:
+        name = [f"== {log} =="] if len(logs) > 1 else []
+        told.append("\n".join([*name, repr(diagnose(_end_of(log)))]))
+    return "\n\n".join(told)
+
+
+def _end_of(log: Path) -> str:
+    if str(log) == "-":
+        return sys.stdin.read()
+    try:
+        with log.open("rb") as file:
+            file.seek(max(file.seek(0, 2) - MOST, 0))
+            return file.read().decode(errors="replace")
+    except OSError as error:
+        mend = "name a file that a program's output went to: python train.py > train.log 2>&1"
+        raise LensError("no-log", f"{log} cannot be read: {error.strerror}.", where=f"doctor {log}", mend=mend) from error
 
 
 def _refused(name: str) -> tuple[str, str] | None:

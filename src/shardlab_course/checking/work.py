@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from shardlab_course.checking.progress_file import NAME as PROGRESS
 
 KEPT, BEFORE = ".shardlab", "before"
-PAGES = ("errors.md", "practices.md", "old_to_new.md")
+PAGES = ("errors.md", "messages.md", "practices.md", "old_to_new.md")
 """What messages and `sl.diagnose` point to, beside the notebooks that they are read in."""
 
 

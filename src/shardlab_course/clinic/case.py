@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 
+from shardlens import Message, known_messages
+
 PRELUDE = """\
 import jax
 import jax.numpy as jnp
@@ -20,14 +22,10 @@ typed = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What goes wrong, how one knows it, and a program in which it does.
+    """A message that a page of the book shows, with a program that provokes it.
 
     Args:
-        name: kebab-case id.
-        title: one sentence without a stop.
-        patterns: regular expressions; one that is found in the message, its white space made single spaces, is enough.
-        cause: why it is said.
-        mend: what to write instead.
+        name: of its row in the lens's table of messages.
         exercise: the one that trains it, as `"7.3"`.
         page: the book's page, and the heading's anchor.
         program: goes on after `PRELUDE`, and writes the message on eight CPU devices.
@@ -36,21 +34,21 @@ class Case:
     """
 
     name: str
-    title: str
-    patterns: tuple[str, ...]
-    cause: str
-    mend: str
     exercise: str
     page: str
     program: str
     thread: str = ""
     asked: tuple[str, ...] = ()
 
-    def said(self, text: str) -> str:
-        """The words of `text`, in single spaces, by which the case is known; empty if they are not there."""
-        asked = (rf"(?i)\b{re.escape(words)}\b" for words in self.asked)
-        found = (re.search(pattern, text) for pattern in (*self.patterns, *asked))
+    def words(self, text: str) -> str:
+        """The words of `text` in which people ask for it; empty if they are not there."""
+        found = (re.search(rf"(?i)\b{re.escape(words)}\b", text) for words in self.asked)
         return next((match[0] for match in found if match), "")
+
+    @property
+    def row(self) -> Message:
+        """What the lens's table says of it."""
+        return next(row for row in known_messages() if row.name == self.name)
 
 
 @dataclasses.dataclass(frozen=True)

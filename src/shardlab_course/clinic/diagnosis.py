@@ -1,83 +1,89 @@
-"""From a pasted message to the case of the clinic."""
+"""From a pasted message to what the lens's table says of it, and where the course trains it."""
 
 from __future__ import annotations
 
 import dataclasses
 import pathlib
 import re
-import textwrap
 
 from shardlab_course.clinic import cases, old
-from shardlab_course.clinic.case import Case
+from shardlab_course.clinic.trained import TRAINED
+from shardlens import Recognised, known_messages
+from shardlens import diagnose as recognised
 
 ASK = "https://github.com/jax-ml/jax/discussions"
-WIDTH = 82
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+CASES = {case.name: case for case in (*cases.CASES, *old.CASES)}
 _OURS = re.compile(r"\[([a-z]+(?:-[a-z]+)+)\] .* where: .* mend:")
+_LENS = re.compile(r"\bshardlens\.(?=why|inspect)")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Diagnosis:
-    """What the clinic knows of a message; a terminal or a notebook shows it.
+    """What is known of a message; a terminal or a notebook shows it.
 
     Args:
-        cases: those whose words are in it, in the clinic's order; empty where it is not known here.
-        said: of each case the words by which it is known.
+        found: the rows of the table whose words are in it, or for which people ask so; empty where it is not known here.
         reference: where the message is one of Shardlab's own, the name in its brackets.
     """
 
-    cases: tuple[Case, ...]
-    said: tuple[str, ...]
+    found: tuple[Recognised, ...]
     reference: str = ""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the rows."""
+        return tuple(each.message.name for each in self.found)
+
     def __repr__(self) -> str:
-        if not self.cases:
+        if not self.found:
             return "\n".join(_unknown(self.reference))
-        return "\n\n".join("\n".join(_lines(case, said)) for case, said in zip(self.cases, self.said, strict=True))
+        return "\n\n".join("\n".join(_lines(each)) for each in self.found)
 
 
 def diagnose(message: str | BaseException) -> Diagnosis:
-    """Which known trouble an error or a warning of JAX or XLA tells of: its cause, how to mend it, and what trains it.
+    """What an error or a warning of JAX or XLA means: its likeliest cause, how to mend it, and what trains it.
 
     Recognised by its words: what JAX 0.10 and 0.12 say, and lines that call what JAX has left behind. Nothing is run.
 
     Args:
         message: the text as it was printed, traceback included or not, or the exception itself.
     Returns:
-        the cases, none where it is not known here; shown, it then says where to ask.
+        the rows of the table, none where it is not known here; shown, it then says where to ask.
     Example:
         >>> sl.diagnose("NameError: Found an unbound axis name: batch.")
         unbound-axis: A collective is called where its axis has no name
           said:      unbound axis name: batch
-          cause:     psum and its relatives name an axis of a shard_map around them, and
-                     there is none of this name.
-          mend:      Call it inside jax.shard_map over a mesh with that axis. Under jit
-                     alone write the sum over the whole array: XLA communicates.
+          cause:     A collective names the axis batch, and no jax.shard_map around it has
+                     that.
+          mend:      Call it inside jax.shard_map over a mesh with this axis. Under jit
+                     alone write the sum over the whole array, and XLA communicates.
+          code:      jax.shard_map(lambda b: jax.lax.psum(b, "data"), mesh=mesh, in_specs=P("data"), out_specs=P())(x)
           exercise:  7.1
           page:      the book's page practices, heading a-collective-without-its-shard_map
           thread:    https://github.com/google/jaxopt/issues/436
     """
-    text = f"{type(message).__name__}: {message}" if isinstance(message, BaseException) else str(message)
-    text = " ".join(_COLOURS.sub("", text).split())
-    found = [(case, said) for case in (*cases.CASES, *old.CASES) if (said := case.said(text))]
+    found = list(recognised(message).found)
+    text = " ".join(str(message).split())
+    for case in CASES.values() if isinstance(message, str) and not found else ():
+        if said := case.words(text):
+            found.append(Recognised(case.row, said, re.sub(r"\\\d", "...", case.row.mistake)))
     ours = _OURS.search(text)
-    return Diagnosis(tuple(case for case, _ in found), tuple(said for _, said in found), ours[1] if ours else "")
+    return Diagnosis(tuple(found), ours[1] if ours else "")
 
 
-def _lines(case: Case, said: str) -> list[str]:
-    lines = [f"{case.name}: {case.title}"]
-    told = {"said": textwrap.shorten(said, 2 * WIDTH, placeholder=" ..."), "cause": case.cause, "mend": case.mend}
-    thread = {"thread": f"https://github.com/{case.thread}"} if case.thread else {}
-    for label, text in {**told, "exercise": case.exercise, "page": _page(case.page), **thread}.items():
-        lines += textwrap.wrap(
-            text,
-            WIDTH,
-            initial_indent=f"  {label + ':':11}",
-            subsequent_indent=" " * 13,
-            break_on_hyphens=False,
-            break_long_words=False,
-        )
-    return lines
+def page_of(name: str) -> str:
+    """The page and the heading that say most of a row: where a program shows it, or its entry among the messages."""
+    return CASES[name].page if name in CASES else f"messages.md#{name}"
+
+
+def _lines(each: Recognised) -> list[str]:
+    name = each.message.name
+    case = CASES.get(name)
+    told = {"exercise": TRAINED.get(name, ""), "page": _page(page_of(name))}
+    if case is not None and case.thread:
+        told["thread"] = f"https://github.com/{case.thread}"
+    lines = [f"  {label + ':':11}{text}" for label, text in told.items() if text]
+    return [*(_LENS.sub("sl.", line) for line in each.lines()), *lines]
 
 
 def _page(link: str) -> str:
@@ -95,7 +101,7 @@ def _unknown(reference: str) -> list[str]:
             f"  page:      {_page(f'errors.md#{reference}')}",
         ]
     return [
-        f"not known here: none of {len(cases.CASES) + len(old.CASES)} cases has these words.",
+        f"not known here: none of {len(known_messages())} messages has these words.",
         f"  ask:       {ASK},",
         "             with the program and jax.print_environment_info()",
         f"  page:      {_page('errors.md')} for a message with a name in brackets;",

@@ -210,7 +210,7 @@ out = jax.device_put(x, NamedSharding(line, P("i")))
         value="x",
     ),
     Old(
-        case="explicit-constraint",
+        case="constraint-on-explicit",
         api="`with_sharding_constraint` on `Explicit` axes",
         says="The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes of the mesh.",
         old="""\
@@ -253,75 +253,17 @@ out = x @ kernel
 )
 
 
-def _case(name: str, title: str, patterns: tuple[str, ...], cause: str, mend: str, exercise: str) -> Case:
+def _case(name: str, exercise: str, heading: str = "") -> Case:
     program = next(row.old for row in ROWS if row.case == name)
-    return Case(name, title, patterns, cause, mend, exercise, f"old_to_new.md#{name}", program)
+    return Case(name, exercise, f"old_to_new.md#{heading or name}", program)
 
 
 CASES = (
-    _case(
-        "pjit",
-        "pjit is jit",
-        (r"jax\.experimental\.pjit\b", r"\b(in|out)_axis_resources\b", r"\bpjit\("),
-        "pjit became jax.jit, its axis resources became shardings, and PartitionSpec moved to jax.sharding.",
-        "jax.jit(f, in_shardings=..., out_shardings=...), and jax.P.",
-        "3.7",
-    ),
-    _case(
-        "pmap",
-        "pmap is shard_map now",
-        (r"\bpmap\(", r"jax\.device_put_(sharded|replicated) is deprecated", r"\bdevice_put_(sharded|replicated)\("),
-        "pmap cuts a leading dimension, one row a device. It runs without a warning, and names one axis.",
-        "jax.jit(jax.shard_map(f, mesh=mesh, in_specs=..., out_specs=...)); a block keeps its rank, one row is a block"
-        " of one row.",
-        "7.1",
-    ),
-    _case(
-        "with-mesh",
-        "A mesh is set by jax.set_mesh",
-        (r"`with mesh:` context manager has been deprecated", r"\buse_mesh\b", r"\bwith mesh\b\s?:"),
-        "The mesh's own context manager and use_mesh were ways to the same thing.",
-        "with jax.set_mesh(mesh): ...",
-        "6.6",
-    ),
-    _case(
-        "experimental-shard-map",
-        "shard_map has moved, and its arguments are called otherwise",
-        (
-            r"jax\.experimental\.shard_map\b",
-            r"\bcheck_rep\b",
-            r"shard_map\(\) got an unexpected keyword argument 'auto'",
-            r"shard_map\(\) takes from \d+ to \d+ positional arguments",
-            r"\blax\.pvary\b",
-            r"'jax\.lax' has no attribute 'pvary'",
-        ),
-        "It is jax.shard_map; check_rep is check_vma, pvary is pcast, auto= has become axis_names=, and names are"
-        " written out.",
-        'jax.shard_map(f, mesh=mesh, in_specs=..., out_specs=..., axis_names={"data"}).',
-        "7.3",
-    ),
-    _case(
-        "gone",
-        "A module or a class is no longer there",
-        (r"\bjax\.experimental\.maps\b", r"\bxmap\(", r"\bPositionalSharding\b"),
-        "xmap and PositionalSharding were experiments; a mesh with names took their place.",
-        "jax.shard_map over a mesh, NamedSharding(mesh, spec) for a placement.",
-        "1.1",
-    ),
-    _case(
-        "explicit-constraint",
-        "A constraint is asked for on explicit axes",
-        (r"passed to with_sharding_constraint can only refer to Auto axes",),
-        "make_mesh without axis_types gives Explicit axes since JAX 0.9. There a placement is part of the type, not a wish.",
-        "jax.reshard(x, ...), or make_mesh(..., axis_types=(AxisType.Auto,) * n) to go on as before.",
-        "6.5",
-    ),
-    _case(
-        "with-partitioning",
-        "Names on a Linen parameter do not place it",
-        (r"\bwith_(logical_)?partitioning\((?!.*\bget_sharding\b)",),
-        "with_partitioning writes names beside the value; init without out_shardings makes it on one device.",
-        "nn.get_sharding(jax.eval_shape(init), mesh), and jax.jit(init, out_shardings=...).",
-        "10.7",
-    ),
+    _case("pjit", "3.7"),
+    _case("pmap", "7.1"),
+    _case("with-mesh", "6.6"),
+    _case("experimental-shard-map", "7.3"),
+    _case("gone", "1.1"),
+    _case("constraint-on-explicit", "6.5", "explicit-constraint"),
+    _case("with-partitioning", "10.7"),
 )

@@ -12,8 +12,10 @@ import warnings
 from collections.abc import Iterator
 from typing import BinaryIO
 
-_REMATERIALIZED = re.compile(r"from sharding (\{.*?\}) to (\{.*?\}) efficiently for HLO operation %?\S+ = (\S+?\])")
-_FFT = re.compile(r"Falling back to replicated execution for tiled FFT operation \S+: (.*?)\. .*? = (\S+?\])")
+from shardlens.messages.recognising import recognise
+
+_ROWS = ("full-rematerialization", "whole-on-one-device", "tiled-fft")
+"""Of the table: what XLA writes on stderr while it partitions, each on one line."""
 _NAME = re.compile(r'op_name="([^"]*)"')
 _UNUSED = "Some donated buffers were not usable"
 _ALIAS = re.compile(r"\((\d+), \{[^}]*\}, (?:may|must)-alias\)")
@@ -110,32 +112,14 @@ def sorted_out(text: bytes, found: list[str]) -> bytes:
 
 
 def _explained(told: str) -> str:
-    """A warning of XLA's that we know, in our words; empty for anything else."""
+    """A warning of XLA's that the table knows, in our words; empty for anything else."""
+    found = next((each for each in recognise("", told) if each.message.name in _ROWS), None)
+    if found is None:
+        return ""
     name = _NAME.search(told)
-    of = f" ({name[1]})" if name else ""
-    if "Involuntary full rematerialization" in told:
-        return _rematerialized(told, of)
-    if fft := _FFT.search(told):  # of XLA in JAX 0.12
-        return (
-            f"XLA: an FFT along a dimension that is cut, which it takes apart in no array like this one ({fft[1]}). Every"
-            f" device gathers all of {fft[2]} and transforms it whole{of}; before the FFT, cut another dimension."
-        )
-    return ""
-
-
-def _rematerialized(told: str, of: str) -> str:
-    found = _REMATERIALIZED.search(told)
-    had, wants, array = found.groups() if found else ("one sharding", "another", "an array")
-    if "maximal device=" in wants:
-        return (
-            f"XLA: involuntary full rematerialization. What runs on one device alone, as a callback of an array does,"
-            f" takes {array}, cut by {had}{of}: it is brought whole to every device. Inside of shard_map each one"
-            f" calls with its own block."
-        )
-    return (
-        f"XLA: involuntary full rematerialization. It knows no way from {had} to {wants} but to bring {array} together whole"
-        f" on every device{of}; another spec on one of the two sides avoids it."
-    )
+    operation = f" The operation is {name[1]}." if name else ""
+    row = found.message
+    return f"XLA: {row.means[0].lower()}{row.means[1:]}. {found.mistake} {row.cure}{operation}"
 
 
 def _again(text: bytes) -> None:
