@@ -39,7 +39,7 @@ def test_scope(op_name: str) -> None:
     assert scope(op_name) == SCOPES[op_name]
 
 
-@pytest.mark.parametrize("by", ["line", "scope", "axis", "kind", "equal"])
+@pytest.mark.parametrize("by", ["line", "scope", "leaf", "purpose", "axis", "kind", "equal"])
 def test_groups_are_a_partition(by: str) -> None:
     """Every collective is in one group; the most expensive comes first, what nobody can count before it."""
     unknown = dataclasses.replace(ONE, kind="unknown", axes=(), uncounted="a kernel that sends", name="k", source="k.py:1")
@@ -55,7 +55,7 @@ def test_groups_are_a_partition(by: str) -> None:
 
 def test_what_is_no_group() -> None:
     """Another word is refused, with those that there are."""
-    with pytest.raises(LensError, match=r"\[no-such-group\].*\n.*\n.*line, scope, axis, kind"):
+    with pytest.raises(LensError, match=r"\[no-such-group\].*\n.*\n.*line, scope, leaf, purpose, axis, kind"):
         grouped([ONE], "", "colour")
 
 

@@ -114,7 +114,7 @@ def test_a_time() -> None:
 def test_groups_that_are_no_axis_count_for_every_axis() -> None:
     """What is over half of an axis is held by the limit of each."""
     half = lens.Collective("all-reduce", (4,), "f32", 16, 16, (), 2, ((0, 1), (2, 3), (4, 5), (6, 7)))
-    program: Any = type("", (), {"collectives": (half,), "kinds": frozenset({"all-reduce"})})()
+    program: Any = type("", (), {"collectives": (half,), "kinds": frozenset({"all-reduce"}), "refused": ""})()
     for axis in ("dcn", "ici"):
         (fault,) = Limits(at_most={axis: 31}).broken(program, None, ("dcn", "ici"))
         assert fault.sentence == f"one device moves 32 bytes over {axis}, 1 more than 31" and fault.by == (half,)

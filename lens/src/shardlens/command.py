@@ -340,8 +340,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _inspect_options(inspect: argparse.ArgumentParser) -> None:
     inspect.add_argument("--json", action="store_true", help="print JSON: the facts of a lock file, FLOPs, lines, times")
-    told = "at most twenty rows, the most expensive first, by line of Python, module or named scope, mesh axis, or kind"
-    inspect.add_argument("--by", choices=("line", "scope", "axis", "kind"), help=told)
+    told = "at most twenty rows, the most expensive first, by line of Python, scope, leaf, purpose, axis or kind"
+    inspect.add_argument("--by", choices=("line", "scope", "leaf", "purpose", "axis", "kind"), help=told)
     inspect.add_argument("--all", action="store_true", help="a row for each collective, however many there are")
     told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
     inspect.add_argument("--fail-above", type=_bytes, metavar="BYTES", help=told)

@@ -6,9 +6,11 @@ No JAX here.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Sequence
 
 from shardlens.errors import LensError
+from shardlens.programs.purposes import Flow
 from shardlens.programs.table import or_unknown, shapes
 from shardlens.reading.collectives import Collective, price
 from shardlens.reading.hlo import HloModule, parse_hlo
@@ -54,7 +56,8 @@ def grouped(collectives: Sequence[Collective], hlo: str, by: str) -> tuple[Group
         collectives: those of a program.
         hlo: its compiled text.
         by: "line" (of Python, with those that called it), "scope" (names of modules and of `jax.named_scope`, numbers of
-            layers as `*`, and whether forward or backward), "axis", "kind", or "equal" for those alike in all that a row
+            layers as `*`, and whether forward or backward), "leaf" (of the arguments, as `params['layers'][*]['up']`),
+            "purpose" (forward, backward, optimizer, or data), "axis", "kind", or "equal" for those alike in all that a row
             shows.
     Raises:
         LensError: `by` is none of these.
@@ -63,9 +66,12 @@ def grouped(collectives: Sequence[Collective], hlo: str, by: str) -> tuple[Group
         >>> [(group.name, group.price) for group in grouped([gather, gather], "", "kind")]
         [(('all-gather',), 64)]
     """
+    flow = functools.cache(lambda: Flow(hlo))
     keys: dict[str, Callable[[Collective], tuple[str, ...]]] = {
         "line": _Lines(hlo).chain,
         "scope": lambda c: (" + ".join(dict.fromkeys(map(scope, operations(c.op_name)))),),
+        "leaf": lambda c: (flow().leaf(c.name.split(" ")[0]),),
+        "purpose": lambda c: (flow().purpose(c.name.split(" ")[0], c.op_name),),
         "axis": lambda c: (", ".join(c.axes) or "-",),
         "kind": lambda c: (c.kind,),
         "equal": lambda c: (c.kind, shapes(c), ", ".join(c.axes) or "-", c.source, str(c.executions or "?")),
