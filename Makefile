@@ -26,7 +26,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-lens test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs test-portable faketime test-strength mutants
+.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-lens test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs test-portable faketime gnumeric test-strength mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,7 +51,7 @@ demo: $(GRADER) bubblewrap  ## grade a few sample submissions in the sandbox and
 test: bubblewrap chromium $(EVERYTHING)  ## run the tests, some of every kind
 	@$(call suite,test,$(SUITES))
 
-test-all: bubblewrap chromium faketime $(EVERYTHING)  ## run all other tests too, as before a release
+test-all: bubblewrap chromium faketime gnumeric $(EVERYTHING)  ## run all other tests too, as before a release
 	@$(call suite,all,$(filter-out lint test-pages-%,$(SUITES)) test-portable)
 
 # In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
@@ -297,6 +297,9 @@ chromium:
 
 faketime:
 	@command -v faketime >/dev/null || { $(call debian,faketime,sets the clock a year ahead); }
+
+gnumeric:
+	@command -v ssconvert >/dev/null || { $(call debian,gnumeric,reads tables as spreadsheets do); }
 
 bubblewrap:
 	@command -v bwrap >/dev/null || { $(call debian,bubblewrap,submissions run inside it); }

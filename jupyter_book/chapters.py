@@ -9,6 +9,7 @@ import re
 import forms
 import jupytext
 import nbformat
+import takeaway
 from nbformat import NotebookNode
 
 from shardlab_course.chapters import QUESTIONS
@@ -22,6 +23,26 @@ PREDICT = re.compile(r"^sl\.predict\(\"([\d.]+)\"", re.MULTILINE)
 KEYS = "Click into the cell below and press Shift and Enter. That runs it, and moves on to the next."
 NO_KEYS = "In the notebook you click into a cell and press Shift and Enter, which runs it. On this page all cells have run."
 TITLE = re.compile(r"^# .+$", re.MULTILINE)
+PLAYGROUNDS = {
+    1: "who-holds-which-slice",
+    2: "what-a-collective-costs",
+    4: "four-cases-of-a-product",
+    5: "who-holds-which-slice",
+    8: "a-collective-step-by-step",
+    9: "when-more-chips-help-less",
+}
+"""Chapters, and what of the page of playgrounds belongs to each."""
+LAPTOP = """\
+::::{{dropdown}} On your own machine: three lines
+:class-container: laptop
+Unpack *Notebooks and packages*, and type these lines in its folder `shardlab`. Python 3.11 or newer is enough.
+
+```sh
+python -m venv .venv
+.venv/bin/python -m pip install ./*.whl jupyterlab
+.venv/bin/jupyter lab {name}.ipynb
+```
+::::"""
 HINTS = ("a nudge", "the idea", "nearly there")
 
 
@@ -51,13 +72,18 @@ def pages(root: pathlib.Path, address: str, solutions: bool) -> dict[str, str]:
 
 
 def doors(name: str, address: str) -> str:
-    """Where the notebook of a chapter can be opened; the file itself is last, for everywhere else."""
+    """Where the notebook of a chapter can be opened: with what it needs beside it, or where that is there already."""
     notebook = f"{address}/blob/main/notebooks/{name}.ipynb"
-    links = [f"{{download}}`Download the notebook <{name}.ipynb>`"]
+    links = [
+        f"{{download}}`Notebooks and packages <../{takeaway.NAME}>`",
+        f"{{download}}`This notebook alone <{name}.ipynb>`",
+    ]
     if address.startswith(header.GITHUB):
         colab = COLAB + notebook.removeprefix(header.GITHUB)
         links = [f"[Open in Colab]({colab})", f"[Open in Kaggle]({KAGGLE}{notebook})", *links]
-    return "\n".join([":::{div} doors", *links, ":::"])
+    if playground := PLAYGROUNDS.get(int(name[:2])):
+        links.append(f"[Try it on a page](../playground.md#{playground})")
+    return "\n".join([":::{div} doors", *links, ":::", "", LAPTOP.format(name=name)])
 
 
 def hints(question: str) -> str:
@@ -93,6 +119,13 @@ def label(question: str) -> str:
     return f"exercise-{question.replace('.', '-')}"
 
 
+def fold(notebook: NotebookNode) -> None:
+    """Let a page show the first cell, which installs the course where it is missing, as one line that opens."""
+    for cell in notebook.cells:
+        if cell.source.startswith(header.FIRST_CELL.partition(":")[0]):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
+
+
 def plain(text: str) -> str:
     """A plain text with pieces of code in it as Markdown that shows it as it is written, straight quotes included."""
     return re.sub(r"""([\\`*_{}\[\]<>#$|~'"])""", r"\\\1", text)
@@ -103,12 +136,13 @@ def _student(root: pathlib.Path, name: str, address: str) -> str:
     cells = []
     waiting = dict(forms.forms())
     for cell in notebook.cells:
-        cells.append(cell)
         graded = edition.GRADE.match(cell.source) if cell.cell_type == "code" else None
-        # Before the next cell runs, for that one shows what was to be predicted.
-        asked = graded or (PREDICT.search(cell.source) if cell.cell_type == "code" else None)
-        if asked and (form := waiting.pop(asked[1], "")):
-            cells.append(nbformat.v4.new_markdown_cell(f"```{{raw}} html\n{form}```"))
+        predicted = PREDICT.search(cell.source) if cell.cell_type == "code" else None
+        asked = graded or predicted
+        form = waiting.pop(asked[1], "") if asked else ""
+        shown = [nbformat.v4.new_markdown_cell(f"```{{raw}} html\n{form}```")] if form else []
+        # Before what shows that which was to be predicted: the next cell, or what a check says in a solved notebook.
+        cells += [cell, *shown] if predicted else [*shown, cell]
         if graded:
             cells.append(nbformat.v4.new_markdown_cell(f"{hints(graded[1])}\n\n{met(graded[1])}"))
     return _text(notebook, cells, header.badges(name, address), doors(name, address), labelled=True)
@@ -130,6 +164,7 @@ def _text(notebook: NotebookNode, cells: list[NotebookNode], badges: str, top: s
             cell.source = cell.source.replace(KEYS, NO_KEYS)
             cell.source = EXERCISE.sub(functools.partial(_heading, labelled), cell.source)
     notebook.cells = cells
+    fold(notebook)
     return edition.to_md(notebook)
 
 

@@ -24,7 +24,11 @@ ENOUGH = 4
 """So many numbers to choose from are enough; where the judge names fewer, others are put beside them."""
 MOST = 24
 """Lists in every order, up to so many."""
+TAPPED = 6
+"""Up to so many choices stand side by side; more are in a box."""
 ALONE = "alone"
+Texts = Iterable[tuple[str, str]]
+"""Of each choice its value in the form, and what is shown."""
 
 
 class Need(BaseException):
@@ -300,18 +304,35 @@ def label(value: Any) -> str:
 def _fieldset(name: str, item: ValueItem, known: Mapping[str, Any]) -> str:
     rows = []
     for n, entry in enumerate(known["entries"]):
-        id = f"predict-{name}-{item.name}-{n}"
         words = list(known["alone"]) if known["alone"] and n == 0 else []
         texts = [(f"{ALONE}:{word}", word) for word in words]
         texts += [(str(i), text) for i, (text, _) in enumerate(entry["choices"]) if text not in words]
-        options = "".join(f'<option value="{html.escape(at)}">{html.escape(text)}</option>' for at, text in texts)
-        said = html.escape(entry["key"] or item.name)
-        rows.append(
-            f'<label for="{id}"><code>{said}</code></label><select id="{id}" data-item="{item.name}" data-entry="{n}">'
-            f'<option value="">…</option>{options}</select>'
-        )
+        told = item.mechanisms if isinstance(item, Why) else {}
+        made = _tapped if len(texts) <= TAPPED else _selected
+        said = f"<code>{html.escape(entry['key'] or item.name)}</code>"
+        rows.append(made(f"predict-{name}-{item.name}-{n}", f'data-item="{item.name}" data-entry="{n}"', said, texts, told))
     legend = f"<legend><code>{item.name}</code></legend>" if known["entries"][0]["key"] else ""
     return f'<fieldset>{legend}<div class="predict-rows">{"".join(rows)}</div></fieldset>\n'
+
+
+def _tapped(id: str, data: str, said: str, texts: Texts, told: Mapping[str, str]) -> str:
+    """Choices side by side, each tapped where it is read; with what it stands for, below each other."""
+    shown = "".join(
+        f'<label><input type="radio" name="{id}" value="{html.escape(at)}"><span>{_meant(text, told)}</span></label>'
+        for at, text in texts
+    )
+    looks = "choices told" if told else "choices"
+    return f'<span id="{id}">{said}</span><div class="{looks}" role="radiogroup" aria-labelledby="{id}" {data}>{shown}</div>'
+
+
+def _meant(text: str, told: Mapping[str, str]) -> str:
+    return html.escape(f"{text}: {told[text]}" if text in told else text)
+
+
+def _selected(id: str, data: str, said: str, texts: Texts, told: Mapping[str, str]) -> str:
+    """Many choices in a box that opens."""
+    options = "".join(f'<option value="{html.escape(at)}">{_meant(text, told)}</option>' for at, text in texts)
+    return f'<label for="{id}">{said}</label><select id="{id}" {data}><option value="">…</option>{options}</select>'
 
 
 @functools.cache

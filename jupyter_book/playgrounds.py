@@ -9,6 +9,9 @@ import shutil
 import zipfile
 from collections.abc import Sequence
 
+import playground
+
+from shardlab import listings
 from shardlens.costs.chips import CHIPS
 
 KINDS = ("all-gather", "reduce-scatter", "all-reduce", "all-to-all")
@@ -43,8 +46,8 @@ class Field:
             shown = f'<output for="{id}">{float(self.value):,.0f}</output>'
             return f'<div>{label} {shown}<input id="{id}" name="{self.name}" type="range" {limits} value="{value}"></div>'
         if self.rows:
-            look = f'rows="{self.rows}" spellcheck="false" placeholder="{value}"'
-            return f'<div class="play-whole">{label}<textarea id="{id}" name="{self.name}" {look}></textarea></div>'
+            look = f'rows="{self.rows}" spellcheck="false" placeholder="HloModule jit_f, ..."'
+            return f'<div class="play-whole">{label}<textarea id="{id}" name="{self.name}" {look}>\n{value}</textarea></div>'
         return f'<div>{label}<input id="{id}" name="{self.name}" type="text" spellcheck="false" value="{value}"></div>'
 
 
@@ -86,7 +89,7 @@ FORMS: dict[str, tuple[Field, ...]] = {
         Field("right", "B[J, K]", "P('x', None)", SPECS),
     ),
     "lens": (
-        Field("text", "HLO text", "HloModule jit_f, ...", rows=9),
+        Field("text", "HLO text", listings.hlo("ring_tpu"), rows=9),
         Field("mesh", "mesh, to name axes (may be empty)", ""),
     ),
 }  # fmt: skip
@@ -97,9 +100,15 @@ def form(name: str) -> str:
     fields = "".join(field.html(name) for field in FORMS[name])
     steps = '<button type="button" data-do="step">Step</button><button type="button" data-do="play">Play</button>'
     buttons = f'<p><button type="submit">Show</button>{steps * (name == "ring")}</p>'
-    said = '<div class="play-said" role="status" aria-live="polite"></div>'
+    said = f'<div class="play-said" role="status" aria-live="polite">{begun(name)}</div>'
     inside = f'<div class="play-fields">{fields}</div>{buttons}{said}'
     return f'```{{raw}} html\n<form class="play" data-play="{name}">{inside}</form>\n```\n'
+
+
+def begun(name: str) -> str:
+    """What a playground shows before anything is changed: the answer to what stands in it."""
+    given = {field.name: field.value for field in FORMS[name] if field.name != "speed"}
+    return playground.answered(name, **given)
 
 
 def bring(static: pathlib.Path, root: pathlib.Path) -> bool:

@@ -26,6 +26,7 @@ import chapters
 import cover
 import exercises
 import expected
+import landing
 import nbformat
 import playgrounds
 import status
@@ -71,6 +72,8 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
         shutil.copyfile(path, pages / "notebooks" / path.name)
     takeaway.write(pages / takeaway.NAME, root)
     expand(pages / "exercises.md", "exercises", exercises.tables(root, solutions))
+    expand(pages / "intro.md", "landing", landing.figure())
+    expand(pages / "intro.md", "asking", landing.asking())
     expand(pages / "intro.md", "cover", cover.framed())
     expand(pages / "intro.md", "ways", exercises.ways())
     expand(pages / "practices.md", "clinic", chapters.clinic())
@@ -99,15 +102,24 @@ def configured(config: dict[str, Any], project: Mapping[str, Any], cache: pathli
     config |= {"author": author, "copyright": ""}
     options = config["sphinx"]["config"]
     options |= {"release": project["version"], "ogp_site_url": f"{address}/"}
+    config["html"] |= {"extra_footer": made(project)}
     if address != header.UNSET:  # the theme takes no address but of the hosts that it knows
         config["repository"] = {"url": address, "branch": "main"}
         config["html"] |= {"use_repository_button": True, "use_issues_button": True}
     if address.startswith(header.GITHUB):  # where GitHub Pages puts the book, unless its owner has another place
         owner, name = address.removeprefix(header.GITHUB).split("/")
         options["ogp_site_url"] = f"https://{owner}.github.io/{name}/"
+    if address != header.UNSET:  # whose pages have one address, which search engines are told
+        options["html_baseurl"] = options["ogp_site_url"]
     if cache:
         config["execute"]["cache"] = str(cache)
     return config
+
+
+def made(project: Mapping[str, Any]) -> str:
+    """What every page says of itself: the version, the JAX that ran it, and the day, which `book_frame` fills in."""
+    versions = f"Shardlab {project['version']}, run with JAX {importlib.metadata.version('jax')}"
+    return f'<p class="made">{versions}, made on <time class="made">a day that is not known</time>.</p>'
 
 
 def described(text: str, said: str) -> str:
@@ -142,6 +154,7 @@ def reuse(cache: pathlib.Path, root: pathlib.Path = ROOT) -> list[str]:
                 cell.metadata.pop("execution", None)
                 if path.parent.name == "solutions":
                     cell.metadata.pop("nbgrader", None)
+            chapters.fold(notebook)
             bundle = CacheBundleIn(notebook, path.relative_to(root).as_posix(), data={"execution_seconds": ran["seconds"]})
             kept.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
             used.append(path.relative_to(root).as_posix())

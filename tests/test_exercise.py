@@ -22,7 +22,7 @@ from shardlab_course import chapters as questions
 from shardlab_course.checking import elsewhere, local, predictions, progress_file
 from shardlab_course.checking.exercise import Note
 from shardlab_course.checking.feedback import html
-from shardlab_course.checking.moment import Moment, own_choice
+from shardlab_course.checking.moment import Moment, moment, own_choice
 from shardlab_course.outline import outline
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import WrongValues
@@ -318,6 +318,11 @@ def test_a_pass_says_what_it_reached_and_what_is_next() -> None:
     (line,) = Moment((), there["1.1"], 0).html_lines()
     link = "<a href='01_meshes_and_shardings.ipynb'>Next, in chapter 1, Meshes, shardings, shards</a>"
     assert line == f"{link}: 1.1 Ten pictures, 30 minutes."
+    named = dataclasses.replace(PROGRAM, known_as="a row-parallel layer (Shoeybi and others, 2019)")
+    assert moment(named, ["It moves 8 B."], {}).lines()[:2] == [
+        "It moves 8 B.",
+        "The field calls this a row-parallel layer (Shoeybi and others, 2019).",
+    ]
     assert "points" not in said + page
     assert "4 of 4 points" in html(feedback.verdict, PROGRAM, hints=False)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import shardlab as sl
-from shardlab.processes import launching, peers
+from shardlab.processes import clock, launching, peers
 from shardlab.processes.launched import Launched, Process, brief
 from shardlab.processes.launching import launch_calls
 
@@ -145,6 +145,63 @@ def test_a_hang_is_ended_and_nothing_is_left(tmp_path: pathlib.Path) -> None:
     assert 'process 0: line 13, in waits: multihost_utils.sync_global_devices("meeting")' in launched.error.where
     assert "process 1: had come to its end" in launched.error.where
     assert soon(lambda: gone(tmp_path))
+
+
+def endless(process: int) -> None:
+    """One process never ends; the other waits for it."""
+    import jax
+    from jax.experimental import multihost_utils
+
+    while jax.process_index() == process:
+        pass
+    multihost_utils.sync_global_devices("meeting")
+
+
+@pytest.mark.thorough
+def test_a_loop_without_end_is_no_hang() -> None:
+    """What computes is told as such, with its line."""
+    for seconds in BUSY:
+        launched = sl.launch(endless, **TWO, seconds=seconds, arguments=(1,))
+        if "still starting" not in launched.error.where:
+            break
+    assert not launched.ended and {p.stopped for p in launched.processes} == {"computing"}
+    assert launched.error.what == f"endless: 2 of 2 processes did not end within {seconds} s. Some still compute."
+    assert "process 1: line 6, in endless: while jax.process_index() == process:" in launched.error.where
+    assert launched.error.mend.startswith("look for a loop without an end")
+
+
+PASSED: dict[str, tuple[tuple[int, int], float, bool]] = {
+    "all wait": ((0, 0), 0.25, False),
+    "one computes": ((250, 0), 0.25, True),
+    "one waits for a processor half the time": ((125, 125), 0.125, True),
+    "one hardly gets a processor": ((1, 249), 0.025, True),
+    "a heartbeat": ((5, 5), 0.245, False),
+}
+
+
+@pytest.mark.parametrize("name", PASSED)
+def test_the_clock_of_processes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands still while the busiest thread waits for a processor, but for a tenth, and while nobody reads it."""
+    (ran, waited), seconds, computing = PASSED[name]
+    task, idle, now = pathlib.Path("/proc/1/task/2"), pathlib.Path("/proc/1/task/1"), [7.0]
+    counts = {task: (0, 0), idle: (0, 0)}
+    monkeypatch.setattr(clock, "_counts", lambda pids: dict(counts))
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    one = clock.Clock([1])
+    counts[task], now[0] = (ran * 10**6, waited * 10**6), 7.25
+    assert one.seconds() == pytest.approx(seconds) and one.computing == computing
+    now[0] = 137.25
+    assert one.seconds() == pytest.approx(seconds + 2 * clock.SAMPLE)
+
+
+def test_the_counts_of_a_thread() -> None:
+    """Linux counts in nanoseconds what a thread has run; one that has ended has no counts."""
+    before = sum(ran for ran, _ in clock._counts([os.getpid()]).values())
+    begun = time.process_time()
+    while time.process_time() < begun + 0.05:
+        pass
+    assert sum(ran for ran, _ in clock._counts([os.getpid()]).values()) - before >= 4e7
+    assert clock._counts([2**22 + 1]) == {}
 
 
 def test_a_killed_parent_leaves_nothing(tmp_path: pathlib.Path) -> None:

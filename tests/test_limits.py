@@ -45,6 +45,31 @@ def swallows(mesh: Any, a: Any, b: Any) -> Any:
             continue
 
 
+def keeps(mesh: Any, a: Any, b: Any) -> Any:
+    """A bare `except:` in a loop keeps what ends it."""
+    while True:
+        try:
+            time.sleep(0.01)
+            sum(jnp.ones(3))
+        except:  # noqa: E722
+            print(end="")
+
+
+def keeps_twice(mesh: Any, a: Any, b: Any) -> Any:
+    """One within another, with something to tidy up."""
+    while True:
+        try:
+            while True:
+                try:
+                    sorted(range(100), key=lambda n: -n)
+                except BaseException:
+                    continue
+                finally:
+                    sum(range(10))
+        except:  # noqa: E722
+            pass
+
+
 def few(seconds: float) -> Callable[[], Any]:
     return lambda: limited(seconds)
 
@@ -58,6 +83,18 @@ def test_an_answer_without_end(program: Callable[..., Any], monkeypatch: pytest.
     assert not feedback.passed and finding.what == "Your answer was stopped after 20 seconds of computing."
     assert f", in {program.__name__}" in finding.line and finding.cause.startswith("A loop has no end")
     assert "nothing was judged" in repr(feedback)
+
+
+@pytest.mark.parametrize("program", [keeps, keeps_twice])
+def test_an_answer_that_keeps_its_end(program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second try gets through, the sentence names the `except:`, and the next check is not affected."""
+    monkeypatch.setattr(exercise, "limited", few(0.3))
+    (finding,) = sl.check("0.1", program).verdict.findings
+    assert finding.what == "Your answer was stopped after 20 seconds of computing."
+    assert finding.cause.startswith("An `except:` without a type")
+    assert finding.line.count(f", in {program.__name__}") == 1
+    monkeypatch.undo()
+    assert jax.jit(lambda x: x + 1)(jnp.ones(3)).sum() == 6.0
 
 
 def test_the_limit_is_of_processor_time() -> None:

@@ -138,15 +138,11 @@ def run(path: pathlib.Path, given: header.Syllabus, folder: pathlib.Path) -> tup
 
 
 def quiet(source: pathlib.Path, notebook: NotebookNode) -> None:
-    """Nothing that a reader would see in red: the book takes no such page.
-
-    Raises:
-        ShardlabError: a cell has written to stderr.
-    """
+    """Raise a ShardlabError if a cell has written to stderr: the book takes no such page."""
     for cell in notebook.cells:
         for said in (output.text for output in cell.get("outputs", ()) if output.get("name") == "stderr"):
             what = f"a cell writes to stderr: {said.strip().splitlines()[0]}"
-            raise ShardlabError("cell-warns", what, where=where(source, cell.source, ""), mend="mend what it warns of.")
+            raise ShardlabError("cell-warns", what, where=where(source, cell.source, ""), mend="mend what it says.")
 
 
 def where(source: pathlib.Path, cell: str, traceback: str) -> str:

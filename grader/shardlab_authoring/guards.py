@@ -42,9 +42,8 @@ def measured(guarded: Guarded, *, targets: bool = True) -> Iterator[dict[str, An
     for situation in guarded.situations:
         mesh, arrays = situation.made()
         right = guarded.right(*arrays)
-        for program in guarded.programs:
-            if program.name not in situation.without and (targets or situation.target is None):
-                yield _kept(guarded, situation, program, _facts(program, mesh, arrays, right, situation.target))
+        for program in guarded.asked(situation) if targets or situation.target is None else ():
+            yield _kept(guarded, situation, program, _facts(program, mesh, arrays, right, situation.target))
 
 
 def alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -79,7 +78,7 @@ def _kept(guarded: Guarded, situation: Situation, program: Program, found: dict[
         where = f"{program.name}, {dict(situation.axes)}, {situation.target}: {json.dumps(found)}"
         what = f"a program that should be {'right' if program.good else 'wrong'} is not."
         raise ShardlabError("guarded-unfair", what, where=where, mend="mend the program, its label or the rule.")
-    public = program.public and situation is guarded.situations[0]
+    public = program.name in situation.shown or (program.public and situation is guarded.situations[0])
     return {"name": program.name, "good": program.good, "why": program.why, "public": public, "facts": found}
 
 

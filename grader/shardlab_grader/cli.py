@@ -30,6 +30,7 @@ from shardlab_grader.terminal import (
     sandbox_option,
     wait_option,
 )
+from shardlab_grader.viva.commands import viva
 
 if TYPE_CHECKING:
     from shardlab_grader.records.changes import Change
@@ -52,6 +53,7 @@ def main() -> None:
 main.add_command(collect)
 main.add_command(export)
 main.add_command(mark)
+main.add_command(viva)
 
 
 @main.command()

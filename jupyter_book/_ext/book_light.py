@@ -1,4 +1,4 @@
-"""Takes out of every rendered page what it does not use: scripts for formulas, forms, search and icons.
+"""Takes out of every rendered page what it does not use: scripts for forms, search and icons.
 
 The theme draws its few icons by a script of a megabyte and a half; here they stand in the page, drawn from the same file.
 """
@@ -18,13 +18,13 @@ TITLE = r" title=\"([^\"]*)\""
 SIZES = {"fa-solid", "fa-lg", "fa-fw"}
 WANTED = {
     "fontawesome.js": r"(?!)",
-    "tex-chtml.js": r"class=\"[^\"]*\bmath\b|\\\(",
-    "predict.js": r"class=\"predict\"|id=\"predicted-here\"",
+    "predict.js": r"class=\"predict\"|id=\"predicted-here\"|<strong>(?:First, p|P)redict",
     "playground.js": r"data-play",
-    "scorer.js": r"id=\"search-results\"",
-    "searchtools.js": r"id=\"search-results\"",
-    "language_data.js": r"id=\"search-results\"",
-    "searchindex.js": r"id=\"search-results\"",
+    "searchtools.js": r"(?!)",  # the book's own search stands in its place
+    "language_data.js": r"(?!)",
+    "searchindex.js": r"(?!)",
+    "minisearch.js": r"id=\"search-results\"",
+    "search.js": r"id=\"search-results\"",
     "clipboard.min.js": r"class=\"highlight",
     "copybutton.js": r"class=\"highlight",
     "togglebutton.js": r"class=\"(?:[^\"]*\s)?(?:toggle|dropdown)[\s\"]",

@@ -73,11 +73,21 @@ function said(item, chosen) {
   return line;
 }
 
+/** The boxes of an item: one for each entry, a select or a group of choices that are tapped. */
+function boxesOf(form, name) {
+  return [...form.querySelectorAll("[data-item]")].filter((box) => box.dataset.item === name);
+}
+
+/** What is chosen in a box, or an empty text. */
+function chosenIn(box) {
+  return box.tagName === "SELECT" ? box.value : (box.querySelector(":checked")?.value ?? "");
+}
+
 /** The chosen indices of an item, or null where something is open; entries that a text alone makes idle are not asked. */
 function choicesIn(form, item) {
-  const boxes = [...form.querySelectorAll("select")].filter((box) => box.dataset.item === item.name);
-  if (boxes[0].value.startsWith("alone:")) return [boxes[0].value.slice("alone:".length)];
-  return boxes.every((box) => box.value) ? boxes.map((box) => Number(box.value)) : null;
+  const chosen = boxesOf(form, item.name).map(chosenIn);
+  if (chosen[0].startsWith("alone:")) return [chosen[0].slice("alone:".length)];
+  return chosen.every(Boolean) ? chosen.map(Number) : null;
 }
 
 function keep(question, name, value) {
@@ -94,9 +104,9 @@ function begin(form) {
   const { question, items } = JSON.parse(form.querySelector("script").textContent);
   const answer = form.querySelector(".predict-said");
   form.addEventListener("change", (event) => {
-    const { item } = event.target.dataset;
-    const [first, ...others] = [...form.querySelectorAll("select")].filter((box) => box.dataset.item === item);
-    for (const box of others) box.disabled = first.value.startsWith("alone:");
+    const [first, ...others] = boxesOf(form, event.target.closest("[data-item]").dataset.item);
+    const idle = chosenIn(first).startsWith("alone:");
+    for (const box of others) for (const input of box.matches("select") ? [box] : box.querySelectorAll("input")) input.disabled = idle;
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -109,6 +119,7 @@ function begin(form) {
       if (item.predicted) keep(question, item.name, valueOf(item, chosen));
     }
     if (open.length) answer.append(`Still open: ${open.join(", ")}.`);
+    else form.dispatchEvent(new Event("shardlab-compared", { bubbles: true }));
     document.dispatchEvent(new Event("shardlab-predicted"));
   });
 }

@@ -300,7 +300,7 @@ def test_every_number_has_a_source(known: Chip) -> None:
 # JAX's names of devices.
 KINDS = {
     "TPU v4": "v4p", "TPU v5 lite": "v5e", "TPU v5e": "v5e", "TPU v5": "v5p", "TPU v5p": "v5p", "TPU v6 lite": "v6e",
-    "TPU v6e": "v6e",
+    "TPU v6e": "v6e", "TPU7x": "tpu7x",
 }  # fmt: skip
 
 
@@ -314,7 +314,7 @@ def test_chip_names() -> None:
         chip("v9")
     assert str(error.value) == (
         "[unknown-chip] there are no numbers for a chip 'v9'.\n  where: chip('v9')\n"
-        "  mend:  name one of v4p, v5e, v5p, v6e, H100; or make a Chip with your own numbers."
+        "  mend:  name one of v4p, v5e, v5p, v6e, tpu7x, H100; or make a Chip with your own numbers."
     )
 
 

@@ -167,7 +167,7 @@ def test_no_slice_of_two() -> None:
     x = jax.ShapeDtypeStruct((16, 16), "float32", sharding=NamedSharding(mesh, P("x")))
     with pytest.raises(LensError) as error:
         inspect(lambda a: a.sum(0), x, target="v5e:2x2")
-    assert error.value.mend == "no slice has so many chips: say which sizes the axes have there: axes={'x': 4}."
+    assert error.value.mend == "no slice has so many devices: say which sizes the axes have there: axes={'x': 4}."
     assert inspect(lambda a: a.sum(0), x, target="v5e:2x2", axes={"x": 4}).collectives[0].axes == ("x",)
     assert inspect(lambda a: a.sum(0), x).devices == 2
 

@@ -43,7 +43,8 @@ def test_unknown_targets(text: str) -> None:
     assert str(error.value) == (
         f"[unknown-target] there is no target {text!r}.\n  where: target={text!r}\n"
         "  mend:  v5e and v6e come as 1x1, 2x2, 2x4, 4x4, 4x8, 8x8, 8x16, 16x16;\n"
-        "         v4 and v5p as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x4, v5p:4x4x8."
+        "         v4, v5p and tpu7x as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x8;\n"
+        "         several slices with *: v5e:2x4*2."
     )
 
 
@@ -187,9 +188,9 @@ def test_sizes_that_differ(mesh: jax.sharding.Mesh) -> None:
     with pytest.raises(LensError) as error:
         compile_for(matmul, case3(mesh), "v5e:16x16")
     assert str(error.value) == (
-        "[target-size] axes x=2, y=4 do not make up the 256 chips of v5e:16x16.\n"
+        "[target-size] axes x=2, y=4 do not make up the 256 devices of v5e:16x16.\n"
         "  where: target='v5e:16x16'   x=2, y=4 makes 8\n"
-        "  mend:  choose a slice of 8 chips, or say which sizes the axes have there: axes={'x': 16, 'y': 16}."
+        "  mend:  choose a slice of 8 devices, or say which sizes the axes have there: axes={'x': 16, 'y': 16}."
     )
     with pytest.raises(LensError, match=r"\[target-size\].*\n  where: the arguments' mesh: x=2, y=4"):
         compile_for(matmul, case3(mesh), "v5e:16x16", {"z": 256})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from shardlens.errors import LensError
 from shardlens.guards import amounts, lock
 from shardlens.guards.assertions import assert_communicates
 from shardlens.programs.comparison import Comparison
+from shardlens.programs.program import Program
 from shardlens.programs.table import or_unknown
 from shardlens.reading.collectives import Collective, price, read_collectives, total_bytes
 from shardlens.reading.outside import FOREIGN, KERNEL, host_calls, kernels
@@ -123,40 +125,139 @@ def spec(over: jax.sharding.Mesh, shape: tuple[int, ...], *entries: Any) -> jax.
     return jax.ShapeDtypeStruct(shape, "float32", sharding=jax.NamedSharding(over, P(*entries)))
 
 
-@needs_libtpu
-@pytest.mark.thorough(after=4)
-def test_a_kernel_that_sends() -> None:
-    """A Pallas kernel with a remote copy is a row of unknown bytes; limits, lock and cost say so. One without is none."""
+TARGET = "v5e:2x4"
+OVER = mesh(8)
+
+
+def copied(x: Any, out: Any, semaphores: Sequence[Any], target: Any) -> None:
+    """A copy to another device, waited for."""
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import tpu as pltpu
 
-    over = mesh(8)
+    copy = pltpu.make_async_remote_copy(x, out, *semaphores, (target,), device_id_type=pl.DeviceIdType.MESH)
+    copy.start()
+    copy.wait()
 
-    def sends(x: Any, out: Any, sent: Any, received: Any) -> None:
-        right = jax.lax.rem(jax.lax.axis_index("x") + 1, 8)
-        copy = pltpu.make_async_remote_copy(x, out, sent, received, (right,), device_id_type=pl.DeviceIdType.MESH)
-        copy.start()
-        copy.wait()
 
-    def doubles(x: Any, out: Any) -> None:
-        out[...] = x[...] * 2
+def neighbour(by: int = 1) -> Any:
+    """The device so many further on."""
+    return jax.lax.rem(jax.lax.axis_index("x") + by, 8)
 
-    def called(kernel: Any, **options: Any) -> Any:
-        inner = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((8, 128), "float32"), **options)
-        return jax.shard_map(inner, mesh=over, in_specs=P("x"), out_specs=P("x"), check_vma=False)
+
+def whole(n: Any, x: Any, out: Any, *semaphores: Any) -> None:
+    """The issue's: the whole block to the right."""
+    copied(x, out, semaphores, neighbour())
+
+
+def thrice(n: Any, x: Any, out: Any, *semaphores: Any) -> None:
+    """Four of eight rows to the left, three times."""
+    from jax.experimental import pallas as pl
+
+    @pl.loop(0, 3)
+    def _(i: Any) -> None:
+        copied(x.at[pl.ds(i, 4)], out.at[pl.ds(i, 4)], semaphores, neighbour(7))
+
+
+def some(n: Any, x: Any, out: Any, *semaphores: Any) -> None:
+    """From the first three devices alone, and to two others."""
+    from jax.experimental import pallas as pl
+
+    @pl.when(jax.lax.axis_index("x") < 3)
+    def _() -> None:
+        copied(x, out, semaphores, neighbour())
+        copied(x, out, semaphores, neighbour(2))
+
+
+def itself(n: Any, x: Any, out: Any, *semaphores: Any) -> None:
+    """To the device that it is on: nothing moves between devices."""
+    copied(x, out, semaphores, neighbour(8))
+
+
+def by_data(n: Any, x: Any, out: Any, *semaphores: Any) -> None:
+    """As many as a number of the arguments says."""
+    from jax.experimental import pallas as pl
+
+    @pl.when(n[0] == 1)
+    def _() -> None:
+        copied(x, out, semaphores, neighbour())
+
+
+def to_data(n: Any, x: Any, out: Any, *semaphores: Any) -> None:
+    """To a device that a number of the arguments names: who sends to whom is not known."""
+    copied(x, out, semaphores, jax.lax.rem(jax.lax.axis_index("x") + n[0], 8))
+
+
+def alone(n: Any, x: Any, out: Any, *semaphores: Any) -> None:
+    """No copy to another device."""
+    from jax.experimental.pallas import tpu as pltpu
+
+    copy = pltpu.make_async_copy(x, out, semaphores[0])
+    copy.start()
+    copy.wait()
+
+
+def kernel(f: Any, grid: tuple[int, ...] = ()) -> Program:
+    """The program of a kernel that runs on each device, compiled for a TPU slice."""
+    return lens.inspect(called(f, grid), *KERNEL_ARGS, target=TARGET)
+
+
+def called(f: Any, grid: tuple[int, ...] = ()) -> Any:
+    """A kernel in a shard_map."""
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas import tpu as pltpu
 
     anywhere = pl.BlockSpec(memory_space=pl.ANY)
-    ring = called(sends, in_specs=[anywhere], out_specs=anywhere, scratch_shapes=[pltpu.SemaphoreType.DMA] * 2)
-    x, target = spec(over, (64, 128), "x"), "v5e:2x4"
-    program = lens.inspect(ring, x, target=target)
-    assert [c.uncounted for c in program.collectives] == [KERNEL] and "cannot be counted, it is a kernel" in str(program)
-    assert lock.facts(program, target)["price"] is None and "its time is left out" in str(program.cost(target))
-    memory = program.memory
-    assert memory.main == memory.argument + memory.output < memory.peak and "main memory, at most" in str(program)
+    inner = pl.pallas_call(
+        f,
+        out_shape=jax.ShapeDtypeStruct((8, 128), "float32"),
+        grid=grid,
+        in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), anywhere],
+        out_specs=anywhere,
+        scratch_shapes=[pltpu.SemaphoreType.DMA] * 2,
+    )
+    return jax.shard_map(inner, mesh=OVER, in_specs=(P(), P("x")), out_specs=P("x"), check_vma=False)
+
+
+KERNEL_ARGS = (jax.ShapeDtypeStruct((1,), "int32", sharding=jax.NamedSharding(OVER, P())), spec(OVER, (64, 128), "x"))
+# Each row: the kernel, its grid, the bytes that one device moves (`None` where nobody knows), and how many pairs of devices.
+SENDING: dict[str, tuple[Any, tuple[int, ...], int | None, int]] = {
+    "a block": (whole, (), 4096, 8),
+    "in a grid": (whole, (2, 3), 6 * 4096, 8),
+    "parts in a loop": (thrice, (), 3 * 2048, 8),
+    "from some": (some, (), 2 * 4096, 6),
+    "to itself": (itself, (), 0, 0),
+    "as data says": (by_data, (), None, 0),
+    "where data says": (to_data, (), None, 0),
+    "none": (alone, (), 0, 0),
+}
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=4)
+@pytest.mark.parametrize("name", SENDING)
+def test_a_kernel_that_sends(name: str) -> None:
+    """A Pallas kernel's own copies are counted where its program says them; else it is a row of unknown bytes."""
+    f, grid, moves, pairs = SENDING[name]
+    program = kernel(f, grid)
+    if moves is None:
+        assert [c.uncounted for c in program.collectives] == [KERNEL] and "cannot be counted, it is a kernel" in str(program)
+        assert lock.facts(program, TARGET)["price"] is None and "its time is left out" in str(program.cost(TARGET))
+        return
+    assert program.price == moves and kernels(program.hlo) == 1 and "what 1 Pallas kernels do" in str(program)
+    assert [(c.kind, c.axes, len(c.groups)) for c in program.collectives] == [("remote-copy", ("x",), pairs)] * bool(moves)
+    assert (program.cost(TARGET).communication > 0) == bool(moves)
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=4)
+def test_limits_of_kernels() -> None:
+    """A limit holds what is counted, and fails with the reason where nobody can count."""
+    fits = assert_communicates(called(whole), *KERNEL_ARGS, at_most={"x": 4096}, target=TARGET)
+    assert fits.memory.main < fits.memory.peak and fits.refused == fits.too_large == ""
+    with pytest.raises(AssertionError, match="one device moves 4,096 bytes, 4,096 more than 0"):
+        assert_communicates(called(whole), *KERNEL_ARGS, at_most=0, target=TARGET)
     with pytest.raises(AssertionError, match="nobody can say that a device moves at most 0 bytes"):
-        assert_communicates(ring, x, at_most=0, target=target)
-    alone = lens.inspect(called(doubles), x, target=target)
-    assert alone.price == 0 and kernels(alone.hlo) == 1 and "what 1 Pallas kernels do" in str(alone)
+        assert_communicates(called(by_data), *KERNEL_ARGS, at_most=0, target=TARGET)
 
 
 HOST = {

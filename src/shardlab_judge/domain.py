@@ -114,13 +114,18 @@ class Domain:
         raise Outside(f"{shown(value, 60)} is not {self.form}{self._meant(value)}")
 
     def _text(self, value: str) -> Any:
-        known = next((word for word in self.words if _letters(word) == _letters(value)), None)
+        known = next((word for word in self.words if _letters(word) == _letters(value)), None) or self._inflected(value)
         if known is not None or self.text or (self.pattern[0] and re.fullmatch(self.pattern[0], value)):
             return value if known is None else known
         if self.listed is None or not self.listed.words or self.length is not None:
             return None
         alone = self.listed._text(value)
         return [alone] if alone is not None else [] if _letters(value) == "none" else None
+
+    def _inflected(self, value: str) -> str | None:
+        """The one word of which this is another form: of `hangs` also `hang` and `hanging`."""
+        alike = [word for word in self.words if _stem(word) and _stem(word) == _stem(value)]
+        return alike[0] if len(alike) == 1 else None
 
     def _meant(self, value: Any) -> str:
         if isinstance(value, int | float) and not isinstance(value, bool) and shown(value) in self.words:
@@ -179,6 +184,13 @@ def _union(domains: list[Domain]) -> Domain:
         next((one.length for one in domains if one.length is not None), None),
         {key: _union([each[key] for each in entries if key in each]) for key in keys} if entries else None,
     )
+
+
+def _stem(text: str) -> str:
+    """Its letters without an ending; nothing of what is short, or is no word."""
+    letters = _letters(text)
+    stem = re.sub(r"(?:ing|ed|es|s|e)$", "", letters) if letters.replace("-", "").isalpha() else ""
+    return stem if len(stem) >= 4 else ""
 
 
 def _letters(text: str) -> str:

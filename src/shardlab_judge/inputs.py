@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import numpy as np
@@ -21,8 +22,11 @@ def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
 
 
 def other_numbers(inputs: tuple[np.ndarray, ...], seed: int | None) -> tuple[np.ndarray, ...]:
-    """These inputs with every whole number replaced by another one below 100, as another random seed is."""
-    shift = random.Random(f"{seed}/again").randint(1, 99)
+    """These inputs with every whole number replaced by another one below 100, as another random seed is.
+
+    Again and again, it takes a hundred times to come back to the first ones.
+    """
+    shift = random.Random(f"{seed}/again").choice([n for n in range(1, 100) if math.gcd(n, 100) == 1])
     return tuple((x + shift) % 100 if np.issubdtype(x.dtype, np.integer) else x for x in inputs)
 
 

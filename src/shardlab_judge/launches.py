@@ -65,7 +65,7 @@ class Seen:
         launch: the situation.
         returned: by process what the function returned, a `Global` in place of each array; `None` where it did not.
         errors: by process "Type: message" of its exception, else empty.
-        stopped: by process "time" or "peer" where it was stopped, else empty.
+        stopped: by process "time" (all waited), "computing" (some computed) or "peer" where it was stopped, else empty.
         where: by process the line where it was when the time was over.
     """
 
@@ -77,8 +77,8 @@ class Seen:
 
     @property
     def hung(self) -> bool:
-        """Whether some process was still waiting when the time was over."""
-        return "time" in self.stopped
+        """Whether some process had not ended when the time was over."""
+        return "time" in self.stopped or "computing" in self.stopped
 
     def arrays(self, process: int = 0) -> tuple[Global, ...]:
         """The arrays in what a process returned, those of a dict by their keys, in whatever order it was made."""

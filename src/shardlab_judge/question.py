@@ -283,6 +283,7 @@ class Question:
         optional: whether it is beside the course's core: what follows does not need it.
         hints: three, from a nudge to nearly the code.
         explanation: shown by `sl.explain` after passing.
+        known_as: what the field calls a right answer, with a source that the book's bibliography has; empty for most.
     """
 
     id: str
@@ -294,6 +295,7 @@ class Question:
     explanation: str
     variable: str | None = None
     optional: bool = False
+    known_as: str = ""
 
     @property
     def grade_id(self) -> str:

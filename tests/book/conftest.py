@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parents[2]
+CHAPTER = "notebooks/04_four_matmul_cases"
+SOLUTIONS = "solutions/04_four_matmul_cases"
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -28,6 +31,24 @@ def book() -> Path:
     done = subprocess.run([sys.executable, ROOT / "jupyter_book" / "render.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
     return ROOT / "build" / "book" / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a few rendered pages, for tests that need no others; what the tests have run is not run again."""
+    sys.path.insert(0, str(ROOT / "jupyter_book"))
+    import render
+
+    folder = tmp_path_factory.mktemp("few")
+    render.reuse(folder / render.CACHE)
+    render.collect(folder / "pages", cache=folder / render.CACHE)
+    found = [{"file": name} for name in (CHAPTER, SOLUTIONS, "playground")]
+    contents = {"format": "jb-book", "root": "intro", "chapters": found}
+    (folder / "pages" / "_toc.yml").write_text(yaml.safe_dump(contents))
+    command = [sys.executable, "-c", render.JUPYTER_BOOK, "build", ".", "--path-output", str(folder)]
+    done = subprocess.run(command, cwd=folder / "pages", capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return folder / "_build" / "html"
 
 
 @pytest.fixture(scope="module")

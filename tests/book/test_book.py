@@ -38,7 +38,10 @@ import render  # noqa: E402
 import takeaway  # noqa: E402
 
 sys.path.insert(0, str(HERE / "_ext"))
+import book_formulas  # noqa: E402
+import book_frame  # noqa: E402
 import book_solved  # noqa: E402
+import book_texts  # noqa: E402
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NAMES = [path.stem for path in sorted((ROOT / "notebooks" / "myst").glob("[0-9]*.md"))]
@@ -122,6 +125,16 @@ def test_bibliography_covers_every_chapter() -> None:
     assert sorted(map(int, headings)) == [int(number) for number in headings]
 
 
+def test_what_the_field_calls_an_answer_has_its_source() -> None:
+    """A pass names it with its authors and the year, as one entry of the bibliography has them."""
+    named = [asked.known_as for asked in QUESTIONS.values() if asked.known_as]
+    entries = re.split(r"^- ", (HERE / "bibliography.md").read_text(), flags=re.MULTILINE)
+    sources = [source for known in named for inside in re.findall(r"\(([^)]+)\)", known) for source in inside.split("; ")]
+    assert len(named) >= 20 and len(sources) >= len(named)
+    words = [re.findall(r"[A-Z]\w+|jaxDecomp|\d{4}", source) for source in sources]
+    assert all(words) and not [each for each in words if not any(all(word in entry for word in each) for entry in entries)]
+
+
 def test_glossary_terms_are_unique_and_end_in_a_stop() -> None:
     """Each term is defined once, in sentences."""
     body = (HERE / "glossary.md").read_text().partition("```{glossary}\n")[2].partition("\n```")[0]
@@ -150,12 +163,18 @@ def test_solutions_are_one_line_away() -> None:
 
 
 def test_doors_lead_to_the_notebook() -> None:
-    """A chapter opens in Colab and Kaggle, and its notebook can be downloaded; outside GitHub only the last."""
+    """A chapter opens in Colab and Kaggle, and is downloaded with what it needs; outside GitHub only that."""
     doors = chapters.doors("01_a", "https://github.com/o/r")
     notebook = "o/r/blob/main/notebooks/01_a.ipynb"
     assert f"(https://colab.research.google.com/github/{notebook})" in doors
     assert f"(https://www.kaggle.com/kernels/welcome?src=https://github.com/{notebook})" in doors
-    assert "{download}`Download the notebook <01_a.ipynb>`" in doors
+    assert "{download}`Notebooks and packages <../shardlab-notebooks.zip>`" in doors and "<01_a.ipynb>`" in doors
+    assert "pip install ./*.whl jupyterlab" in doors and "(../playground.md#who-holds-which-slice)" in doors
+    headings = {
+        line.removeprefix("## ").lower().replace(",", "").replace(" ", "-")
+        for line in (HERE / "playground.md").read_text().splitlines()
+    }
+    assert {*chapters.PLAYGROUNDS.values()} <= headings
     assert "http" not in chapters.doors("01_a", "https://git.example.org/o/r")
 
 
@@ -272,6 +291,56 @@ def test_pages_have_a_description_and_a_picture(book: Path) -> None:
     purposes = chapters.purposes(ROOT)
     assert sorted(purposes) == [int(name[:2]) for name in NAMES]
     assert html.unescape(said["description"]) == html.unescape(said["og:description"]) == purposes[15]
+
+
+def test_the_first_page_has_a_title_and_a_preview(book: Path) -> None:
+    """The address of the folder leads to it, with the title and the picture that somebody sees who gets the link."""
+    text = (book / "index.html").read_text()
+    assert f"<title>{book_frame.NAMED}</title>" in text and "og:image" in text and "url=intro.html" in text
+    assert f"<title>{book_frame.NAMED}</title>" in (book / "intro.html").read_text()
+    for name in ("intro", f"notebooks/{NAMES[1]}"):
+        assert re.search(
+            rf"Shardlab {PROJECT['version']}, run with JAX {jax.__version__}, made on <time class=\"made\">\d",
+            (book / f"{name}.html").read_text(),
+        )
+
+
+def test_frame_and_sitemap() -> None:
+    """The theme's hidden buttons and its tooltips go; a sitemap has whole addresses."""
+    hidden = '<button class="pst-navbar-icon sidebar-toggle primary-toggle" aria-label="Site">\n<svg/></button>'
+    tooltip = ' data-bs-placement="bottom" data-bs-toggle="tooltip"'
+    seen = f'<button class="sidebar-toggle primary-toggle btn" title="Toggle primary sidebar"{tooltip}>'
+    mended = '<button class="sidebar-toggle primary-toggle btn" title="Chapters" aria-label="Chapters">'
+    assert (
+        book_frame.framed(hidden + seen + '<time class="made">?</time>', "1 May 2026")
+        == mended + '<time class="made">1 May 2026</time>'
+    )
+    assert "<loc>https://o.github.io/r/notebooks/01_a.html</loc>" in book_frame.sitemap(
+        "https://o.github.io/r/", ["notebooks/01_a.html"]
+    )
+
+
+def test_texts_for_programs_hold_no_answers() -> None:
+    """A page's Markdown has no front matter and no form; the list names each page."""
+    chapter = chapters.pages(ROOT, header.UNSET, solutions=False)["notebooks/04_four_matmul_cases.md"]
+    assert 'class="predict"' in chapter and '"right":' in chapter
+    text = book_texts.plain(chapter)
+    assert text.startswith("# 4.") and 'class="predict"' not in text and '"right":' not in text
+    assert "- [Four cases](notebooks/04.md)" in book_texts.listed({"notebooks/04": "Four cases"})
+
+
+FORMULAS = {
+    r"A[I_x, J]": ("<msub><mi>I</mi><mi>x</mi></msub>",),
+    r"\xrightarrow{\text{gather}}": ("<mtext>gather</mtext>", "<mover>"),
+    r"\frac{a}{b} < 1": ("<mfrac>", 'alttext="\\frac{a}{b} &lt; 1"'),
+}
+
+
+@pytest.mark.parametrize("tex", FORMULAS)
+def test_formulas_are_mathml(tex: str) -> None:
+    """Elements that browsers draw, with the TeX for who copies them."""
+    made = book_formulas.mathml(tex, display=False)
+    assert all(part in made for part in FORMULAS[tex]) and "width=" not in made
 
 
 def test_pages_are_printed_into_one_file(book: Path, tmp_path: Path) -> None:

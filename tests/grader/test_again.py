@@ -173,6 +173,7 @@ def test_one_submission_alone_is_tried_again_too(monkeypatch: pytest.MonkeyPatch
 LATE: dict[str, tuple[dict[str, Any], int]] = {
     "in time": ({"launches": [{"processes": [{"value": 1}, {"value": 1}]}]}, 0),
     "late": ({"launches": [{"processes": [{"stopped": "time", "where": "line 1"}, {"value": 1}]}]}, 1),
+    "still computing": ({"launches": [{"processes": [{"stopped": "computing", "where": "line 1"}, {"value": 1}]}]}, 0),
     "its peer raised": ({"launches": [{"processes": [{"stopped": "peer", "where": "line 1"}, {"error": {}}]}]}, 0),
     "an answer that waits": ({"error": {"type": "CellTimeout", "message": "did not end within 60 s"}}, 1),
     "an answer that computes": ({"error": {"type": "CellTimeout", "message": "did not end within 15 s of CPU time"}}, 0),

@@ -36,6 +36,22 @@ def test_demo(tmp_path: pathlib.Path) -> None:
     four, nine = (scores(path) for path in sorted(course.glob("*.csv")))
     assert (four["amara"], four["bo"], four["hana"]) == (60, 29.25, 0)
     assert nine["amara"] == 90 and nine["hana"] == 0
+    asked_about_own_work(course)
+
+
+def asked_about_own_work(course: pathlib.Path) -> None:
+    """A viva has a sheet for everybody who passed something, with keys that students do not see, and again the same."""
+    sheets = []
+    for folder in ("one", "two"):
+        ran = CliRunner().invoke(main, ["viva", "09", "--course", str(course), "--names", "--to", str(course / folder)])
+        assert ran.exit_code == 0, ran.output
+        sheets.append({path.name: path.read_text() for path in (course / folder).iterdir()})
+    one, two = sheets
+    assert one == two and {*one} == {"students.html", "keys.html", "marks.csv"}
+    rows = list(csv.DictReader(one["marks.csv"].splitlines()))
+    assert {"amara", "bo"} <= {row["student"] for row in rows} and "hana" not in {row["student"] for row in rows}
+    assert len(rows) == one["keys.html"].count('class="key"') and 'class="key"' not in one["students.html"]
+    assert "hana: no function of an exercise that was passed can be asked about" in ran.output
 
 
 def scores(path: pathlib.Path) -> dict[str, float]:

@@ -21,6 +21,7 @@ MANY = {"value": 60, "expression": 30, "rules": 5, "calls": 3}
 """How often each kind is given anything; formulas have slow oracles."""
 WORD, NUMBER, SET = domain_of(["all-gather"], KINDS), domain_of([3]), domain_of([frozenset({"all-gather"})], members=KINDS)
 MIXED = domain_of([{"a": [1, 2], "b": "ValueError", "n": 3}], pattern=(r"\w+Error", "ValueError"))
+FATE = domain_of(["hangs"], ("fine", "error", "hangs"))
 SHAPED = domain_of([[2, 4]], length=2)
 
 
@@ -29,6 +30,9 @@ SHAPED = domain_of([[2, 4]], length=2)
     [
         *(pytest.param(WORD, said, "all-gather", id=said)
           for said in ("all-gather", "all_gather", "ALL_GATHER", " All Gather. ", "'all-gather'", "AllGather", "allgather")),
+        *(pytest.param(FATE, said, "hangs", id=said) for said in ("hangs", "hang", "Hanging", "hanged")),
+        pytest.param(FATE, "errors", "error", id="errors"),
+        pytest.param(WORD, "all-gathers", "all-gather", id="all-gathers"),
         pytest.param(NUMBER, 0.5, 0.5, id="number"),
         pytest.param(SET, ["all_gather", "ALL-REDUCE"], ["all-gather", "all-reduce"], id="list"),
         pytest.param(SET, "all_gather", ["all-gather"], id="word for a list"),
@@ -48,6 +52,7 @@ def test_what_can_be_an_answer(domain: Any, said: Any, read: Any) -> None:
 @pytest.mark.parametrize(
     "domain, said, fault",
     [
+        pytest.param(FATE, "hung", "'hung' is not one of fine, error, hangs", id="no ending"),
         pytest.param(WORD, "gather", "'gather' is not one of all-gather, all-reduce", id="another word"),
         pytest.param(domain_of(["8"], ("8", "error")), 8, '8 is not one of 8, error: write it as a text, "8"', id="8"),
         pytest.param(NUMBER, "1/8", "'1/8' is not a number: write it without quotation marks", id="text for number"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from typing import Any
 
 import jax
@@ -98,6 +99,64 @@ def test_both_sorts_are_asked_about_everywhere(id: str) -> None:
     for some in (item.asked(id, None), [one for one in item.programs if not one.public]):
         assert min(sum(one.good for one in some), sum(not one.good for one in some)) >= 2
     assert len({(one.name, one.good) for one in item.programs}) == len({one.name for one in item.programs})
+
+
+LIMITS = {
+    # exercise: of right programs the largest error, of wrong ones that only values tell the smallest; the limit between
+    ("4.7", "error"): (4.1e-07, 2.16e-03, 1e-5),
+    ("9.8", "error"): (5.25e-03, 1.07e-01, 3e-2),
+    ("10.9", "error"): (2.02e-07, 2.60e-03, 1e-4),
+    # the same of prices, in units of what is owed
+    ("4.7", "price"): (1.0, 1.25, 1.0),
+    ("9.8", "price"): (1.0, 1.25, 1.0),
+    ("10.9", "price"): (1.0, 1.22, 1.0),
+}
+OWED = {
+    "4.7": lambda facts: 8 * math.prod(facts["outputs"][0]["shape"]),
+    "9.8": lambda facts: (
+        (4 if facts["inputs"][0]["dtype"] == "bfloat16" else 8) * 2 * math.prod(facts["inputs"][0]["shape"])
+    ),
+    "10.9": lambda facts: 8 * sum(math.prod(w["shape"]) for w in facts["inputs"][:2]),
+}
+
+
+@pytest.mark.parametrize(("id", "what"), LIMITS)
+def test_limits_lie_between_right_and_wrong(id: str, what: str) -> None:
+    """Of the programs that only this limit tells apart: the right one farthest off, and the nearest wrong one.
+
+    Wrong errors are at least three times the limit, and right ones at most half of it.
+    """
+    right, wrong, limit = LIMITS[id, what]
+    figures: dict[bool, list[float]] = {True: [], False: []}
+    for one in ITEMS[id].programs:
+        facts = one.facts
+        owed = {"error": facts["error"], "price": (facts["price"] or 0) / OWED[id](facts)}
+        whole = all(out["shard"] == out["shape"] for out in facts["outputs"])
+        if one.good or (whole and owed.pop(what) > limit and facts["price"] is not None and _else_fair(id, owed)):
+            figures[one.good].append(facts["error"] if what == "error" else facts["price"] / OWED[id](facts))
+    # Rounding depends on the processor that measured what is kept.
+    assert max(figures[True]) == pytest.approx(right, rel=0.5 if what == "error" else 0)
+    assert min(figures[False]) == pytest.approx(wrong, rel=0.5 if what == "error" else 0.01)
+    assert max(figures[True]) <= limit * (0.5 if what == "error" else 1) and min(figures[False]) >= 1.2 * limit
+
+
+def _else_fair(id: str, owed: dict[str, float]) -> bool:
+    return all(value <= LIMITS[id, name][2] for name, value in owed.items())
+
+
+def test_a_comparison_with_none_stops_a_program() -> None:
+    """Of a wrong program whose price nobody knows an exception is a refusal; of another one it is an answer that fails."""
+    fair = guarded("4.7").fair
+
+    def plain(facts: Any) -> bool:
+        (out,) = facts["outputs"]
+        cheap = facts["price"] <= OWED["4.7"](facts)
+        return bool(cheap and facts["error"] < 1e-5 and out["shard"] == out["shape"])
+
+    unknown = next(one.facts for one in ITEMS["4.7"].programs if one.facts["price"] is None)
+    with pytest.raises(TypeError):
+        plain(unknown)
+    assert verdict_on("4.7", plain).points == verdict_on("4.7", fair).points == 2
 
 
 def test_nothing_of_the_labels_leaves() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shardlab_judge.cases import Case, Input, Observed, axes
-from shardlab_judge.causes import places, prices
+from shardlab_judge.causes import arguments, places, prices
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.causes.returned import likely as likely_returned
 from shardlab_judge.causes.returned import where
@@ -70,6 +70,51 @@ def test_in_proportion(right: np.ndarray, factor: float) -> None:
         0.25: "times-too-small",
     }
     assert named(seen(factor * right), right) == expected.get(factor, "constant-factor")
+
+
+def test_a_complex_factor(right: np.ndarray) -> None:
+    """A real factor of complex values, as another norm of a transform leaves it; an imaginary one; and a sign."""
+    wave = right + 1j * right[::-1]
+    for factor, said in ((0.102, "0.102 times"), (1j, "0+1j times"), (-1, "the other sign")):
+        found = likely(seen(factor * wave), (wave,))
+        assert found.id == "constant-factor" and said in found.cause
+    assert named(seen(wave.conj()), wave) is None
+
+
+def _product(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return a @ b + c
+
+
+OTHER_ARGUMENTS = {
+    "argument-unused": lambda a, b, c: _product(a, b, 0 * c),
+    "argument-negated": lambda a, b, c: _product(a, b, -c),
+    "arguments-exchanged": lambda a, b, c: _product(c, b, a),
+    "argument-transposed": lambda a, b, c: _product(a, b.T, c),
+    "argument-shifted": lambda a, b, c: _product(a, b, np.roll(c, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("cause", OTHER_ARGUMENTS)
+def test_right_for_other_arguments(cause: str, rng: np.random.Generator) -> None:
+    """One argument changed, and told which; two changes at once are told of nobody."""
+    given = tuple(rng.standard_normal(shape) for shape in ((8, 6), (6, 6), (8, 6)))
+    observed = dataclasses.replace(seen(OTHER_ARGUMENTS[cause](*given), ("x",)), inputs=given)
+    found = arguments.likely(observed, _product, (_product(*given),))
+    assert found.id == cause and "argument" in found.cause
+    both = dataclasses.replace(seen(_product(-given[0], given[1].T, given[2])), inputs=given)
+    assert arguments.likely(both, _product, (_product(*given),)) is None
+
+
+def test_work_and_rounds() -> None:
+    """Arithmetic in times of what is due; of a loop's collective how many rounds are too many."""
+    observed = dataclasses.replace(seen(np.ones(8), ("x",)), flops=200.0)
+    found = prices.work(observed, 100.0)
+    assert found.id == "work-done-again" and "2 times the arithmetic" in found.cause
+    assert prices.work(observed, 160.0) is None and prices.work(observed, None) is None
+    looped = dataclasses.replace(observed, collectives=(dataclasses.replace(moved("collective-permute", 64), executions=8),))
+    found = prices.likely(looped, 7 * 64)
+    assert found.id == "rounds-too-many" and "runs 8 times. With 7 times" in found.cause
+    assert prices.likely(looped, 7 * 64 - 1) is None
 
 
 def test_of_a_single_number_nothing_is_a_constant() -> None:

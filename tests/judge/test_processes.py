@@ -135,6 +135,14 @@ def test_a_hang() -> None:
     assert verdict.points == 0
 
 
+def test_a_loop_without_an_end() -> None:
+    """What still computes does not wait for the others, so no cause of a hang is told."""
+    verdict = judged(entries({"stopped": "computing", "where": "line 5, in f: while True:"}, {"value": right(2, 1)}))
+    (found,) = verdict.findings
+    assert found.misconception is None and found.got == "process 0: line 5, in f: while True:; process 1: returned"
+    assert found.what == "Not all processes came to their end: some still compute after 20 seconds."
+
+
 def test_an_exception() -> None:
     """The exception's text is searched for the causes that we know; the process that was stopped for it says nothing."""
     error = {"type": "RuntimeError", "message": "Fetching value for `jax.Array` that spans non-addressable devices"}

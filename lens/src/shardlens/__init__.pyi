@@ -28,6 +28,12 @@ from shardlens.costs.chips import Chip as Chip
 from shardlens.costs.chips import chip as chip
 from shardlens.costs.cost import Cost as Cost
 from shardlens.costs.cost import cost as cost
+from shardlens.diverging.divergence import Divergence as Divergence
+from shardlens.diverging.divergence import assert_same_values as assert_same_values
+from shardlens.diverging.divergence import diverge as diverge
+from shardlens.diverging.marks import name as name
+from shardlens.diverging.record import NamedValues as NamedValues
+from shardlens.diverging.record import record as record
 from shardlens.errors import LensError as LensError
 from shardlens.exceptions import raised_at as raised_at
 from shardlens.export import lapack as lapack
@@ -81,6 +87,7 @@ from shardlens.rings.lattice import show_mesh as show_mesh
 from shardlens.rings.steps import show_ring as show_ring
 from shardlens.rings.tokens import show_tokens as show_tokens
 from shardlens.sources import WRITER as WRITER
+from shardlens.sources import is_users as is_users
 from shardlens.sources import name_of_file as name_of_file
 from shardlens.tables import Table as Table
 from shardlens.tables import seconds as seconds

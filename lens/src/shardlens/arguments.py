@@ -191,6 +191,34 @@ def example_of(example: Any, name: str) -> tuple[Any, ...]:
     return made if isinstance(made, tuple) else (made,)
 
 
+def drawn(plain: tuple[Any, ...], parallel: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments with numbers, placed as those of the parallel function: where only shapes are known, normal ones are drawn.
+
+    Raises:
+        LensError: the two functions take other shapes, or of whole numbers only a shape is known.
+    """
+    import jax
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    shapes = [[(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(each)] for each in (plain, parallel)]
+    if shapes[0] != shapes[1]:
+        where, mend = f"{shapes[0]} and {shapes[1]}", "let both examples return arguments of the same shapes."
+        raise LensError("other-arguments", "the two functions take other arguments.", where=where, mend=mend)
+
+    def of(values: Any, places: Any) -> Any:
+        if isinstance(values, jax.ShapeDtypeStruct):
+            if not jax.numpy.issubdtype(values.dtype, jax.numpy.floating):
+                mend = "let the example return arrays: indices and keys cannot be drawn."
+                raise LensError("no-numbers", "an argument is a shape without numbers.", where=str(values), mend=mend)
+            fan = values.shape[-2] if len(values.shape) > 1 else 1
+            values = jax.numpy.asarray(rng.standard_normal(values.shape) / fan**0.5, values.dtype)
+        sharding = getattr(places, "sharding", None)
+        return jax.device_put(values, sharding) if isinstance(sharding, jax.NamedSharding) else values
+
+    return tuple(jax.tree.map(of, plain, parallel))
+
+
 def need_same_mesh(args: tuple[Any, ...], axes: Mapping[str, int], options: argparse.Namespace) -> None:
     """Raises where `--mesh` says another mesh than that of the arguments, which would not be heard."""
     import jax

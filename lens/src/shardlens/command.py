@@ -1,7 +1,7 @@
 """Read compiled JAX programs: what they communicate, why, and what that costs on which chip.
 
 Exit status: 0 when all is well; 1 after a mistake, which is said on stderr; 2 for words that are no command; 3 when a
-program moves more than it may.
+program moves more than it may or does not fit, or two differ.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from shardlens.exceptions import raised_at
 from shardlens.tables import read_bytes
 
 TOO_MUCH = 3
-"""Exit status of `inspect --fail-above`, of `diff` and of `lock`."""
+"""Exit status of `inspect --fail-above`, of `diff`, of `lock` and of `diverge`."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
 EPILOG = """examples:
@@ -41,6 +41,7 @@ EPILOG = """examples:
   shardlens diff step.json train.py:step            against a lock file, or what inspect --json wrote
   shardlens diff --git HEAD~1 train.py:step --markdown   what the last commit changed, for a pull request
   shardlens diff train.py:step --targets v5e:2x4,v6e:2x4
+  shardlens diverge plain.py:step parallel.py:step  the first value that differs: both run on numbers
   shardlens chip v5e                                what is known of a chip, and where it was read
   shardlens lock train.py:step step.json            status 3 if it communicates more than step.json says
   shardlens doctor                                  what there is to compile with, and how to mend what is missing
@@ -118,6 +119,9 @@ def inspect_command(options: argparse.Namespace) -> int:
         options.html.write_text(page(program, options.function, options.target), encoding="utf-8")
     if options.hlo:
         options.hlo.write_text(program.hlo, encoding="utf-8")
+    if program.refused:
+        print(f"{options.function}: {program.too_large}", file=sys.stderr)
+        return TOO_MUCH
     try:
         if options.fail_above is None or program.price <= options.fail_above:
             return 0
@@ -214,6 +218,17 @@ def _figures(options: argparse.Namespace, name: str) -> dict[str, Any]:
         return figures(shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes), options.target)
 
 
+def diverge_command(options: argparse.Namespace) -> int:
+    """Prints where two functions part; `TOO_MUCH` if they do."""
+    sides = []
+    for name in (options.A, options.B):
+        with arguments.forgotten_modules():
+            sides.append(given(argparse.Namespace(**{**vars(options), "function": name})))
+    found = shardlens.diverge(sides[0].f, sides[1].f, *arguments.drawn(sides[0].args, sides[1].args))
+    _print(found)
+    return TOO_MUCH if found.first else 0
+
+
 def doctor_command(options: argparse.Namespace) -> int:
     """Prints what there is to compile with; 1 if that is not even for this machine."""
     from shardlens.doctor import examine
@@ -304,6 +319,8 @@ def _parser() -> argparse.ArgumentParser:
     diff.add_argument("--markdown", action="store_true", help="print Markdown, for a comment")
     told = "end with status 3 only if a device moves more than so many bytes in addition"
     diff.add_argument("--fail-above", type=_bytes, default=0, metavar="BYTES", help=told)
+    told = "print the first value that two functions do not both compute: status 3 if there is one"
+    command("diverge", diverge_command, told, ("A", "B")).set_defaults(target=None)
     command("doctor", doctor_command, "print what there is to compile with, and how to mend what is missing", functions=())
     chip = command("chip", chip_command, "print what is known of a chip, or of all", functions=())
     chip.add_argument("name", nargs="?", help="v5e, H100, or a target")

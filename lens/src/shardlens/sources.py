@@ -72,7 +72,12 @@ def told(line: Line, most: int = 160) -> str:
 
 
 def is_users(file: str) -> bool:
-    """Whether a file is in no installed package, not of Python's library, and of no package that hides."""
+    """Whether a file is in no installed package, not of Python's library, and of no package that hides.
+
+    Example:
+        >>> is_users("/home/me/model.py"), is_users("/venv/lib/site-packages/flax/linear.py")
+        (True, False)
+    """
     return not _INSTALLED.search(file) and not file.startswith((_OURS, _STANDARD, *_hidden(len(sys.modules))))
 
 

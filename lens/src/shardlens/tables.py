@@ -103,10 +103,11 @@ def shares(counts: Sequence[float]) -> tuple[float, ...]:
     """Each as a part of the largest, for `Table.bars`.
 
     Example:
-        >>> shares([1, 4, 0])
-        (0.25, 1.0, 0.0)
+        >>> shares([1, 4, 0]), shares([2e-6, 1e-6]), shares([0, 0])
+        ((0.25, 1.0, 0.0), (1.0, 0.5), (0.0, 0.0))
     """
-    return tuple(count / max(*counts, 1) for count in counts)
+    most = max(counts, default=0) or 1
+    return tuple(count / most for count in counts)
 
 
 def _bar(length: float) -> str:

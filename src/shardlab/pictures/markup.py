@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from html import escape
 
 from shardlab.pictures import facts, picture, svg, terminal
 from shardlab.pictures.picture import Panel
 from shardlens import Placement, drawing
+
+SMALLEST_DRAWN = re.compile(r"<svg [^>]*min-width:(\d+)px")
 
 
 def headed(placement: Placement, title: str | None) -> str:
@@ -55,7 +58,10 @@ def resting(placement: Placement, devices: Sequence[int] | None) -> str:
 def beside(cards: Sequence[str], note: str = "") -> str:
     """The cards from left to right, or one below the other where the page is narrow, and a note below."""
     row = "".join(f'<div style="min-width:0;max-width:31em">{card}</div>' for card in cards)
-    grid = "display:grid;grid-template-columns:repeat(auto-fill,minmax(min(20em,100%),1fr));gap:1em 2.5em"
+    # A column narrower than the smallest size of a drawing would cut it where the page has room for one column fewer.
+    widest = max((int(pixels) for card in cards for pixels in SMALLEST_DRAWN.findall(card)), default=0)
+    columns = f"repeat(auto-fill,minmax(min(max(20em,{widest}px),100%),1fr))"
+    grid = f"display:grid;grid-template-columns:{columns};gap:1em 2.5em"
     return drawing.framed(f'<div style="{grid}">{row}</div><div style="font-size:13px;margin-top:.3em">{escape(note)}</div>')
 
 

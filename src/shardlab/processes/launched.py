@@ -15,7 +15,9 @@ WIDTH = 120
 MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
 ACROSS = 3
 LONGEST = 400
-STOPPED = {"time": "did not end", "peer": "stopped, as another process failed"}
+LATE = ("time", "computing")
+"""Why the launcher ended those that had not come to an end in time: all waited, or some computed."""
+STOPPED = {**dict.fromkeys(LATE, "did not end"), "peer": "stopped, as another process failed"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Process:
         output: what it wrote to stdout and stderr, in order.
         returned: what the function returned, as JSON; arrays as `shardlab.processes.global_arrays.global_as_json` has them.
         error: `type` and `message` of the exception that ended the work, if any.
-        stopped: why the launcher ended it: "time", also where gloo gave up waiting first, or "peer" when another process had
-            failed; else empty.
+        stopped: why the launcher ended it: "time" where all waited, also where gloo gave up waiting first, "computing" where
+            some computed when the time was over, or "peer" when another process had failed; else empty.
         where: the line of the program where it was when the time was over.
         todo: whether the function returned `...`, which stands for what is still to be written.
     """
@@ -61,7 +63,7 @@ class Launched:
     @property
     def ended(self) -> bool:
         """Whether every process came to an end of its own within the time: by its last line, or by an exception."""
-        return not any(process.stopped == "time" for process in self.processes)
+        return not any(process.stopped in LATE for process in self.processes)
 
     @property
     def returned(self) -> list[Any]:
@@ -151,9 +153,12 @@ def _wrapped(process: Process, width: int) -> list[str]:
 
 
 def _hung(launched: Launched) -> ShardlabError:
-    late = [p for p in launched.processes if p.stopped == "time"]
+    late = [p for p in launched.processes if p.stopped in LATE]
     lines = [f"process {p.number}: {_state(p)}" for p in launched.processes]
     what = f"{launched.what}: {len(late)} of {len(launched.processes)} processes did not end within {launched.seconds:g} s."
+    if late[0].stopped == "computing":
+        mend = "look for a loop without an end at these lines, or give the processes more `seconds`."
+        return ShardlabError("processes-hang", f"{what} Some still compute.", where="\n".join(lines), mend=mend)
     mend = "all processes must reach the same collectives in the same order.\n"
     mend += "Look for what differs between them before these lines, or give them more `seconds`."
     return ShardlabError("processes-hang", what, where="\n".join(lines), mend=mend)

@@ -24,7 +24,7 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.processes import peers
-from shardlab.processes.launched import Launched, Process
+from shardlab.processes.launched import LATE, Launched, Process
 from shardlab.processes.peers import Peer
 from shardlab.recording import recording
 
@@ -54,7 +54,8 @@ def launch(
             source is taken there, so it must bring its own imports, and use nothing from outside of it.
         processes: how many.
         devices: simulated devices of each process.
-        seconds: the time for all of it. Who has not ended then is asked where it is, and ended.
+        seconds: the time for all of it, on a machine that has nothing else to do: while they wait for a processor, it stands
+            still. Who has not ended then is asked where it is, and ended.
         arguments: for a function whatever JSON can hold; for a script its words.
     Raises:
         ShardlabError: the function cannot be sent, or this system has no such processes.
@@ -125,7 +126,7 @@ def _process(peer: Peer, n: int, job: dict[str, Any]) -> Process:
             where = _place(peer.output, job["program"], job["source"], -1)
             return Process(peer.number, 1, peer.output, stopped="time", where=where)
         return Process(peer.number, int(error is not None), peer.output, line.get("value"), error, todo="todo" in line)
-    where = _place(peer.where, job["program"], job["source"]) if peer.stopped == "time" else ""
+    where = _place(peer.where, job["program"], job["source"]) if peer.stopped in LATE else ""
     return Process(peer.number, _status(peer), peer.output, stopped=peer.stopped, where=where)
 
 

@@ -74,6 +74,8 @@ def _join(job: dict[str, Any], number: int) -> None:
     # Private: JAX has no option for the host name that gloo listens on.
     from jaxlib import _jax
 
+    from shardlab.processes.clock import LEAST
+
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", job["devices"])
     # JAX's own frames know which axes there were; `_told` leaves them out of what is printed.
@@ -81,7 +83,7 @@ def _join(job: dict[str, Any], number: int) -> None:
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     # Else gloo takes the address of this machine's name, which may be another network's, or none.
     _jax.make_gloo_tcp_collectives = functools.partial(_jax.make_gloo_tcp_collectives, hostname="127.0.0.1")
-    seconds = max(1, int(job["seconds"]))
+    seconds = max(1, int(job["seconds"] / LEAST))
     jax.distributed.initialize(
         job["address"],
         job["processes"],

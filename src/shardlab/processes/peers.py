@@ -17,6 +17,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
+from shardlab.processes.clock import SAMPLE, Clock
+
 PEER = pathlib.Path(__file__).with_name("peer.py")
 HALF = 50_000
 """Characters kept of the beginning and of the end of what a process writes."""
@@ -43,7 +45,7 @@ class Peer:
 
     `said` is what Python wrote there, `native` what libraries and further programs wrote to stdout, `lines` its reports so
     far, malformed ones left out, and `unread` the beginning of the next.
-    `stopped` says why we ended it: "time", or "peer" for another's failure.
+    `stopped` says why we ended it: "time" when all waited, "computing" when some computed, or "peer" for another's failure.
     """
 
     number: int
@@ -153,18 +155,17 @@ def watch(peers: list[Peer], seconds: float, heard: Heard) -> None:
     """Wait until all have reported, one has failed, or the time is over; then end them all.
 
     Args:
-        seconds: from now.
+        seconds: from now, on a clock that stands still while they wait for a processor.
         heard: is told each piece of a process's output as it comes.
     """
-    deadline = time.monotonic() + seconds
     with selectors.DefaultSelector() as selector:
         for peer in peers:
             assert peer.child.stdout and peer.child.stderr
             for stream, kind in ((peer.child.stderr, "said"), (peer.child.stdout, "native"), (peer.report, "told")):
                 os.set_blocking(stream.fileno(), False)
                 selector.register(stream, selectors.EVENT_READ, (peer, kind))
-        reason = _until_done(peers, selector, deadline, heard)
-        if reason == "time":
+        reason = _until_done(peers, selector, seconds, heard)
+        if reason in ("time", "computing"):
             _ask_where(peers)
         for peer in peers:
             peer.stopped = "" if peer.done else reason
@@ -239,16 +240,18 @@ def _start(number: int, job: pathlib.Path, stack: pathlib.Path) -> Peer:
     return Peer(number, child, os.fdopen(report, "rb", buffering=0), leash, releasing, stack)
 
 
-def _until_done(peers: list[Peer], selector: selectors.BaseSelector, deadline: float, heard: Heard) -> str:
+def _until_done(peers: list[Peer], selector: selectors.BaseSelector, seconds: float, heard: Heard) -> str:
     """Why there is no more to wait for: "" when all have reported, else what to stop the others for."""
-    while _hear(selector, peers, deadline - time.monotonic(), heard, lambda: _uneven(peers) or all(p.done for p in peers)):
+    clock = Clock([peer.child.pid for peer in peers])
+    while clock.seconds() < seconds:
+        if not _hear(selector, peers, SAMPLE, heard, lambda: _uneven(peers) or all(p.done for p in peers)):
+            continue
         if not _uneven(peers):
             return ""
         # The others may meet the same error, and then their words are worth having too.
-        patience = min(GRACE, deadline - time.monotonic())
-        if not _hear(selector, peers, patience, heard, lambda: not _uneven(peers)):
+        if not _hear(selector, peers, GRACE, heard, lambda: not _uneven(peers)):
             return "peer"
-    return "time"
+    return "computing" if clock.computing else "time"
 
 
 def _uneven(peers: list[Peer]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import random
 from collections.abc import Callable
 
@@ -83,9 +84,14 @@ def stacked(o: Observed) -> bool:
     return all(w.shape == (n * a.shape[0], *a.shape[1:]) for w, a in zip(o.placements, o.inputs[2:]))
 
 
-def gathered(o: Observed) -> int:
-    """Bytes of everything that all-gathers bring together."""
-    return sum(c.payload_bytes * c.executions for c in o.collectives if c.kind == "all-gather")
+def gathered_again(o: Observed) -> bool:
+    """Whether some weight is gathered more than once, all rounds counted."""
+    weights, found = [a.shape for a in o.inputs[2:]], collections.Counter[tuple[int, ...]]()
+    for c in o.collectives:
+        if c.kind == "all-gather":
+            for _, shape in c.arrays or ((c.dtype, c.shape),):
+                found[tuple(shape)] += c.executions or 0
+    return any(found[shape] > weights.count(shape) for shape in weights)
 
 
 def count(o: Observed, name: str) -> int:
@@ -166,7 +172,7 @@ GRADIENTS = (
         "batch-gathered", "The batch is gathered too. Only the weights have to be gathered.", 1, when=batch_gathered),
     WrongCost(
         "gathered-twice", "Weights are gathered more than once. Here each may be kept for the backward pass.",
-        1, when=lambda o: gathered(o) > 1.5 * sum(a.nbytes for a in o.inputs[2:])),
+        1, when=gathered_again),
 )  # fmt: skip
 
 SUMS = "float32 sums over the batch, in another order"

@@ -196,13 +196,20 @@ def in_time(item: Item, o: Observed, work: float, late: float, rate: float) -> I
 
 
 def waiting(o: Observed, work: int) -> float:
-    """The part of the work that has to wait for the last of the hops that themselves wait for none of it."""
-    return min((run.after for run in runs(o) if not run.before), default=0) / work
+    """The part of the arithmetic that has to wait for the last of the hops that themselves wait for none of it.
+
+    It is a part of all that the program computes, or of the `work` that is due where that is more.
+    """
+    return min((run.after / max(work, _spent(run)) for run in runs(o) if not run.before), default=0)
 
 
 def waited_for(o: Observed, work: int) -> float:
-    """The part of the work that is over before the first of the hops that none of it waits for."""
-    return min((run.before for run in runs(o) if not run.after), default=0) / work
+    """The part of the arithmetic, as in `waiting`, that is over before the first of the hops that none of it waits for."""
+    return min((run.before / max(work, _spent(run)) for run in runs(o) if not run.after), default=0)
+
+
+def _spent(run: Overlap) -> int:
+    return run.before + run.beside + run.after
 
 
 def runs(o: Observed) -> tuple[Overlap, ...]:

@@ -105,18 +105,21 @@ def _verdict(asked: Any, namespace: dict[str, Any]) -> tuple[Any, dict[str, Any]
                 _RECORDING.clear()
             return _judge(asked.id, answer), answer
     except TimeUp as stopped:
-        return _endless(asked, [*namespace], raised_at(stopped)), {}
+        stopped.__context__ = None  # one that the answer caught came through lines that say nothing of this one
+        return _endless(asked, [*namespace], raised_at(stopped), stopped.kept), {}
     except KeyboardInterrupt:
         raise Stopped(f"{asked.id}: you stopped the check, and nothing was judged. Your variables are all there.") from None
 
 
-def _endless(asked: Any, given: Sequence[str], line: str) -> Any:
-    """The verdict on answers of which one was stopped, in this line of it."""
+def _endless(asked: Any, given: Sequence[str], line: str, kept: bool) -> Any:
+    """The verdict on answers of which one was stopped, in this line of it; `kept` says that an `except:` kept it going."""
     from shardlab_judge.verdict import Finding, Part, Verdict
 
     parts = tuple(Part(item.name, letter, 0.0, of) for item in asked.items for letter, of in item.points.items())
     what = f"Your answer was stopped after {SECONDS:g} seconds of computing."
     cause = "A loop has no end: look at what its condition needs, and where that changes inside the loop."
+    if kept:
+        cause = "An `except:` without a type also caught the end of the check: write `except Exception:`."
     if not line:
         what = "Your compiled program did not end, and was stopped."
         cause = "Look at the condition of its jax.lax.while_loop, or at the number of rounds of its jax.lax.fori_loop."

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from types import FrameType
+
+from shardlens import is_users
 
 SECONDS = 20.0
 PROCESS = 3 * SECONDS
@@ -18,7 +21,12 @@ TICK = 0.1
 
 
 class TimeUp(BaseException):
-    """The limit has passed. It is no `Exception`, so that an answer's own `except Exception` does not keep it."""
+    """The limit has passed. It is no `Exception`, so that an answer's own `except Exception` does not keep it.
+
+    `kept` says whether an `except:` of the answer's kept the first one.
+    """
+
+    kept = False
 
 
 class Stopped(KeyboardInterrupt):
@@ -41,12 +49,26 @@ def limited(seconds: float = SECONDS) -> Iterator[None]:
         yield
         return
     over, ended = threading.Event(), threading.Event()
+    up, kept = TimeUp(), TimeUp()
+    kept.kept, raised = True, False
 
     def stop(number: int, frame: FrameType | None) -> None:
-        if over.is_set() and not ended.is_set():
-            raise TimeUp
+        nonlocal raised
         if not over.is_set():
             raise KeyboardInterrupt
+        if ended.is_set():
+            return
+        if not raised:
+            raised = True
+            raise up
+        leaves = frame is not None and is_users(frame.f_code.co_filename)
+        # An `except:` has kept it. From here on a signal is always pending, and so comes before the loop's next round: in
+        # what the handler calls, or behind its end. No plain call, after which Python would look for signals at once.
+        for _ in map(_thread.interrupt_main, (signal.SIGINT,)):
+            if leaves:  # packages are left to tidy up
+                kept.__traceback__ = None
+                raise kept
+            return
 
     def tell() -> None:
         over.set()
@@ -102,6 +124,4 @@ def _interrupt() -> None:
     if main is not None and hasattr(signal, "pthread_kill"):
         signal.pthread_kill(main, signal.SIGINT)  # ends a sleep too
     else:
-        import _thread
-
         _thread.interrupt_main()

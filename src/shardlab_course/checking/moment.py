@@ -1,4 +1,4 @@
-"""What stands below a pass: what the answer reached, in its own numbers, and what comes next."""
+"""What stands below a pass: what the answer reached, in its own numbers, what the field calls it, and what comes next."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def moment(asked: Question, said: Sequence[str], noted: Mapping[str, Any]) -> Mo
         noted: what is kept of each exercise, this pass included.
     """
     chapter = int(asked.id.partition(".")[0])
-    return Moment(tuple(said), following(chapter, noted), chapter)
+    known = [f"The field calls this {asked.known_as}."] if asked.known_as else []
+    return Moment((*said, *known), following(chapter, noted), chapter)
 
 
 def following(chapter: int, noted: Mapping[str, Any]) -> Exercise | None:
@@ -84,7 +85,7 @@ def reached(asked: Question, answer: Mapping[str, Any]) -> Iterator[str]:
         yield f"{item.name} {_moved(observed)}{_beside(item, observed.price) if item is dearest else ''}."
     others = [item for item in asked.items if item not in programs and not getattr(item, "predicted", False)]
     if len(others) > 1 and not programs:
-        yield f"All {len(others)} parts are right."
+        yield f"All {len(others)} parts are right." if len(others) > 2 else "Both parts are right."
 
 
 def _observed(item: Any, recorded: Mapping[str, Any]) -> Any:

@@ -17,13 +17,17 @@ from shardlens import Axes, Spec
 class Situation:
     """Where programs are measured: mesh axes, the arrays' shapes, specs and dtypes, a TPU topology or none.
 
-    `without` names programs that are not asked about there, because their label would be another one.
+    `without` names programs that are not asked about there, because their label would be another one. `shown` names those
+    that a notebook asks about there, in addition to the public ones of the first situation. Programs that are the `only`
+    ones somewhere are asked about nowhere else.
     """
 
     axes: Axes
     arrays: tuple[tuple[tuple[int, ...], Spec, str], ...]
     target: str | None = None
     without: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
 
     def made(self) -> tuple[Any, tuple[Any, ...]]:
         """A mesh and arrays on it, of normal numbers."""
@@ -63,6 +67,12 @@ class Guarded:
     right: Callable[..., Any]
     fair: Callable[[Mapping[str, Any]], bool]
 
+    def asked(self, situation: Situation) -> tuple[Program, ...]:
+        """The programs that are asked about in a situation."""
+        apart = {name for one in self.situations for name in one.only}
+        names = situation.only or {p.name for p in self.programs} - apart - {*situation.without}
+        return tuple(program for program in self.programs if program.name in names)
+
 
 def mapped(mesh: Any, body: Callable[..., Any], given: Any, out: Any, *, check: bool = True) -> Callable[..., Any]:
     """`jax.shard_map` with what stands in each program once."""
@@ -79,6 +89,23 @@ def constrained(mesh: Any, x: Any, *spec: Any) -> Any:
     return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, jax.P(*spec)))
 
 
+def settled(mesh_sum: Callable[[Any], Any], value: Any) -> Any:
+    """`value` replaced by `mesh_sum(value)` until that changes it by less than a tenth of its largest number.
+
+    Nobody can tell from the program how many rounds that takes, and so what it sends.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    def again(state: Any) -> Any:
+        before, _ = state
+        now = mesh_sum(before)
+        apart = [jnp.abs(n - b).max() / jnp.abs(n).max() for n, b in zip(jax.tree.leaves(now), jax.tree.leaves(before))]
+        return now, jnp.stack(apart).max().astype("float32")
+
+    return jax.lax.while_loop(lambda state: state[1] > 0.1, again, (value, jnp.float32(1)))[0]
+
+
 def lets_through(id: str, cause: str, wrong: str, *refused: str, hint: int = 2) -> Misconception:
     """Of a guard that lets the program `wrong` through, and refuses the others that are named."""
     return WrongValues(
@@ -93,6 +120,36 @@ def counts(plain: str, *several: str) -> Misconception:
         "It refuses programs that send the same bytes in more collectives, or in others. How many there are, and of which "
         "kind, is the compiler's business: `price` adds up what they move.",
         1, when=lambda through: through.get(plain, 0) == 1 and any(through.get(name, 1) < 1 for name in several),
+    )  # fmt: skip
+
+
+def limit_refused(plain: str, free: str, *wrong: str) -> Misconception:
+    """Of a guard that refuses all that sends exactly what is owed, and the wrong programs named, but not what is free."""
+    return WrongValues(
+        "limit-itself-refused",
+        "It refuses the right programs that send exactly the bytes that are owed. The limit itself has to pass: compare "
+        "with <=.",
+        2, when=lambda through: through.get(plain, 1) == 0 < through.get(free, 0)
+        and not any(through.get(name, 0) for name in wrong),
+    )  # fmt: skip
+
+
+def less_refused(plain: str, free: str) -> Misconception:
+    """Of a guard that lets through what sends exactly what is owed, and not what sends less along an axis of one device."""
+    return WrongValues(
+        "less-refused",
+        "It refuses a right program that sends less than one all-reduce: along a mesh axis of one device nothing moves. "
+        "What is owed is an upper limit.",
+        2, when=lambda through: through.get(plain, 0) == 1 and through.get(free, 1) == 0,
+    )  # fmt: skip
+
+
+def price_unknown(wrong: str, *refused: str) -> Misconception:
+    """Of a guard that lets a program through of which nobody can tell what it sends."""
+    return lets_through(
+        "unknown-price-accepted",
+        "A loop that runs until its values say so sends nobody knows how much. Its `price` is None, which is not 0.",
+        wrong, *refused,
     )  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
 from shardlens import price
 
+AGAIN = 1.4
+"""So many times the FLOPs that are due are work done again. Loops and masks of right programs add a quarter at most."""
 HALF = ("bfloat16", "float16")
 
 
@@ -36,12 +38,35 @@ def _collectives(observed: Observed, over: int) -> Iterator[Misconception]:
     for group in _alike(observed.collectives):
         enough = next((n for n in range(1, len(group)) if price(group[n:]) == over), 0)
         if enough:
-            what = f"With {enough} {_named(group[0])}, and not {len(group)}, it would cost what it has to."
+            rounds = f" in each of {n} rounds" if (n := group[0].executions or 1) > 1 else ""
+            what = f"With {enough} {_named(group[0])}{rounds}, and not {len(group)}, it would cost what it has to."
             yield Misconception("sent-again", what)
+        elif len(group) == 1 and (fewer := _rounds_too_many(group[0], over)):
+            runs = group[0].executions
+            what = f"Its {_named(group[0])} runs {runs} times. With {runs - fewer} times it would cost what it has to."
+            yield Misconception("rounds-too-many", what)
         if price(group) == over:
             many = f"{len(group)} times " if len(group) > 1 else ""
             what = f"All that is too much is {many}its {_named(group[0])}: without, it would cost what it has to."
             yield Misconception("needless-collective", what)
+
+
+def _rounds_too_many(c: Any, over: int) -> int:
+    """How many of a collective's runs in a loop account for all that is too much; 0 where none do, or all."""
+    each, rest = divmod(price([c]), c.executions or 1)
+    fewer = over // each if each and not rest and over % each == 0 else 0
+    return fewer if 0 < fewer < (c.executions or 1) else 0
+
+
+def work(observed: Observed, due: float | None) -> Misconception | None:
+    """What arithmetic is too much, in times of what is due."""
+    if not due or observed.flops is None or observed.flops < AGAIN * due:
+        return None
+    return Misconception(
+        "work-done-again",
+        f"Each device does {observed.flops / due:.3g} times the arithmetic that it needs to. It may compute what other "
+        "devices compute too, or something twice.",
+    )
 
 
 def _whole_program(observed: Observed, budget: int) -> Iterator[Misconception]:

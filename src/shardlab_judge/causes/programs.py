@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shardlab_judge.cases import Observed
-from shardlab_judge.causes import places, prices, values
+from shardlab_judge.causes import arguments, places, prices, values
 from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.costs import Cost
 from shardlab_judge.inputs import wide
@@ -28,7 +28,10 @@ def recognised(item: Item, observed: Observed, letter: str, cost: Cost | None = 
             return _of_places(observed)
         case "H" if cost is not None and all(c.executions is not None for c in observed.collectives):
             beyond = item.beyond(observed.case) if hasattr(item, "beyond") else 0
-            return prices.likely(observed, cost.price) if observed.price > cost.price + beyond else None
+            dear = observed.price > cost.price + beyond
+            return prices.likely(observed, cost.price) if dear else prices.work(observed, cost.flops)
+        case "F" if cost is not None:
+            return prices.work(observed, cost.flops)
     return None
 
 
@@ -42,7 +45,7 @@ def _of_values(item: Item, observed: Observed) -> Misconception | None:
     if many != len(rights):
         asked = "one array is asked for: return it alone" if len(rights) == 1 else f"{len(rights)} are asked for"
         return Misconception("other-number-of-arrays", f"It returns {many} array{'s' * (many != 1)}, and {asked}.")
-    return values.likely(observed, rights)
+    return values.likely(observed, rights) or arguments.likely(observed, oracle, rights)
 
 
 def _of_places(observed: Observed) -> Misconception | None:

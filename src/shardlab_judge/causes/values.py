@@ -213,13 +213,17 @@ def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
         return None
     block, wanted = blocks[0][2], right[blocks[0][1]]
     largest = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else ()
-    if right.size < 2 or not wanted.size or not np.isfinite(block).all() or np.iscomplexobj(block) or wanted[largest] == 0:
+    if right.size < 2 or not wanted.size or not np.isfinite(block).all() or wanted[largest] == 0:
         return None
-    ratio, apart = float(block[largest] / wanted[largest]), float(block[largest]) - float(wanted[largest])
-    if ratio and _is(blocks, ratio * right):
+    quotient = complex(block[largest] / wanted[largest])
+    ratio, apart = quotient.real, block[largest] - wanted[largest]
+    if ratio and abs(quotient.imag) < 1e-4 * abs(ratio) and _is(blocks, ratio * right):
         words = "has the other sign" if abs(ratio + 1) < 1e-3 else f"is {ratio:.4g} times the right one"
         return Misconception("constant-factor", f"Every value {words}: a factor is missing, or is one too many.")
-    if _is(blocks, right + apart):
+    if np.iscomplexobj(block) and quotient and _is(blocks, quotient * right):
+        told = f"Every value is {quotient:.3g} times the right one: a complex factor is missing, or is one too many."
+        return Misconception("constant-factor", told)
+    if not np.iscomplexobj(block) and _is(blocks, right + apart):
         return Misconception("constant-added", f"Every value is the right one plus {apart:.4g}: a constant is left or lost.")
     return None
 

@@ -18,6 +18,8 @@ from shardlab_judge.question import Item, Judged, Misconception, Response, Setti
 from shardlab_judge.verdict import Finding
 
 Arguments = tuple[Any, ...]
+TRIES = 60
+"""How many argument lists are drawn to find one for which a known wrong function is wrong."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,8 +47,23 @@ class CallsItem(Item):
     parts = "calls"
 
     def calls_of(self, question: str, seed: int | None) -> tuple[Arguments, ...]:
-        """The public argument lists, then those drawn from `seed`."""
-        return self.with_drawn(self.calls, self.draw, self.drawn, question, seed)
+        """The public argument lists, then those drawn from `seed`: so many, and what tells each misconception from them."""
+        calls = self.with_drawn(self.calls, self.draw, self.drawn, question, seed)
+        if seed is None or self.draw is None:
+            return calls
+        rng, drawn = random.Random(f"{seed}/{question}/{self.name}/telling"), list(calls[len(self.calls) :])
+        for known in self.misconceptions:
+            if known.like is not None and not any(self.tells(known.like, one) for one in drawn):
+                further = (self.draw(rng) for _ in range(TRIES))
+                drawn += [one for one in [next((f for f in further if self.tells(known.like, f)), None)] if one is not None]
+        return self.calls + tuple(drawn)
+
+    def tells(self, like: Callable[..., Any], arguments: Arguments) -> bool:
+        """Whether a known wrong function returns something else than the oracle for these arguments, or raises."""
+        try:
+            return not matches(self.oracle(*arguments), like(*arguments), self.rtol)
+        except Exception:  # the known wrong function raises here, and the oracle does not
+            return True
 
     def asks(self, question: str, seed: int | None) -> dict[str, Any]:
         """What the function is called with, and whether it may call the laboratory."""

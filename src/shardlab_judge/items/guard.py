@@ -76,9 +76,9 @@ class GuardItem(Item):
         """Points by how well it tells right programs from wrong ones; what it took for the other is named."""
         programs, returned = self.asked(setting.question, setting.seed), response["calls"]
         for one, said in zip(programs, returned, strict=True):
-            if not isinstance(said.get("value"), bool):
+            if not isinstance(said.get("value"), bool) and not _stops(one, said):
                 return {}, [self._unanswered(one, said)]
-        said = [bool(one["value"]) for one in returned]
+        said = [bool(one.get("value")) for one in returned]
         passed = [one for one, good in zip(programs, said) if good and not one.good]
         refused = [one for one, good in zip(programs, said) if one.good and not good]
         wrong, right = sum(not one.good for one in programs), sum(one.good for one in programs)
@@ -106,6 +106,11 @@ class GuardItem(Item):
             each.setdefault(one.name, []).append(good)
         through = {name: sum(all_) / len(all_) for name, all_ in each.items()}
         return next((m for m in self.misconceptions if m.when is not None and m.when(through)), None)
+
+
+def _stops(one: Guarded, said: Response) -> bool:
+    """Whether the guard raised on a wrong program with an unknown price: comparing None with a number stops a test too."""
+    return "error" in said and not one.good and one.facts["price"] is None
 
 
 def _told(one: Guarded) -> str:

@@ -114,7 +114,7 @@ def _launch(case: Mapping[str, Any], raw: Any) -> Response:
 
 def _process(raw: Any, devices: int) -> Response:
     match raw:
-        case {"stopped": "time" | "peer" as why, "where": str(where), **rest} if not rest:
+        case {"stopped": "time" | "computing" | "peer" as why, "where": str(where), **rest} if not rest:
             return {"stopped": why, "where": responses.said(where, responses.MESSAGE)}
         case {"skipped": True, **rest} if not rest:
             return {"skipped": True}
@@ -179,7 +179,9 @@ def _not_ended(item: ProcessesItem, observed: Seen, processes: Sequence[Response
     first = item.first
     if observed.hung:
         states = (_state(n, one, observed) for n, one in enumerate(processes))
+        waited = "computing" not in observed.stopped
         what = "The processes wait for one another, and did not end in time."
+        what = what if waited else f"Not all processes came to their end: some still compute after {item.seconds:g} seconds."
         return Finding(item.name, first, what, "all processes come to their end", "; ".join(states))
     for n, one in enumerate(processes):
         if "error" in one:
@@ -198,7 +200,9 @@ def _state(n: int, one: Response, observed: Seen) -> str:
 
 
 def _explained(item: ProcessesItem, finding: Finding, observed: Seen) -> Finding:
-    return finding if finding.misconception else explained(finding, _misconception(item, observed, finding.letter))
+    if finding.misconception or "computing" in observed.stopped:  # each known cause of a hang lets all of them wait
+        return finding
+    return explained(finding, _misconception(item, observed, finding.letter))
 
 
 def _misconception(item: ProcessesItem, observed: Seen, letter: str) -> Misconception | None:

@@ -18,7 +18,7 @@ import numpy as np
 from shardlens.compilers.callables import Handed, device_count, meshes_inside, replaced, unimplemented
 from shardlens.compilers.child import Reply, Request
 from shardlens.compilers.kept import FOLDER, kept
-from shardlens.compilers.topology import axes_text, devices, need_libtpu, parse_target, size_differs, target_mesh
+from shardlens.compilers.topology import axes_text, devices, need_libtpu, parse_target, roomier, size_differs, target_mesh
 from shardlens.compilers.warnings import sorted_out
 from shardlens.errors import LensError
 from shardlens.placement import Axes, Placement
@@ -38,6 +38,7 @@ class CrossCompiled:
     devices: tuple[types.SimpleNamespace, ...]
     args_info: Any
     warnings: tuple[str, ...] = ()
+    refused: str = ""
     input_shardings: tuple[()] = ()
     output_shardings: tuple[()] = ()
 
@@ -99,11 +100,37 @@ def compile_for(
         _options(lowered, module, count),
         tuple((_physical(out), _asked(out)) for out in outputs),
     )
-    with unimplemented("the TPU compiler"):
-        reply, said = kept(request, lambda: process.compiler.compile(request))
+    reply, said, refused = _compiled(request)
     infos = tuple(_info(out, placed) for out, placed in zip(outputs, reply.placements, strict=True))
     devices_there = (types.SimpleNamespace(platform="tpu"),) * count
-    return CrossCompiled(reply, infos, devices_there, lowered.args_info, _warned(said)), named
+    return CrossCompiled(reply, infos, devices_there, lowered.args_info, _warned(said), refused), named
+
+
+def _compiled(request: Request) -> tuple[Reply, str, str]:
+    """The compiled program, what the compiler wrote to stderr, and its refusal where the program does not fit the chip.
+
+    What does not fit is compiled for a chip with more memory, so that it can be told what takes so much.
+    """
+    import jax
+
+    from shardlens.compilers import process
+
+    def compiled(request: Request) -> tuple[Reply, str]:
+        with unimplemented("the TPU compiler"):
+            return kept(request, lambda: process.compiler.compile(request))
+
+    try:
+        return *compiled(request), ""
+    except jax.errors.JaxRuntimeError as error:
+        code, _, words = str(error).splitlines()[0].partition(": ")
+        if code != "RESOURCE_EXHAUSTED":
+            raise
+        for larger in roomier(request.target):
+            with contextlib.suppress(jax.errors.JaxRuntimeError):
+                reply, said = compiled(dataclasses.replace(request, target=str(larger)))
+                return reply, said, f"{words} Told is the program for {larger}, where it fits."
+        mend = "cut large arrays over more devices, or recompute activations: jax.checkpoint."
+        raise LensError("does-not-fit", words, where=f"target={request.target!r}", mend=mend) from error
 
 
 def _warned(said: str) -> tuple[str, ...]:

@@ -16,9 +16,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from shardlens.costs.chips import TARGETS
 from shardlens.errors import LensError
 from shardlens.placement import Axes
+from shardlens.reading.slices import within
 
 # Slices of chips whose torus has two axes.
 FLAT = ((1, 1), (2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16))
@@ -34,18 +37,19 @@ _HOST = {
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """A slice of TPU chips: `Target("v5e", (2, 4))` is `"v5e:2x4"`."""
+    """TPU slices: `Target("v5e", (2, 4))` is `"v5e:2x4"`, and two of them with a network between `"v5e:2x4*2"`."""
 
     chip: str
     shape: tuple[int, ...]
+    slices: int = 1
 
     @property
     def size(self) -> int:
-        """Chips in the slice; on the chips that are known here, one device each."""
-        return math.prod(self.shape)
+        """Devices of all slices."""
+        return math.prod(self.shape) * TARGETS[self.chip].devices * self.slices
 
     def __str__(self) -> str:
-        return f"{self.chip}:{'x'.join(map(str, self.shape))}"
+        return f"{self.chip}:{'x'.join(map(str, self.shape))}" + f"*{self.slices}" * (self.slices > 1)
 
 
 def parse_target(text: str) -> Target:
@@ -57,15 +61,16 @@ def parse_target(text: str) -> Target:
         >>> parse_target("v5p:4x4x4").size
         64
     """
-    found = re.fullmatch(r"(v\d+[a-z]?):(\d+(?:x\d+)*)", text)
-    target = Target(found[1], tuple(map(int, found[2].split("x")))) if found else None
+    found = re.fullmatch(r"(v\d+[a-z]?|tpu7x):(\d+(?:x\d+)*)(?:\*([1-9]\d*))?", text)
+    target = Target(found[1], tuple(map(int, found[2].split("x"))), int(found[3] or 1)) if found else None
     if target is None or not _exists(target):
         raise LensError(
             "unknown-target",
             f"there is no target {text!r}.",
             where=f"target={text!r}",
             mend=f"v5e and v6e come as {', '.join('x'.join(map(str, shape)) for shape in FLAT)};\n"
-            "v4 and v5p as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x4, v5p:4x4x8.",
+            "v4, v5p and tpu7x as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x8;\n"
+            "several slices with *: v5e:2x4*2.",
         )
     return target
 
@@ -82,10 +87,11 @@ def devices(target: str) -> tuple[Any, ...]:
 def target_mesh(target: str, axes: Mapping[str, int] | Axes, axis_types: Sequence[Any] | None = None) -> Any:
     """A mesh over the slice, its devices in the order that `jax.make_mesh` would give them on the real one.
 
-    Where mesh axes fit those of the torus only in parts, the torus is split; `jax.make_mesh` does so on v5e alone.
+    Where mesh axes fit those of the torus only in parts, the torus is split; `jax.make_mesh` does so on v5e alone. Of
+    several slices each has a part of the slowest axes, as `mesh_utils.create_hybrid_device_mesh` gives it.
 
     Args:
-        target: such as "v5e:2x4".
+        target: such as "v5e:2x4", or "v5e:2x4*2" for two slices.
         axes: mesh axis names and sizes, slowest first.
         axis_types: `jax.sharding.AxisType` of each axis; Auto unless given.
     Raises:
@@ -94,7 +100,7 @@ def target_mesh(target: str, axes: Mapping[str, int] | Axes, axis_types: Sequenc
         >>> target_mesh("v5e:2x4", {"x": 2, "y": 8})
         Traceback (most recent call last):
             ...
-        shardlens.errors.LensError: [target-size] axes x=2, y=8 do not make up the 8 chips of v5e:2x4.
+        shardlens.errors.LensError: [target-size] axes x=2, y=8 do not make up the 8 devices of v5e:2x4.
         ...
     """
     import jax
@@ -104,8 +110,17 @@ def target_mesh(target: str, axes: Mapping[str, int] | Axes, axis_types: Sequenc
     slice_ = parse_target(target)
     if math.prod(sizes.values()) != slice_.size:
         raise size_differs(slice_, sizes)
-    found = list(_devices(slice_))
-    ordered = mesh_utils.create_device_mesh(tuple(sizes.values()), found, allow_split_physical_axes=True)
+    found, inside = _devices(slice_), within(tuple(sizes.items()), slice_.slices)
+    if math.prod(size for _, size in inside) * slice_.slices != slice_.size:
+        raise size_differs(slice_, sizes, f"the {slice_.slices} slices do not divide the slowest axes")
+    each = len(found) // slice_.slices
+    parts = [
+        mesh_utils.create_device_mesh(
+            tuple(size for _, size in inside), found[k * each : (k + 1) * each], allow_split_physical_axes=True
+        )
+        for k in range(slice_.slices)
+    ]
+    ordered = np.concatenate([part.reshape(-1) for part in parts]).reshape(tuple(sizes.values()))
     types = tuple(axis_types or (jax.sharding.AxisType.Auto,) * len(sizes))
     return jax.sharding.Mesh(ordered, tuple(sizes), axis_types=types)
 
@@ -118,12 +133,14 @@ def _devices(target: Target) -> tuple[Any, ...]:
     need_libtpu(target)
     # A v4 chip has two cores, and each is a device of its own unless they are told to be one: 2x2x1 has 8 devices without.
     options: dict[str, Any] = {"chip_config_name": "megacore"} if target.chip == "v4" else {}
-    if target.size == 1:
+    if target.slices > 1:
+        options["num_slices"] = target.slices
+    if math.prod(target.shape) == 1:
         # By default a host has 2x2x1 chips, and libtpu refuses a slice that these do not divide.
         options["chips_per_host_bounds"] = [1, 1, 1]
     try:
         with host_settings():
-            described = topologies.get_topology_desc(platform="tpu", topology_name=str(target), **options)
+            described = topologies.get_topology_desc(platform="tpu", topology_name=str(target).partition("*")[0], **options)
     except jax.errors.JaxRuntimeError as error:
         raise LensError(
             "target-refused",
@@ -200,18 +217,34 @@ def size_differs(target: Target, axes: Mapping[str, int], where: str = "") -> Le
     size = math.prod(axes.values())
     return LensError(
         "target-size",
-        f"axes {axes_text(axes.items())} do not make up the {target.size} chips of {target}.",
+        f"axes {axes_text(axes.items())} do not make up the {target.size} devices of {target}.",
         where=where or f"target='{target}'   {axes_text(axes.items())} makes {size}",
-        mend=(f"choose a slice of {size} chips, or " if _comes(target.chip, size) else "no slice has so many chips: ")
+        mend=(f"choose a slice of {size} devices, or " if _comes(target.chip, size) else "no slice has so many devices: ")
         + f"say which sizes the axes have there: axes={{{_example(target, axes)}}}.",
     )
 
 
 def _comes(chip: str, size: int) -> bool:
     """Whether the chip comes in a slice of so many."""
-    parts = [n for n in range(1, size + 1) if size % n == 0]
+    return any(_slices(chip, size))
+
+
+def _slices(chip: str, size: int, slices: int = 1) -> Iterator[Target]:
+    """The chip's slices of so many devices, the most compact first."""
+    devices = TARGETS[chip].devices * slices
+    size, left = divmod(size, devices)
+    parts = [n for n in range(1, size + 1) if size % n == 0 and not left]
     shapes = [*itertools.product(parts, repeat=2), *itertools.product(parts, repeat=3)]
-    return any(math.prod(shape) == size and _exists(Target(chip, shape)) for shape in shapes)
+    fit = (Target(chip, shape, slices) for shape in sorted(shapes, key=max) if math.prod(shape) == size)
+    yield from filter(_exists, fit)
+
+
+def roomier(target: str) -> Iterator[Target]:
+    """Slices of as many chips with more memory each, those with the most first."""
+    slice_ = parse_target(target)
+    larger = (c for c in TARGETS.values() if c.hbm_bytes > TARGETS[slice_.chip].hbm_bytes)
+    for chip in sorted(larger, key=lambda c: -c.hbm_bytes):
+        yield from itertools.islice(_slices(chip.target, slice_.size, slice_.slices), 1)
 
 
 def _example(target: Target, axes: Mapping[str, int]) -> str:

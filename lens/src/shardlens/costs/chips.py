@@ -15,6 +15,9 @@ _LINKS = (
     "its first edition has 5e10 for v5e, 1e11 for v5p and v6e"
 )
 _TORUS = "scaling-book, Part 2, 'TPU Networking': 2D torus for v5e and v6e, 3D torus for v4p and v5p"
+_DCN = "scaling-book, Part 2, 'TPU Networking', DCN egress of each TPU"
+_IRONWOOD = "Cloud TPU documentation, 'TPU7x (Ironwood)', key specifications"
+_HALF = f"{_IRONWOOD}, a chip's; half of it, since a chip is two devices"
 _HOP = "scaling-book, Part 3 (Sharded Matrices), 'A note on ICI latency': typically around 1us a hop"
 _GPU = "scaling-book, Part 12 (How to Think About GPUs), 'Summary of GPU specs'"
 _NODE = "scaling-book, Part 12, 'At the node level': 18 NVLinks of 25 GB/s each way, 8 GPUs on switches"
@@ -37,6 +40,8 @@ class Chip:
         sources: for each of these fields, where its number was read; of `peak` for each element type.
         target: the name under which its compiler knows it; empty where none compiles for it here.
         aliases: other names, among them JAX's (`jax.Device.device_kind`).
+        dcn_bandwidth: bytes a second that it sends to other slices; 0 where that is not known.
+        devices: how many devices of JAX it is; of more than one, all rates are those of its part.
     Example:
         >>> chip("v5e").peak["int8"] / chip("v5e").flops
         2.0
@@ -53,6 +58,8 @@ class Chip:
     sources: tuple[tuple[str, str], ...]
     target: str = ""
     aliases: tuple[str, ...] = ()
+    dcn_bandwidth: float = 0.0
+    devices: int = 1
 
     def is_ring(self, size: int) -> bool:
         """Whether an axis of `size` chips closes to a ring, so that both directions carry bytes.
@@ -128,28 +135,40 @@ def _number(value: float | tuple[int, ...]) -> str:
 
 def _tpu(
     name: str, peak: Mapping[str, float], hbm: float, gigabytes: int, link: float, pod: tuple[int, ...],
-    target: str, kinds: tuple[str, ...], note: str = "",
+    target: str, kinds: tuple[str, ...], dcn: float = 0.0, note: str = "",
 ) -> Chip:  # fmt: skip
     read = {f"peak {dtype}": f"{_SPECS}, {dtype}" for dtype in peak}
     read |= {"hbm_bandwidth": _SPECS + note, "hbm_bytes": _SPECS, "link_bandwidth": _LINKS}
-    read |= {"torus_axes": _TORUS, "pod": _SPECS, "hop_latency": _HOP}
-    return Chip(name, peak, hbm, gigabytes * 1e9, link, len(pod), pod, 1e-6, tuple(read.items()), target, kinds)
+    read |= {"torus_axes": _TORUS, "pod": _SPECS, "hop_latency": _HOP, "devices": "JAX's devices of a described slice"}
+    read |= {"dcn_bandwidth": _DCN if dcn else "not in scaling-book; with 0 what goes between slices takes no time"}
+    return Chip(name, peak, hbm, gigabytes * 1e9, link, len(pod), pod, 1e-6, tuple(read.items()), target, kinds, dcn)
 
 
 CHIPS = (
     _tpu("v4p", {"bf16": 2.75e14, "int8": 2.75e14}, 1.2e12, 32, 4.5e10, (16, 16, 16), "v4", ("TPU v4",)),
     _tpu(
         "v5e", {"bf16": 1.97e14, "int8": 3.94e14}, 8.2e11, 16, 4.5e10, (16, 16), "v5e", ("TPU v5 lite", "TPU v5e"),
-        ", 8.1e11; Cloud TPU documentation: 819 GB/s",
+        3.125e9, ", 8.1e11; Cloud TPU documentation: 819 GB/s",
     ),
-    _tpu("v5p", {"bf16": 4.59e14, "int8": 9.18e14}, 2.8e12, 96, 9e10, (16, 20, 28), "v5p", ("TPU v5", "TPU v5p")),
-    _tpu("v6e", {"bf16": 9.20e14, "int8": 1.84e15}, 1.6e12, 32, 9e10, (16, 16), "v6e", ("TPU v6 lite", "TPU v6e")),
+    _tpu("v5p", {"bf16": 4.59e14, "int8": 9.18e14}, 2.8e12, 96, 9e10, (16, 20, 28), "v5p", ("TPU v5", "TPU v5p"), 6.25e9),
+    _tpu("v6e", {"bf16": 9.20e14, "int8": 1.84e15}, 1.6e12, 32, 9e10, (16, 16), "v6e", ("TPU v6 lite", "TPU v6e"), 1.25e10),
+    Chip(
+        "tpu7x", {"bf16": 1.1535e15, "fp8": 2.307e15}, 3.69e12, 96 * 2**30, 5e10, 3, (16, 24, 24), 1e-6,
+        (
+            ("peak bf16", _HALF), ("peak fp8", _HALF), ("hbm_bandwidth", _HALF), ("hbm_bytes", _HALF),
+            ("link_bandwidth", f"{_HALF}: 1200 GB/s over six links and both ways"), ("dcn_bandwidth", _HALF),
+            ("torus_axes", f"{_IRONWOOD}: as v5p"), ("pod", f"{_IRONWOOD}: 9216 chips; libtpu describes 16x24x24"),
+            ("hop_latency", _HOP), ("devices", _IRONWOOD),
+        ),
+        "tpu7x", ("TPU7x", "TPU v7x", "Ironwood"), 6.25e9, 2,
+    ),
     Chip(
         "H100", {"bf16": 9.9e14, "int8": 2.0e15, "fp8": 2.0e15}, 3.4e12, 80e9, 4.5e11, 0, (8,), 0.0,
         (
             ("peak bf16", f"{_GPU}, bf16"), ("peak int8", f"{_GPU}, fp8/int8"), ("peak fp8", f"{_GPU}, fp8/int8"),
             ("hbm_bandwidth", _GPU), ("hbm_bytes", _GPU), ("link_bandwidth", _NODE), ("torus_axes", _NODE), ("pod", _NODE),
             ("hop_latency", "not in scaling-book; 0 makes small messages too cheap"),
+            ("dcn_bandwidth", "of TPUs only"), ("devices", _GPU),
         ),
     ),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -11,8 +12,9 @@ from shardlens.costs import alphabeta
 from shardlens.costs.chips import Chip, chip
 from shardlens.costs.torus import Places, box, extents, places, routed
 from shardlens.placement import Placement
-from shardlens.reading.collectives import Collective
+from shardlens.reading.collectives import REMOTE, Collective
 from shardlens.reading.outside import kernels
+from shardlens.reading.slices import DCN, slice_axes
 from shardlens.tables import Table, seconds
 
 MODEL = "A model, not a measurement: peak rates (FLOPs in bf16), and each mesh axis alone on one axis of the chip's torus."
@@ -173,7 +175,8 @@ class Cost:
 
     def _row(self, c: CollectiveTime) -> tuple[str, str, str, str]:
         times = "" if c.collective.executions == 1 else f"{c.collective.executions or '?'} x "
-        link = f"{self.chip.link_bandwidth:.3g} bytes/s {'both ways' if c.bidirectional else 'one way'}"
+        bandwidth = self.chip.dcn_bandwidth if _between(c.collective) else self.chip.link_bandwidth
+        link = f"{bandwidth:.3g} bytes/s {'both ways' if c.bidirectional else 'one way'}"
         if c.collective.uncounted:
             return (c.collective.name, "? bytes", "", "?")
         rate = f"{self.chip.hop_latency * 1e6:g} us a hop" if c.latency_bound else link
@@ -209,7 +212,8 @@ def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None) 
     """
     found = chip(on) if isinstance(on, str) else on
     # A program has no mesh of its own, and names axes only where its outputs are placed on one.
-    sizes = {name: size for placement in program.output_placements for name, size in placement.axes or ()}
+    axes = {name: size for placement in program.output_placements for name, size in placement.axes or ()}
+    sizes = dict(slice_axes(tuple(axes.items()), program.hlo))
     mesh = {name: (size, found.is_ring(size) if rings is None else name in rings) for name, size in sizes.items()}
     laid = _Laid(on, places(on, tuple(sizes.values()))) if isinstance(on, str) and ":" in on and found.torus_axes else None
     times = tuple(_time(c, found, mesh, laid) for c in program.collectives)
@@ -228,20 +232,40 @@ class _Laid(NamedTuple):
 def _time(c: Collective, on: Chip, mesh: Mesh, laid: _Laid | None) -> CollectiveTime:
     if c.uncounted:
         return CollectiveTime(c, (c.group_size,), False, 0.0, False)
+    if _between(c):
+        return CollectiveTime(c, (c.group_size,), False, _over_dcn(c, on) * (c.executions or 1), False)
     rings = tuple(mesh[axis] for axis in c.axes if axis in mesh)
     if len(rings) != len(c.axes) or not 0 < len(rings) <= max(on.torus_axes, 1):
         rings = ((c.group_size, on.is_ring(c.group_size)),)
-    if laid and laid.at and c.groups and c.kind != "collective-permute":
+    sends = c.kind in ("collective-permute", REMOTE)
+    if laid and laid.at and c.groups and not sends:
         rings = box(c.groups[0], laid.at, laid.target, on) or rings
     sizes, both = tuple(size for size, _ in rings), all(ring for _, ring in rings)
-    if c.kind == "collective-permute":
+    if sends:
         load, hops = _permute(c, on, tuple(mesh.values()), laid)
-        bytes_only, hops_only = load * c.payload_bytes / on.link_bandwidth, hops * on.hop_latency
+        # A kernel may send to several others; what it takes in all is then several messages.
+        messages = max(collections.Counter(target for _, target in c.groups).values(), default=1)
+        bytes_only, hops_only = load * c.payload_bytes / messages / on.link_bandwidth, hops * on.hop_latency
     else:
         bytes_only = _gather_like(c, on, sizes, both, c.payload_bytes, c.operand_bytes, 0.0)
         hops_only = _gather_like(c, on, sizes, both, 0, 0, on.hop_latency)
     once = max(bytes_only, hops_only)
     return CollectiveTime(c, sizes, both, once * (1 if c.executions is None else c.executions), hops_only > bytes_only)
+
+
+def _between(c: Collective) -> bool:
+    """Whether it goes between slices."""
+    return c.axes == (DCN,) and not c.groups
+
+
+def _over_dcn(c: Collective, on: Chip) -> float:
+    """Seconds of one execution between slices: each chip sends its own part to the chips of the others, as on a switch."""
+    if not on.dcn_bandwidth:
+        return 0.0
+    wide = dataclasses.replace(on, link_bandwidth=on.dcn_bandwidth, torus_axes=0)
+    if c.kind == "collective-permute":
+        return c.payload_bytes / wide.link_bandwidth
+    return _gather_like(c, wide, (c.group_size,), False, c.payload_bytes, c.operand_bytes, 0.0)
 
 
 def _permute(c: Collective, on: Chip, mesh: tuple[tuple[int, bool], ...], laid: _Laid | None) -> tuple[int, int]:
@@ -280,7 +304,9 @@ def _notes(program: Costed, on: Chip, mesh: Mesh) -> Iterator[str]:
         yield "A ragged all-to-all counts as a full one, the most that it can take."
     if any(len(c.axes) > max(on.torus_axes, 1) for c in program.collectives):
         yield f"A collective over more mesh axes than {on.name} has torus axes counts as one ring."
-    if any(not c.axes or not set(c.axes) <= set(mesh) for c in program.collectives):
+    if not on.dcn_bandwidth and any(map(_between, program.collectives)):
+        yield f"There is no number for the network between slices of {on.name}; that time is left out."
+    if any(not c.axes or not set(c.axes) <= {*mesh, DCN} for c in program.collectives):
         yield "A collective whose groups are not whole mesh axes, or whose axes have no known size, counts as one ring."
     if on.torus_axes == 0 and any(c.group_size > on.pod[0] for c in program.collectives):
         yield f"A collective spans more than {on.pod[0]} chips; the slower network between nodes is not in the model."

@@ -15,13 +15,13 @@ Places = tuple[tuple[int, ...], ...]
 
 
 def extents(target: str) -> tuple[int, ...]:
-    """Chips along each axis of the slice that a target names; none where it names no slice.
+    """Chips along each axis of a slice of those that a target names; none where it names no slice.
 
     Example:
-        >>> extents("v5p:2x2x4"), extents("v5e")
-        ((2, 2, 4), ())
+        >>> extents("v5p:2x2x4"), extents("v5e:2x4*2"), extents("v5e")
+        ((2, 2, 4), (2, 4), ())
     """
-    shape = target.partition(":")[2].split("x")
+    shape = target.partition(":")[2].partition("*")[0].split("x")
     return tuple(map(int, shape)) if all(size.isdigit() for size in shape) else ()
 
 

@@ -39,6 +39,7 @@ def assert_communicates(
     Args:
         f, args, target, axes, kwargs: as for `inspect`. Where `f` has a keyword of one of these names: `functools.partial`.
         at_most: bytes that one device may move, as `Program.price` counts them, or `"3 MB"`; by mesh axis in a mapping.
+            The axis "dcn" is what goes between the slices of a target such as "v5e:2x4*2".
         kinds: the kinds of collectives that it may have, as HLO names them; `()` for none.
         no: the kinds that it may not have.
         only_over: the mesh axes that collectives may cross.
@@ -58,10 +59,12 @@ def assert_communicates(
     from shardlens.guards.failure import Asked, failure
     from shardlens.guards.limits import Limits
     from shardlens.programs.inspection import inspect, mesh_axes_of
+    from shardlens.reading.slices import DCN
 
     program: Program = inspect(f, *args, target=target, axes=axes, **kwargs)
     named = [name for name, _ in mesh_axes_of((args, kwargs)) or ()]
     named += [axis for c in program.collectives for axis in c.axes]
+    named += [DCN] if target and "*" in target else []
     limits = Limits(at_most, kinds, no, only_over, per_round, time, memory)
     if faults := [*limits.broken(program, target, dict.fromkeys(named))]:
         chosen = list(dict.fromkeys(c for fault in faults for c in fault.by))

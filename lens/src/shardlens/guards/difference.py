@@ -156,7 +156,7 @@ def figures(program: Program, target: str | None) -> dict[str, Any]:
     | `lines` | of each line of Python and kind of collective the `price`, null where nobody can count it |
     | `seconds` | by the model of the target: `communication`, `lower`, `upper`; null without a target |
     | `host` | calls of the host: bytes `out` and `into`, `executions`, `source` |
-    | `devices`, `depth`, `outputs`, `warnings` | of the program, as in `Program` |
+    | `devices`, `depth`, `outputs`, `warnings`, `refused` | of the program, as in `Program` |
     | `peak` | the temporary arrays at the peak: `name`, `computation`, `bytes`, `made`, `dies` |
     """
     taken = program.cost(target) if target else None
@@ -164,7 +164,7 @@ def figures(program: Program, target: str | None) -> dict[str, Any]:
     lines, outputs = _by_line(program), [placement.to_json() for placement in program.output_placements]
     more: dict[str, Any] = {"flops": program.flops, "largest": program.largest, "lines": lines, "seconds": seconds}
     more |= {"host": [dataclasses.asdict(call) for call in program.host_calls], "devices": program.devices}
-    more |= {"depth": program.depth, "warnings": [*program.warnings], "outputs": outputs}
+    more |= {"depth": program.depth, "warnings": [*program.warnings], "outputs": outputs, "refused": program.refused}
     more |= {"peak": [dataclasses.asdict(buffer) for buffer in temporaries(program.hlo).buffers]}
     return lock.facts(program, target) | more
 

@@ -55,6 +55,8 @@ class Limits:
         Raises:
             LensError: a limit is for an axis that the mesh does not have, or for a time without a target.
         """
+        if program.refused:
+            yield Fault(program.too_large, ())
         yield from self._kinds(program)
         rounds = tuple(c for c in program.collectives if c.executions is None)
         counted = program.collectives

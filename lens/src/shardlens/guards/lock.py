@@ -91,7 +91,7 @@ def locked(
     before = json.loads(path.read_text())
     if before.get("schema") != SCHEMA:
         raise AssertionError(f"{path.name} has schema {before.get('schema')}, this version writes {SCHEMA}: {UPDATE}.")
-    faults = list(_grown(before, now))
+    faults = [*([program.too_large] if program.refused else []), *_grown(before, now)]
     if faults:
         held = {json.dumps({k: v for k, v in one.items() if k != "count"}) for one in before["collectives"]}
         fresh = [c for c in program.collectives if json.dumps(_json(_sort(c))) not in held]

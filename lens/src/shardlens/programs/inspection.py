@@ -146,6 +146,7 @@ def read_program(compiled: Any, mesh_axes: Axes | None = None, output_shapes: Se
         devices=len(devices),
         platform=devices[0].platform,
         warnings=(*getattr(compiled, "warnings", ()), *unused_donations(_donated(compiled), text)),
+        refused=getattr(compiled, "refused", ""),
     )
 
 

@@ -40,6 +40,7 @@ class Program:
         devices: how many devices run the program.
         platform: `"cpu"`, `"gpu"` or `"tpu"`.
         warnings: what JAX and XLA warned of as they compiled, a sentence each; none where it was compiled before.
+        refused: the compiler's words where the program does not fit into a device's memory; all else is told even so.
     Example:
         >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
         >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))
@@ -56,6 +57,7 @@ class Program:
     devices: int
     platform: str
     warnings: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+    refused: str = dataclasses.field(default="", compare=False)
 
     @property
     def least_flops(self) -> float:
@@ -105,6 +107,11 @@ class Program:
         return host_calls(self.hlo)
 
     @property
+    def too_large(self) -> str:
+        """What a program that does not fit needs, and the compiler's words for what there is; empty for one that fits."""
+        return f"does not fit: {self.refused} A device needs {self.memory.main:,} bytes." if self.refused else ""
+
+    @property
     def kinds(self) -> frozenset[str]:
         """Kinds of collectives that run."""
         return frozenset(c.kind for c in self.collectives)
@@ -140,6 +147,8 @@ class Program:
     def _lines(self) -> Iterator[str]:
         """What stands below the table."""
         where = f"{self.devices} {self.platform.upper()} device{'s' if self.devices > 1 else ''}"
+        if self.refused:
+            yield self.too_large
         if count := len(self.chosen):
             yield f"{count} of them in branches of a conditional: all are counted as often as it is reached; one branch runs"
         if any(c.executions is None for c in self.collectives):
@@ -164,7 +173,9 @@ class Program:
         rows = tuple((name, f"{size:,}") for name, size in sizes.items())
         inside = f", and what {count} Pallas kernels do" if (count := kernels(self.hlo)) else ""
         below = (f"FLOPs a device: {flops_text(self.flops)}{inside}",)
-        return Table(("memory of a device", "bytes"), ("left", "right"), rows, below, bars=shares([*sizes.values()]))
+        after = self.occupied() if self.refused else None
+        columns, sides = ("memory of a device", "bytes"), ("left", "right")
+        return Table(columns, sides, rows, below, bars=shares([*sizes.values()]), after=after)
 
 
 def _said(call: HostCall) -> str:

@@ -6,17 +6,19 @@ Collectives whose every group is one device (a `psum` over a mesh axis of size 1
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from shardlens.errors import LensError
 from shardlens.placement import Axes
 from shardlens.reading.calls import SCATTER, calls
 from shardlens.reading.groups import Groups, axes_of, device_groups, group_size, permute_pairs
 from shardlens.reading.hlo import HloArray, HloInstruction, HloModule, hlo_leaves, parse_hlo
-from shardlens.reading.outside import uncounted
+from shardlens.reading.outside import remote_copies, uncounted
+from shardlens.reading.slices import DCN, kind_between, sent_for, slice_axes, slices_of
 
 COLLECTIVE_KINDS = (
     "all-gather",
@@ -27,6 +29,8 @@ COLLECTIVE_KINDS = (
     "ragged-all-to-all",
     "reduce-scatter",
 )
+REMOTE = "remote-copy"
+"""The kind of a Pallas kernel whose copies to other devices can be counted."""
 UNKNOWN = "unknown"
 UNREAD = "a line that this version of shardlens does not read; see .hlo"
 _GROUPED = re.compile(r"\b(?:replica_groups|source_target_pairs|channel_id|channel_handle)=")
@@ -40,15 +44,16 @@ class Collective:
     """One collective instruction of a compiled program, as one device sees it.
 
     Args:
-        kind: HLO's name, for instance `"all-reduce"`; `"unknown"` for what has groups or a channel but is no such kind,
-            and for what cannot be counted.
+        kind: HLO's name, for instance `"all-reduce"`; `"remote-copy"` for a Pallas kernel's own copies to other devices;
+            `"unknown"` for what has groups or a channel but is no such kind, and for what cannot be counted.
         shape: shape of the output on one device; of the largest one when several arrays were combined, see `arrays`.
         dtype: element type as HLO writes it, `"f32"`; of the same array.
         payload_bytes: bytes of the output on one device in one execution, all arrays together.
         operand_bytes: the same of what goes in.
         axes: mesh axes that its groups span; empty when its groups are not whole axes, or when no mesh was given.
         group_size: devices that talk to each other; for a permute, the most devices that its pairs connect.
-        groups: device positions in mesh order, group by group; for a permute, (source, target) pairs.
+        groups: device positions in mesh order, group by group; for a permute and a kernel's, (source, target) pairs; none
+            between slices, where `axes` is `("dcn",)`.
         executions: how often it runs; `None` when data decides how often the loop around it runs.
         name: the instruction's name in the HLO.
         op_name: the JAX operation that it came from, where HLO says so.
@@ -98,6 +103,7 @@ def read_collectives(hlo_text: str, mesh_axes: tuple[tuple[str, int], ...] | Non
     """
     module, called = parse_hlo(hlo_text), calls(hlo_text)
     repeated = _repeated(module, called.fused)
+    mesh_axes = mesh_axes and slice_axes(mesh_axes, hlo_text)
     found = []
     for name, instructions in module.computations.items():
         for instruction in instructions.values() if called.runs[name] != 0 else ():
@@ -220,6 +226,10 @@ def _collective(
     module: HloModule, computation: str, instruction: HloInstruction, mesh_axes: Axes | None, runs: int | None
 ) -> Collective | None:
     """The collective that `instruction` starts, if it is one; something unknown, if it has groups or a channel."""
+    if kind := kind_between(instruction):
+        return _between(module, computation, instruction, kind, runs)
+    if (copies := remote_copies(module, instruction)) is not None:
+        return _kernel(module, instruction, mesh_axes, runs, copies)
     kind, source = instruction.opcode.removesuffix("-start"), instruction
     why = uncounted(module, instruction)
     if scatter := _scatter_fusion(module, instruction):
@@ -250,6 +260,54 @@ def _collective(
         str(module.line(instruction)),
         tuple((a.dtype, a.shape) for a in outputs),
         uncounted=why or ("" if known else UNREAD),
+    )
+
+
+def _between(module: HloModule, computation: str, i: HloInstruction, kind: str, runs: int | None) -> Collective:
+    """What goes between slices: the taking half of a message, and what its other half sends."""
+    given = sent_for(i, module.computations[computation])
+    taken = [a for a in hlo_leaves(i.shape[0] if isinstance(i.shape, tuple) else i.shape) if a.dtype != "token"]
+    known, largest = kind in COLLECTIVE_KINDS, max(taken, key=lambda array: array.nbytes)
+    return Collective(
+        kind if known else UNKNOWN,
+        largest.shape,
+        largest.dtype,
+        sum(a.nbytes for a in taken),
+        sum(a.nbytes for a in hlo_leaves(given.shape)) if given else 0,
+        (DCN,),
+        slices_of(i),
+        executions=runs,
+        name=i.name,
+        op_name=i.op_name,
+        source=str(module.line(i)),
+        arrays=tuple((a.dtype, a.shape) for a in taken),
+        uncounted="" if known else f"{UNREAD}: {kind}",
+    )
+
+
+def _kernel(
+    module: HloModule, i: HloInstruction, mesh_axes: Axes | None, runs: int | None, copies: Mapping[tuple[int, int], int]
+) -> Collective | None:
+    """The copies that a Pallas kernel sends, all together: bytes of the devices that send and that take most."""
+    out, into = collections.Counter[int](), collections.Counter[int]()
+    for (source, target), size in copies.items():
+        out[source] += size
+        into[target] += size
+    pairs, largest = tuple(copies), max(hlo_leaves(i.shape), key=lambda array: array.nbytes, default=HloArray("token", ()))
+    return Collective(
+        REMOTE,
+        largest.shape,
+        largest.dtype,
+        max(into.values(), default=0),
+        max(out.values(), default=0),
+        axes_of(pairs, mesh_axes, pairs=True) if mesh_axes and pairs else (),
+        group_size(pairs, pairs=True) if pairs else 1,
+        pairs,
+        runs,
+        i.name,
+        i.op_name,
+        str(module.line(i)),
+        tuple((a.dtype, a.shape) for a in hlo_leaves(i.shape)),
     )
 
 

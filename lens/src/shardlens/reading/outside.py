@@ -12,6 +12,8 @@ from collections.abc import Iterator
 
 from shardlens.reading.calls import calls
 from shardlens.reading.hlo import HloInstruction, HloModule, hlo_leaves, parse_hlo
+from shardlens.reading.kernels import Sent, sent
+from shardlens.reading.slices import TRANSFER
 
 KERNEL = "a kernel that sends to other devices"
 FOREIGN = "a foreign function, which may send to other devices"
@@ -26,6 +28,7 @@ _ALONE = re.compile(
     r"|TopK)$"
 )
 _CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_(cpu|gpu)_callback$")
+_BODY = re.compile(r'"custom_call_config":\{"body":"([^"]+)"')
 _TARGET = re.compile(r'custom_call_target="([^"]*)"')
 _MESSAGES = ("send", "recv", "infeed", "outfeed")
 
@@ -89,7 +92,7 @@ def host_calls(hlo_text: str) -> tuple[HostCall, ...]:
 def _calls_host(
     module: HloModule, siblings: dict[str, HloInstruction], i: HloInstruction, runs: int | None
 ) -> Iterator[HostCall]:
-    message = i.opcode in _MESSAGES and ("feed" in i.opcode or "is_host_transfer=true" in i.rest)
+    message = i.opcode in _MESSAGES and ("feed" in i.opcode or "is_host_transfer=true" in i.rest) and TRANSFER not in i.rest
     target = _TARGET.search(i.text) if i.opcode == "custom-call" else None
     if not message and not (target and _CALLBACK.match(target[1])):
         return
@@ -101,6 +104,12 @@ def _calls_host(
     into = 0 if i.opcode in ("send", "outfeed") else sum(a.nbytes for a in taken)
     if out or into:
         yield HostCall(i.name, out, into, runs, i.op_name, str(module.line(i)))
+
+
+def remote_copies(module: HloModule, instruction: HloInstruction) -> Sent | None:
+    """What the devices send one another in a Pallas kernel, in one run; `None` where nobody can say, or it is no kernel."""
+    body = _BODY.search(instruction.rest)
+    return sent(body[1], module.devices) if body and uncounted(module, instruction) == KERNEL else None
 
 
 def kernels(hlo_text: str) -> int:

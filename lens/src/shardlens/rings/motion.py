@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import zlib
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ REST = 1.5
 MOST = 8
 RADIUS = 118.0
 DEVICE = 17.0
+LEAVES, ARRIVES = 0.12, 0.88
+"""Parts of a step after which its chunks are on their way, and there."""
 
 
 def draw(schedule: Schedule) -> str:
@@ -35,21 +38,21 @@ def _mark(schedule: Schedule) -> str:
 
 
 def _style(schedule: Schedule, name: str) -> str:
-    """Windows of the loop: `t3` travels in step 3, `c3` is its caption, `s3e5` is held from step 3 until step 5."""
+    """Windows of the loop: `t3` travels in step 3, `c3` is its caption, `h288-412` is held from time 2.88 to time 4.12."""
     total = schedule.hops * SECONDS + REST
     moving = f".{name} .m{{opacity:0;animation:{total:.1f}s linear infinite}}"
     rules = [moving, f".{name}:hover .m{{animation-play-state:paused}}"]
     away = "transform:translate(var(--x),var(--y))"
     for k in range(1, len(schedule.steps)):
-        start, stop = (100 * (k - 1 + part) * SECONDS / total for part in (0.12, 0.88))
+        start, stop = (100 * (k - 1 + part) * SECONDS / total for part in (LEAVES, ARRIVES))
         # CSS goes gradually from one keyframe to the next; a hundredth of a per cent between two makes a jump.
         leaving = f"0%,{start:.2f}%{{opacity:0;transform:none}}{start + 0.01:.2f}%{{opacity:1;transform:none}}"
         arriving = f"{stop:.2f}%{{opacity:1;{away}}}{stop + 0.01:.2f}%,100%{{opacity:0;{away}}}"
         rules.append(f"@keyframes {name}-t{k}{{{leaving}{arriving}}}.{name} .t{k}{{animation-name:{name}-t{k}}}")
-    for start, stop in sorted({window for d in range(schedule.n) for *_, window in _lives(schedule, d)}):
-        rules.append(_window(name, f"s{start}e{stop}", schedule, start - 0.12, stop - 0.88))
+    for start, stop in sorted({times for d in range(schedule.n) for *_, times in _lives(schedule, d)}):
+        rules.append(_window(name, _held_from(start, stop), schedule, start, stop))
     for k in range(1, len(schedule.steps)):
-        rules.append(_window(name, f"c{k}", schedule, k - 1, k if k < schedule.hops else 1e9))
+        rules.append(_window(name, f"c{k}", schedule, k - 1, k if k < schedule.hops else math.inf))
     last = f".{name} .last{{opacity:1}}"
     rules.append(f"@media (prefers-reduced-motion:reduce){{.{name} .m{{animation:none}}{last}}}")
     rules.append(f"@media print{{.{name} .m{{animation:none}}{last}}}")
@@ -83,21 +86,45 @@ def _devices(schedule: Schedule) -> Iterator[str]:
 def _held(schedule: Schedule) -> Iterator[str]:
     """What each device holds, beside it, each chunk for as long as it is there."""
     for d in range(schedule.n):
-        for place, chunk, (start, stop) in _lives(schedule, d):
-            last = " last" * (stop > schedule.hops)
-            yield f'<g class="m s{start}e{stop}{last}">{ring_grid.slot(schedule, chunk, *_place(schedule, d, place))}</g>'
+        for place, chunk, times in _lives(schedule, d):
+            last = " last" * (times[1] == math.inf)
+            drawn = ring_grid.slot(schedule, chunk, *_place(schedule, d, place))
+            yield f'<g class="m {_held_from(*times)}{last}">{drawn}</g>'
 
 
-def _lives(schedule: Schedule, device: int) -> Iterator[tuple[int, Chunk, tuple[int, int]]]:
-    """Place and chunk, and the steps in which it comes and in which it is gone or has changed."""
+def _held_from(start: float, stop: float) -> str:
+    """The class of what is held between two times; those in steps are written in hundredths, and `end` is the loop's."""
+    return f"h{100 * start:.0f}-{'end' if stop == math.inf else f'{100 * stop:.0f}'}"
+
+
+def _lives(schedule: Schedule, device: int) -> Iterator[tuple[int, Chunk, tuple[float, float]]]:
+    """Place and chunk, and from when until when, in steps, it is there: once for each time that it comes.
+
+    A chunk that is sent on is gone when its message leaves. One that changes place, or gets a term more, stays until then.
+    """
     rows = [ring_grid.placed(schedule, step.held[device]) for step in schedule.steps]
     for entry in dict.fromkeys(entry for row in rows for entry in row):
-        there = [k for k, row in enumerate(rows) if entry in row]
-        yield *entry, (there[0], there[-1] + 1)
+        for come, gone in _runs([entry in row for row in rows]):
+            start = max(0.0, come - 1 + ARRIVES)
+            if gone > schedule.hops:
+                yield *entry, (start, math.inf)
+            else:
+                sent = any((hop.source, hop.chunk) == (device, entry[1]) for hop in schedule.steps[gone].hops)
+                yield *entry, (start, gone - 1 + (LEAVES if sent else ARRIVES))
+
+
+def _runs(there: list[bool]) -> Iterator[tuple[int, int]]:
+    """Where each stretch of truths begins, and where it has ended."""
+    at = 0
+    for held, stretch in itertools.groupby(there):
+        length = len(list(stretch))
+        if held:
+            yield at, at + length
+        at += length
 
 
 def _hops(schedule: Schedule) -> Iterator[str]:
-    """Travelling chunks, from device to device; those that travel together in one line."""
+    """Travelling chunks, from device to device; those that travel together side by side."""
     for k, step in enumerate(schedule.steps):
         for source, target in sorted(_links(step)):
             yield from _together(schedule, step, k, source, target)
@@ -106,9 +133,9 @@ def _hops(schedule: Schedule) -> Iterator[str]:
 def _together(schedule: Schedule, step: Step, k: int, source: int, target: int) -> Iterator[str]:
     chunks = [hop.chunk for hop in step.hops if (hop.source, hop.target) == (source, target)]
     (x, y), (to_x, to_y) = _at(schedule.n, source, RADIUS), _at(schedule.n, target, RADIUS)
-    shown = chunks[:4]
-    for i, chunk in enumerate(shown):
-        left, top = x + (i - len(shown) / 2) * SLOT, y - SLOT / 2
+    across, down = ring_grid.slots(len(chunks))
+    for i, chunk in enumerate(chunks):
+        left, top = x + (i % across - across / 2) * SLOT, y + (i // across - down / 2) * SLOT
         move = f"--x:{to_x - x:.1f}px;--y:{to_y - y:.1f}px"
         drawn = ring_grid.slot(schedule, chunk, left, top, bold=True)
         yield f'<g class="m t{k}" style="{move}">{drawn}</g>'

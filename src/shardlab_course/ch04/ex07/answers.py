@@ -42,7 +42,7 @@ def by_a_list_of_faults():
             faults.append("values")
         if math.prod(out["shard"]) < math.prod(out["shape"]):
             faults.append("place")
-        if (facts["price"] or 0) > 2 * math.prod(out["shape"]) * 4:
+        if facts["price"] is None or facts["price"] > 2 * math.prod(out["shape"]) * 4:
             faults.append("bytes")
         return not faults
 
@@ -118,6 +118,60 @@ def few_instructions():
             and facts["price"] <= 8 * math.prod(out["shape"])
             and short
         )
+
+
+@wrong("unknown-price-accepted")
+def no_price_is_no_bytes():
+    def product_holds(facts):
+        (out,) = facts["outputs"]
+        return (
+            facts["error"] < 1e-5 and out["shard"] == out["shape"] and (facts["price"] or 0) <= 8 * math.prod(out["shape"])
+        )
+
+
+@wrong("place-forgotten")
+def rows_alone():
+    def product_holds(facts):
+        (out,) = facts["outputs"]
+        whole = out["shard"][0] == out["shape"][0]
+        return facts["error"] < 1e-5 and whole and facts["price"] <= 8 * math.prod(out["shape"])
+
+
+@wrong("limit-too-wide")
+def nearly_twice():
+    def product_holds(facts):
+        (out,) = facts["outputs"]
+        limit = 1.9 * 8 * math.prod(out["shape"])
+        return facts["error"] < 1e-5 and out["shard"] == out["shape"] and facts["price"] <= limit
+
+
+@wrong("error-too-wide")
+def a_percent():
+    def product_holds(facts):
+        (out,) = facts["outputs"]
+        return facts["error"] < 1e-2 and out["shard"] == out["shape"] and facts["price"] <= 8 * math.prod(out["shape"])
+
+
+@wrong("limit-itself-refused")
+def less_and_not_at_most():
+    def product_holds(facts):
+        (out,) = facts["outputs"]
+        return facts["error"] < 1e-5 and out["shard"] == out["shape"] and facts["price"] < 8 * math.prod(out["shape"])
+
+
+@wrong("counts-collectives")
+def no_gathers():
+    def product_holds(facts):
+        (out,) = facts["outputs"]
+        gathers = any(c["kind"] == "all-gather" for c in facts["collectives"])
+        return facts["error"] < 1e-5 and out["shard"] == out["shape"] and not gathers
+
+
+@wrong("less-refused")
+def exactly_that():
+    def product_holds(facts):
+        (out,) = facts["outputs"]
+        return facts["error"] < 1e-5 and out["shard"] == out["shape"] and facts["price"] == 8 * math.prod(out["shape"])
 
 
 @wrong("-", 0)

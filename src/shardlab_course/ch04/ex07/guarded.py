@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped
+from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped, settled
 from shardlab_judge.cases import axes
 from shardlens import Axes
 
@@ -114,6 +114,26 @@ def left_cut(mesh: Any, A: Any, B: Any) -> Any:
     return _body(mesh, body, ("x", None))(A, B)
 
 
+def columns_left_cut(mesh: Any, A: Any, B: Any) -> Any:
+    import jax
+
+    body = lambda a, b: jax.lax.psum_scatter(a @ b, "x", scatter_dimension=1, tiled=True)  # noqa: E731
+    return _body(mesh, body, (None, "x"))(A, B)
+
+
+def until_settled(mesh: Any, A: Any, B: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    def body(a: Any, b: Any) -> Any:
+        term, parts = a @ b, jax.lax.axis_size("x")
+        return settled(
+            lambda total: total + jax.lax.psum(term - total / parts, "x"), jnp.zeros((a.shape[0], b.shape[1]), a.dtype)
+        )
+
+    return _body(mesh, body)(A, B)
+
+
 def narrow(mesh: Any, A: Any, B: Any) -> Any:
     import jax
     import jax.numpy as jnp
@@ -140,14 +160,17 @@ def another_besides(mesh: Any, A: Any, B: Any) -> Any:
 
     def body(a: Any, b: Any) -> Any:
         total = jax.lax.psum(a @ b, "x")
-        return total + 1e-30 * jax.lax.psum(total * a.sum(), "x")
+        few = total.shape[0] // 4
+        return total.at[:few].add(1e-30 * jax.lax.psum(total[:few] * a.sum(), "x"))
 
     return _body(mesh, body)(A, B)
 
 
-def _at(mesh: Axes, rows: int, inner: int, columns: int, target: str | None = None, *without: str) -> Situation:
+def _at(
+    mesh: Axes, rows: int, inner: int, columns: int, target: str | None = None, *without: str, only: str = ""
+) -> Situation:
     arrays = (((rows, inner), (None, "x"), "float32"), ((inner, columns), ("x", None), "float32"))
-    return Situation(mesh, arrays, target, without)
+    return Situation(mesh, arrays, target, without, only=(only,) if only else ())
 
 
 GUARDED = Guarded(
@@ -155,25 +178,32 @@ GUARDED = Guarded(
         Program("summed", True, "products of blocks, and one psum", summed, public=True),
         Program("compiled", True, "A @ B and a constraint, left to the compiler", compiled),
         Program("halves", True, "one psum for each half of the columns", halves, public=True),
-        Program("in-two-steps", True, "a reduce-scatter and an all-gather, which are an all-reduce", in_two_steps),
+        Program("in-two-steps", True, "a reduce-scatter and an all-gather, which are an all-reduce", in_two_steps,
+                public=True),
         Program("in-a-loop", True, "a psum for a quarter of the rows, four times", in_a_loop),
         Program("transposed", True, "the product of the transposes, transposed", transposed),
+        Program("on-one", True, "one psum along an axis of one device, which moves nothing", summed),
         Program("unsummed", False, "nobody adds the terms up", unsummed, public=True),
         Program("twice", False, "the sum is summed again", twice),
         Program("averaged", False, "pmean in the place of psum", averaged),
         Program("gathered", False, "both arguments are gathered first", gathered, public=True),
         Program("terms-gathered", False, "all terms are gathered, and each device adds them up", terms_gathered),
         Program("left-cut", False, "a reduce-scatter, after which each device has some rows only", left_cut, public=True),
+        Program("columns-left-cut", False, "a reduce-scatter, after which each device has some columns only",
+                columns_left_cut),
+        Program("until-settled", False, "a psum in a loop that ends when the sum changes no more", until_settled),
         Program("narrow", False, "terms are added up in bfloat16", narrow),
         Program("each-round", False, "a loop of four rounds, with a psum of the whole output in each", each_round),
-        Program("another-besides", False, "a second psum that nobody needs", another_besides),
+        Program("another-besides", False, "a second psum that nobody needs, of a quarter of the rows", another_besides),
     ),
     situations=(
         _at(axes(x=4, y=2), 8, 192, 12),
         _at(axes(x=2, y=4), 16, 256, 20, None, "terms-gathered"),  # of two devices these cost what the sum does
         _at(axes(x=8), 24, 640, 8),
+        # Tiles of v5e give a part of the columns the bytes of the whole.
         # XLA for v5e makes an all-reduce of so small a reduce-scatter, and the all-gather comes on top.
-        _at(axes(x=8), 16, 2048, 128, "v5e:2x4", "in-two-steps"),
+        _at(axes(x=8), 16, 2048, 128, "v5e:2x4", "in-two-steps", "columns-left-cut"),
+        _at(axes(x=1, y=8), 8, 64, 12, only="on-one"),
     ),
     right=lambda A, B: np.asarray(A, np.float64) @ np.asarray(B, np.float64),
     fair=fair,

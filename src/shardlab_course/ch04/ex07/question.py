@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from shardlab_course.shared.guarded import counts, lets_through, one_size
+from shardlab_course.shared.guarded import counts, less_refused, lets_through, limit_refused, one_size, price_unknown
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.question import Question
 
@@ -16,11 +16,23 @@ GUARD = (
                  "unsummed", "gathered", hint=1),
     lets_through("place-forgotten", "It accepts a program that leaves its output in pieces. There `shard` is not `shape`.",
                  "left-cut", "gathered", "unsummed"),
+    lets_through("place-forgotten", "It accepts a program that leaves its output cut by columns. Compare all of `shard` "
+                 "with `shape`, not one dimension.",
+                 "columns-left-cut", "left-cut", "gathered", "unsummed"),
+    limit_refused("summed", "on-one", "left-cut", "unsummed"),
+    less_refused("summed", "on-one"),
     one_size("summed"),
     counts("summed", "halves", "in-two-steps", "in-a-loop"),
     lets_through("rounds-forgotten",
                  "A collective in a loop is listed once and runs `times` times. `price` counts all of them.",
                  "each-round", "gathered", "unsummed"),
+    price_unknown("until-settled", "another-besides", "gathered", "unsummed"),
+    lets_through("limit-too-wide", "It accepts a program that sends more than one all-reduce of the output, twice its "
+                 "bytes. Every right program sends exactly that, so the limit needs no margin.",
+                 "another-besides", "twice", "unsummed"),
+    lets_through("error-too-wide", "It accepts sums that were taken in bfloat16, which are right to two or three digits. "
+                 "Rounding of float32 stays below the exercise's limit.",
+                 "narrow", "unsummed"),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -337,7 +337,7 @@ def first_row():
         return np.allclose(y[0], (row - row.mean()) / row.std(), atol=1e-3)
 
 
-@wrong("-", 8)
+@wrong("order-proves-nothing", 8)
 def same_order():
     """Mean, deviation and the order of each row's entries."""
 
@@ -375,3 +375,24 @@ def own_means():
             return centred / jnp.sqrt(jax.lax.pmean((centred**2).mean(1, keepdims=True), "y"))
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+
+
+@wrong("correlation-proves-nothing", 8)
+def correlation():
+    def is_normalized(x, y):
+        return all(np.corrcoef(a, b)[0, 1] > 0.95 for a, b in zip(x, y))
+
+
+@wrong("correlation-proves-nothing", 8)
+def correlation_and_deviation():
+    def is_normalized(x, y):
+        close = all(np.corrcoef(a, b)[0, 1] > 0.95 for a, b in zip(x, y))
+        return bool(close and np.allclose(np.array(y).std(1), 1, atol=1e-2))
+
+
+@wrong("-", 8)
+def correlation_and_moments():
+    def is_normalized(x, y):
+        close = all(np.corrcoef(a, b)[0, 1] > 0.9 for a, b in zip(x, y))
+        good = np.allclose(np.mean(y, 1), 0, atol=1e-3) and np.allclose(np.std(y, 1), 1, atol=1e-3)
+        return bool(close and good)

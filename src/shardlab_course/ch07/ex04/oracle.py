@@ -36,10 +36,35 @@ def not_below(x: list[list[float]], y: list[list[float]], sign: int = 1) -> bool
     return bool((sign * (normalized(np.asarray(x)) - np.asarray(y)) < 1e-3).all())
 
 
+def in_order(x: list[list[float]], y: list[list[float]]) -> bool:
+    """Whether rows of `y` have mean 0 and standard deviation 1, and their entries the order of those of `x`."""
+    return moments(x, y, 1) and bool((np.argsort(x, 1) == np.argsort(y, 1)).all())
+
+
+def correlated(x: list[list[float]], y: list[list[float]], least: float = 0.95) -> bool:
+    """Whether each row of `y` is correlated with that of `x`."""
+    return all(np.corrcoef(a, b)[0, 1] > least for a, b in zip(x, y))
+
+
+def deviating(x: list[list[float]], y: list[list[float]]) -> bool:
+    """Whether rows are correlated and have standard deviation 1."""
+    return correlated(x, y) and bool(np.allclose(np.std(y, 1), 1, atol=1e-2))
+
+
 def one_place(x: np.ndarray, by: float) -> np.ndarray:
     """Normalized, with one entry that is wrong."""
     made = normalized(x)
     made[-1, 1] += by
+    return made
+
+
+def exchanged(x: np.ndarray) -> np.ndarray:
+    """Normalized, with two neighbours in size exchanged in the last row: its mean and its deviation stay."""
+    made = normalized(x)
+    order = made[-1].argsort()
+    gaps = np.diff(made[-1][order])
+    first = int(np.where(gaps > 0.05, gaps, np.inf).argmin())
+    made[-1, order[[first, first + 1]]] = made[-1, order[[first + 1, first]]]
     return made
 
 
@@ -60,6 +85,9 @@ ATTEMPTS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "sign": lambda x: -normalized(x),
     "not divided": lambda x: x - x.mean(1, keepdims=True),
     "same order": lambda x: normalized(normalized(x) ** 3),
+    "shifted": lambda x: normalized(x) + 0.3,
+    "one degree less": lambda x: normalized(x) * np.sqrt(1 - 1 / x.shape[1]),
+    "exchanged": exchanged,
     "one too large": lambda x: one_place(x, 0.5),
     "one too small": lambda x: one_place(x, -0.5),
     "last row": lambda x: np.concatenate([normalized(x)[:-1], across_devices(x, 2)[-1:]]),

@@ -73,6 +73,18 @@ TEST = (
         "Rows with mean 0 and standard deviation 1 can be other rows than those of x. Compare with the right answer.",
         3, like=functools.partial(of.moments, axis=1)),
     WrongValues(
+        "order-proves-nothing",
+        "Rows can have mean 0, standard deviation 1 and the order of x, and still be wrong: after a cube for example. "
+        "Compare with the right answer.", 3, like=of.in_order),
+    WrongValues(
+        "correlation-proves-nothing",
+        "Rows that are correlated with x can be shifted, scaled, or wrong in some entries. Compare with the right answer.",
+        3, like=of.correlated),
+    WrongValues(
+        "correlation-proves-nothing",
+        "Rows that are correlated with x can be shifted, or wrong in some entries. Compare with the right answer.",
+        3, like=of.deviating),
+    WrongValues(
         "exactly-equal",
         "Your test refuses all right answers. x and y are lists of lists, and the last digits of y differ from NumPy's, "
         "so allow a small difference. The standard deviation is that of each row, as NumPy's std gives it.", 3,

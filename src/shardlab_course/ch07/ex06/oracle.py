@@ -78,10 +78,20 @@ def overflows(o: Observed, subtracted: Means) -> bool:
     with np.errstate(all="ignore"):
         m = np.float32(subtracted(x))
         e = np.exp(x - m)
+        e[e < np.finfo(x.dtype).tiny] = 0  # as on XLA for CPU
         total = e.sum(1, keepdims=True)
         made = e / total if shape(o) == x.shape else (np.log(total) + m)[:, 0]
     good = np.isfinite(made)
     return not good.all() and all((np.isfinite(block) == good[index]).all() for _, index, block in o.shards[0])
+
+
+def constant_subtracted(o: Observed) -> bool:
+    """Whether values are no numbers where they are none after one constant, or nothing, was subtracted from all logits."""
+
+    def constant(value: int) -> Means:
+        return lambda x: np.full((len(x), 1), value)
+
+    return any(overflows(o, constant(value)) for value in (0, *range(-200, 201, 10)))
 
 
 def sums_a_part(o: Observed) -> bool:

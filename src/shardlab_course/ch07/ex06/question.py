@@ -14,7 +14,6 @@ from shardlab_course.ch07.shared import (
     WIDE,
     devices,
     drawing,
-    finite,
     same,
     whole_blocks,
 )
@@ -24,9 +23,9 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 OVERFLOW = WrongValues(
     "no-maximum-subtracted",
-    "Some value is no number: float32 holds neither exp(100) nor exp(-200). First subtract the maximum of the row, the "
-    "same on all devices.", 2,
-    when=lambda o: not finite(o))  # fmt: skip
+    "Nothing was subtracted, or one constant: float32 holds neither exp(100) nor exp(-200). First subtract the maximum of "
+    "the row, the same on all devices.", 2,
+    when=of.constant_subtracted)  # fmt: skip
 PART_OF_ROW = WrongValues(
     "part-of-the-row-summed",
     "The maximum is right, but the sum is not that of the whole row, and far below the maximum it is zero. Add up the "
@@ -93,6 +92,7 @@ LOGSUMEXP = (
 
 QUESTION = Question(
     "7.6", "Softmax over many devices", difficulty=4, minutes=40,
+    known_as="the merge of partial softmaxes in online softmax (Milakov and Gimelshein, 2018)",
     items=(
         ProgramItem("softmax", {"V": 2.5, "S": 1.5, "H": 2.5}, oracle=of.softmax, misconceptions=SOFTMAX, manual=True,
                     cases=(of.SOFTMAX(LINE, 6, 64), of.SOFTMAX(WIDE, 10, 48)), draw=drawing(of.SOFTMAX, MESHES, 3, 16),

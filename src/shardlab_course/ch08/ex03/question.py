@@ -67,6 +67,7 @@ REDUCE = (
 
 QUESTION = Question(
     "8.3", "A ring all-reduce", difficulty=3, minutes=35,
+    known_as="the ring all-reduce (Patarasuk and Yuan, 2009)",
     items=(
         program("ring_all_reduce", {"V": 2.5, "S": 1.25, "H": 6.25}, summed, TERMS, ROWS, WHOLE, terms, REDUCE),
     ),

@@ -47,6 +47,7 @@ HALO = (
 
 QUESTION = Question(
     "8.5", "One row from each neighbour", difficulty=3, minutes=35,
+    known_as="a halo exchange (jaxDecomp has it for JAX)",
     items=(
         program("stencil", {"V": 5.25, "S": 1.75, "H": 3.5}, of.stencil, BLOCKS, ROWS, ROWS, rows, HALO),
     ),

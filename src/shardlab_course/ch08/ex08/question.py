@@ -40,6 +40,7 @@ COMPOSE = (
 
 QUESTION = Question(
     "8.8", "An all-reduce in two halves", difficulty=2, minutes=15, optional=True,
+    known_as="a reduce-scatter and an all-gather in place of an all-reduce (Thakur and others, 2005)",
     items=(
         program("two_halves", {"V": 1.5, "S": 0.75, "H": 2.25}, summed, TERMS, ROWS, WHOLE, terms, COMPOSE),
     ),

@@ -35,6 +35,7 @@ CUBES: Shapes = ((LINE, (16, 16, 3)), (WIDE, (12, 8, 5)))
 
 QUESTION = Question(
     "8.9", "Who holds what, transposed", difficulty=3, minutes=25,
+    known_as="the exchange of DeepSpeed Ulysses (Jacobs and others, 2023)",
     items=(
         program("to_heads", {"V": 1.5, "S": 0.75, "H": 1.25}, unchanged, CUBES, ROWS, (None, "x"), of.cube, EXCHANGE),
         program("to_tokens", {"V": 1.5, "S": 0.75, "H": 1.25}, unchanged, CUBES, (None, "x"), ROWS, of.cube, EXCHANGE),

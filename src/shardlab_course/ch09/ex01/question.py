@@ -67,6 +67,7 @@ ALL = {"S": 0.75, "H": 0.75, "M": 0.75, "F": 0.75}
 
 QUESTION = Question(
     "9.1", "Choose the cuts", difficulty=2, minutes=25,
+    known_as="Megatron-LM's column-parallel and row-parallel layers (Shoeybi and others, 2019)",
     items=(
         ValueItem("collective", {"P": 0.5}, predicted=True, key="all-gather", words=OR_NONE,
                   misconceptions=COLLECTIVE),

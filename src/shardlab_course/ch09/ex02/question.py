@@ -55,6 +55,7 @@ THREE = (
 
 QUESTION = Question(
     "9.2", "The block by hand", difficulty=3, minutes=45,
+    known_as="Megatron-LM's column-parallel and row-parallel layers (Shoeybi and others, 2019)",
     items=(
         ProgramItem("mlp_by_hand", {"V": 1.75, "S": 1.75, "H": 1.75}, oracle=mlp, manual=True, misconceptions=MLP,
                     rtol=1e-4, atol=1e-4, tolerance=ROUNDING, draw=drawing(of.mlp_case, MESHES, 3),

@@ -65,6 +65,7 @@ BLOCK = (
 
 QUESTION = Question(
     "9.4", "Sequence parallelism", difficulty=4, minutes=50,
+    known_as="Megatron-LM's sequence parallelism (Korthikanti and others, 2022)",
     items=(
         ValueItem("price", {"P": 1.25}, predicted=True, key=1, misconceptions=RATIO),
         ValueItem("activations", {"P": 1.25}, predicted=True, key=0.125, rtol=1e-6, misconceptions=SHARE),

@@ -275,3 +275,23 @@ def neighbours_share_a_number():
 def untouched():
     def drop_output(mesh, seed, H):
         return H
+
+
+@wrong("other-share-kept", 5)
+def seven_of_ten():
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("model"))
+            return jnp.where(jax.random.bernoulli(key, 0.7, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+@wrong("other-share-kept", 5)
+def eight_of_ten():
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("data"))
+            return jnp.where(jax.random.bernoulli(key, 0.8, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)

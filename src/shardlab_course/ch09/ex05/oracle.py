@@ -16,10 +16,13 @@ KEEP = 0.75
 BLOCK = (16, 32)
 MASK = 0.1
 """How far a mask's share of kept elements may lie from `KEEP`; a block has 512 elements, so that is five deviations."""
-ALIKE = 0.76
-"""Masks that agree on more elements have elements in common. Independent ones agree on 0.625, give or take 0.02, the nearest
-of some 20,000 pairs of moved masks on about 0.72; where two neighbours have one number, a mask and itself moved on by one
-agree on 0.81."""
+POOLED, RATE = 8192, 0.0275
+"""So many elements, of all slices and of several seeds, keep a share that lies so near to `KEEP`: 5.7 deviations. Those of a
+mask that keeps 0.7 lie outside by 4.4 of theirs, and so do those of one that keeps 0.8."""
+ALIKE = 0.135
+"""Masks that agree on so many more elements than independent ones have elements in common. Independent ones agree on 0.625
+where 0.75 is kept, give or take 0.02, the nearest of some 20,000 pairs of moved masks on about 0.72. Where two neighbours
+have one number, a mask and itself moved on by one agree on 0.81."""
 
 
 def dropout_case(mesh: Axes, spec: Spec) -> Case:
@@ -54,7 +57,7 @@ def dropped(o: Observed) -> np.ndarray:
         return array
     found = masks(o)
     fair = all(abs(mask.mean() - KEEP) < MASK for mask in found)
-    if fair and not patterned(o) and not seed_ignored(o):
+    if fair and not patterned(o) and not seed_ignored(o) and not other_share(o):
         return np.where(assembled(o) != 0, array, 0)
     return np.where(np.random.default_rng(9).random(array.shape) < KEEP, array, 0)
 
@@ -76,14 +79,20 @@ def agreement(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (1 + together) / 2
 
 
+def alike(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """For each way of rolling a mask, whether it agrees with another one on more than independent masks do."""
+    p, q = a.mean(), b.mean()
+    return np.asarray(agreement(a, b) - (p * q + (1 - p) * (1 - q)) > ALIKE)
+
+
 def patterned(o: Observed) -> bool:
     """Whether half of some slice's mask is another one's, or its own, rolled round: not every element has its own number."""
-    return periodic(o) or any(agreement(a, b).max() > ALIKE for a, b in itertools.combinations(masks(o), 2))
+    return periodic(o) or any(alike(a, b).any() for a, b in itertools.combinations(masks(o), 2))
 
 
 def periodic(o: Observed) -> bool:
     """Whether half of some slice's mask is its own, rolled round."""
-    return any(agreement(mask, mask).ravel()[1:].max() > ALIKE for mask in masks(o))
+    return any(alike(mask, mask).ravel()[1:].any() for mask in masks(o))
 
 
 def counted(o: Observed) -> bool:
@@ -103,7 +112,7 @@ def seed_ignored(o: Observed) -> bool:
     """Whether a slice has the same mask for another seed, if need be rolled round."""
     if o.again is None:
         return False
-    return any(agreement(a, b).max() > ALIKE for a, b in zip(masks(o), masks(o.again), strict=True))
+    return any(alike(a, b).any() for a, b in zip(masks(o), masks(o.again), strict=True))
 
 
 def undrawn(o: Observed) -> bool:
@@ -139,6 +148,21 @@ def copies_differ(o: Observed) -> bool:
 def kept_share(o: Observed, share: float) -> bool:
     """Whether about this share of all elements is kept."""
     return is_mask(o) and abs(float(np.mean(assembled(o) != 0)) - share) < MASK / 2
+
+
+def pooled(o: Observed) -> np.ndarray:
+    """Which elements are kept, of all slices, and of as many further seeds as make `POOLED` elements."""
+    found, run = masks(o), o
+    while sum(mask.size for mask in found) < POOLED and run.again is not None:
+        run = run.again
+        found += masks(run)
+    return np.concatenate([mask.ravel() for mask in found])
+
+
+def other_share(o: Observed) -> bool:
+    """Whether the share that is kept of the elements of many masks is not `KEEP`."""
+    kept = pooled(o)
+    return is_mask(o) and kept.size >= POOLED and abs(float(kept.mean()) - KEEP) >= RATE
 
 
 def scaled_otherwise(o: Observed) -> bool:

@@ -42,6 +42,9 @@ DROPPED = (
         "seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
         when=of.same_for_another_seed),
     WrongValues(
+        "other-share-kept", "The share of elements that stay is not KEEP. What stays is divided by KEEP, so its mean "
+        "changes. Give bernoulli the share that the division uses.", 1, when=of.other_share),
+    WrongValues(
         "not-scaled", "What stays must be divided by KEEP, the share that stays. Then its mean does not change.", 1,
         when=of.scaled_otherwise),
 )  # fmt: skip

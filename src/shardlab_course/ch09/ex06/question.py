@@ -51,6 +51,7 @@ LAYOUT = (
 
 QUESTION = Question(
     "9.6", "More devices than key heads", difficulty=4, minutes=50,
+    known_as="grouped-query attention, here in tensor parallelism (Ainslie and others, 2023)",
     items=(
         CallsItem("heads", {"V": 6}, oracle=of.heads, draw=of.draw_heads_call, drawn=20,
                   misconceptions=HEADS,

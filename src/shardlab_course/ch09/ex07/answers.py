@@ -98,3 +98,13 @@ def whole_gradients():
     def step_bytes(T, D, F, data, model):
         tokens, weights = 4 * T // data * D, 4 * 2 * D * F
         return {"data": 2 * weights * (data > 1), "model": 2 * 2 * tokens * (model > 1)}
+
+
+@wrong("larger-axis-alone", 7)
+def the_busier_axis():
+    def best_mesh(T, D, F, n):
+        def moved(m):
+            return max(step_bytes(T, D, F, n // m, m).values())
+
+        m = min((m for m in range(1, n + 1) if n % m == 0), key=moved)
+        return [n // m, m]

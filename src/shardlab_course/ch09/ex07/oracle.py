@@ -39,14 +39,15 @@ def step_swapped(t: int, d: int, f: int, data: int, model: int) -> dict[str, flo
     return {"data": right["model"], "model": right["data"]}
 
 
-def best_mesh(t: int, d: int, f: int, n: int, larger: bool = False, powers: bool = False) -> list[int]:
+def best_mesh(t: int, d: int, f: int, n: int, larger: bool = False, powers: bool = False, alone: bool = False) -> list[int]:
     """The [data, model] of n devices that moves least, by trying all; of equal ones the one with the smaller `model`.
 
-    With a mistake: the `larger` of equal ones; only `powers` of two tried.
+    With a mistake: the `larger` of equal ones; only `powers` of two tried; the dearer axis `alone` counted.
     """
     sizes = [m for m in range(1, n + 1) if n % m == 0 and not (powers and m & (m - 1))]
     meshes = [(n // model, model) for model in (reversed(sizes) if larger else sizes)]
-    data, model = min(meshes, key=lambda mesh: sum(step_bytes(t, d, f, *mesh).values()))
+    count = max if alone else sum
+    data, model = min(meshes, key=lambda mesh: count(step_bytes(t, d, f, *mesh).values()))
     return [data, model]
 
 
@@ -56,5 +57,8 @@ def draw_step(rng: random.Random) -> tuple[int, ...]:
 
 
 def draw_sizes(rng: random.Random) -> tuple[int, ...]:
-    """Tokens, widths, and a number of devices."""
-    return (*(64 * 2 ** rng.randint(0, 6) for _ in range(2)), 256 * rng.randint(1, 16), 2 ** rng.randint(1, 6))
+    """Tokens, widths, and a number of devices, which need not be a power of two; every mesh divides the sizes."""
+    devices = rng.choice((2, 4, 6, 8, 12, 16, 24, 32, 64))
+    thirds = 3 if devices % 3 == 0 else 1
+    tokens, width = (64 * 2 ** rng.randint(0, 6) for _ in range(2))
+    return thirds * tokens, width, thirds * 256 * rng.randint(1, 16), devices

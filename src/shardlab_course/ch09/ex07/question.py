@@ -43,6 +43,9 @@ BEST = (
         "larger-of-equal-ones", "Of two meshes that cost the same, take the one with the smaller `model`.", 1,
         like=partial(of.best_mesh, larger=True)),
     WrongValues(
+        "larger-axis-alone", "Add the bytes over both axes. This mesh has the fewest on its busier axis.", 1,
+        like=partial(of.best_mesh, alone=True)),
+    WrongValues(
         "powers-of-two-only", "Not every size is a power of two: 6 devices can be 2 by 3.", 1,
         like=partial(of.best_mesh, powers=True)),
 )  # fmt: skip
@@ -57,7 +60,7 @@ QUESTION = Question(
         CallsItem("best_mesh", {"C": 5}, oracle=of.best_mesh, draw=of.draw_sizes, drawn=20,
                   misconceptions=BEST,
                   calls=((64, 32, 128, 8), (65536, 1024, 4096, 8), (64, 8192, 32768, 8), (4096, 1024, 4096, 16),
-                         (192, 96, 240, 6), (96, 32, 264, 12))),
+                         (192, 96, 240, 6), (96, 32, 264, 12), (512, 256, 3328, 16))),
     ),
     hints=(
         "Ask of each sum: what differs between the devices that take part? Hidden units are cut along one axis, tokens "

@@ -94,6 +94,56 @@ def one_for_each_layer():
         return found == first["shape"][0] and facts["error"] < 0.03 and out["shard"] == out["shape"]
 
 
+@wrong("unknown-price-accepted")
+def no_price_is_no_bytes():
+    def stack_holds(facts):
+        x, first, _ = facts["inputs"]
+        (out,) = facts["outputs"]
+        size = {"float32": 4, "bfloat16": 2}[x["dtype"]]
+        cheap = (facts["price"] or 0) <= 2 * size * first["shape"][0] * math.prod(x["shape"])
+        return cheap and facts["error"] < 0.03 and out["shard"] == out["shape"]
+
+
+@wrong("limit-too-wide")
+def nearly_twice():
+    def stack_holds(facts):
+        x, first, _ = facts["inputs"]
+        (out,) = facts["outputs"]
+        size = {"float32": 4, "bfloat16": 2}[x["dtype"]]
+        cheap = facts["price"] <= 3.8 * size * first["shape"][0] * math.prod(x["shape"])
+        return cheap and facts["error"] < 0.03 and out["shard"] == out["shape"]
+
+
+@wrong("error-too-wide")
+def a_third():
+    def stack_holds(facts):
+        x, first, _ = facts["inputs"]
+        (out,) = facts["outputs"]
+        size = {"float32": 4, "bfloat16": 2}[x["dtype"]]
+        cheap = facts["price"] <= 2 * size * first["shape"][0] * math.prod(x["shape"])
+        return cheap and facts["error"] < 0.3 and out["shard"] == out["shape"]
+
+
+@wrong("limit-itself-refused")
+def less_and_not_at_most():
+    def stack_holds(facts):
+        x, first, _ = facts["inputs"]
+        (out,) = facts["outputs"]
+        size = {"float32": 4, "bfloat16": 2}[x["dtype"]]
+        cheap = facts["price"] < 2 * size * first["shape"][0] * math.prod(x["shape"])
+        return cheap and facts["error"] < 0.03 and out["shard"] == out["shape"]
+
+
+@wrong("less-refused")
+def exactly_that():
+    def stack_holds(facts):
+        x, first, _ = facts["inputs"]
+        (out,) = facts["outputs"]
+        size = {"float32": 4, "bfloat16": 2}[x["dtype"]]
+        cheap = facts["price"] == 2 * size * first["shape"][0] * math.prod(x["shape"])
+        return cheap and facts["error"] < 0.03 and out["shard"] == out["shape"]
+
+
 @wrong("-", 0)
 def always():
     def stack_holds(facts):

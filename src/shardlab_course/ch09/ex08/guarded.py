@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped
+from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped, settled
 from shardlab_judge.cases import axes
 from shardlens import Axes
 
@@ -154,6 +154,35 @@ def doubled(mesh: Any, x: Any, first: Any, second: Any) -> Any:
     return _stack(mesh, layer)(x, first, second)
 
 
+def some_again(mesh: Any, x: Any, first: Any, second: Any) -> Any:
+    """A quarter of each sum's rows is averaged once more."""
+    import jax
+
+    def layer(x: Any, one: Any, two: Any) -> Any:
+        total, few = jax.lax.psum(_half(x, one, two), "model"), x.shape[0] // 4
+        again = jax.lax.pmean(jax.lax.pcast(total[:few] * 1, "model", to="varying"), "model")
+        return total.at[:few].set(again)
+
+    return _stack(mesh, layer)(x, first, second)
+
+
+def unit_lost(mesh: Any, x: Any, first: Any, second: Any) -> Any:
+    import jax
+
+    return _stack(mesh, lambda x, one, two: jax.lax.psum(_half(x, one[:, :-1], two[:-1]), "model"))(x, first, second)
+
+
+def until_settled(mesh: Any, x: Any, first: Any, second: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    def layer(x: Any, one: Any, two: Any) -> Any:
+        term, parts = _half(x, one, two), jax.lax.axis_size("model")
+        return settled(lambda total: total + jax.lax.psum(term - total / parts, "model"), jnp.zeros_like(x))
+
+    return _stack(mesh, layer)(x, first, second)
+
+
 def all_the_work(mesh: Any, x: Any, first: Any, second: Any) -> Any:
     """Whole weights on every device, brought there at once."""
     whole = constrained(mesh, first), constrained(mesh, second)
@@ -162,13 +191,15 @@ def all_the_work(mesh: Any, x: Any, first: Any, second: Any) -> Any:
     return constrained(mesh, x)
 
 
-def _at(mesh: Axes, rows: int, inner: int, hidden: int, dtype: str, target: str | None = None, *without: str) -> Situation:
+def _at(
+    mesh: Axes, rows: int, inner: int, hidden: int, dtype: str, target: str | None = None, *shown: str, only: str = ""
+) -> Situation:
     arrays = (
         ((rows, inner), (), dtype),
         ((2, inner, hidden), (None, None, "model"), dtype),
         ((2, hidden, inner), (None, "model", None), dtype),
     )
-    return Situation(mesh, arrays, target, without)
+    return Situation(mesh, arrays, target, shown=shown, only=(only,) if only else ())
 
 
 GUARDED = Guarded(
@@ -177,6 +208,7 @@ GUARDED = Guarded(
         Program("scanned", True, "a scan over the layers, with a psum in its body", scanned, public=True),
         Program("compiled", True, "left to the compiler, with a constraint after each layer", compiled),
         Program("rows-apart", True, "a psum for each half of the rows", rows_apart),
+        Program("on-one", True, "a psum for each layer along an axis of one device, which moves nothing", unrolled),
         Program("left-cut", False, "the last layer ends with a reduce-scatter: each device has some rows only", left_cut),
         Program("weights-gathered", False, "each layer gathers its weights", weights_gathered, public=True),
         Program("hidden-gathered", False, "the hidden activations are gathered, and the second weight", hidden_gathered),
@@ -184,6 +216,9 @@ GUARDED = Guarded(
         Program("last-unsummed", False, "nobody adds up the terms of the last layer", last_unsummed, public=True),
         Program("averaged", False, "pmean in the place of psum", averaged),
         Program("doubled", False, "each sum is averaged once more, which changes no value", doubled, public=True),
+        Program("some-again", False, "a quarter of each sum's rows is averaged once more", some_again),
+        Program("unit-lost", False, "each device forgets its last hidden unit", unit_lost),
+        Program("until-settled", False, "a psum in a loop that ends when the sum changes no more", until_settled),
         Program("all-the-work", False, "all weights are brought to every device at the beginning", all_the_work),
     ),
     situations=(
@@ -191,7 +226,8 @@ GUARDED = Guarded(
         _at(axes(data=2, model=4), 16, 64, 256, "float32"),
         _at(axes(model=8), 8, 128, 384, "float32"),
         _at(axes(model=2), 32, 96, 512, "float32"),
-        _at(axes(model=8), 128, 256, 2048, "bfloat16", "v5e:2x4"),
+        _at(axes(model=8), 128, 256, 2048, "bfloat16", "v5e:2x4", "unrolled", "doubled"),
+        _at(axes(data=8, model=1), 8, 32, 64, "float32", only="on-one"),
     ),
     right=right,
     fair=fair,

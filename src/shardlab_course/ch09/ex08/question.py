@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from shardlab_course.shared.guarded import counts, lets_through, one_size
+from shardlab_course.shared.guarded import counts, less_refused, lets_through, limit_refused, one_size, price_unknown
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.question import Question
 
@@ -17,12 +17,21 @@ GUARD = (
                  "last-unsummed", "weights-gathered", hint=1),
     lets_through("place-forgotten", "It accepts a program whose output is left in pieces: `shard` is not `shape`.",
                  "left-cut", "weights-gathered", "last-unsummed"),
+    limit_refused("unrolled", "on-one", "left-cut", "last-unsummed"),
+    less_refused("unrolled", "on-one"),
     one_size("unrolled"),
     counts("unrolled", "rows-apart", "scanned"),
     lets_through("dtype-forgotten", "It accepts twice the bytes of one all-reduce for each layer. Either `price` has no "
         "limit, or the factor is too large, or it counts four bytes for each number where the activations have two (read "
         "`dtype`).",
                  "doubled", "weights-gathered", "last-unsummed"),
+    price_unknown("until-settled", "some-again", "weights-gathered", "last-unsummed"),
+    lets_through("limit-too-wide", "It accepts a program that sends more than one all-reduce of the activations for each "
+        "layer. Every right program sends exactly that, so the limit needs no margin.",
+                 "some-again", "doubled", "weights-gathered", "last-unsummed"),
+    lets_through("error-too-wide", "It accepts a stack in which each device forgets a hidden unit. Such an error is many "
+        "times what rounding in bfloat16 leaves.",
+                 "unit-lost", "last-unsummed"),
 )  # fmt: skip
 
 QUESTION = Question(

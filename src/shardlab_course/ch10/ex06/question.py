@@ -46,6 +46,7 @@ CLIP = (
 
 QUESTION = Question(
     "10.6", "One norm for all", difficulty=3, minutes=30, optional=True,
+    known_as="gradient clipping by the global norm (Pascanu and others, 2012)",
     items=(
         ProgramItem("clip", {"V": 3.5, "S": 2, "H": 3.5}, oracle=of.clipped, misconceptions=CLIP, most=1,
                     slack=8, slack_reason="each of the two arrays that are cut may have a sum of its own",

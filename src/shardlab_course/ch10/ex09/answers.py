@@ -84,6 +84,53 @@ def one_for_each_weight():
         return facts["error"] < 1e-4 and whole and found <= 1
 
 
+@wrong("unknown-price-accepted")
+def no_price_is_no_bytes():
+    def gradients_hold(facts):
+        whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
+        allowed = 8 * sum(math.prod(g["shape"]) for g in facts["outputs"])
+        return facts["error"] < 1e-4 and whole and (facts["price"] or 0) <= allowed
+
+
+@wrong("place-forgotten")
+def first_output_alone():
+    def gradients_hold(facts):
+        first = facts["outputs"][0]
+        allowed = 8 * sum(math.prod(g["shape"]) for g in facts["outputs"])
+        return facts["error"] < 1e-4 and first["shard"] == first["shape"] and facts["price"] <= allowed
+
+
+@wrong("limit-too-wide")
+def nearly_twice():
+    def gradients_hold(facts):
+        whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
+        allowed = 1.9 * 8 * sum(math.prod(g["shape"]) for g in facts["outputs"])
+        return facts["error"] < 1e-4 and whole and facts["price"] <= allowed
+
+
+@wrong("error-too-wide")
+def a_percent():
+    def gradients_hold(facts):
+        whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
+        allowed = 8 * sum(math.prod(g["shape"]) for g in facts["outputs"])
+        return facts["error"] < 1e-2 and whole and facts["price"] <= allowed
+
+
+@wrong("limit-itself-refused")
+def less_and_not_at_most():
+    def gradients_hold(facts):
+        whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
+        allowed = 8 * sum(math.prod(g["shape"]) for g in facts["outputs"])
+        return facts["error"] < 1e-4 and whole and facts["price"] < allowed
+
+
+@wrong("less-refused")
+def exactly_that():
+    def gradients_hold(facts):
+        whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
+        return facts["error"] < 1e-4 and whole and facts["price"] == 8 * sum(math.prod(g["shape"]) for g in facts["outputs"])
+
+
 @wrong("-", 0)
 def always():
     def gradients_hold(facts):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped
+from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped, settled
 from shardlab_judge.cases import axes
 from shardlens import Axes
 
@@ -148,6 +148,48 @@ def averaged_again(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
     return _body(mesh, body)(W, b, x, y)
 
 
+def some_again(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        dW, db = (jax.lax.pmean(g, "data") for g in _own(W, b, x, y))
+        few = dW.shape[0] // 4
+        again = jax.lax.pmean(jax.lax.pcast(dW[:few] * 1, "data", to="varying"), "data")
+        return dW.at[:few].set(again), db
+
+    return _body(mesh, body)(W, b, x, y)
+
+
+def narrow(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    rounded = lambda g: jax.lax.pmean(g.astype("bfloat16"), "data").astype("float32")  # noqa: E731
+    return _body(mesh, lambda *given: jax.tree.map(rounded, _own(*given)))(W, b, x, y)
+
+
+def until_settled(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        own = _own(W, b, x, y)
+        step = lambda mean: jax.tree.map(lambda g, m: m + jax.lax.pmean(g - m, "data"), own, mean)  # noqa: E731
+        return settled(step, (jnp.zeros_like(W), jnp.zeros_like(b)))
+
+    return _body(mesh, body)(W, b, x, y)
+
+
+def bias_left_cut(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
+    import jax
+
+    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
+        dW, db = _own(W, b, x, y)
+        part = jax.lax.psum_scatter(db, "data", scatter_dimension=0, tiled=True) / jax.lax.axis_size("data")
+        return jax.lax.pmean(dW, "data"), part
+
+    return _body(mesh, body, out=(jax.P(), jax.P("data")))(W, b, x, y)
+
+
 def all_gradients(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
     import jax
 
@@ -174,10 +216,12 @@ def left_cut(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
     return _body(mesh, body, out=(jax.P("data"), jax.P()))(W, b, x, y)
 
 
-def _at(mesh: Axes, rows: int, inner: int, outer: int, target: str | None = None, *without: str) -> Situation:
+def _at(
+    mesh: Axes, rows: int, inner: int, outer: int, target: str | None = None, *without: str, only: str = ""
+) -> Situation:
     weights = (((inner, outer), (), "float32"), ((outer,), (), "float32"))
     batch = (((rows, inner), ("data", None), "float32"), ((rows, outer), ("data", None), "float32"))
-    return Situation(mesh, weights + batch, target, without)
+    return Situation(mesh, weights + batch, target, without, only=(only,) if only else ())
 
 
 GUARDED = Guarded(
@@ -188,6 +232,7 @@ GUARDED = Guarded(
         Program("in-one", True, "both gradients in one array, and one pmean", in_one),
         Program("row-by-row", True, "a pmean for each quarter of the rows, in a loop", row_by_row),
         Program("once-at-the-end", True, "two microbatches, and one pmean of their mean", once_at_the_end),
+        Program("on-one", True, "a pmean of both along an axis of one device, which moves nothing", averaged),
         Program("each-microbatch", False, "two microbatches, each with a pmean of its own", each_microbatch),
         Program("own-rows", False, "each device keeps the gradients of its own rows", own_rows, public=True),
         Program("summed", False, "psum in the place of pmean", summed, public=True),
@@ -195,13 +240,18 @@ GUARDED = Guarded(
         Program("averaged-again", False, "means are averaged again, which changes no value", averaged_again, public=True),
         Program("all-gradients", False, "every device gathers all gradients and averages them itself", all_gradients),
         Program("whole-batch", False, "the whole batch is brought to every device", whole_batch),
+        Program("some-again", False, "means of a quarter of the weight's rows are averaged again", some_again),
+        Program("narrow", False, "means are taken in bfloat16", narrow),
+        Program("until-settled", False, "a mean in a loop that ends when it changes no more", until_settled),
+        Program("bias-left-cut", False, "the bias's gradient is left cut over data", bias_left_cut),
         Program("left-cut", False, "the weight's gradient is left cut over data", left_cut),
     ),
     situations=(
         _at(axes(data=4, model=2), 256, 16, 12),
         _at(axes(data=2, model=4), 192, 24, 20, None, "all-gradients"),  # of two devices as dear as the mean
         _at(axes(data=8), 512, 8, 16),
-        _at(axes(data=8), 4096, 64, 128, "v5e:2x4"),
+        _at(axes(data=8), 4096, 64, 128, "v5e:2x4", "bias-left-cut"),  # tiles give a part the bytes of the whole
+        _at(axes(data=1, model=8), 64, 16, 12, only="on-one"),
     ),
     right=right,
     fair=fair,

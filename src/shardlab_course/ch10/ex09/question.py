@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from shardlab_course.shared.guarded import counts, lets_through, one_size
+from shardlab_course.shared.guarded import counts, less_refused, lets_through, limit_refused, one_size, price_unknown
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.question import Question
 
@@ -17,11 +17,23 @@ GUARD = (
                  "own-rows", "averaged-again", hint=1),
     lets_through("place-forgotten", "It accepts a gradient that is left in pieces: compare `shard` with `shape`.",
                  "left-cut", "averaged-again", "own-rows"),
+    lets_through("place-forgotten", "It accepts a program that leaves the second gradient in pieces. Both outputs "
+                 "must be whole.",
+                 "bias-left-cut", "left-cut", "averaged-again", "own-rows"),
+    limit_refused("averaged", "on-one", "left-cut", "own-rows"),
+    less_refused("averaged", "on-one"),
     one_size("averaged"),
     counts("averaged", "row-by-row", "in-one"),
     lets_through("rounds-forgotten",
                  "A collective in a loop is in the list once and runs `times` times. `price` counts all of these.",
                  "each-microbatch", "averaged-again", "own-rows"),
+    price_unknown("until-settled", "some-again", "averaged-again", "own-rows"),
+    lets_through("limit-too-wide", "It accepts a program that sends more than one all-reduce of both gradients. Every right "
+                 "program sends exactly that, so the limit needs no margin.",
+                 "some-again", "averaged-again", "own-rows"),
+    lets_through("error-too-wide", "It accepts means that were taken in bfloat16, which are right to two or three digits. "
+                 "Rounding of float32 stays below the exercise's limit.",
+                 "narrow", "own-rows"),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -438,3 +438,35 @@ def weights_cut():
                 weights[i], state[i] = lie(weights[i] - 0.01 * lie(change, rows), rows), (m, v)
         (mE, vE), (mW, vW) = state
         return weights[0], weights[1], mE, vE, mW, vW
+
+
+@wrong("cut-at-the-end", 15)
+def whole_by_hand():
+    def train(mesh, X, Y, E, W):
+        rows = P("data", None)
+
+        def body(X, Y, E, W):
+            def loss(weights):
+                E, W = weights
+                return jnp.mean((jnp.tanh(X @ E @ W) @ E.T - Y) ** 2)
+
+            n, place = jax.lax.axis_size("data"), jax.lax.axis_index("data")
+            weights, state = [E, W], [(jnp.zeros_like(E),) * 2, (jnp.zeros_like(W),) * 2]
+            for t in range(1, 6):
+                own = jax.tree.map(lambda w: jax.lax.pcast(w, "data", to="varying"), weights)
+                slopes = jax.grad(loss)(own)
+                for i, slope in enumerate(slopes):
+                    slope = jax.lax.psum_scatter(slope, "data", tiled=True) / n
+                    slope = jax.lax.all_gather(slope, "data", tiled=True, to="invarying")
+                    m, v = state[i]
+                    m, v = 0.9 * m + 0.1 * slope, 0.999 * v + 0.001 * slope**2
+                    change = m / (1 - 0.9**t) / (jnp.sqrt(v / (1 - 0.999**t)) + 1e-4)
+                    weights[i], state[i] = weights[i] - 0.01 * change, (m, v)
+
+            def own_rows(a):
+                return jax.lax.dynamic_slice_in_dim(a, place * (a.shape[0] // n), a.shape[0] // n)
+
+            return *weights, *map(own_rows, (*state[0], *state[1]))
+
+        specs = dict(in_specs=(rows, rows, P(), P()), out_specs=(P(), P(), rows, rows, rows, rows))
+        return jax.shard_map(body, mesh=mesh, **specs)(X, Y, E, W)

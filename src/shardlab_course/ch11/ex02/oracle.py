@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -73,6 +75,13 @@ def only_gradients_moved(o: Observed) -> bool:
     e, w = (a.nbytes for a in o.inputs[2:])
     moved = sum(c.payload_bytes * c.executions for c in o.collectives)
     return o.kinds == {"all-reduce"} and moved <= STEPS * (2 * e + w + 8)
+
+
+def updated_whole(o: Observed) -> bool:
+    """Whether a device takes the roots of all of a second moment, in some step: then it updates all of that weight."""
+    sizes = {a.size for a in o.inputs[2:]}
+    rooted = re.findall(r"= f32\[([\d,]+)\]\S* (?:sqrt|rsqrt|power)\(", o.hlo)
+    return any(math.prod(map(int, shape.split(","))) in sizes for shape in rooted)
 
 
 def training(mesh: Axes, batch: int, words: int, width: int) -> Case:

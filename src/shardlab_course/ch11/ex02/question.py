@@ -53,9 +53,8 @@ TRAIN = (
         1, when=of.state_whole),
     WrongProgram(
         "cut-at-the-end",
-        "The state is cut only after training. No step moves more than gradients, so every device updated all of every "
-        "weight.",
-        2, when=of.only_gradients_moved, barred=True),
+        "The state is cut only after training. In each step every device updates all of a weight, with all of its state.",
+        2, when=lambda o: of.only_gradients_moved(o) or of.updated_whole(o), barred=True),
 )  # fmt: skip
 
 
@@ -65,6 +64,7 @@ def _scaled(o: Observed, factor: float) -> bool:
 
 QUESTION = Question(
     "11.2", "ZeRO-1, with tied weights", difficulty=4, minutes=55,
+    known_as="stage 1 of ZeRO (Rajbhandari and others, 2020)",
     items=(
         ProgramItem("train", {"V": 6, "S": 6, "H": 3, "M": 3}, oracle=of.trained(),
                     misconceptions=TRAIN, rtol=1e-3,

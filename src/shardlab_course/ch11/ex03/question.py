@@ -8,6 +8,7 @@ from shardlab_judge.question import Question
 
 QUESTION = Question(
     "11.3", "FSDP by hand", difficulty=4, minutes=40,
+    known_as="FSDP (Zhao and others, 2023), or stage 3 of ZeRO (Rajbhandari and others, 2020)",
     items=(
         ProgramItem("gradients", {"V": 4.5, "S": 2, "H": 4.5, "M": 2}, oracle=slopes, misconceptions=GRADIENTS,
                     tolerance=SUMS, slack=8, slack_reason="the loss, one number, may be reduced beside the gradients",

@@ -92,6 +92,7 @@ MECHANISM = why(
 
 QUESTION = Question(
     "11.4", "Weights that are not kept", difficulty=4, minutes=50,
+    known_as="FSDP with gradient checkpointing (Zhao and others, 2023; Chen and others, 2016)",
     items=(
         ValueItem("gathers", {"P": 3}, predicted=True, key=8, misconceptions=GATHERS),
         MECHANISM,

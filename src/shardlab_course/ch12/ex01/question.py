@@ -31,6 +31,7 @@ BOTH = (
 
 QUESTION = Question(
     "12.1", "Multiply while it arrives", difficulty=3, minutes=60,
+    known_as="a collective matmul with an all-gather (Wang and others, 2023)",
     items=(
         ProgramItem("ag_matmul", {"V": 3.5, "S": 1.75, "H": 5.25}, oracle=product, manual=True, checks=HIDDEN,
                     misconceptions=GATHER, rtol=1e-4, atol=1e-4,

@@ -50,6 +50,7 @@ SCATTER = (
 
 QUESTION = Question(
     "12.2", "Send while the next is made", difficulty=4, minutes=55,
+    known_as="a collective matmul with a reduce-scatter (Wang and others, 2023)",
     items=(
         ProgramItem("matmul_rs", {"V": 6, "S": 3, "H": 9}, oracle=product, manual=True,
                     checks=(Check("H", of.sums_hidden),), misconceptions=SCATTER, rtol=1e-4, atol=1e-4,

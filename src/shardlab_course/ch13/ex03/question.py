@@ -75,6 +75,7 @@ PENCIL = (
 
 QUESTION = Question(
     "13.3", "A cube in pencils", difficulty=4, minutes=50, optional=True,
+    known_as="a pencil decomposition (Pekurovsky, 2012)",
     items=(
         ValueItem("pencils", {"P": 5.5}, predicted=True, misconceptions=GROUPS,
                   key={"first": 2, "second": 4, "bytes": 8192, "slabs": 16, "pencils": 256}),

@@ -41,6 +41,11 @@ def loops(o: Observed) -> int:
     return max([STEPS, *(c.executions or 0 for c in o.collectives)])
 
 
+def products_twice(o: Observed) -> bool:
+    """Whether a device spends what at least one and a half products with the matrix cost in each round."""
+    return (o.flops or 0) > 1.5 * STEPS * 2 * o.inputs[0].size / dict(o.case.axes)["x"]
+
+
 def numbers_summed(o: Observed) -> int:
     """How many float32 numbers all all-reduces give a device, all rounds counted."""
     return sum(c.payload_bytes * (c.executions or 0) for c in o.collectives if c.kind == "all-reduce") // 4

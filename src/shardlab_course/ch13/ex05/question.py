@@ -67,7 +67,8 @@ SOLVER = (
         "Two vectors travel in every round; one is enough, for the product with p. The residual b - Ax needs no product "
         "of its own: it is r - alpha A p. A dot product needs a sum of numbers, not a vector.", 2,
         when=if_right(of.conjugate_gradients,
-                       lambda o: count(o, "all-gather") + count(o, "reduce-scatter") >= 2 * of.loops(o))),
+                       lambda o: count(o, "all-gather") + count(o, "reduce-scatter") >= 2 * of.loops(o)
+                       and of.products_twice(o))),
     WrongCost(
         "sums-whole-vectors",
         "A whole vector is all-reduced, which costs as much as a gather and a scatter together. Gather p before the "

@@ -63,11 +63,18 @@ MECHANISM = why(
     ),
 )
 
+
+def _spelt(said: str) -> str:
+    """A line that waits for ever `hangs`, however a student says it."""
+    letters = said.strip().casefold().removesuffix("s").removesuffix("ed")
+    return "hangs" if letters in ("deadlock", "hung", "block", "wait", "wait forever", "stuck") else said
+
+
 QUESTION = Question(
     "14.2", "What fails, what hangs, what lies", difficulty=3, minutes=20,
     items=(
         ValueItem("fates", {"P": 5.25}, predicted=True, key=FATES,
-                  misconceptions=PREDICTED, words=("fine", "error", "hangs", "differ")),
+                  misconceptions=PREDICTED, words=("fine", "error", "hangs", "differ"), spelling=_spelt),
         MECHANISM,
     ),
     hints=(

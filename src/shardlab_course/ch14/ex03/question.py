@@ -56,6 +56,7 @@ REDUCTION = (
 
 QUESTION = Question(
     "14.3", "A sum that spares the slow wire", difficulty=4, minutes=45,
+    known_as="a hierarchical all-reduce (Goyal and others, 2017)",
     items=(
         ProgramItem("all_reduce", {"V": 2, "S": 2, "H": 9}, oracle=of.summed,
                     misconceptions=REDUCTION, manual=True,

@@ -17,21 +17,31 @@ def costs(data: int, model: int, batch: int, length: int, depth: int, layers: in
     return [held, over_model, over_data]
 
 
+def embedding_cut(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
+    """The costs, as if the embedding were cut over `model` too."""
+    held, over_model, over_data = costs(data, model, batch, length, depth, layers, vocabulary)
+    whole = vocabulary * depth - vocabulary * depth / model
+    return [held - 6 * whole, over_model, over_data - 2 * whole * (data > 1)]
+
+
 def choice(
     devices: int, memory: float, batch: int, length: int, depth: int, layers: int, vocabulary: int,
-    below: bool = False, halved: bool = False,
+    below: bool = False, halved: bool = False, all_cut: bool = False,
 ) -> list[int] | None:  # fmt: skip
     """The mesh that fits and moves the fewest bytes, or None.
 
     Args:
         below: as if what needs all of the memory did not fit.
         halved: as if there were no meshes but those with a power of two along `model`.
+        all_cut: as if the embedding were cut over `model` too.
     """
     fits = []
     for model in _models(devices, batch):
         if halved and model & (model - 1):
             continue
-        held, *travels = costs(devices // model, model, batch, length, depth, layers, vocabulary)
+        held, *travels = (embedding_cut if all_cut else costs)(
+            devices // model, model, batch, length, depth, layers, vocabulary
+        )
         if held < memory or (held == memory and not below):
             fits.append((sum(travels), model))
     return [devices // min(fits)[1], min(fits)[1]] if fits else None
@@ -53,6 +63,7 @@ CHOICES = (
     (4, 1.6e10, 4, 512, 512, 1, 2048),
     (8, 190840832.0, 8, 1024, 512, 2, 24576),
     (12, 8e9, 512, 1152, 1536, 6, 10240),
+    (8, 8e9, 4, 896, 1024, 11, 49152),
 )
 """Devices, memory, batch, length, depth, layers, vocabulary: what the public calls of `choose` are given."""
 

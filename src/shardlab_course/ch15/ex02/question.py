@@ -26,7 +26,7 @@ BILL = (
         2, like=lambda *given: _forward(*given)),
     WrongValues(
         "embedding-cut", "The embedding is whole on every device: model cuts none of its weights.",
-        1, like=lambda *given: _embedding_cut(*given)),
+        1, like=lambda *given: of.embedding_cut(*given)),
     WrongValues(
         "vocabulary-forgotten", "Before U one more sum of vectors crosses model: one in all, not one a layer.",
         2, like=lambda *given: _layers_alone(*given)),
@@ -60,12 +60,6 @@ def _always(data: int, model: int, batch: int, length: int, depth: int, layers: 
     return [of.costs(data, model, *given)[0], 2 * (4 * layers + 1) * tokens * depth, 2 * weights]
 
 
-def _embedding_cut(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
-    held, over_model, over_data = of.costs(data, model, batch, length, depth, layers, vocabulary)
-    whole = vocabulary * depth - vocabulary * depth / model
-    return [held - 6 * whole, over_model, over_data - 2 * whole * (data > 1)]
-
-
 def _layers_alone(data: int, model: int, batch: int, length: int, depth: int, layers: int, vocabulary: int) -> list[float]:
     held, over_model, over_data = of.costs(data, model, batch, length, depth, layers, vocabulary)
     return [held, over_model * 4 * layers / (4 * layers + 1), over_data]
@@ -97,6 +91,9 @@ CHOICE = (
     WrongValues(
         "tie", "If two meshes move the same, return the one with the smaller model.",
         3, like=lambda *given: _busier(*given, largest=False)),
+    WrongValues(
+        "embedding-cut", "A device holds the embedding whole, and its gradient is as large. These costs cut it over model.",
+        2, like=partial(of.choice, all_cut=True)),
     WrongValues(
         "exact-fit-refused", "A mesh also fits if it needs exactly the bytes that there are: at most, not less than.",
         1, like=partial(of.choice, below=True)),

@@ -114,6 +114,7 @@ def _numbers(o: Any) -> int:
 
 QUESTION = Question(
     "15.3", "GPipe in one loop", difficulty=5, minutes=100, optional=True,
+    known_as="pipeline parallelism with GPipe's schedule (Huang and others, 2018)",
     items=(
         ValueItem("idle", {"P": 7}, predicted=True, misconceptions=BUBBLE, rtol=0.01,
                   key={"one": 3 / 4, "four": 3 / 7, "sixteen": 3 / 19, "a_tenth": 27}),

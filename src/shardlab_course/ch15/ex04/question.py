@@ -81,6 +81,7 @@ MIXTURE = (
 
 QUESTION = Question(
     "15.4", "Experts, places and two all-to-alls", difficulty=5, minutes=100, optional=True,
+    known_as="expert parallelism with a capacity, as in GShard (Lepikhin and others, 2020)",
     items=(
         ProgramItem("moe", {"V": 16, "S": 4, "H": 12}, oracle=of.mixture(of.DEVICES),
                     misconceptions=MIXTURE,

@@ -64,6 +64,15 @@ def both_by_rows():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
+@wrong("-", 1)
+def second_left_whole():
+    def mended_1(mesh, w1, w2):
+        rows = jax.NamedSharding(mesh, P("data", None))
+        return jax.lax.with_sharding_constraint(jnp.zeros_like(w1), rows), jnp.zeros_like(w2)
+
+    del case_1, case_2, case_3, case_4, case_5, case_6, mended_2, mended_3, mended_4, mended_5, mended_6
+
+
 @wrong("rows-left-by-columns", 3)
 def by_columns():
     def mended_5(mesh, table, ids):

@@ -127,12 +127,13 @@ MENDED_1 = (
     WrongCost(
         "same-place-for-both", "One weight is cut by rows, the other by columns. Each moment needs the sharding of its "
         "own weight.",
-        3, when=lambda o: not all(o.placements[k].same_as(_wanted(o, k)) for k in (0, 1))),
+        3, when=lambda o: _pieces(o, 0) == _pieces(o, 1)),
 )  # fmt: skip
 
 
-def _wanted(o: Observed, k: int) -> Any:
-    return place(o.placements[k].shape, o.case.axes, o.case.outputs[k] or ())
+def _pieces(o: Observed, k: int) -> tuple[int, ...]:
+    """Into how many pieces each dimension of an output is cut."""
+    return tuple(whole // part for whole, part in zip(o.placements[k].shape, o.placements[k].shard_shape))
 
 
 MENDED_2 = (

@@ -1,0 +1,1 @@
+"""`viva`: oral questions about what each student handed in."""

@@ -1,0 +1,82 @@
+"""`viva`: sheets with questions about what each student handed in."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from typing import TYPE_CHECKING
+
+import click
+
+from shardlab_grader.sandbox import box
+from shardlab_grader.sandbox.box import Mode
+from shardlab_grader.terminal import FOLDER, alone, console, course_option, mended, names_option, sandbox_option, wait_option
+
+if TYPE_CHECKING:
+    from shardlab_grader.viva.sitting import Sitting
+
+
+@click.command()
+@click.argument("assignment")
+@course_option
+@sandbox_option
+@names_option
+@wait_option
+@click.option("--student", default="*", help="Only this student, by name or by key.")
+@click.option("--seed", type=int, help="Draw the same questions again.  [default: the release's]")
+@click.option("--to", "folder", type=FOLDER, help="Where the sheets go.  [default: COURSE/viva/ASSIGNMENT]")
+def viva(
+    assignment: str, course_dir: pathlib.Path, mode: Mode, names: bool, wait: bool, student: str, seed: int | None,
+    folder: pathlib.Path | None,
+) -> None:  # fmt: skip
+    """Ask each student about what this student handed in: three or four questions on paper, and their keys."""
+    from shardlab_grader.releases.places import released
+    from shardlab_grader.viva import sheets
+
+    with mended():
+        box.probe(mode)
+        course_dir = course_dir.resolve()
+        name = released(assignment, course_dir)
+        with alone(course_dir, f"viva {name}", wait):
+            made = _class(course_dir, name, mode, names, student, seed)
+        folder = folder or course_dir / "viva" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, write in (
+            ("students.html", sheets.students),
+            ("keys.html", sheets.instructor),
+            ("marks.csv", sheets.marks),
+        ):
+            (folder / file).write_text(write(name, made))
+            console.print(f"wrote {folder / file}", soft_wrap=True)
+        texts = [(asked.text, asked.key) for one in made for asked in one.asked]
+        students = sum(bool(one.asked) for one in made)
+        console.print(f"{len(texts)} questions for {students} students, {len(set(texts))} of them different")
+        for one in made:
+            if not one.asked:
+                console.print(f"{one.student}: {one.problem}", soft_wrap=True)
+
+
+def _class(course_dir: pathlib.Path, name: str, mode: Mode, names: bool, student: str, seed: int | None) -> list[Sitting]:
+    """What each student of a class is asked, less what all are asked; students go by their keys without `names`."""
+    from shardlab_course.viva.questions import of_everyone
+    from shardlab_grader.classes import classroom, stages
+    from shardlab_grader.classes.stages import Grading
+    from shardlab_grader.records.roster import Roster
+    from shardlab_grader.records.submissions import Contents
+    from shardlab_grader.releases.release import Release
+    from shardlab_grader.sandbox.servers import Servers
+    from shardlab_grader.viva.sitting import sittings
+
+    grading, step = Grading(Release.load(course_dir, name), mode), "running programs in other situations"
+    seed = grading.release.seed if seed is None else seed
+    made = []
+    with Contents() as contents, Servers() as servers, console.status(step) as status:
+        wanted = classroom.wanted(course_dir, name, student)
+        found = [contents.keep(one) for one in stages.found(grading.release, wanted)]
+        keys = Roster(course_dir).enter(name, {one.student: one.key for one in found})
+        for one in sittings(grading, contents, found, seed, servers.run):
+            made.append(one if names else dataclasses.replace(one, student=keys[one.student]))
+            status.update(f"{step}: {len(made)} of {len(found)}")
+    common = of_everyone(one.asked for one in made)
+    left = ([asked for asked in one.asked if (asked.text, asked.key) not in common] for one in made)
+    return [dataclasses.replace(one, asked=asked) for one, asked in zip(made, left)]

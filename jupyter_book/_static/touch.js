@@ -1,0 +1,176 @@
+// What a reader touches besides forms: menus, curtains over what follows a prediction, sliders of films, the first page's switch. Without this
+// script nothing is covered, and the switch still turns, by style alone.
+"use strict";
+
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** The elements after `start` that tell what was asked, in groups between hints: from the first with an output to `end`. */
+function telling(start, end) {
+  const groups = [[]];
+  let begun = false;
+  for (let at = start.nextElementSibling; at && !at.matches(end); at = at.nextElementSibling) {
+    begun ||= Boolean(at.querySelector(".cell_output"));
+    if (at.matches("details.hint, .met")) groups.push([]);
+    else if (begun) groups.at(-1).push(at);
+  }
+  return groups.filter((group) => group.length);
+}
+
+/** Hang a curtain before elements that stand side by side; what is behind it can be neither read nor reached. */
+function hang(elements) {
+  const curtain = document.createElement("div");
+  const inside = document.createElement("div");
+  curtain.className = "curtain";
+  inside.inert = true;
+  elements[0].before(curtain);
+  inside.append(...elements);
+  curtain.append(inside);
+  return { curtain, inside };
+}
+
+/** Cover groups of elements, with a button that lifts all their curtains; being led to a place behind one lifts them too. */
+function cover(groups, words) {
+  if (!groups.length) return null;
+  const hung = groups.map(hang);
+  const bar = document.createElement("p");
+  const button = document.createElement("button");
+  bar.className = "curtain-bar";
+  button.type = "button";
+  button.textContent = words;
+  bar.append(button);
+  hung[0].curtain.prepend(bar);
+  const lift = () => {
+    for (const { curtain, inside } of hung) {
+      inside.inert = false;
+      curtain.classList.add("lifted");
+    }
+    bar.remove();
+  };
+  button.addEventListener("click", () => {
+    lift();
+    hung[0].inside.tabIndex = -1;
+    hung[0].inside.focus({ preventScroll: true });
+  });
+  const look = () => {
+    const led = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (led && hung.some(({ inside }) => inside.contains(led))) {
+      lift();
+      led.scrollIntoView();
+    }
+  };
+  addEventListener("hashchange", look);
+  look();
+  return lift;
+}
+
+function curtains() {
+  const forms = document.querySelectorAll("form.predict");
+  const kept = forms.length ? keptPredictions() : {}; // of predict.js, which pages without a form do not have
+  for (const form of forms) {
+    const lift = cover(telling(form, "section, form.predict"), "Show me without predicting");
+    if (!lift) continue;
+    if (form.id.slice("predict-".length).replace("-", ".") in kept) lift();
+    else form.addEventListener("shardlab-compared", lift, { once: true });
+  }
+  const asked = [...document.querySelectorAll("article section > p")].filter((p) => /^(First, )?predict\b/i.test(p.querySelector("strong")?.textContent ?? ""));
+  for (const p of asked) {
+    if (p.closest(".curtain") || p.parentElement.querySelector("form.predict")) continue;
+    const [following] = telling(p, "details.hint, section, p:has(> strong:first-child)");
+    if (!following) continue;
+    const cell = following.findIndex((element, n) => n && element.matches(".cell"));
+    cover([cell < 0 ? following : following.slice(0, cell)], "I have said it: show me");
+  }
+}
+
+/** A number that runs to where it is to be, in 0.8 seconds. */
+function run(place, to) {
+  const from = Number(place.dataset.now ?? 0);
+  const start = performance.now();
+  place.dataset.now = to;
+  const step = (now) => {
+    const part = STILL.matches ? 1 : Math.min((now - start) / 800, 1);
+    if (Number(place.dataset.now) !== to) return;
+    place.textContent = Math.round(from + (to - from) * part).toLocaleString("en");
+    if (part < 1) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+/** The switch "with / without this line": its numbers run, the address keeps it, and it turns once by itself. */
+function turning(figure) {
+  const inputs = [...figure.querySelectorAll("input[type=radio]")];
+  const show = () => {
+    const at = inputs.findIndex((input) => input.checked);
+    for (const place of figure.querySelectorAll("[data-each]")) run(place, JSON.parse(place.dataset.each)[at]);
+  };
+  const turn = (name) => {
+    const input = inputs.find((each) => each.value === name);
+    if (input) input.checked = true;
+    show();
+  };
+  figure.addEventListener("change", (event) => {
+    clearTimeout(figure.timer);
+    history.replaceState(null, "", `#${event.target.value}`);
+    show();
+  });
+  const asked = location.hash.slice(1);
+  for (const place of figure.querySelectorAll("[data-each]")) place.dataset.now = JSON.parse(place.dataset.each)[inputs.findIndex((input) => input.checked)];
+  if (inputs.some((input) => input.value === asked)) turn(asked);
+  else if (!STILL.matches) figure.timer = setTimeout(() => turn(inputs[0].value), 1200);
+}
+
+/** A slider for a film of a ring: by finger, mouse or arrow keys to any moment; Play lets it run again. */
+function scrubber(film) {
+  const moving = film.getAnimations({ subtree: true });
+  const caption = [...film.querySelectorAll("text")].map((text) => /^step \d+ of (\d+)$/.exec(text.textContent)).find(Boolean);
+  const hops = Number(caption?.[1]);
+  if (!moving.length || !hops) return;
+  const bar = document.createElement("div");
+  const play = document.createElement("button");
+  const slider = document.createElement("input");
+  const said = document.createElement("output");
+  bar.className = "scrub";
+  play.type = "button";
+  Object.assign(slider, { type: "range", min: 0, max: hops, step: 0.25, value: 0 });
+  slider.setAttribute("aria-label", "Moment of the film, in steps");
+  const duration = moving[0].effect.getComputedTiming().duration;
+  const step = (duration - 1500) / hops; // the film rests for 1.5 seconds at its end
+  const show = (running) => {
+    play.textContent = running ? "Pause" : "Play";
+    said.textContent = running ? "" : Number(slider.value) % 1 ? `in step ${Math.ceil(slider.value)}` : Number(slider.value) ? `after step ${slider.value}` : "at the start";
+  };
+  const hold = () => {
+    for (const each of moving) {
+      each.pause();
+      each.currentTime = slider.value * step;
+    }
+    show(false);
+  };
+  slider.addEventListener("input", hold);
+  play.addEventListener("click", () => {
+    if (play.textContent === "Play") {
+      for (const each of moving) each.play();
+      show(true);
+    } else {
+      slider.value = Math.min(Math.round(((moving[0].currentTime % duration) / step) * 4) / 4, hops);
+      hold();
+    }
+  });
+  show(true);
+  bar.append(play, slider, said);
+  film.after(bar);
+}
+
+/** The theme's menus close when they have led to a place on this page, which they would hide. */
+function closing(menu) {
+  menu.addEventListener("click", (event) => {
+    if (event.target.closest("a[href^='#']")) menu.close();
+  });
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll("dialog[id$='sidebar-modal']").forEach(closing);
+  document.querySelectorAll("svg[class^='sl-']").forEach(scrubber);
+  curtains();
+  document.querySelectorAll("figure.turn").forEach(turning);
+});

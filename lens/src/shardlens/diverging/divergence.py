@@ -1,0 +1,129 @@
+"""Where two programs that should compute the same part: the first value that is wrong, and what it is instead."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from shardlens.diverging.comparison import Comparison, First
+from shardlens.diverging.numbers import comparable
+from shardlens.diverging.record import OUTPUT, NamedValues, Traced
+from shardlens.errors import LensError
+from shardlens.tables import Table
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Divergence:
+    """Two programs side by side: a row for each name in the plain program's order, and the first that parts.
+
+    Args:
+        rows: cells of the table.
+        first: where they part; `None` where they nowhere do.
+        notes: what was not compared, and what is a guess.
+    Example:
+        >>> made = diverge(lambda x: lens.name(x * 2, "y") + 1, lambda x: lens.name(x * 6, "y") + 1, np.ones(3, np.float32))
+        >>> made.first.name, made.first.instead
+        ('y', '3 times the plain value')
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+    first: First | None
+    notes: tuple[str, ...]
+
+    def __rich__(self) -> Any:
+        return self._table().__rich__()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def __str__(self) -> str:
+        return str(self._table())
+
+    __repr__ = __str__
+
+    def _table(self) -> Table:
+        columns = ("", "name", "value", "what the blocks are", "error", "of its own", "rounding")
+        sides = ("left", "left", "left", "left", "right", "right", "right")
+        said = str(self.first) if self.first else "no value parts from the plain one beyond rounding"
+        units = "errors in units of rounding of the largest element; rounding: what explains an error of its own"
+        return Table(columns, sides, self.rows, (units, *self.notes, *said.splitlines()))
+
+
+def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
+    """Runs two programs on the same input, and says which named value is the first that is not the same.
+
+    A value in a `shard_map` is compared block by block, as what it is of the plain value: cut, a copy, or a term of a sum.
+    Each value is compared with what the plain program makes of the parallel program's values before it, so that an error
+    that grew from earlier ones is no new fault. What rounding explains is measured: the plain program also runs with the
+    result of each operation moved by a unit of rounding.
+
+    Args:
+        plain, parallel: functions, or the `NamedValues` that `record` made of one. Values have their names from
+            `jax.ad_checkpoint.checkpoint_name` or `lens.name`; derivatives of named values are named by themselves. Where
+            the programs have no name in common, matrix products are compared in order, which is a guess.
+        args: arguments of both, arrays. The plain program gets them without their shardings.
+    Raises:
+        LensError: an argument is no array, or nothing can be compared.
+    Example:
+        >>> x = np.arange(6, dtype=np.float32)
+        >>> double = lambda x: lens.name(x * 2, "double")
+        >>> diverge(lambda x: double(x).sum(), lambda x: double(x)[::-1].sum(), x).first is None
+        True
+    """
+    _need_arrays(args)
+    given = (jax.tree.map(_whole, args), args)
+    sides = [
+        f if isinstance(f, NamedValues) else Traced(f, given[n], shaken=n == 0) for n, f in enumerate((plain, parallel))
+    ]
+    names = [{site.name for site in f.sites} if isinstance(f, Traced) else {tap.name for tap in f.taps} for f in sides]
+    notes: tuple[str, ...] = ()
+    if not names[0] & names[1] - {OUTPUT} and all(isinstance(f, Traced) for f in sides):
+        sides = [Traced(f, given[n], shaken=n == 0, guess=True) for n, f in enumerate((plain, parallel))]
+        notes = ("The programs have no name in common: products are compared in order, which is a guess.",)
+    theirs = sides[1] if isinstance(sides[1], NamedValues) else sides[1].recorded(sides[1].run(), ())
+    found = Comparison(sides[0], theirs, dict(_named_arguments(args)))
+    return Divergence(tuple(found.rows), found.first, (*notes, *found.notes))
+
+
+def _need_arrays(args: Any) -> None:
+    for path, leaf in jax.tree_util.tree_leaves_with_path(args):
+        if isinstance(leaf, jax.ShapeDtypeStruct):
+            what = f"the argument args{jax.tree_util.keystr(path)} is a shape without numbers."
+            raise LensError("no-numbers", what, where=str(leaf), mend="give arrays: the programs are run.")
+
+
+def _whole(leaf: Any) -> Any:
+    """An argument without its sharding."""
+    if not isinstance(leaf, jax.Array) or len(leaf.devices()) == 1:
+        return leaf
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(jnp.asarray(np.asarray(jax.random.key_data(leaf))), impl=jax.random.key_impl(leaf))
+    return jnp.asarray(np.asarray(leaf))
+
+
+def _named_arguments(args: Any) -> Any:
+    for path, leaf in jax.tree_util.tree_leaves_with_path(args):
+        if not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            yield f"argument {jax.tree_util.keystr(path)}", comparable(leaf)[None]
+
+
+def assert_same_values(plain: Any, parallel: Any, *args: Any) -> Divergence:
+    """Fails where `diverge` names a value; the message is its table.
+
+    Args:
+        plain, parallel, args: as for `diverge`.
+    Raises:
+        AssertionError: two values differ by more than rounding explains.
+    Example:
+        >>> len(assert_same_values(jax.numpy.sin, jax.jit(jax.numpy.sin), np.ones(3, np.float32)).rows)
+        1
+    """
+    __tracebackhide__ = True
+    found = diverge(plain, parallel, *args)
+    if found.first:
+        raise AssertionError(f"{found.first}\n\n{found}")
+    return found

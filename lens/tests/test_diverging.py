@@ -1,0 +1,187 @@
+"""Where a plain and a parallel program part: forty planted faults, and right programs in which nothing is named."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import pytest
+
+import parallel_pairs
+from shardlens import diverge
+from shardlens.diverging.comparison import Comparison, First
+from shardlens.diverging.record import Traced
+
+UNCHECKED = ("out_specs=P())", "out_specs=P(), check_vma=False)")
+MASKED = "softmax(jnp.where(jnp.tril(jnp.ones((6, 6), bool))[None, None], s, -1e9)"
+GATHERED, DOWN = 'lax.all_gather(w["up"], "x", axis=0, tiled=True)', 'w["down"], "x", axis=0, tiled=True)'
+OUT, NEXT = 'jnp.einsum("bhtk,hkd->btd", c, w["o"])', "[(i, (i + 1) % 4) for i in range(4)]"
+BEFORE = "jax.tree.map(lambda v: jnp.concatenate([v[:1], v[:-1]]), w)"
+CONTEXT, SENT = 'jnp.einsum("bhts,bhsk->bhtk", p, v)', 'jnp.einsum("tec,td->ecd", sent, x)'
+# The program, the name that is the first wrong one, what is said of it, and the texts that are changed.
+FAULTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
+    "a sum is missing": (
+        "mlp",
+        "mlp",
+        "a term of a sum over y, which nothing adds before residual",
+        ('lax.psum(a @ w["down"], "y")', 'a @ w["down"]', *UNCHECKED),
+    ),
+    "the residual inside a sum": (
+        "mlp",
+        "mlp",
+        "the plain value plus 2 times argument x",
+        ('a @ w["down"], "y"', 'a @ w["down"] + x, "y"'),
+    ),
+    "a sum over another axis": ("mlp", "mlp", "", ('@ w["down"], "y"', '@ w["down"], "x"', *UNCHECKED)),
+    "a mean for a sum": ("mlp", "mlp", "1/2 times the plain value", ("lax.psum(a", "lax.pmean(a")),
+    "another epsilon": ("mlp", "residual", "", ("norm(x + m)", "norm(x + m, 1e-3)")),
+    "rounded activations": (
+        "mlp",
+        "act",
+        "rounded to bfloat16",
+        ("jax.nn.gelu(h)", "jax.nn.gelu(h).astype(jnp.bfloat16).astype(h.dtype)"),
+    ),
+    "no gradient": ("mlp", "cotangent of act", "there is none", ("jax.nn.gelu(h)", "lax.stop_gradient(jax.nn.gelu(h))")),
+    "a gradient twice": (
+        "mlp",
+        "cotangent of mlp",
+        "2 times the plain value",
+        ("norm(x + m)", "norm(x + 2 * m - lax.stop_gradient(m))"),
+    ),
+    "another scale": ("attention", "scores", "1.414 times the plain value", ("8**0.5", "4**0.5")),
+    "a mask that lets the next one see": (
+        "attention",
+        "weights",
+        "",
+        ("jnp.ones((6, 6), bool)", "jnp.ones((6, 6), bool), 1"),
+    ),
+    "softmax over the queries": ("attention", "weights", "", ("axis=-1", "axis=-2")),
+    "scores transposed": ("attention", "scores", "transposed", ("bhtk,bhsk->bhts", "bhtk,bhsk->bhst")),
+    "heads not summed": ("attention", "out", "a term of a sum over y", (f'lax.psum({OUT}, "y")', OUT, *UNCHECKED)),
+    "heads of a neighbour": (
+        "attention",
+        "context",
+        "the block of the device at y-1",
+        (CONTEXT, f'lax.ppermute({CONTEXT}, "y", {NEXT})'),
+    ),
+    "one device has nothing": (
+        "attention",
+        "context",
+        "zero on y=3",
+        (CONTEXT, f'jnp.where(lax.axis_index("y") == 3, 0, {CONTEXT})'),
+    ),
+    "no number on one device": (
+        "attention",
+        "weights",
+        "not finite on x=1",
+        (MASKED, MASKED.replace("s, -1e9", 's * jnp.where(lax.axis_index("x"), jnp.nan, 1), -1e9')),
+    ),
+    "rows shifted": ("fsdp", "up", "shifted by +2 along dimension 0", (GATHERED, f"jnp.roll({GATHERED}, 2, 0)")),
+    "weights of the layer before": (
+        "fsdp",
+        "up",
+        "stale: the value of the round before in round 2",
+        ("layer), x, w)", f"layer), x, {BEFORE})"),
+    ),
+    "another activation": ("fsdp", "hidden", "", ("silu", "relu")),
+    "no residual": ("fsdp", "h", "", ("norm(h + u @ down)", "norm(u @ down)")),
+    "a sum for a mean": ("fsdp", "loss", "8 times the plain value", ("lax.pmean", "lax.psum")),
+    "a gradient twice, outside of names": (
+        "fsdp",
+        "output[1]['up']",
+        "2 times the plain value",
+        (GATHERED, f"2 * {GATHERED} - lax.stop_gradient({GATHERED})"),
+    ),
+    "rounded weights": (
+        "fsdp",
+        "down",
+        "rounded to bfloat16",
+        (DOWN, DOWN.replace(",", ".astype(jnp.bfloat16),", 1) + ".astype(h.dtype)"),
+    ),
+    "a gradient that goes one way of two": (
+        "fsdp",
+        "cotangent of h",
+        "in round 2",
+        ("silu(h @ up)", "silu(lax.stop_gradient(h) @ up)"),
+    ),
+    "sent backwards": ("pipeline", "product", "", ("(i, i + 1)", "(i + 1, i)")),
+    "no residual in a stage": ("pipeline", "stage", "", ("h + jnp.tanh(a)", "jnp.tanh(a)")),
+    "parts one too early": ("pipeline", "product", "", ("jnp.minimum(t, 5)", "jnp.minimum(t + 1, 5)")),
+    "outputs one too early": ("pipeline", "loss", "", ("hs[3:]", "hs[2:8]")),
+    "all stages' outputs": ("pipeline", "loss", "", ("s == 3", "s >= 0")),
+    "one stage's weight": (
+        "pipeline",
+        "product",
+        "2 times the plain value in round 3",
+        ("h @ w[0]", "h @ w[0] * jnp.where(s == 2, 2.0, 1.0)"),
+    ),
+    "a stage's gradient twice": (
+        "pipeline",
+        "cotangent of stage",
+        "in round 2",
+        ("lax.ppermute(h,", "lax.ppermute(2 * h - lax.stop_gradient(h),"),
+    ),
+    "rounded on the way": (
+        "pipeline",
+        "product",
+        "in round 2",
+        ("lax.ppermute(h,", "lax.ppermute(h.astype(jnp.bfloat16).astype(h.dtype),"),
+    ),
+    "no gate": ("experts", "out", "", ("sent * gates[..., None]", "sent")),
+    "routed backwards": ("experts", "sent", "", ("routed(gates)", "routed(gates[::-1])")),
+    # Blocks that were not sent are cut along another dimension, which is no fault in itself: the first use of them is.
+    "not sent": (
+        "experts",
+        "done",
+        "computed from there (cut along 0 over x)",
+        (f'lax.all_to_all({SENT}, "x", 0, 0, tiled=True)', SENT),
+    ),
+    "a neighbour's expert": ("experts", "done", "", ('@ w["down"][0]', f'@ lax.ppermute(w["down"], "x", {NEXT})[0]')),
+    "not sent back": ("experts", "out", "", ('lax.all_to_all(done, "x", 0, 0, tiled=True)', "done")),
+    "a sum of means": ("experts", "loss", "4 times the plain value", ("lax.pmean", "lax.psum")),
+    "softmax over the tokens": ("experts", "gates", "", ('"logits"), -1)', '"logits"), 0)')),
+    "gates without a gradient": (
+        "experts",
+        "cotangent of gates",
+        "there is none",
+        ("sent * gates[..., None]", "sent * lax.stop_gradient(gates)[..., None]"),
+    ),
+}
+
+
+@functools.cache
+def plain_of(program: str) -> Any:
+    """A plain program that is compiled once for all faults."""
+    plain, _, args = parallel_pairs.pair(program)
+    return Traced(plain, args, shaken=True), args
+
+
+def first_of(program: str, *changes: str) -> First | None:
+    """What is said of a parallel program with changed texts."""
+    plain, args = plain_of(program)
+    theirs = Traced(parallel_pairs.planted(program, *changes), args, shaken=False)
+    return Comparison(plain, theirs.recorded(theirs.run(), ()), {"argument x": jax.numpy.asarray(args[1])[None]}).first
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(n, marks=pytest.mark.thorough) if i % 8 else n for i, n in enumerate(FAULTS)]
+)
+def test_a_planted_fault(fault: str) -> None:
+    """The first name is that of the changed line, and the sentence says what it is where that can be said."""
+    program, name, words, changes = FAULTS[fault]
+    first = first_of(program, *changes)
+    assert first is not None
+    said = first.instead + f" on {first.devices}" * bool(first.devices) + f" in round {first.round + 1}"
+    assert first.name == name and words in said, str(first)
+
+
+@pytest.mark.thorough(after=1)
+@pytest.mark.parametrize("changes", [(), UNCHECKED], ids=["checked", "unchecked"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("program", reversed(parallel_pairs.PROGRAMS))
+def test_a_right_program(program: str, dtype: str, changes: tuple[str, ...]) -> None:
+    """Nothing is named, with and without JAX's own check of what varies, which changes how gradients are summed."""
+    plain, _, args = parallel_pairs.pair(program, dtype)
+    found = diverge(plain, parallel_pairs.planted(program, *changes), *args)
+    assert found.first is None, str(found)

@@ -1,0 +1,123 @@
+"""Several TPU slices with a network between: what goes over it is an axis of its own in rows, facts, cost and guards."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import shardlens as lens
+from shardlens.compilers.topology import parse_target
+from shardlens.guards import lock
+from shardlens.reading.slices import within
+
+P = jax.P
+needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
+TARGET = "v5e:2x4*2"
+# What JAX's devices here are too few for is described.
+SIZES = {"own axis": {"dcn": 2, "x": 8}, "part of one": {"data": 16}, "part of the slowest": {"data": 4, "model": 4}}
+BYTES = 512 * 1024 * 4
+
+
+def args(name: str) -> tuple[Any, Any]:
+    """A weight and a batch that is cut along the slowest axis, over a mesh of two slices."""
+    over = lens.target_mesh(TARGET, SIZES[name])
+    slow, *fast = SIZES[name]
+    shapes = ((512, 1024), P(None, *fast)), ((256, 512), P(slow))
+    made = [jax.ShapeDtypeStruct(shape, "float32", sharding=jax.NamedSharding(over, spec)) for shape, spec in shapes]
+    return made[0], made[1]
+
+
+def gradient(w: Any, x: Any) -> Any:
+    """Data parallel: what is summed is as large as the weight."""
+    return jax.grad(lambda w: (jnp.tanh(x @ w) ** 2).sum())(w)
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=3)
+@pytest.mark.parametrize("name", SIZES)
+def test_what_goes_between_slices(name: str) -> None:
+    """One sum of each device's part of the gradient goes between the slices; what stays inside has the mesh's axes."""
+    program = lens.inspect(gradient, *args(name), target=TARGET)
+    between = [c for c in program.collectives if c.axes == ("dcn",)]
+    inside = {"own axis": 1, "part of one": 8, "part of the slowest": 2}[name]
+    part = BYTES // inside // SIZES[name].get("model", SIZES[name].get("x", 1))
+    assert [(c.kind, c.group_size, c.payload_bytes, c.operand_bytes) for c in between] == [("all-reduce", 2, part, part)]
+    others = [c for c in program.collectives if c not in between]
+    assert {c.axes for c in others} == ({("data",)} if inside > 1 else set())
+    assert {c.group_size for c in others} == ({inside} if inside > 1 else set())
+    assert program.devices == math.prod(SIZES[name].values()) and not program.host_calls
+    over = program.cost(TARGET).by_axes[("dcn",)]
+    assert over == pytest.approx(part / lens.chip("v5e").dcn_bandwidth)
+    assert [one for one in lock.facts(program, TARGET)["collectives"] if one["axes"] == ["dcn"]]
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=3)
+def test_guards_of_the_network() -> None:
+    """A limit over `dcn` holds what goes between slices, and nothing else; where nothing does it is no mistake."""
+    w, x = args("part of one")
+    lens.assert_communicates(gradient, w, x, at_most={"dcn": 2 * BYTES // 8, "data": "5 MB"}, target=TARGET)
+    with pytest.raises(
+        AssertionError, match=f"one device moves {2 * BYTES // 8:,} bytes over dcn, {2 * BYTES // 8:,} more than 0"
+    ):
+        lens.assert_communicates(gradient, w, x, at_most={"dcn": 0}, target=TARGET)
+    assert lens.assert_communicates(lambda x: x + 1, x, at_most={"dcn": 0}, only_over=(), target=TARGET).price == 0
+
+
+MOVES = {
+    "gather": ("all-gather", lambda x: jax.lax.all_gather(x, "dcn", tiled=True), P()),
+    "exchange": ("all-to-all", lambda x: jax.lax.all_to_all(x, "dcn", 1, 0, tiled=True), P(None, "dcn")),
+    "permute": ("collective-permute", lambda x: jax.lax.ppermute(x, "dcn", [(0, 1), (1, 0)]), P("dcn")),
+}
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=3)
+@pytest.mark.parametrize("name", MOVES)
+def test_each_kind_between_slices(name: str) -> None:
+    """A move that is written over the slices' axis is of its kind, of its bytes, and takes the network's time."""
+    kind, move, out = MOVES[name]
+    over = lens.target_mesh(TARGET, SIZES["own axis"])
+    x = jax.ShapeDtypeStruct((256, 512), "float32", sharding=jax.NamedSharding(over, P("dcn")))
+    f = jax.shard_map(move, mesh=over, in_specs=P("dcn"), out_specs=out, check_vma=False)
+    program = lens.inspect(f, x, target=TARGET)
+    block = 128 * 512 * 4
+    assert [(c.kind, c.axes) for c in program.collectives] == [(kind, ("dcn",))]
+    assert program.price == block * (2 if kind == "all-gather" else 1)
+    sent = block / 2 if kind == "all-to-all" else block
+    assert program.cost(TARGET).communication == pytest.approx(sent / lens.chip("v5e").dcn_bandwidth)
+
+
+@pytest.mark.parametrize(
+    "axes, slices, inside",
+    [((2, 8), 2, (1, 8)), ((16,), 2, (8,)), ((4, 4), 8, (1, 2)), ((3, 8), 2, (3, 4)), ((4, 4), 1, (4, 4))],
+)
+def test_a_part_of_the_mesh(axes: tuple[int, ...], slices: int, inside: tuple[int, ...]) -> None:
+    """The slowest axes are divided among the slices."""
+    named = tuple(zip("abc", axes))
+    assert within(named, slices) == tuple(zip("abc", inside))
+
+
+def test_names() -> None:
+    """Slices and devices that a target names."""
+    assert [parse_target(text).size for text in ("v5e:2x4", "v5e:2x4*2", "tpu7x:2x2x1", "tpu7x:2x2x1*3")] == [8, 16, 8, 24]
+    assert str(parse_target("v5e:2x4*2")) == "v5e:2x4*2" and str(parse_target("v5e:2x4*1")) == "v5e:2x4"
+    for text in ("v5e:2x4*0", "v5e:2x4*", "tpu7x:2x4", "tpu8:2x2x1"):
+        with pytest.raises(lens.LensError, match="unknown-target"):
+            parse_target(text)
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=3)
+def test_a_chip_of_two_devices() -> None:
+    """tpu7x:2x2x1 is eight devices; a program for them is compiled, and costs what one device's part of a chip says."""
+    over = lens.target_mesh("tpu7x:2x2x1", {"x": 8})
+    x = jax.ShapeDtypeStruct((64, 4096), "bfloat16", sharding=jax.NamedSharding(over, P("x")))
+    program = lens.inspect(lambda x: x.sum(0), x, target="tpu7x:2x2x1")
+    assert {(c.kind, c.axes, c.group_size) for c in program.collectives} == {("all-reduce", ("x",), 8)}
+    assert program.cost("tpu7x:2x2x1").compute == program.flops / lens.chip("tpu7x").flops > 0

@@ -1,0 +1,82 @@
+"""A program that does not fit a device's memory compiles to the report that says what is needed, and by which lines."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import shardlens as lens
+from shardlens.command import TOO_MUCH
+from shardlens.guards.difference import figures
+from why_programs import mesh, spec
+
+P = jax.P
+needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
+TARGET = "v5e:2x4"
+GIB = 2**30
+OVER = mesh(8)
+
+
+def wide(w: Any, x: Any) -> Any:
+    """A product with two large arrays between."""
+    h = jnp.tanh(x @ w)  # <- product
+    return (jnp.sin(h) @ w.T + (h * 2) @ w.T).sum()
+
+
+ARGS = (spec(OVER, (1024, 1024)), spec(OVER, (2**24, 1024), "x"))
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=2)
+def test_what_does_not_fit_is_told() -> None:
+    """The compiler's words, what is needed beside what there is, the largest arrays with their lines; guards fail."""
+    program = lens.inspect(wide, *ARGS, target=TARGET)
+    assert "available HBM (15.75G)" in program.refused and program.memory.argument == 8 * GIB + 2**22
+    assert program.memory.main > 15.75 * GIB
+    said = str(program)
+    words = " ".join(said.split())
+    assert f"for v5p:2x2x2, where it fits. A device needs {program.memory.main:,} bytes." in words and "at the peak" in said
+    line = Path(__file__).read_text().splitlines().index("    h = jnp.tanh(x @ w)  # <- product") + 1
+    assert f"test_too_large.py:{line}" in said
+    assert figures(program, TARGET)["refused"] == program.refused
+    with pytest.raises(AssertionError, match="does not fit: Ran out of memory on HBM"):
+        lens.assert_communicates(wide, *ARGS, target=TARGET)
+
+
+MODULE = """
+import jax, jax.numpy as jnp
+
+def step(x):
+    return jnp.tanh(x) @ x.T
+
+def step_example():
+    return (jax.ShapeDtypeStruct((49152, 49152), jnp.float32),)
+"""
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=2)
+def test_the_command_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report on stdout, one sentence on stderr, status 3; a lock file fails too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SHARDLENS_CACHE", str(tmp_path / "kept"))
+    Path("big.py").write_text(MODULE)
+    assert lens.lens_command(["inspect", "big.py:step", "--target", "v5e:1x1"]) == TOO_MUCH
+    out, err = capsys.readouterr()
+    assert "at the peak" in out and "does not fit: Ran out of memory on HBM" in err
+    assert lens.lens_command(["lock", "big.py:step", "big.json", "--target", "v5e:1x1", "--update"]) == 0
+    assert lens.lens_command(["lock", "big.py:step", "big.json", "--target", "v5e:1x1"]) == TOO_MUCH
+    assert "does not fit" in capsys.readouterr().err
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=2)
+def test_what_fits_no_chip() -> None:
+    """Where no chip has room, an error says what is needed, what there is, and what helps."""
+    with pytest.raises(lens.LensError, match=r"(?s)\[does-not-fit\] Ran out of memory on HBM.*jax.checkpoint"):
+        lens.inspect(lambda x: jnp.tanh(x) @ x.T, jax.ShapeDtypeStruct((2**18, 2**18), "float32"), target="v5e:1x1")

@@ -1,0 +1,73 @@
+"""Causes of wrong values that any program may have: what comes out is right for arguments that are a little different."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from shardlab_judge.cases import Observed
+from shardlab_judge.inputs import wide
+from shardlab_judge.question import Misconception
+
+Changed = tuple[str, str, tuple[np.ndarray, ...]]
+"""The cause's name, what it says, and the arguments after the change."""
+
+
+def likely(observed: Observed, oracle: Callable[..., Any], rights: tuple[np.ndarray, ...]) -> Misconception | None:
+    """The one change of the arguments after which the oracle returns what devices hold; nothing if there are several."""
+    found = []
+    for name, cause, given in _changes(tuple(map(wide, observed.inputs))):
+        made = _made(oracle, given)
+        if made is not None and _holds(observed, made) and not _alike(made, rights):
+            found.append(Misconception(name, cause))
+    return found[0] if len(found) == 1 else None
+
+
+def _changes(inputs: tuple[np.ndarray, ...]) -> Iterator[Changed]:
+    for n, x in enumerate(inputs):
+        if not np.issubdtype(x.dtype, np.inexact):
+            continue
+        told = f"What comes out would be right if argument number {n + 1} after the mesh"
+        for name, words, other in _others(x):
+            yield name, f"{told} {words}.", (*inputs[:n], other, *inputs[n + 1 :])
+    for m, n in itertools.combinations(range(len(inputs)), 2):
+        if inputs[m].shape == inputs[n].shape and inputs[m].dtype == inputs[n].dtype:
+            swapped = list(inputs)
+            swapped[m], swapped[n] = inputs[n], inputs[m]
+            what = f"What comes out would be right if arguments number {m + 1} and {n + 1} after the mesh were exchanged."
+            yield "arguments-exchanged", what, tuple(swapped)
+
+
+def _others(x: np.ndarray) -> Iterator[tuple[str, str, np.ndarray]]:
+    """One argument changed: its name, the words for it, and the array."""
+    yield "argument-unused", "were 0 everywhere, so that argument has no part in it", np.zeros_like(x)
+    yield "argument-negated", "had the other sign", -x
+    if x.ndim == 2 and x.shape[0] == x.shape[1]:
+        yield "argument-transposed", "were transposed", x.T
+    for d, by in itertools.product(range(x.ndim), (-1, 1)):
+        if x.shape[d] > 2:
+            yield "argument-shifted", f"were rolled by one along dimension {d}", np.roll(x, by, d)
+
+
+def _made(oracle: Callable[..., Any], given: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...] | None:
+    try:
+        with np.errstate(all="ignore"):
+            made = oracle(*given)
+    except Exception:  # an oracle that is not defined for such arguments recognises nothing
+        return None
+    return tuple(map(np.asarray, made if isinstance(made, tuple) else (made,)))
+
+
+def _holds(observed: Observed, made: tuple[np.ndarray, ...]) -> bool:
+    return len(made) == len(observed.values) and all(
+        block.shape == right[index].shape and np.allclose(block, right[index], rtol=1e-4, atol=1e-5)
+        for shards, right in zip(observed.values, made)
+        for _, index, block in shards
+    )
+
+
+def _alike(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
+    return all(a.shape == b.shape and np.allclose(a, b, rtol=1e-3, atol=1e-3) for a, b in zip(one, other))

@@ -1,0 +1,266 @@
+"""What a finger and the keyboard do on a phone, a tablet and a desktop: menus, curtains, and the first page's switch."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import P
+from jax.sharding import AxisType, NamedSharding
+from playwright.sync_api import Browser, Page
+
+import shardlab as sl
+from shardlens.rings import motion, ring
+
+from .conftest import CHAPTER, ROOT
+
+sys.path.insert(0, str(ROOT / "jupyter_book"))
+
+import landing  # noqa: E402
+import playground  # noqa: E402
+
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+WIDTHS = (360, 390, 800)
+WIDE = "document.documentElement.scrollWidth"
+
+
+@pytest.fixture
+def touched(browser: Browser, pages: Path) -> Iterator[Callable[..., Page]]:
+    """`touched(name, width)` opens a page on a touch screen; nothing may go wrong in its scripts."""
+    opened: list[Page] = []
+    faults: list[str] = []
+
+    def visit(name: str, width: int = 390, **options: object) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 844}, has_touch=True, **options)  # type: ignore[arg-type]
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto((pages / f"{name.partition('#')[0]}.html").as_uri() + name.removeprefix(name.partition("#")[0]))
+        opened.append(page)
+        return page
+
+    yield visit
+    for page in opened:
+        page.context.close()
+    assert faults == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_menus_open_under_a_finger(touched: Callable[..., Page], width: int) -> None:
+    """Contents and "On this page" open and lead on; search opens its field; the mode changes, and no tooltip stays."""
+    page = touched(CHAPTER, width)
+    page.locator("button.primary-toggle:visible").tap()
+    page.locator("#pst-primary-sidebar-modal[open]").get_by_role("link", name="Playground").tap()
+    page.wait_for_url("**/playground.html")
+    page.go_back()
+    page.locator("button.secondary-toggle:visible").tap()
+    link = page.locator("#pst-secondary-sidebar-modal[open] a.nav-link").nth(1)
+    wanted = link.get_attribute("href")
+    link.tap()
+    page.wait_for_url(f"**{wanted}")
+    before = page.evaluate("document.documentElement.dataset.mode")
+    page.locator("button.theme-switch-button:visible").tap()
+    assert page.evaluate("document.documentElement.dataset.mode") != before
+    page.locator("button.search-button:visible").tap()
+    page.locator("#pst-search-dialog[open] input[type=search]").fill("ring")
+    assert page.locator(".tooltip").count() == 0
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_curtain_lifts(touched: Callable[..., Page], width: int) -> None:
+    """What follows a prediction is out of reach until somebody answers all of it; then it stays open in this browser."""
+    page = touched(CHAPTER, width)
+    form = page.locator("#predict-4-4")
+    curtain = page.locator("#predict-4-4 ~ .curtain").first
+    assert curtain.locator(".cell_output").count() > 0
+    assert "blur" in page.evaluate("c => getComputedStyle(c).filter", curtain.locator("> div").element_handle())
+    for box in form.locator(".choices").all():
+        box.locator("label").first.tap()
+    form.get_by_role("button", name="Compare").tap()
+    assert form.locator(".predict-said p").count() == 2
+    assert curtain.locator("> div").evaluate("c => [c.inert, getComputedStyle(c).filter]") == [False, "none"]
+    page.reload()
+    assert page.locator("#predict-4-4 ~ .curtain:not(.lifted)").count() == 0
+
+
+def test_the_curtain_lifts_without_an_answer(touched: Callable[..., Page]) -> None:
+    """By keyboard, from the button above it; the focus goes to what was behind."""
+    page = touched(CHAPTER, 1280)
+    before = page.locator(".curtain-bar").count()
+    assert before > 2
+    page.locator(".curtain-bar button").first.press("Enter")
+    assert page.locator(".curtain-bar").count() == before - 1
+    assert page.evaluate("document.activeElement.parentElement.className") == "curtain lifted"
+
+
+def test_nothing_is_covered_without_scripts_or_on_paper(touched: Callable[..., Page]) -> None:
+    """All text can be read."""
+    assert touched(CHAPTER, java_script_enabled=False).locator(".curtain").count() == 0
+    page = touched(CHAPTER)
+    page.emulate_media(media="print")
+    filters = page.eval_on_selector_all(".curtain > div", "all => all.map(each => getComputedStyle(each).filter)")
+    assert len(filters) > 2 and {*filters} == {"none"}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_switch_turns(touched: Callable[..., Page], width: int) -> None:
+    """It shows what the line costs on the first screen, keeps its state in the address, and runs its numbers."""
+    page = touched("intro#without", width)
+    figure = page.locator("figure.turn")
+    box = figure.bounding_box()
+    assert box and box["y"] + 60 < 844 and box["x"] + box["width"] <= width
+    assert figure.locator(".turn-runs").all_inner_texts() == ["0", "8,192"]
+    figure.locator("label", has_text="with this line").tap()
+    page.wait_for_function("document.querySelectorAll('.turn-runs')[1].textContent === '65,536'")
+    assert figure.locator(".turn-runs").all_inner_texts() == ["8,192", "65,536"]
+    assert figure.locator("dd").last.inner_text() == "the same"
+    assert page.url.endswith("#with")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.turn-flies')].every(b => getComputedStyle(b).transform === 'none')"
+    )
+    assert page.locator(".turn-flies").count() == 8 * 7
+
+
+def test_the_switch_turns_without_scripts(touched: Callable[..., Page]) -> None:
+    """By style alone."""
+    page = touched("intro", java_script_enabled=False)
+    page.locator("figure.turn label", has_text="with this line").tap()
+    assert page.locator("figure.turn dd").all_inner_texts() == ["8,192", "65,536", "the same"]
+
+
+def test_the_switch_says_what_the_compiler_does() -> None:
+    """Its bytes and FLOPs are those of the two programs, compiled."""
+    mesh = jax.make_mesh((landing.DEVICES,), ("x",), axis_types=(AxisType.Auto,))
+    rows, whole = NamedSharding(mesh, P("x", None)), NamedSharding(mesh, P())
+    rng = np.random.default_rng(3)
+    A = jax.device_put(jnp.asarray(rng.standard_normal((landing.ROWS, landing.INNER)), jnp.float32), rows)
+    B = jax.device_put(jnp.asarray(rng.standard_normal((landing.INNER, landing.COLUMNS)), jnp.float32), whole)
+
+    def careful(A: jax.Array, B: jax.Array) -> jax.Array:
+        return jax.lax.with_sharding_constraint(A, whole) @ B
+
+    def plain(A: jax.Array, B: jax.Array) -> jax.Array:
+        return A @ B
+
+    for n, (f, gathered) in enumerate(((careful, landing.GATHERED), (plain, 0))):
+        compiled = jax.jit(f).lower(A, B).compile()
+        (cost,) = [analysis] if isinstance(analysis := compiled.cost_analysis(), dict) else analysis
+        assert cost["flops"] == landing.FLOPS[n]
+        assert sum(c.payload_bytes for c in sl.inspect(f, A, B).collectives) == gathered
+
+
+@pytest.mark.parametrize("name", [CHAPTER, "intro", "playground"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_text_twice_as_large_stays_inside(touched: Callable[..., Page], name: str, width: int) -> None:
+    """Text at 200 % makes the page longer and not wider."""
+    page = touched(name, width)
+    assert page.evaluate(WIDE) <= width
+    page.add_style_tag(content="html { font-size: 212% !important; }")
+    assert page.evaluate(WIDE) <= width
+
+
+CLIPPED = """() => [...document.querySelectorAll("article svg")].filter(svg => svg.getClientRects().length).flatMap(svg => {
+    const frame = svg.getBoundingClientRect();
+    const outside = part => {
+        const {left, right, top, bottom} = part.getBoundingClientRect();
+        return left < frame.left - 2 || right > frame.right + 2 || top < frame.top - 2 || bottom > frame.bottom + 2;
+    };
+    const parts = [...svg.querySelectorAll("rect, text, path, circle")].filter(part => !part.closest(".m, .turn-flies"));
+    return parts.filter(outside).map(part => part.outerHTML.slice(0, 120));
+})"""
+HIDDEN = """() => [...document.querySelectorAll("article svg")].filter(svg => {
+    for (let box = svg.parentElement; box && box.tagName !== "ARTICLE"; box = box.parentElement) {
+        const {overflowX} = getComputedStyle(box);
+        if (/auto|scroll/.test(overflowX)) return false;
+        const beyond = svg.getBoundingClientRect().right - box.getBoundingClientRect().right;
+        if (/hidden|clip/.test(overflowX) && beyond > 2) return true;
+    }
+    return false;
+}).map(svg => svg.outerHTML.slice(0, 120))"""
+
+
+@pytest.mark.parametrize("name", [CHAPTER, "intro", "playground"])
+@pytest.mark.parametrize("width", (390, 1280))
+def test_no_drawing_is_cut(touched: Callable[..., Page], name: str, width: int) -> None:
+    """Every part of a drawing is inside of it, and a drawing that is wider than its place scrolls."""
+    page = touched(name, width)
+    page.evaluate("document.querySelectorAll('.curtain-bar button').forEach(button => button.click())")
+    assert page.locator("article svg").count() > 0
+    assert page.evaluate(CLIPPED) == []
+    assert page.evaluate(HIDDEN) == []
+
+
+def test_playgrounds_begin_with_an_answer(touched: Callable[..., Page]) -> None:
+    """Each shows what stands in it before Python is loaded, and every bar of a time has a width."""
+    page = touched("playground")
+    answers = page.locator(".play-said").all_inner_texts()
+    assert len(answers) == 6 and all(len(answer) > 40 for answer in answers)
+    bars = re.findall(r"linear-gradient\(to right, [^%]*%, transparent\) ([\d.]+)%", page.content())
+    bars = bars or re.findall(r"\) ([\d.]+)%, transparent [\d.]+%\)", page.content())
+    assert len(bars) >= 5 and all(float(bar) > 0 for bar in bars)
+
+
+def test_a_fault_of_a_playground_is_read_whole(touched: Callable[..., Page]) -> None:
+    """Its last line, which says what to do, is inside of a phone's window."""
+    page = touched("playground")
+    said = playground.answered("place", mesh="x=2, y=4", shape="8, 16", said="P('x', 'x')")
+    page.evaluate(f"document.querySelector('.play-said').innerHTML = {json.dumps(said)}")
+    fault = page.locator(".play-fault")
+    assert fault.evaluate("box => box.scrollWidth <= box.clientWidth") and "leave one of the two away" in fault.inner_text()
+
+
+HELD = """() => [...document.querySelectorAll("g.m")].filter(group => getComputedStyle(group).opacity === "1")
+    .filter(group => /\\bh/.test(group.getAttribute("class"))).map(group => group.textContent).sort().join("")"""
+
+
+@pytest.fixture
+def film(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    """A page with one film, an all-gather on four devices, and the book's script."""
+    path = tmp_path / "film.html"
+    script = (ROOT / "jupyter_book" / "_static" / "touch.js").as_uri()
+    drawn = motion.draw(ring.schedule("all-gather", 4))
+    path.write_text(f'<!doctype html><title>film</title><script src="{script}"></script>{drawn}')
+    page = browser.new_context(reduced_motion="no-preference").new_page()
+    page.goto(path.as_uri())
+    yield page
+    page.context.close()
+
+
+def test_films_end_with_what_everyone_has(film: Page) -> None:
+    """A browser shows a film's last frames as its schedule has them."""
+    for part in (0.8, 0.999):
+        film.evaluate(
+            """part => document.getAnimations().forEach(each => {
+                each.pause();
+                each.currentTime = part * each.effect.getComputedTiming().duration;
+            })""",
+            part,
+        )
+        assert film.evaluate(HELD) == "AAAABBBBCCCCDDDD"
+
+
+def test_a_film_is_led_by_its_slider(film: Page) -> None:
+    """By arrow keys to what everyone holds after a step; Play lets it run again."""
+    slider = film.locator(".scrub input")
+    slider.focus()
+    held = []
+    for after in range(4):
+        if after:
+            for _ in range(4):
+                film.keyboard.press("ArrowRight")
+            assert film.locator(".scrub output").inner_text() == f"after step {after}"
+        else:
+            film.keyboard.press("Home")
+            film.keyboard.press("ArrowRight")
+            film.keyboard.press("ArrowLeft")
+        held.append(film.evaluate(HELD))
+    steps = ring.schedule("all-gather", 4).steps
+    assert held == ["".join(sorted("ABCD"[c.home] for each in step.held for c in each)) for step in steps]
+    film.locator(".scrub button").click()
+    assert film.evaluate("document.getAnimations().every(each => each.playState === 'running')")

@@ -1,0 +1,143 @@
+"""Questions about a student's own program: every key is computed twice, and asked only where both agree."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from typing import Any
+
+import jax
+import pytest
+
+import variants
+from shardlab.answers.record import record
+from shardlab_course.chapters import QUESTIONS
+from shardlab_course.viva import questions
+from shardlab_course.viva.changes import changes
+from shardlab_course.viva.facts import counted, facts
+from shardlab_course.viva.questions import Asked
+from shardlab_grader.viva.leaving_out import without_one
+from shardlab_judge.items.program import ProgramItem
+from variants import REFERENCE
+
+PROGRAMS = [(q.id, item) for q in QUESTIONS.values() for item in q.items if isinstance(item, ProgramItem)]
+SEED = 5
+SUMMED = """\
+def case_3(mesh, A, B):
+    specs = P(None, "x"), P("x", None)
+    return jax.shard_map(
+        lambda a, b: jax.lax.psum(a @ b, "x"), mesh=mesh, in_specs=specs, out_specs=P(), check_vma=False)(A, B)
+"""
+# By hand: bytes that a device moves on the mesh that is named, with the first public case's arrays.
+BY_HAND = {
+    # All of A, 8 by 48 floats, comes to each device, whatever the mesh.
+    ("4.2", "case_2", "(x=2, y=4)"): 8 * 48 * 4,
+    # An all-reduce of C, 8 by 20 floats, counts twice.
+    ("4.2", "case_3", "(x=2, y=4)"): 2 * 8 * 20 * 4,
+    # All of B, 24 by 16 floats, comes to each device.
+    ("4.2", "case_4", "(x=4, y=2)"): 24 * 16 * 4,
+    # A reduce-scatter moves what goes in: all of C, 16 by 12 floats.
+    ("4.5", "case_3_scattered", "(x=2, y=4)"): 16 * 12 * 4,
+    # Rows of C, 16 by 16 floats, are cut over x, and added up over y.
+    ("4.6", "block_by_row", "(x=2, y=4)"): 2 * 16 // 2 * 16 * 4,
+    ("9.2", "mlp_by_hand", "(model=4)"): 2 * 16 * 24 * 4,
+}
+
+
+def programs(question: str, item: ProgramItem, namespace: dict[str, Any] | None = None) -> list[dict[str, Any] | None]:
+    """The facts of a reference in every changed case; `None` where it does not survive the change."""
+    cases = [change.case for change in changes(item)]
+    asked = {**item.manifest(question, None), "cases": [case.to_json() for case in cases]}
+    manifest = {"id": question, "variable": QUESTIONS[question].variable, "items": [asked]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SHARDLAB_RECORD", "1")
+        recorded = record(manifest, namespace or variants.of(question)[REFERENCE].variables(), {})["items"][item.name]
+    return [
+        json.loads(json.dumps(facts(item, case, base64.b64decode(one["module"]), SEED))) if "module" in one else None
+        for case, one in zip(cases, recorded["programs"])
+    ]
+
+
+def item_of(question: str, name: str) -> ProgramItem:
+    """An exercise's item."""
+    return next(item for other, item in PROGRAMS if (other, item.name) == (question, name))
+
+
+@pytest.mark.parametrize(("question", "item"), PROGRAMS, ids=[f"{q}-{item.name}" for q, item in PROGRAMS])
+def test_changes_can_be_cut(question: str, item: ProgramItem) -> None:
+    """The first is the first public case; every other one differs from it, and its arrays go over its mesh."""
+    from shardlab.answers.context import situation
+
+    first, *others = changes(item)
+    assert first.kind == "given" and first.case == item.cases[0]
+    assert others and len({json.dumps(change.case.to_json()) for change in [first, *others]}) == len(others) + 1
+    for change in others:
+        for spec in situation(change.case.to_json())[1]:
+            spec.sharding.shard_shape(spec.shape)
+
+
+@pytest.mark.parametrize(("question", "name", "mesh"), BY_HAND, ids=lambda part: str(part))
+def test_bytes_by_hand(question: str, name: str, mesh: str) -> None:
+    """Both counts are what a person counts."""
+    item = item_of(question, name)
+    found = {change.what: one for change, one in zip(changes(item), programs(question, item))}
+    (on_it,) = (one for what, one in found.items() if f"mesh {mesh} " in what)
+    assert on_it is not None and on_it["bytes"] == [BY_HAND[question, name, mesh]] * 2 and on_it["wrong"] == [[], []]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("question", "item"), PROGRAMS, ids=[f"{q}-{item.name}" for q, item in PROGRAMS])
+def test_two_ways_agree(question: str, item: ProgramItem) -> None:
+    """Where both ways can tell, they do not differ, and where a device keeps its values is where it says."""
+    given, *others = programs(question, item)
+    assert given is not None
+    for one in [given, *filter(None, others)]:
+        for name in ("bytes", "memory", "slices", "copies", "wrong"):
+            first, second = one[name]
+            assert None in (first, second) or first == second, (name, first, second)
+
+
+def test_a_sum_left_out() -> None:
+    """Each device then has a term of the sum, and the question says so."""
+    item, (left_out,) = item_of("4.2", "case_3"), without_one(SUMMED)
+    namespace: dict[str, Any] = {"jax": jax, "P": jax.P}
+    exec(left_out.source, namespace)
+    (now, *_) = programs("4.2", item, namespace)
+    assert now is not None
+    (asked,) = questions.without("4.2", "case_3", left_out.line, left_out.name, now)
+    assert asked.key.startswith("It is wrong on every device. There it is a term of the sum over x")
+
+
+def test_without_one_keeps_the_rest() -> None:
+    """Bytes of UTF-8 are no columns, a call over lines goes whole, and what is no Python gives nothing."""
+    source = 'label = "größe"; y = jax.lax.psum(\n    a @ b,\n    "x",\n) + 1  # é\nz = ppermute(y, "x", [(0, 1)])'
+    first, second = without_one(source)
+    assert first.source == 'label = "größe"; y = (a @ b) + 1  # é\nz = ppermute(y, "x", [(0, 1)])'
+    assert (first.name, first.line) == ("psum", '1, label = "größe"; y = jax.lax.psum(')
+    assert second.source.endswith("z = (y)") and without_one("def (") == []
+
+
+def test_counted_gives_up_where_it_cannot_count() -> None:
+    """A loop's rounds are not in its line."""
+    line = "  %g = f32[8,4]{1,0} all-gather(%a), replica_groups={{0,1},{2,3}}\n"
+    assert counted(line) == 8 * 4 * 4 and counted(f"{line}  %w = (s32[]) while(%t)") is None
+    assert counted("  %r = bf16[8]{0} reduce-scatter(%a), replica_groups=[2,4]<=[8]\n") == 8 * 2 * 4
+    assert counted("  %r = (f32[2]{0}, s8[4]{0}) all-reduce(%a, %b), to_apply=%add\n") == 2 * (8 + 4)
+
+
+def test_a_sheet_has_other_kinds_and_exercises() -> None:
+    """It is drawn by a seed, asks nothing twice, and what all of a class were asked tells nobody from anybody."""
+    found = [asked(kind, exercise) for kind in ("bytes", "where", "copies") for exercise in ("4.2", "4.5", "4.10")]
+    one, again = (questions.sheet(found, random.Random(7)) for _ in range(2))
+    assert one == again and len(one) == questions.MOST and {each.kind for each in one} == {"bytes", "where", "copies"}
+    assert {each.exercise for each in one} == {"4.2", "4.5", "4.10"}
+    assert [each.exercise for each in one] == sorted((e.exercise for e in one), key=lambda e: int(e.partition(".")[2]))
+    assert questions.sheet(found[:1], random.Random(7)) == found[:1]
+    assert questions.of_everyone([found[:2], found[1:3], found[:4]]) == {(found[1].text, found[1].key)}
+    assert questions.of_everyone([found[:2], found[:2]]) == set()
+
+
+def asked(kind: str, exercise: str) -> Asked:
+    """A question."""
+    return Asked(kind, exercise, f"f{exercise}", f"{kind} of {exercise}?", kind, "", "")
