@@ -90,7 +90,7 @@ def check(folder: pathlib.Path, mode: Mode) -> None:
 @course_option
 @sandbox_option
 @wait_option
-@click.option("--core", is_flag=True, help="Leave the optional exercises out.")
+@click.option("--core", is_flag=True, help="Omit the optional exercises.")
 @click.option("--repository", "root", type=FOLDER, default=ROOT, show_default="this one", help="Where solutions/ is.")
 def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, core: bool, root: pathlib.Path) -> None:
     """Make the notebook that students get, and what grading it needs: of a chapter, or of a folder of your own."""
@@ -115,9 +115,9 @@ def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, c
 @names_option
 @wait_option
 @click.option("--dry-run", is_flag=True, help="Judge, and say what would change; write no score, page or verdict.")
-@click.option("--verbose", is_flag=True, help="List the rows that are as before too, all who are missing, and the limits.")
-@click.option("--penalties", is_flag=True, help="Count the penalties of all anew, after a change of deadlines or rules.")
-@click.option("--workers", type=click.IntRange(1), default=sandbox.usable_cores, help="Notebooks at once.")
+@click.option("--verbose", is_flag=True, help="Also list unchanged rows, all missing students, and the limits.")
+@click.option("--penalties", is_flag=True, help="Compute all penalties again, after a change of deadlines or rules.")
+@click.option("--workers", type=click.IntRange(1), default=sandbox.usable_cores, help="How many notebooks to run at once.")
 @click.option("--student", default="*", help="Only this student, by name or by key.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run notebooks on this Dask cluster, for instance tcp://10.0.0.7:8786.")
 def grade(
@@ -188,10 +188,10 @@ def extend(assignment: str, student: str, days: float, course_dir: pathlib.Path,
 @click.argument("assignment")
 @course_option
 @names_option
-@click.option("--submissions", is_flag=True, help="Add a row for each submission; --names does so too.")
+@click.option("--submissions", is_flag=True, help="Add a row for each submission, as --names does.")
 @click.option("--csv", "table", type=FILE, help="Write the figures of the exercises to this file.")
 @click.option("--scores", type=FILE, help="Write the points of the submissions to this file.")
-@click.option("--html", type=FILE, help="Write all of it, with pictures, to this one page.")
+@click.option("--html", type=FILE, help="Write the whole report, with pictures, to this page.")
 def show(
     assignment: str,
     course_dir: pathlib.Path,

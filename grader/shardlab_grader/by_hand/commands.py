@@ -13,8 +13,8 @@ from shardlab_grader.terminal import FILE, alone, console, course_option, mended
 @click.command()
 @click.argument("assignment")
 @click.option("--write", "to", type=FILE, help="Write the answers that wait for a person into this sheet, a CSV file.")
-@click.option("--read", "filled", type=FILE, help="Give the points and comments of this sheet.")
-@click.option("--all", "everything", is_flag=True, help="Write answers too that have their points already.")
+@click.option("--read", "filled", type=FILE, help="Enter the points and comments of this sheet.")
+@click.option("--all", "everything", is_flag=True, help="Also write answers that already have points.")
 @course_option
 @wait_option
 def mark(

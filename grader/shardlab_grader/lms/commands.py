@@ -45,7 +45,7 @@ id_option = click.option(
 @lms_option("--from")
 @click.option("--table", type=THERE, required=True, help="Canvas's exported gradebook, or Moodle's grading worksheet.")
 @id_option
-@click.option("--timezone", help="The one of the table's times, such as Europe/Berlin; without it nothing is late.")
+@click.option("--timezone", help="The time zone of the table, such as Europe/Berlin; without it, no submission is late.")
 @course_option
 @names_option
 @wait_option
@@ -85,7 +85,7 @@ def collect(
 @lms_option("--to")
 @click.option("--column", "title", default="", help="Canvas's title of the assignment.  [default: the assignment's name]")
 @id_option
-@click.option("--scale", is_flag=True, help="Scale to the points that the LMS counts, where they are others.")
+@click.option("--scale", is_flag=True, help="Scale the scores if the LMS counts other points.")
 @click.option("--output", type=FILE, help="The filled table.  [default: ASSIGNMENT-LMS.csv]")
 @course_option
 @names_option

@@ -279,7 +279,7 @@ def _totals(found: Figures) -> list[str]:
 
 def _middle(found: Figures) -> list[str]:
     if found.losses is None:
-        return [f"Nothing is said of where the median student lost points: that takes {FEW} graded submissions."]
+        return [f"The report cannot say where the median student lost points: that takes {FEW} graded submissions."]
     if not found.losses:
         return ["The middle half of the class lost no points."]
     told = [
