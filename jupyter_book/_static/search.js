@@ -26,7 +26,7 @@
     if (page === "glossary") return same ? 30 : 0.8;
     if (FOR_AUTHORS.includes(page)) return 0.25;
     if (ASKED.length > 60 && ["practices", "errors", "old_to_new"].includes(page)) return 4; // a message, and no word
-    if (page === "playground") return 0.5;
+    if (["api", "playground"].includes(page)) return 0.5;
     return (same ? 3 : 1) * (page === "practices" || page.startsWith("notebooks/") ? 1.3 : 1);
   }
 

@@ -151,8 +151,8 @@ def test_first_page_is_light(visit: Callable[[str], Page]) -> None:
 
 QUERIES = {
     "psum": ("notebooks/07_", "notebooks/08_"),
-    "out of memory": ("practices.html",),
-    "OOM": ("practices.html",),
+    "out of memory": ("practices.html", "notebooks/11_"),
+    "OOM": ("practices.html", "notebooks/11_"),
     "why is my gradient all-reduced": ("notebooks/10_", "practices.html"),
     "pjit": ("old_to_new.html",),
     "pmap": ("old_to_new.html",),
@@ -168,7 +168,7 @@ QUERIES = {
     "unbound axis": ("practices.html",),
     "donation": ("notebooks/11_", "practices.html"),
     "ring": ("notebooks/08_", "notebooks/02_"),
-    "pipeline": ("notebooks/12_",),
+    "pipeline": ("notebooks/15_",),
     "check_vma": ("notebooks/07_",),
 }
 """What people ask, and where the first thing found may lead."""
