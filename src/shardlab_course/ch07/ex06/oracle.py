@@ -87,7 +87,11 @@ def overflows(o: Observed, subtracted: Means) -> bool:
 
 def constant_subtracted(o: Observed) -> bool:
     """Whether values are no numbers where they are none after one constant, or nothing, was subtracted from all logits."""
-    return any(overflows(o, lambda x, c=c: np.full((len(x), 1), c)) for c in (0, *range(-200, 201, 10)))
+    return any(overflows(o, functools.partial(_constant, c)) for c in (0, *range(-200, 201, 10)))
+
+
+def _constant(number: float, x: np.ndarray) -> np.ndarray:
+    return np.full((len(x), 1), number)
 
 
 def sums_a_part(o: Observed) -> bool:
