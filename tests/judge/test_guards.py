@@ -87,7 +87,8 @@ def test_chips_are_asked_about(id: str) -> None:
     kept = {one.name: one for one in ITEMS[id].programs if one.facts["made_with"]["target"] == "v5e:2x4"}
     assert {one.good for one in kept.values()} == {True, False} and len(kept) >= 12
     asked = guarded(id)
-    few = dataclasses.replace(asked, programs=asked.programs[:1] + asked.programs[-1:], situations=asked.situations[-1:])
+    chips = tuple(situation for situation in asked.situations if situation.target)
+    few = dataclasses.replace(asked, programs=asked.programs[:1] + asked.programs[-1:], situations=chips)
     for found, program in zip(guards.measured(few), few.programs, strict=True):
         assert guards.alike({"facts": found["facts"]}, {"facts": kept[program.name].facts})
 

@@ -134,13 +134,13 @@ def limit_refused(plain: str, free: str, *wrong: str) -> Misconception:
     )  # fmt: skip
 
 
-def less_refused(plain: str, free: str) -> Misconception:
+def less_refused(free: str, *owed: str) -> Misconception:
     """Of a guard that lets through what sends exactly what is owed, and not what sends less along an axis of one device."""
     return WrongValues(
         "less-refused",
         "It refuses a right program that sends less than one all-reduce: along a mesh axis of one device nothing moves. "
         "What is owed is an upper limit.",
-        2, when=lambda through: through.get(plain, 0) == 1 and through.get(free, 1) == 0,
+        2, when=lambda through: through.get(free, 1) == 0 and all(through.get(name, 0) == 1 for name in owed),
     )  # fmt: skip
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import random
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from shardlab_judge import responses
@@ -18,7 +18,7 @@ from shardlab_judge.question import Item, Judged, Misconception, Response, Setti
 from shardlab_judge.verdict import Finding
 
 Arguments = tuple[Any, ...]
-TRIES = 60
+TRIES = 200
 """How many argument lists are drawn to find one for which a known wrong function is wrong."""
 
 
@@ -48,15 +48,28 @@ class CallsItem(Item):
 
     def calls_of(self, question: str, seed: int | None) -> tuple[Arguments, ...]:
         """The public argument lists, then those drawn from `seed`: so many, and what tells each misconception from them."""
-        calls = self.with_drawn(self.calls, self.draw, self.drawn, question, seed)
-        if seed is None or self.draw is None:
-            return calls
-        rng, drawn = random.Random(f"{seed}/{question}/{self.name}/telling"), list(calls[len(self.calls) :])
+        if (question, seed) not in self._asked:
+            calls = self.with_drawn(self.calls, self.draw, self.drawn, question, seed)
+            further = (
+                () if seed is None else self._telling(calls[len(self.calls) :], f"{seed}/{question}/{self.name}/telling")
+            )
+            self._asked[question, seed] = calls + further
+        return self._asked[question, seed]
+
+    @functools.cached_property
+    def _asked(self) -> dict[tuple[str, int | None], tuple[Arguments, ...]]:
+        return {}
+
+    def _telling(self, calls: tuple[Arguments, ...], seed: str) -> tuple[Arguments, ...]:
+        """Further argument lists, for misconceptions that these do not tell from the oracle."""
+        if self.draw is None:
+            return ()
+        rng, drawn = random.Random(seed), list(calls)
         for known in self.misconceptions:
             if known.like is not None and not any(self.tells(known.like, one) for one in drawn):
                 further = (self.draw(rng) for _ in range(TRIES))
                 drawn += [one for one in [next((f for f in further if self.tells(known.like, f)), None)] if one is not None]
-        return self.calls + tuple(drawn)
+        return tuple(drawn[len(calls) :])
 
     def tells(self, like: Callable[..., Any], arguments: Arguments) -> bool:
         """Whether a known wrong function returns something else than the oracle for these arguments, or raises."""
@@ -105,7 +118,9 @@ def admit_calls(asked: Mapping[str, Any], raw: Any) -> Response:
     Raises:
         shardlab_judge.responses.Refused: it is something else.
     """
-    return responses.cases(asked, raw, ("calls", "calls"), partial(responses.single, field="value", check=responses.value))
+    return responses.cases(
+        asked, raw, ("calls", "calls"), functools.partial(responses.single, field="value", check=responses.value)
+    )
 
 
 def _returns(one: Response, right: Any, rtol: float) -> bool:

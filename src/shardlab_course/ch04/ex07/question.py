@@ -20,7 +20,7 @@ GUARD = (
                  "with `shape`, not one dimension.",
                  "columns-left-cut", "left-cut", "gathered", "unsummed"),
     limit_refused("summed", "on-one", "left-cut", "unsummed"),
-    less_refused("summed", "on-one"),
+    less_refused("on-one", "summed", "in-a-loop", "halves"),
     one_size("summed"),
     counts("summed", "halves", "in-two-steps", "in-a-loop"),
     lets_through("rounds-forgotten",

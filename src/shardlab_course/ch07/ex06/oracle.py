@@ -87,11 +87,11 @@ def overflows(o: Observed, subtracted: Means) -> bool:
 
 def constant_subtracted(o: Observed) -> bool:
     """Whether values are no numbers where they are none after one constant, or nothing, was subtracted from all logits."""
+    return any(overflows(o, functools.partial(_constant, c)) for c in (0, *range(-200, 201, 10)))
 
-    def constant(value: int) -> Means:
-        return lambda x: np.full((len(x), 1), value)
 
-    return any(overflows(o, constant(value)) for value in (0, *range(-200, 201, 10)))
+def _constant(number: float, x: np.ndarray) -> np.ndarray:
+    return np.full((len(x), 1), number)
 
 
 def sums_a_part(o: Observed) -> bool:

@@ -295,3 +295,13 @@ def eight_of_ten():
             return jnp.where(jax.random.bernoulli(key, 0.8, h.shape), h / KEEP, 0)
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@wrong("other-share-kept", 2.5)
+def normal_numbers():
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed), jax.lax.axis_index("model"))
+            return jnp.where(jax.random.normal(key, h.shape) < KEEP, h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)

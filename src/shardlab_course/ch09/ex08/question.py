@@ -18,7 +18,7 @@ GUARD = (
     lets_through("place-forgotten", "It accepts a program whose output is left in pieces: `shard` is not `shape`.",
                  "left-cut", "weights-gathered", "last-unsummed"),
     limit_refused("unrolled", "on-one", "left-cut", "last-unsummed"),
-    less_refused("unrolled", "on-one"),
+    less_refused("on-one", "unrolled", "scanned"),
     one_size("unrolled"),
     counts("unrolled", "rows-apart", "scanned"),
     lets_through("dtype-forgotten", "It accepts twice the bytes of one all-reduce for each layer. Either `price` has no "

@@ -21,7 +21,7 @@ GUARD = (
                  "must be whole.",
                  "bias-left-cut", "left-cut", "averaged-again", "own-rows"),
     limit_refused("averaged", "on-one", "left-cut", "own-rows"),
-    less_refused("averaged", "on-one"),
+    less_refused("on-one", "averaged", "row-by-row"),
     one_size("averaged"),
     counts("averaged", "row-by-row", "in-one"),
     lets_through("rounds-forgotten",

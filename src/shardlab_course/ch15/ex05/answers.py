@@ -64,7 +64,7 @@ def both_by_rows():
     del case_1, case_2, case_3, case_4, case_5, case_6, mended_2, mended_3, mended_4, mended_5, mended_6
 
 
-@wrong("-", 1)
+@wrong("same-place-for-both", 1)
 def second_left_whole():
     def mended_1(mesh, w1, w2):
         rows = jax.NamedSharding(mesh, P("data", None))

@@ -127,13 +127,13 @@ MENDED_1 = (
     WrongCost(
         "same-place-for-both", "One weight is cut by rows, the other by columns. Each moment needs the sharding of its "
         "own weight.",
-        3, when=lambda o: _pieces(o, 0) == _pieces(o, 1)),
+        3, when=lambda o: _in_place(o, 0) != _in_place(o, 1)),
 )  # fmt: skip
 
 
-def _pieces(o: Observed, k: int) -> tuple[int, ...]:
-    """Into how many pieces each dimension of an output is cut."""
-    return tuple(whole // part for whole, part in zip(o.placements[k].shape, o.placements[k].shard_shape))
+def _in_place(o: Observed, k: int) -> bool:
+    """Whether a moment lies as its weight does."""
+    return o.placements[k].same_as(place(o.placements[k].shape, o.case.axes, o.case.outputs[k] or ()))
 
 
 MENDED_2 = (
