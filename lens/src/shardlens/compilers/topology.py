@@ -1,4 +1,4 @@
-"""TPU slices that are only described: their names, their devices and meshes over them, without a TPU."""
+"""Slices of TPUs and hosts of GPUs that are only described: their names, their devices and meshes over them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from shardlens.compilers import cards
 from shardlens.costs.chips import TARGETS
 from shardlens.errors import LensError
 from shardlens.placement import Axes
@@ -34,7 +35,7 @@ _HOST = {
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """A slice of TPU chips: `Target("v5e", (2, 4))` is `"v5e:2x4"`."""
+    """TPU chips or GPUs: `Target("v5e", (2, 4))` is `"v5e:2x4"`, eight cards are `"h100:8"`, on two hosts `"h100:2x8"`."""
 
     chip: str
     shape: tuple[int, ...]
@@ -43,6 +44,11 @@ class Target:
     def size(self) -> int:
         """Chips in the slice; on the chips that are known here, one device each."""
         return math.prod(self.shape)
+
+    @property
+    def platform(self) -> str:
+        """Which of XLA's compilers compiles for it: "tpu" or "gpu"."""
+        return "gpu" if TARGETS[self.chip].host else "tpu"
 
     def __str__(self) -> str:
         return f"{self.chip}:{'x'.join(map(str, self.shape))}"
@@ -57,7 +63,7 @@ def parse_target(text: str) -> Target:
         >>> parse_target("v5p:4x4x4").size
         64
     """
-    found = re.fullmatch(r"(v\d+[a-z]?):(\d+(?:x\d+)*)", text)
+    found = re.fullmatch(r"(\w+):(\d+(?:x\d+)*)", text)
     target = Target(found[1], tuple(map(int, found[2].split("x")))) if found else None
     if target is None or not _exists(target):
         raise LensError(
@@ -65,7 +71,8 @@ def parse_target(text: str) -> Target:
             f"there is no target {text!r}.",
             where=f"target={text!r}",
             mend=f"v5e and v6e come as {', '.join('x'.join(map(str, shape)) for shape in FLAT)};\n"
-            "v4 and v5p as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x4, v5p:4x4x8.",
+            "v4 and v5p as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x4, v5p:4x4x8;"
+            f"\n{', '.join(name for name in TARGETS if TARGETS[name].host)} as cards, or hosts x cards: h100:8, h100:2x8.",
         )
     return target
 
@@ -74,7 +81,7 @@ def devices(target: str) -> tuple[Any, ...]:
     """The slice's devices, which programs are compiled for and cannot run on.
 
     Raises:
-        LensError: the target is not known, or libtpu is not installed, or it refuses.
+        LensError: the target is not known, or its compiler is not installed, or it refuses.
     """
     return _devices(parse_target(target))
 
@@ -89,7 +96,7 @@ def target_mesh(target: str, axes: Mapping[str, int] | Axes, axis_types: Sequenc
         axes: mesh axis names and sizes, slowest first.
         axis_types: `jax.sharding.AxisType` of each axis; Auto unless given.
     Raises:
-        LensError: the target is not known, libtpu is missing, or the axes do not make up the slice.
+        LensError: the target is not known, its compiler is missing, or the axes do not make up the slice.
     Example:
         >>> target_mesh("v5e:2x4", {"x": 2, "y": 8})
         Traceback (most recent call last):
@@ -115,7 +122,10 @@ def _devices(target: Target) -> tuple[Any, ...]:
     import jax
     from jax.experimental import topologies
 
-    need_libtpu(target)
+    need_compiler(target)
+    if target.platform == "gpu":
+        known, (*hosts, count) = TARGETS[target.chip], target.shape
+        return cards.described(target.chip, math.prod(hosts), count, joined=known.pod[0] > known.host)
     # A v4 chip has two cores, and each is a device of its own unless they are told to be one: 2x2x1 has 8 devices without.
     options: dict[str, Any] = {"chip_config_name": "megacore"} if target.chip == "v4" else {}
     if target.size == 1:
@@ -134,13 +144,15 @@ def _devices(target: Target) -> tuple[Any, ...]:
     return tuple(described.devices)
 
 
-def need_libtpu(target: Target) -> None:
-    """Nothing, where the TPU compiler is installed.
+def need_compiler(target: Target) -> None:
+    """Nothing, where the target's compiler is installed.
 
     Raises:
         LensError: it is not.
     """
-    if importlib.util.find_spec("libtpu") is None and "TPU_LIBRARY_PATH" not in os.environ:
+    if target.platform == "gpu":
+        cards.need_plugin(target)
+    elif importlib.util.find_spec("libtpu") is None and "TPU_LIBRARY_PATH" not in os.environ:
         raise _no_libtpu(target)
 
 
@@ -182,6 +194,8 @@ def accelerators() -> int:
 
 def _exists(target: Target) -> bool:
     pod = TARGETS[target.chip].pod if target.chip in TARGETS else ()
+    if len(pod) == 1:
+        return len(target.shape) < 3 and 0 < target.shape[-1] <= TARGETS[target.chip].host and min(target.shape) > 0
     if len(pod) == 2:
         return target.shape in FLAT
     if len(target.shape) != len(pod) or any(size > most for size, most in zip(target.shape, pod)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,15 @@ _LINKS = (
 _TORUS = "scaling-book, Part 2, 'TPU Networking': 2D torus for v5e and v6e, 3D torus for v4p and v5p"
 _HOP = "scaling-book, Part 3 (Sharded Matrices), 'A note on ICI latency': typically around 1us a hop"
 _GPU = "scaling-book, Part 12 (How to Think About GPUs), 'Summary of GPU specs'"
-_NODE = "scaling-book, Part 12, 'At the node level': 18 NVLinks of 25 GB/s each way, 8 GPUs on switches"
+_NODE = "scaling-book, Part 12, 'At the node level': NVLinks of a card, each way, and how many cards are on switches"
+_STEP = "NCCL, src/graph/tuning.cc, hwLat: a step of a ring over NVLink, protocol LL"
+_DGX = {
+    "A100": "NVIDIA DGX A100 data sheet: a port of 200 Gb/s InfiniBand for each card",
+    "H100": "NVIDIA DGX H100 data sheet: a port of 400 Gb/s InfiniBand for each card",
+    "H200": "NVIDIA DGX H200 data sheet: a port of 400 Gb/s InfiniBand for each card",
+    "B200": "NVIDIA DGX B200 data sheet: a port of 400 Gb/s InfiniBand for each card",
+}
+_RACK = "NVIDIA GB200 NVL72 data sheet, a 72nd of it, without sparsity; four cards of a tray have one system"
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -25,7 +34,7 @@ class Chip:
     """Peak rates of one chip, each with where it was read: all that is known of a chip stands here, and nowhere else.
 
     Args:
-        name: as scaling-book writes it, without "TPU".
+        name: as scaling-book or NVIDIA writes it, without "TPU".
         peak: operations a second by element type: "bf16", and "int8" or "fp8" where the chip has them. Half of that of
             "bf16", or less, is what f32 gets.
         hbm_bandwidth: bytes a second between the chip and its memory.
@@ -34,6 +43,8 @@ class Chip:
         torus_axes: axes of the torus that the links form; 0 for chips on a switch.
         pod: the largest slice that links connect.
         hop_latency: seconds from one chip to its neighbour, however few the bytes.
+        host: cards that one host has; 0 for TPUs. `pod` is how many NVLink connects.
+        network: bytes a second of one card to other hosts, one way.
         sources: for each of these fields, where its number was read; of `peak` for each element type.
         target: the name under which its compiler knows it; empty where none compiles for it here.
         aliases: other names, among them JAX's (`jax.Device.device_kind`).
@@ -53,6 +64,8 @@ class Chip:
     sources: tuple[tuple[str, str], ...]
     target: str = ""
     aliases: tuple[str, ...] = ()
+    host: int = 0
+    network: float = 0.0
 
     def is_ring(self, size: int) -> bool:
         """Whether an axis of `size` chips closes to a ring, so that both directions carry bytes.
@@ -118,7 +131,7 @@ def chip_called(name: str) -> Chip | None:
         >>> chip_called("NVIDIA H100 80GB HBM3").name, chip_called("cpu")
         ('H100', None)
     """
-    known = (c for c in CHIPS if name in (c.name, c.target, *c.aliases) or name.startswith(f"NVIDIA {c.name} "))
+    known = (c for c in CHIPS if name in (c.name, c.target, *c.aliases) or re.match(rf"NVIDIA {c.name}\b", name))
     return next(known, None) if name else None
 
 
@@ -136,6 +149,18 @@ def _tpu(
     return Chip(name, peak, hbm, gigabytes * 1e9, link, len(pod), pod, 1e-6, tuple(read.items()), target, kinds)
 
 
+def _gpu(
+    name: str, peak: Mapping[str, float], hbm: float, gigabytes: int, link: float, joined: int, host: int, network: float,
+    between: str, sheet: str = "",
+) -> Chip:  # fmt: skip
+    read = {f"peak {dtype}": sheet or f"{_GPU}, {'bf16' if dtype == 'bf16' else 'fp8/int8'}" for dtype in peak}
+    read |= dict.fromkeys(("hbm_bandwidth", "hbm_bytes"), sheet or _GPU)
+    read |= dict.fromkeys(("link_bandwidth", "torus_axes", "pod", "host"), sheet or _NODE)
+    read |= {"hop_latency": _STEP, "network": between}
+    sources, aliases = tuple(read.items()), (f"NVIDIA {name}",)
+    return Chip(name, peak, hbm, gigabytes * 1e9, link, 0, (joined,), 4.7e-7, sources, name.lower(), aliases, host, network)
+
+
 CHIPS = (
     _tpu("v4p", {"bf16": 2.75e14, "int8": 2.75e14}, 1.2e12, 32, 4.5e10, (16, 16, 16), "v4", ("TPU v4",)),
     _tpu(
@@ -144,14 +169,11 @@ CHIPS = (
     ),
     _tpu("v5p", {"bf16": 4.59e14, "int8": 9.18e14}, 2.8e12, 96, 9e10, (16, 20, 28), "v5p", ("TPU v5", "TPU v5p")),
     _tpu("v6e", {"bf16": 9.20e14, "int8": 1.84e15}, 1.6e12, 32, 9e10, (16, 16), "v6e", ("TPU v6 lite", "TPU v6e")),
-    Chip(
-        "H100", {"bf16": 9.9e14, "int8": 2.0e15, "fp8": 2.0e15}, 3.4e12, 80e9, 4.5e11, 0, (8,), 0.0,
-        (
-            ("peak bf16", f"{_GPU}, bf16"), ("peak int8", f"{_GPU}, fp8/int8"), ("peak fp8", f"{_GPU}, fp8/int8"),
-            ("hbm_bandwidth", _GPU), ("hbm_bytes", _GPU), ("link_bandwidth", _NODE), ("torus_axes", _NODE), ("pod", _NODE),
-            ("hop_latency", "not in scaling-book; 0 makes small messages too cheap"),
-        ),
-    ),
+    _gpu("A100", {"bf16": 3.1e14, "int8": 6.2e14}, 2.0e12, 80, 3e11, 8, 8, 2.5e10, _DGX["A100"]),
+    _gpu("H100", {"bf16": 9.9e14, "int8": 2.0e15, "fp8": 2.0e15}, 3.4e12, 80, 4.5e11, 8, 8, 5e10, _DGX["H100"]),
+    _gpu("H200", {"bf16": 9.9e14, "int8": 2.0e15, "fp8": 2.0e15}, 4.8e12, 141, 4.5e11, 8, 8, 5e10, _DGX["H200"]),
+    _gpu("B200", {"bf16": 2.3e15, "int8": 4.5e15, "fp8": 4.5e15}, 8.0e12, 192, 9e11, 8, 8, 5e10, _DGX["B200"]),
+    _gpu("GB200", {"bf16": 2.5e15, "int8": 5.0e15, "fp8": 5.0e15}, 8.0e12, 186, 9e11, 72, 4, 5e10, _RACK, _RACK),
 )  # fmt: skip
 TARGETS = {c.target: c for c in CHIPS if c.target}
 """The chips that a compiler here compiles for, by its name for them."""
