@@ -72,7 +72,8 @@ def main() -> None:
     if options.write:
         plugin = sum(file.stat().st_size for file in folder().rglob("*.so"))
         versions = {"python": platform.python_version(), "jax": jax.__version__}
-        facts = {"date": f"{datetime.date.today()}", "versions": versions, "plugin_bytes": plugin, "programs": programs}
+        facts = {"date": f"{datetime.date.today()}", "versions": versions, "plugin_bytes": plugin}
+        facts |= {"load": round(os.getloadavg()[2]), "cores": os.cpu_count(), "programs": programs}
         options.write.write_text(json.dumps(facts, indent=1) + "\n")
 
 

@@ -44,9 +44,8 @@ def twice(kind: str, before: str, after: str, axes: str, size: int, times: int |
     return [(kind, before, after, axes, size, times)] * 2
 
 
-# By program, then by where it was compiled: "tpu" for every chip, and for the GPU unless it has a line of its own. Kind, what goes
-# in, what comes out, axes, group,
-# executions. In the order of the text, which the compiler chooses.
+# By program, then by where it was compiled: "tpu" for every chip, and for the GPU unless it has a line of its own. Kind,
+# what goes in, what comes out, axes, group, executions. In the order of the text, which the compiler chooses.
 ANSWERS: dict[str, dict[str, list[Row]]] = {
     "gather_slow": {"": [("all-gather", "f32[8,128]", "f32[16,128]", "x", 2, 1)]},
     "gather_both": {

@@ -286,7 +286,7 @@ def _parser() -> argparse.ArgumentParser:
         return made
 
     def target(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
-        made.add_argument("--target", help="a TPU slice, as v5e:2x4")
+        made.add_argument("--target", help="devices that need not be here: v5e:2x4, h100:8, h100:2x8")
         made.add_argument("--no-cache", action="store_true", help="compile anew, and keep nothing of it")
         return made
 
