@@ -8,14 +8,15 @@ from typing import Any
 
 import jax
 
-from shardlens.compilers.kept import COMPILERS, version
+from shardlens.compilers.cards import at_hand
+from shardlens.compilers.kept import version
 from shardlens.compilers.topology import accelerators, parse_target
 from shardlens.costs.chips import TARGETS
 from shardlens.errors import LensError
 from shardlens.programs.inspection import HERE, inspect
 from shardlens.tables import Table
 
-PACKAGES = ("shardlens", "jax", "numpy", *COMPILERS)
+PACKAGES = ("shardlens", "jax", "jaxlib", "numpy", "libtpu")
 
 
 def examine() -> tuple[Table, bool]:
@@ -29,6 +30,7 @@ def examine() -> tuple[Table, bool]:
     found = [] if HERE in refused else jax.devices()
     rows = [("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")]
     rows += [(name, version(name)) for name in PACKAGES]
+    rows += [("XLA for GPU", "of jaxlib's version" if at_hand() else "not here")]
     rows += [("devices", _devices(found)), ("compiles for", ", ".join(works) or "nothing")]
     return Table(("part", "here"), ("left", "left"), tuple(rows), (*_missing(refused), *_idle(found))), HERE in works
 
