@@ -7,7 +7,7 @@ begin with a traceback where there is no CUDA.
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.metadata
 import os
 import platform
 import sys
@@ -22,9 +22,7 @@ PLUGINS = ("xla_cuda12", "xla_cuda13")
 
 def folder() -> Path:
     """Where the plugin of JAX's version is looked for, if none is installed."""
-    from shardlens.compilers.kept import version
-
-    return Path(sys.prefix, "share", "shardlens", f"gpu-{version('jaxlib')}")
+    return Path(sys.prefix, "share", "shardlens", f"gpu-{importlib.metadata.version('jaxlib')}")
 
 
 def described(card: str, hosts: int, cards: int, *, joined: bool) -> tuple[Any, ...]:

@@ -117,19 +117,14 @@ class Arithmetic:
         return 2 * size(i.shape) * math.prod(left[d] for d in _numbers(i.attribute("lhs_contracting_dims")))
 
     def _convolution(self, i: HloInstruction, around: dict[str, HloInstruction]) -> float:
-        """Two for each product of numbers, none of which is padding.
-
-        cuDNN's calls name the sizes of the forward pass, and return one of its three arrays.
-        """
+        """Two for each product of numbers, none of them padding; cuDNN returns one of a forward pass's three arrays."""
         labels = re.match(r"([^_]*)_([^-]*)->(.*)", i.attribute("dim_labels"))
         if not labels:
             return 0.0
         image, kernel = self._operand(i, 0, around).shape, self._operand(i, 1, around).shape
         made = next(hlo_leaves(i.shape)).shape
-        if "$convBackwardFilter" in i.text:
-            kernel, made = made, kernel
-        if "$convBackwardInput" in i.text:
-            image, made = made, image
+        kernel, made = (made, kernel) if "$convBackwardFilter" in i.text else (kernel, made)
+        image, made = (made, image) if "$convBackwardInput" in i.text else (image, made)
         window = dict(_WINDOW.findall(i.attribute("window")))
         spatial = [d for d in sorted(labels[2]) if d.isdigit()]
         lines = [
@@ -179,13 +174,11 @@ class Arithmetic:
         return 2.0 * size(i.shape) * self._operand(i, 0, around).shape[-1]
 
     def _custom(self, i: HloInstruction, around: dict[str, HloInstruction]) -> float:
-        """Of what a GPU's libraries multiply; of the k largest, k for each element, as libtpu (0.0.42) counts. Tiles,
-        T(8,128), are a TPU's."""
+        """Of GPU libraries; of the k largest, k for each element, as libtpu 0.0.42 counts; a TPU's tiles are T(8,128)."""
         if "__cudnn$conv" in i.text:
             return self._convolution(i, around)
         if "__cublas$" in i.text and (summed := _CONTRACTED.search(i.text)):
-            left = self._operand(i, 0, around).shape
-            return 2.0 * size(i.shape) * math.prod(left[d] for d in _numbers(summed[1]))
+            return 2.0 * size(i.shape) * math.prod(self._operand(i, 0, around).shape[d] for d in _numbers(summed[1]))
         if 'custom_call_target="TopK"' not in i.text or ":T(" not in i.text:
             return 0.0
         return float(size(self._operand(i, 0, around)) * next(hlo_leaves(i.shape)).shape[-1])
