@@ -16,6 +16,8 @@ EXTRAS := cluster,grader,lab,dev
 INSTALLED := $(VENV)/.installed
 # The TPU compiler comes as a wheel for this system only; elsewhere the tests that need it say that they are skipped.
 TPU := $(if $(filter Linux-x86_64,$(shell uname -sm | tr ' ' -)),$(VENV)/.tpu)
+# XLA for GPU, of JAX's version and without CUDA, in a folder of its own: among the packages JAX would start it everywhere.
+GPU_COMPILER = $$($(PY) -c 'from shardlens.compilers.cards import command; print(command())') >> $(VENV)/install.log 2>&1
 BOOK := $(VENV)/.installed-book
 EVERYTHING := $(VENV)/.everything
 # Python for the book's playgrounds, in the browser.
@@ -96,6 +98,7 @@ test-lens: $(VENV)-lens/.installed  ## run the lens's own tests, where nothing o
 $(VENV)-lens/.installed: lens/pyproject.toml constraints.txt | $(EVERYTHING)
 	@$(PY) -m venv --clear $(VENV)-lens
 	@$(call by-uv-or-pip,$(VENV)-lens/bin/python,--editable './lens[tests$(if $(TPU),$(comma)tpu)]')
+	@mkdir -p $(VENV)-lens/share && ln -sfn $(abspath $(VENV))/share/shardlens $(VENV)-lens/share/shardlens
 
 book: $(BOOK) $(PYODIDE)  ## render the book into build/book/_build/html, running what has changed
 	@$(PY) jupyter_book/render.py
@@ -280,6 +283,7 @@ $(INSTALLED): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 
 $(EVERYTHING): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 	@$(call install,$(EXTRAS)$(comma)book$(if $(TPU),$(comma)tpu))
+	@$(if $(TPU),$(GPU_COMPILER))
 	@touch $(STUDENT) $(GRADER) $(INSTALLED) $(BOOK) $(TPU)
 
 $(VENV)/.tpu: $(INSTALLED)

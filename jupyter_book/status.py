@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shardlab_authoring.lanes import CONSTRAINTS, FIRST_MINOR, pins
@@ -27,7 +27,8 @@ FOUND = ("lint", "types", "make test")
 
 def parts(folder: pathlib.Path) -> dict[str, str]:
     """What stands in each marked place of the status page, by the name in the mark."""
-    made = {"doors": doors, "hostile": hostile, "mutants": mutants, "strength": strength, "prose": prose, "bench": bench}
+    made: dict[str, Callable[[Any], str]] = {"doors": doors, "hostile": hostile, "mutants": mutants, "strength": strength}
+    made |= {"prose": prose, "compilers": compilers, "device": device, "bench": bench}
     read = {name: make(_read(folder / f"{name}.json")) for name, make in made.items()}
     return {
         name: text + "\n" for name, text in {**read, "lanes": of_lanes((folder.parent / CONSTRAINTS).read_text())}.items()
@@ -120,6 +121,44 @@ def bench(entries: Sequence[Mapping[str, Any]] | None) -> str:
     if not entries:
         return "Not measured for this copy of the book: `make bench`."
     return "\n".join([BENCH, *map(_ratio, entries)])
+
+
+def compilers(found: Mapping[str, Any] | None) -> str:
+    """What three compilers made of the same programs, a row for each program and compiler, as Markdown."""
+    if found is None:
+        return "Not compiled for this copy of the book: `python bench/compilers.py`."
+    head = [_row("program", "for", "payload", "FLOPs", "temporary", "peak", "seconds"), "|:--|:--|:--|--:|--:|--:|--:|"]
+    rows = [
+        _row(
+            f"`{name}`", target, "; ".join(f"{_number(moved)} {what}" for what, moved in made["bytes"].items()),
+            _number(made["flops"]), _number(made["temp"]), _number(made["peak"]), f"{made['seconds']}",
+        )
+        for name, targets in found["programs"].items()
+        for target, made in targets.items()
+    ]  # fmt: skip
+    busy = f"Seconds are those of one compilation on {found['cores']} cores, at a load average of {found['load']}."
+    size = f"{busy} XLA for GPU has {found['plugin_bytes'] / 1e6:.0f} MB on disk."
+    return "\n".join([f"{_versions(found['versions'])}, on {found['date']}. {size}", "", *head, *rows])
+
+
+def device(found: Mapping[str, Any] | None) -> str:
+    """What a card said of what was predicted without one, as Markdown."""
+    if found is None:
+        return "Not yet measured on a card: `python bench/device.py --write jupyter_book/device.json`, where there is one."
+    differ = [f"`{name}`: {', '.join(made['differ'])}" for name, made in found["programs"].items() if made["differ"]]
+    same = (
+        f"Programs compiled with the card and without: {len(found['programs'])}. Different: {'; '.join(differ) or 'none'}."
+    )
+    head = [_row("kernel", "measured / model", "peak on the card", "predicted"), "|:--|--:|--:|--:|"]
+    rows = [
+        _row(name, f"{made['seconds'] / made['model']:.2f}", _number(made["peak"]), _number(made["predicted"]))
+        for name, made in found["kernels"].items()
+    ]
+    return "\n".join([f"{found['card']}, JAX {found['jax']}, on {found['date']}. {same}", "", *head, *rows])
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:,.0f}"
 
 
 def _read(path: pathlib.Path) -> Any:

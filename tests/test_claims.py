@@ -14,14 +14,16 @@ import jax
 import pytest
 
 import asked
-from claims.claim import CPU, OTHERS, V5E, Claim
+from claims.claim import CPU, GPU, OTHERS, V5E, Claim
 from shardlab_course import own
+from shardlens.compilers import cards
 
 ROOT = pathlib.Path(__file__).parents[1]
 FOLDER = ROOT / "tests" / "claims"
 without_libtpu = pytest.mark.skipif(
     importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)"
 )
+without_gpu_compiler = pytest.mark.skipif(not cards.at_hand(), reason=f"XLA for GPU is not here: {cards.command()}")
 
 
 def module(path: pathlib.Path) -> Any:
@@ -48,7 +50,8 @@ def each() -> Iterator[Any]:
     for chapter, name, found in CLAIMS:
         for target in found.targets or (...,):
             label = f"{chapter}-{name}" + ("" if target is ... else f"-{target or 'cpu'}")
-            marks = [without_libtpu, pytest.mark.tpu] if isinstance(target, str) else []
+            marks = [without_libtpu, pytest.mark.tpu] if target in (V5E, *OTHERS) else []
+            marks += [without_gpu_compiler] if target == GPU else []
             yield pytest.param(chapter, found, target, id=label, marks=marks)
 
 

@@ -181,8 +181,9 @@ def test_too_few_chips_are_not_started() -> None:
     """JAX is told so before it looks for them: `tpu` would fail here, where there is none; and who asked, what is idle."""
     code = "from shardlab import devices\ndevices.accelerators = lambda: {}\nprint(sl.setup(8), jax.default_backend())"
     said = {n: run(code.format(n), JAX_PLATFORMS="tpu,cpu").partition(": ")[2] for n in (1, 4)}
-    idle = "8 simulated CPU devices ({} here and idle; to compute on real devices, restart and run sl.setup({})) cpu"
-    assert said == {1: idle.format("1 accelerator is", 1), 4: idle.format("4 accelerators are", 4)}
+    idle = "8 simulated CPU devices ({}to compute on real devices, restart and run sl.setup({})) cpu"
+    one = "1 accelerator is here and idle; sl.on_chip(f, *args) measures on it; "
+    assert said == {1: idle.format(one, 1), 4: idle.format("4 accelerators are here and idle; ", 4)}
 
 
 @pytest.mark.thorough

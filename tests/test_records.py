@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,11 @@ def test_every_record_of_the_pages_can_be_read() -> None:
     """What comes with the package is whole, and says its versions."""
     kept = sorted(records.FOLDER.glob("*.json"))
     assert kept
-    assert all("stored record: compiled for v5e:2x4" in str(records.read(path, "v5e:2x4")) for path in kept)
+    targets = {path: json.loads(path.read_text())["target"] for path in kept}
+    assert set(targets.values()) == {"v5e:2x4", "h100:8"}
+    for path, target in targets.items():
+        compiler = ", libtpu" if target == "v5e:2x4" else ""
+        assert re.search(rf"stored record: compiled for {target} with JAX [\d.]+{compiler}", str(records.read(path, target)))
 
 
 def test_a_slow_program_is_read_where_there_is_a_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -270,7 +270,7 @@ def ring_attention(mesh: Any) -> Built:
     return mapped(f, mesh, (P("x"),) * 3, P("x")), (each,) * 3
 
 
-TARGETS = {"cpu": "", "v4": "v4:2x2x2", "v5e": "v5e:2x4", "v5p": "v5p:2x2x2", "v6e": "v6e:2x4"}
+TARGETS = {"cpu": "", "v4": "v4:2x2x2", "v5e": "v5e:2x4", "v5p": "v5p:2x2x2", "v6e": "v6e:2x4", "h100": "h100:8"}
 LARGE = {"wide": "v5e:16x16", "cube": "v5p:4x4x4"}
 
 
@@ -311,6 +311,10 @@ ELSEWHERE = {
     "v4": ("swap_slow", "gather_both", "reduce_outer", "softmax", "ring_attention", "overlapped"),
     "v5p": ("seven_sums", "scatter_middle", "branches", "diagonal", "fsdp", "cube"),
     "v6e": ("fsdp", "overlapped", "ragged", "small_types", "halo", "loops"),
+    "h100": (
+        "gather_slow gather_both reduce_outer swap_slow shift diagonal seven_sums seven_gathers loop loops until branches"
+        " ragged fsdp softmax embedding halo reshard small_types overlapped ring_attention"
+    ).split(),
 }
 
 

@@ -137,3 +137,39 @@ def test_the_largest_on_a_tpu(shape: tuple[int, ...], k: int) -> None:
     program, loop = (inspect(f, x, target="v5e:1x1") for f in (chosen, again))
     assert once(program.hlo) == program.flops
     assert program.flops is not None and loop.flops is not None and loop.flops >= 7 * program.flops
+
+
+CUDNN = """HloModule m, num_partitions=1
+ENTRY %main (x: f32[1,64,64,16], k: f32[32,3,3,16], g: f32[1,64,64,32]) -> f32[1,64,64,32] {
+  %x = f32[1,64,64,16]{3,2,1,0} parameter(0)
+  %k = f32[32,3,3,16]{3,2,1,0} parameter(1)
+  %g = f32[1,64,64,32]{3,2,1,0} parameter(2)
+  ROOT %c = (ARRAY, u8[0]{0}) custom-call(OPERANDS), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_o01i->b01f, TARGET
+}
+"""
+CONVOLUTIONS = {
+    "Forward": ("f32[1,64,64,32]{3,2,1,0}", "%x, %k"),
+    "BiasActivationForward": ("f32[1,64,64,32]{3,2,1,0}", "%x, %k, %g"),
+    "BackwardFilter": ("f32[32,3,3,16]{3,2,1,0}", "%x, %g"),
+    "BackwardInput": ("f32[1,64,64,16]{3,2,1,0}", "%g, %k"),
+}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_of_cudnn(name: str) -> None:
+    """Forward and backward have the same products; those with padding, a row and a column of 64 on each side, are none."""
+    made, operands = CONVOLUTIONS[name]
+    text = CUDNN.replace("ARRAY", made).replace("OPERANDS", operands)
+    assert least(text.replace("TARGET", f'custom_call_target="__cudnn$conv{name}"')) == 2 * 16 * 32 * (3 * 64 - 2) ** 2
+
+
+def test_products_of_cublas() -> None:
+    """Two for each number of the output and each one summed over, in a batch of products."""
+    text = """HloModule m, num_partitions=1
+ENTRY %main (a: bf16[4,8,16], b: bf16[4,16,32]) -> bf16[4,8,32] {
+  %a = bf16[4,8,16]{2,1,0} parameter(0)
+  %b = bf16[4,16,32]{2,1,0} parameter(1)
+  ROOT %c = (bf16[4,8,32]{2,1,0}, s8[64]{0}) custom-call(%a, %b), custom_call_target="__cublas$lt$matmul", backend_config={"gemm_backend_config":{"dot_dimension_numbers":{"lhs_contracting_dimensions":["2"],"rhs_contracting_dimensions":["1"],"lhs_batch_dimensions":["0"],"rhs_batch_dimensions":["0"]}}}
+}
+"""  # noqa: E501
+    assert least(text) == 2 * 4 * 8 * 32 * 16

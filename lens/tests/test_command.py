@@ -13,7 +13,7 @@ import shardlens
 from shardlens import doctor
 from shardlens.arguments import mesh_axes, read_arguments
 from shardlens.command import lens_command as main
-from shardlens.compilers import topology
+from shardlens.compilers import cards, topology
 from shardlens.errors import LensError
 
 MODEL = """
@@ -293,7 +293,8 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     said = capsys.readouterr().out
     rows = dict(line.split(maxsplit=1) for line in said.splitlines() if "  " in line)
-    assert ("here, v4:2x2x1, v5e:2x2" in said) == (importlib.util.find_spec("libtpu") is not None)
+    assert ("v4:2x2x1, v5e:2x2" in said) == (importlib.util.find_spec("libtpu") is not None)
+    assert ("of jaxlib's version" in said) == cards.at_hand() == ("h100:4" in said.partition("not for")[0])
     assert rows["shardlens"].strip() == shardlens.__version__ and rows["jax"].strip() == jax.__version__
     assert rows["devices"].strip() == "8 simulated on the CPU"
 
@@ -306,7 +307,8 @@ def test_doctor_mends(lacks: str, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         monkeypatch.delenv("TPU_LIBRARY_PATH", raising=False)
         assert main(["doctor"]) == 0
         said = " ".join(capsys.readouterr().out.split())
-        assert "compiles for here not for v4:2x2x1, v5e:2x2, v5p:2x2x1, v6e:2x2: compiling for a TPU needs" in said
+        assert "compiles for here" in said
+        assert "not for v4:2x2x1, v5e:2x2, v5p:2x2x1, v6e:2x2: compiling for a TPU needs" in said
         assert "mend: pip install 'shardlens[tpu]'" in said or "mend: libtpu exists for Linux" in said
         return
 
@@ -317,6 +319,19 @@ def test_doctor_mends(lacks: str, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert main(["doctor"]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "compiles for nothing" in said and "already in use by process 7 mend: end other programs" in said
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not cards.at_hand(), reason=f"XLA for GPU is not here: {cards.command()}")
+def test_gpus(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command takes cards as it takes a TPU slice, and a lock file names their compiler."""
+    step = "model_of_test:step"
+    assert main(["inspect", step, "--target", "h100:8"]) == main(["why", step, "--target", "h100:8"]) == 0
+    assert main(["cost", step, "h100", "--target", "h100:8"]) == 0 and "us a step" in capsys.readouterr().out
+    assert main(["compare", step, "--targets", "here,h100:8"]) == 0 and "h100:8 (8 GPU)" in capsys.readouterr().out
+    assert main(["lock", step, "step.json", "--target", "h100:8", "--update"]) == 0
+    assert json.loads((folder / "step.json").read_text())["made_with"]["compiler"].startswith("XLA for GPU, jaxlib ")
+    assert main(["lock", step, "step.json", "--target", "h100:8"]) == 0
 
 
 def test_lock(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,7 +52,7 @@ def test_what_goes_between_slices(name: str) -> None:
     assert {c.group_size for c in others} == ({inside} if inside > 1 else set())
     assert program.devices == math.prod(SIZES[name].values()) and not program.host_calls
     over = program.cost(TARGET).by_axes[("dcn",)]
-    assert over == pytest.approx(part / lens.chip("v5e").dcn_bandwidth)
+    assert over == pytest.approx(part / lens.chip("v5e").network)
     assert [one for one in lock.facts(program, TARGET)["collectives"] if one["axes"] == ["dcn"]]
 
 
@@ -90,7 +90,7 @@ def test_each_kind_between_slices(name: str) -> None:
     assert [(c.kind, c.axes) for c in program.collectives] == [(kind, ("dcn",))]
     assert program.price == block * (2 if kind == "all-gather" else 1)
     sent = block / 2 if kind == "all-to-all" else block
-    assert program.cost(TARGET).communication == pytest.approx(sent / lens.chip("v5e").dcn_bandwidth)
+    assert program.cost(TARGET).communication == pytest.approx(sent / lens.chip("v5e").network)
 
 
 @pytest.mark.parametrize(

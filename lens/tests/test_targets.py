@@ -1,10 +1,12 @@
-"""Programs compiled for TPU slices without a TPU: names, meshes, every way a mesh comes in, what is said without libtpu."""
+"""Programs compiled for TPU slices and GPUs without either: names, meshes, each way a mesh comes in, errors."""
 
+import importlib.metadata
 import importlib.util
 import platform
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -12,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from shardlens.compilers import topology
+from shardlens.compilers import cards, topology
 from shardlens.compilers.targets import compile_for
 from shardlens.compilers.topology import devices, parse_target, target_mesh
 from shardlens.costs.cost import cost
@@ -23,10 +25,29 @@ from shardlens.programs.program import Program
 P = jax.P
 Entry = str | tuple[str, ...] | None
 needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
+needs_gpu_compiler = pytest.mark.skipif(not cards.at_hand(), reason=f"XLA for GPU is not here: {cards.command()}")
 AUTO, EXPLICIT = jax.sharding.AxisType.Auto, jax.sharding.AxisType.Explicit
 
 KNOWN = {"v5e:2x4": 8, "v5e:16x16": 256, "v5e:1x1": 1, "v6e:8x16": 128, "v5p:2x2x1": 4, "v5p:4x4x4": 64, "v4:2x2x2": 8}
-UNKNOWN = ("v9:2x2", "v5e", "v5e:4x2", "v5e:2x2x2", "v5p:4x4", "v5p:1x4x4", "v5p:0x0x0", "v5p:4x4x32", "", "cpu")
+KNOWN |= {"h100:8": 8, "a100:1": 1, "h200:4": 4, "b200:2x8": 16, "h100:16x8": 128, "gb200:18x4": 72}
+UNKNOWN = (
+    "h100",
+    "h100:16",
+    "h100:0",
+    "h100:2x2x2",
+    "gb200:8",
+    "t4:1",
+    "v9:2x2",
+    "v5e",
+    "v5e:4x2",
+    "v5e:2x2x2",
+    "v5p:4x4",
+    "v5p:1x4x4",
+    "v5p:0x0x0",
+    "v5p:4x4x32",
+    "",
+    "cpu",
+)
 
 
 @pytest.mark.parametrize("text, size", KNOWN.items())
@@ -44,7 +65,8 @@ def test_unknown_targets(text: str) -> None:
         f"[unknown-target] there is no target {text!r}.\n  where: target={text!r}\n"
         "  mend:  v5e and v6e come as 1x1, 2x2, 2x4, 4x4, 4x8, 8x8, 8x16, 16x16;\n"
         "         v4, v5p and tpu7x as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x8;\n"
-        "         several slices with *: v5e:2x4*2."
+        "         several slices with *: v5e:2x4*2;\n"
+        "         a100, h100, h200, b200, gb200 as cards, or hosts x cards: h100:8, h100:2x8."
     )
 
 
@@ -66,6 +88,20 @@ def test_without_libtpu(machine: str, mend: str, monkeypatch: pytest.MonkeyPatch
         "[no-libtpu] compiling for a TPU needs libtpu, the TPU compiler, which is not installed here.\n"
         f"  where: target='v5e:2x4'   {platform.system()} {machine}, Python {platform.python_version()}\n  mend:  {mend}"
     )
+
+
+@pytest.mark.parametrize("machine", ["linux", "darwin"])
+def test_without_a_gpu_compiler(machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the plugin the error has the command that brings it, of JAX's version, where there is one for the machine."""
+    topology._devices.cache_clear()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", machine)
+    monkeypatch.setattr(cards, "PLUGINS", ("xla_of_no_kind",))
+    with pytest.raises(LensError, match=r"\[no-gpu-compiler\]") as error:
+        compile_for(jnp.sin, (jnp.ones(8),), "h100:8")
+    version = importlib.metadata.version("jaxlib")
+    command = f"--target {tmp_path}/share/shardlens/gpu-{version} jax-cuda12-pjrt=={version} jax-cuda12-plugin=={version}\n"
+    assert (command in str(error.value)) == (machine == "linux") != ("Linux only" in str(error.value))
 
 
 @pytest.fixture
@@ -203,6 +239,38 @@ def test_sizes_that_differ(mesh: jax.sharding.Mesh) -> None:
     )
 
 
+GPUS = {"h100:8": None, "a100:8": None, "h200:8": None, "b200:8": None, "h100:2x8": (2, 8), "gb200:4x4": (4, 4)}
+
+
+@needs_gpu_compiler
+@pytest.mark.thorough(after=1)
+@pytest.mark.parametrize("target, sizes", GPUS.items())
+def test_gpus(target: str, sizes: tuple[int, int] | None, mesh: jax.sharding.Mesh) -> None:
+    """Cards on one host and on several: bf16 stays bf16, bytes are one device's, FLOPs are counted from the text."""
+    program = compiled(matmul, case3(mesh), target, dict(zip("xy", sizes)) if sizes else None)
+    rows, (x, y) = 512 // (sizes or (2, 4))[0], sizes or (2, 4)
+    assert found(program) == [("all-reduce", "y", "bf16", rows * 2048 * 2)]
+    assert (program.platform, program.devices) == ("gpu", x * y)
+    assert program.memory.argument == (rows * (1024 // y) + (1024 // y) * 2048) * 2
+    assert program.memory.output == rows * 2048 * 2 <= program.memory.peak
+    assert program.flops == 2 * rows * (1024 // y) * 2048 + rows * 2048
+
+
+@needs_gpu_compiler
+@pytest.mark.thorough
+def test_gpus_scatter_what_was_asked_for(mesh: jax.sharding.Mesh) -> None:
+    """Asked-for rows of a product, a mesh in the context, linear algebra, a callback, and one card alone."""
+    scattered = jax.jit(matmul, out_shardings=jax.NamedSharding(mesh, P("x", "y")))
+    assert found(compiled(scattered, case3(mesh), "h100:8")) == [("reduce-scatter", "y", "bf16", 256 * 512 * 2)]
+    with jax.set_mesh(mesh):
+        assert found(compiled(total(), (np.ones(512, np.float32),), "h100:8")) == [OVER_X]
+    assert 'custom_call_target="cusolver_potrf_ffi"' in compiled(jnp.linalg.cholesky, (jnp.eye(8),), "h100:1").hlo
+    called = compiled(lambda a: jax.pure_callback(np.sin, a, a), (jnp.ones(8),), "h100:1")
+    assert [(call.out, call.into) for call in called.host_calls] == [(32, 32)]
+    with pytest.raises(LensError, match=r"\[target-size\] axes x=2, y=4 do not make up the 16 chips of h100:2x8"):
+        compile_for(matmul, case3(mesh), "h100:2x8")
+
+
 @needs_libtpu
 def test_meshes_over_slices() -> None:
     """A mesh over a slice has every device once, also where its axes split those of the torus."""
@@ -241,19 +309,33 @@ def test_the_compiler_knows_similar_chips(target: str) -> None:
         assert 0.65 * compilers < cost(read_program(made), target).lower <= 1.05 * compilers
 
 
+@needs_gpu_compiler
+@pytest.mark.thorough
+def test_three_compilers(mesh: jax.sharding.Mesh) -> None:
+    """One product for three: the CPU sums in f32, and of asked-for rows it alone sums and cuts."""
+    scattered = jax.jit(matmul, out_shardings=jax.NamedSharding(mesh, P("x", "y")))
+    three = compare(scattered, case3(mesh), ["here", "h100:8"])
+    assert [sorted(program.kinds) for _, program in three.programs] == [["all-reduce"], ["reduce-scatter"]]
+    assert "say nothing of an accelerator" in str(three)
+
+
 QUIET = """
 import os
 import jax, jax.numpy as jnp
 from shardlens.compilers.targets import compile_for
 x, before = jnp.ones((8, 8)), dict(os.environ)
-compile_for(lambda x: x @ x, (x,), "v5e:2x4")
+compile_for(lambda x: x @ x, (x,), {!r})
 assert dict(os.environ) == before
 """
 
 
+QUIET_ON = ["v5e:2x4", pytest.param("h100:8", marks=needs_gpu_compiler)]
+
+
 @pytest.mark.thorough
 @needs_libtpu
-def test_quiet() -> None:
-    """Neither libtpu's loading nor its compiling writes to stderr or stdout, and the environment is as before."""
-    ran = subprocess.run([sys.executable, "-c", QUIET], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("target", QUIET_ON)
+def test_quiet(target: str) -> None:
+    """Neither a compiler's loading nor its compiling writes to stderr or stdout, and the environment is as before."""
+    ran = subprocess.run([sys.executable, "-c", QUIET.format(target)], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")

@@ -90,7 +90,8 @@ def setup(n: int = 8) -> Devices:
         unused = unused or f"JAX does not start the {idle} accelerators that are here"
     elif simulated and idle and not unused:
         here = f"{idle} accelerators are" if idle > 1 else "1 accelerator is"
-        unused = f"{here} here and idle; to compute on real devices, restart and run sl.setup({idle})"
+        measures = "sl.on_chip(f, *args) measures on it; " if idle == 1 else ""
+        unused = f"{here} here and idle; {measures}to compute on real devices, restart and run sl.setup({idle})"
     if found[0].platform == "tpu" and getattr(jax.config, PRECISION) is None:
         jax.config.update(PRECISION, "float32")
     kind = "CPU" if simulated else found[0].device_kind

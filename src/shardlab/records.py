@@ -1,4 +1,4 @@
-"""TPU compilations kept beside the package, for pages that are read where there is no TPU compiler."""
+"""Compilations for TPUs and GPUs kept beside the package, for pages that are read where there is no such compiler."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEEP = "SHARDLAB_KEEP_RECORDS"
 def recorded(
     name: str, f: Callable[..., Any], *args: Any, target: str, axes: Mapping[str, int] | None = None, slow: bool = False
 ) -> Program:
-    """`inspect(f, *args, target=target)` where there is a TPU compiler, and what it said earlier where there is none.
+    """`inspect(f, *args, target=target)` where there is a compiler, and what it said earlier where there is none.
 
     With the environment variable SHARDLAB_KEEP_RECORDS=1 what is compiled is kept under `name`; `make records` does so.
 
@@ -38,7 +38,7 @@ def recorded(
     try:
         program = inspect(f, *args, target=target, axes=axes)
     except ShardlabError as error:
-        if error.reference != "no-libtpu" or not _path(name).exists():
+        if error.reference not in ("no-libtpu", "no-gpu-compiler") or not _path(name).exists():
             raise
         return read(_path(name), target)
     if os.environ.get(KEEP):

@@ -197,3 +197,30 @@ def test_page_has_every_place() -> None:
     """Each made part has its mark on the page."""
     text = (HERE / "status.md").read_text()
     assert [name for name in status.parts(HERE) if text.count(f"<!-- {name} -->\n") != 1] == []
+
+
+def test_compilers_and_a_card() -> None:
+    """A row for each program and compiler; a card's ratios, and facts that differ; else what was not done."""
+    made = {
+        "bytes": {"all-gather over x": 4096, "all-reduce over x": None},
+        "flops": None,
+        "temp": 8,
+        "peak": 16,
+        "seconds": 1.5,
+    }
+    facts = {"versions": {"jax": "0.12"}, "date": "2027-01-02", "plugin_bytes": 48e7, "load": 3, "cores": 2}
+    text = status.compilers({**facts, "programs": {"fsdp": {"cpu": made}}})
+    assert cells(text.splitlines()[-1]) == [
+        "`fsdp`",
+        "cpu",
+        "4,096 all-gather over x; ? all-reduce over x",
+        "?",
+        "8",
+        "16",
+        "1.5",
+    ]
+    kernels = {"product": {"seconds": 3.0, "model": 2.0, "peak": None, "predicted": 7}}
+    programs = {"a": {"differ": ["fusions"]}, "b": {"differ": []}}
+    text = status.device({"card": "H9", "jax": "0.12", "date": "2027-01-02", "kernels": kernels, "programs": programs})
+    assert "without: 2. Different: `a`: fusions." in text and cells(text.splitlines()[-1]) == ["product", "1.50", "?", "7"]
+    assert status.device(None).startswith("Not yet measured on a card") and "Not compiled" in status.compilers(None)

@@ -11,7 +11,7 @@ import pytest
 from jax.sharding import AxisType, Mesh, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, GPU, V5E, claim
 from shardlab_course.chapters import QUESTIONS
 
 P = jax.P
@@ -82,7 +82,11 @@ def joined(target):
     assert (one.kind, one.payload_bytes) == ("all-reduce", 4 * 24 * (128 + 8))
 
 
-@claim("become one all-reduce for CPU, and four for v5e", targets=(CPU, V5E))
+@claim(
+    "become one all-reduce for CPU, and four for v5e",
+    "gradients into one all-reduce, and the other two compilers do not",
+    targets=(CPU, V5E, GPU),
+)
 def joined_large(target):
     """Four gradients of four layers."""
 
@@ -95,6 +99,39 @@ def joined_large(target):
     p = sl.inspect(jax.grad(loss), weights, described((64, 4096), P("x", None), LINE), target=target)
     assert [c.kind for c in p.collectives] == ["all-reduce"] * (1 if target == CPU else 4)
     assert sum(c.payload_bytes for c in p.collectives) == 4 * 4 * 4096**2
+
+
+@claim(
+    "XLA for CPU sums the whole product and then cuts the rows out. XLA for TPU and for GPU scatter the sums",
+    "at half the price, and they move bfloat16",
+    targets=(CPU, V5E, GPU),
+)
+def asked_for_rows(target):
+    """Rows of a product; a reduce-scatter of its bf16 has half the price of its all-reduce."""
+    a, b = (jax.ShapeDtypeStruct(n, "bfloat16", sharding=NamedSharding(LINE, s)) for n, s in CUT)
+    (one,) = (p := sl.inspect(lambda a, b: constrain(a @ b, P("x", None)), a, b, target=target)).collectives
+    assert one.kind == ("all-reduce" if target == CPU else "reduce-scatter")
+    assert p.price == 512 * 512 * (2 * 4 if target == CPU else 2)
+
+
+CUT = ((512, 1024), P(None, "x")), ((1024, 512), P("x", None))
+
+
+@claim("In the loop, XLA for GPU takes the last reduce-scatter out of the rounds", targets=(CPU, V5E, GPU))
+def pipelined(target):
+    """Six layers: a loop of six rounds, or of five and one after it."""
+
+    def layer(x, w):
+        return jnp.tanh(x @ jax.lax.all_gather(w, "x", tiled=True)), None
+
+    def loss(weights, x):
+        return (jax.lax.scan(layer, x, weights)[0] ** 2).sum()
+
+    cut = P(None, "x"), P("x")
+    f = jax.shard_map(jax.grad(loss), mesh=LINE, in_specs=cut, out_specs=cut[0])
+    args = described((6, 1024, 1024), cut[0], LINE), described((512, 1024), cut[1], LINE)
+    runs = [c.executions for c in sl.inspect(f, *args, target=target).collectives if c.kind == "reduce-scatter"]
+    assert sorted(runs) == ([1, 5] if target == GPU else [6])
 
 
 @claim("counts a loop's body **once**")

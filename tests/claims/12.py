@@ -12,7 +12,7 @@ from jax import P
 from jax.sharding import AxisType
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, GPU, V5E, claim
 
 LINE = jax.make_mesh((8,), ("x",), (AxisType.Auto,))
 LEFT = [(d, (d - 1) % 8) for d in range(8)]
@@ -205,3 +205,20 @@ def one_line(target):
 
     f = jax.shard_map(body, mesh=LINE, in_specs=P("x", None), out_specs=P("x", None))
     assert [c.executions for c in sl.inspect(f, X, target=target).collectives] == [7]
+
+
+@claim("This compiler also puts the product of the device's own tokens between the start and the done", targets=(GPU,))
+def beside_on_a_gpu(target):
+    """In the order of the text: the gather's start, the product that does not need it, its done, the other product."""
+
+    def two_products(x, w, v):
+        everyone = jax.lax.all_gather(x, "x", axis=0, tiled=True)
+        return everyone @ w, x @ v
+
+    ins, outs = (P("x"), P(None, "x"), P()), (P(None, "x"), P("x"))
+    f = jax.shard_map(two_products, mesh=LINE, in_specs=ins, out_specs=outs)
+    sizes = (2048, 4096), (4096, 16384), (4096, 4096)
+    args = [jax.ShapeDtypeStruct(n, "f4", sharding=jax.NamedSharding(LINE, s)) for n, s in zip(sizes, ins)]
+    entry = sl.inspect(f, *args, target=target).hlo.partition("ENTRY")[2]
+    order = re.findall(r"^  %(all-gather-start|all-gather-done|gemm_fusion)", entry, re.MULTILINE)
+    assert order == ["all-gather-start", "gemm_fusion", "all-gather-done", "gemm_fusion"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-CPU, V5E = None, "v5e:2x4"
-"""Values of `sl.inspect`'s `target`: XLA for CPU on the simulated devices, XLA for TPU without a chip."""
+CPU, V5E, GPU = None, "v5e:2x4", "h100:8"
+"""Values of `sl.inspect`'s `target`: XLA for CPU on the simulated devices, XLA for TPU and for GPU without a chip."""
 OTHERS = "v6e:2x4", "v5p:2x2x2"
 """Other chips: a page that says "XLA for TPU" is asked about them as well."""
 

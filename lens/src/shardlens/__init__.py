@@ -4,7 +4,7 @@
 import shardlens as lens
 lens.inspect(f, *args)                        # the collectives, bytes and memory of the compiled program; nothing runs
 lens.why(f, *args)                            # the line and the cut that make it communicate
-lens.inspect(f, *args, target="v5e:2x4")      # the same for a TPU slice that is only described
+lens.inspect(f, *args, target="v5e:2x4")      # the same for a TPU slice that is only described, or for "h100:8"
 lens.assert_communicates(f, *args, at_most=50_000_000)
 ```
 

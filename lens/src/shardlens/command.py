@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import shardlens
 from shardlens import arguments, progress
 from shardlens.compilers.kept import keeping, usual_folder
+from shardlens.compilers.topology import host_settings
 from shardlens.errors import LensError
 from shardlens.exceptions import raised_at
 from shardlens.tables import read_bytes
@@ -66,7 +67,7 @@ def lens_command(words: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(words)
     try:
-        with progress.shown(), keeping(None if options.no_cache else usual_folder()):
+        with progress.shown(), host_settings(), keeping(None if options.no_cache else usual_folder()):
             return int(options.run(options))
     except LensError as error:
         print(error, file=sys.stderr)
@@ -306,7 +307,7 @@ def _parser() -> argparse.ArgumentParser:
         return made
 
     def target(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
-        made.add_argument("--target", help="a TPU slice, as v5e:2x4")
+        made.add_argument("--target", help="devices that need not be here: v5e:2x4, h100:8, h100:2x8")
         made.add_argument("--no-cache", action="store_true", help="compile anew, and keep nothing of it")
         return made
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,9 @@ from typing import Any
 
 import jax
 
-from shardlens.compilers.topology import accelerators
+from shardlens.compilers.cards import at_hand
+from shardlens.compilers.kept import version
+from shardlens.compilers.topology import accelerators, parse_target
 from shardlens.costs.chips import TARGETS
 from shardlens.errors import LensError
 from shardlens.messages.recognising import diagnose
@@ -25,14 +26,15 @@ PACKAGES = ("shardlens", "jax", "jaxlib", "numpy", "libtpu")
 def examine() -> tuple[Table, bool]:
     """A table of what is here, what is missing below it, and whether programs can be compiled for this machine.
 
-    A small program is compiled for the devices here, and for one slice of each TPU chip that is known.
+    A small program is compiled for the devices here, and for a few of each chip that is known.
     """
-    names = [HERE, *(f"{chip}:{'2x2' if len(known.pod) == 2 else '2x2x1'}" for chip, known in TARGETS.items())]
+    names = [HERE, *(f"{chip}:{_FEW[len(known.pod)]}" for chip, known in TARGETS.items())]
     refused = {name: error for name in names if (error := _refused(name))}
     works = [name for name in names if name not in refused]
     found = [] if HERE in refused else jax.devices()
     rows = [("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")]
-    rows += [(name, _version(name)) for name in PACKAGES]
+    rows += [(name, version(name)) for name in PACKAGES]
+    rows += [("XLA for GPU", "of jaxlib's version" if at_hand() else "not here")]
     rows += [("devices", _devices(found)), ("compiles for", ", ".join(works) or "nothing")]
     return Table(("part", "here"), ("left", "left"), tuple(rows), (*_missing(refused), *_idle(found))), HERE in works
 
@@ -64,6 +66,10 @@ def _end_of(log: Path) -> str:
         raise LensError("no-log", f"{log} cannot be read: {error.strerror}.", where=f"doctor {log}", mend=mend) from error
 
 
+_FEW = {1: "4", 2: "2x2", 3: "2x2x1"}
+"""A slice that there is, by the axes of the largest."""
+
+
 def _refused(name: str) -> tuple[str, str] | None:
     """Why nothing can be compiled for a target, and how to mend it; `None` if it can."""
     try:
@@ -72,15 +78,8 @@ def _refused(name: str) -> tuple[str, str] | None:
     except LensError as error:
         return error.what, error.mend
     except RuntimeError as error:  # of JAX: a device that another program has, a library that does not fit
-        extra = "shardlens" if name == HERE else "shardlens[tpu]"
+        extra = "shardlens" if name == HERE else f"shardlens[{parse_target(name).platform}]"
         return str(error).splitlines()[0], f"end other programs that use the device, or pip install --upgrade '{extra}'."
-
-
-def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"
 
 
 def _devices(found: list[Any]) -> str:
@@ -102,5 +101,5 @@ def _idle(found: list[Any]) -> list[str]:
     count = accelerators()
     if not count or not found or found[0].platform != "cpu":
         return []
-    mend = "pip install 'shardlens[gpu]' or 'shardlens[tpu]', and leave JAX_PLATFORMS unset."
+    mend = "pip install 'jax[cuda12]' or 'jax[tpu]', and leave JAX_PLATFORMS unset."
     return [f"accelerators of this machine that JAX does not use: {count}", f"  mend: {mend}"]

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 P = jax.P
-TARGETS = ("cpu", "v5e:2x4", "v5p:2x2x2", "v6e:2x4")
+TARGETS = ("cpu", "v5e:2x4", "v5p:2x2x2", "v6e:2x4", "h100:8")
 Built = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
@@ -57,7 +57,7 @@ def mapped(f: Callable[..., Any], mesh: Any, ins: Any, outs: Any) -> Callable[..
 
 
 def compiled(name: str, target: str) -> Any:
-    """A program compiled for the devices here ("cpu") or for a slice of TPUs."""
+    """A program compiled for the devices here ("cpu"), or for others."""
     from shardlens.compilers.topology import target_mesh
 
     listed = LISTED[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 from typing import Any
 
-from second_reader import Reading, second_reading
+from second_reader import Reading, Seen, second_reading
 from shardlens.charts.timeline import timelines
 from shardlens.reading.collectives import Collective, price, read_collectives
 from shardlens.reading.depth import depth
@@ -18,10 +18,10 @@ def agree(text: str) -> tuple[tuple[Collective, ...], Reading]:
     mine, other = read_collectives(text), second_reading(text, parse_hlo(text).devices)
     names = {c.name for c in mine}
     assert collections.Counter(map(_facts, mine)) == collections.Counter(
-        (s.kind, s.name, s.into, s.out, _sets(s.kind, s.groups), runs) for s, runs in other.runs.items()
+        (s.kind, _name(s, text), s.into, s.out, _sets(s.kind, s.groups), runs) for s, runs in other.runs.items()
     )
     assert (depth(text, names) if mine else 0) == other.depth
-    runs = {seen.name: count for seen, count in other.runs.items() if count != 0}
+    runs = {_name(seen, text): count for seen, count in other.runs.items() if count != 0}
     found = overlaps(text, names)
     assert (found is None) if None in runs.values() else collections.Counter(o.name for o in found or ()) == runs
     if "is_scheduled=true" in text.split("\n", 1)[0]:
@@ -32,6 +32,11 @@ def agree(text: str) -> tuple[tuple[Collective, ...], Reading]:
         twice = {"all-reduce": 2}
         assert price(mine) == sum(max(s.into, s.out) * n * twice.get(s.kind, 1) for s, n in known.items())
     return mine, other
+
+
+def _name(seen: Seen, text: str) -> str:
+    """Its name in the text: XLA for GPU writes `reduce-scatter-start` for a start that calls a reduce-scatter."""
+    return seen.name if f"%{seen.name} =" in text else seen.site
 
 
 def _facts(c: Collective) -> tuple[Any, ...]:

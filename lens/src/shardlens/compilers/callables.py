@@ -261,7 +261,7 @@ def _is_mesh(x: Any) -> bool:
 
 
 def _too_late(why: str) -> LensError:
-    what = f"it cannot be compiled for a TPU: {why}."
+    what = f"it cannot be compiled for a target: {why}."
     mend = "hand in the function and its arguments, or what jax.jit(f).trace(...) returns."
     return LensError("stage-of-another-platform", what, where="inspect(<stage>, target=...)", mend=mend)
 

@@ -20,6 +20,9 @@ LIMIT = 2**30
 """Bytes that the folder may have; the least recently used go first."""
 _FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 
+COMPILERS = ("jaxlib", "libtpu", "jax-cuda12-pjrt", "jax-cuda13-pjrt")
+"""Packages that bring compilers."""
+
 Compiled = tuple[Reply, str]
 """What the compiler made, and what it wrote to stderr."""
 
@@ -63,8 +66,16 @@ def usual_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "shardlens"
 
 
+def version(package: str) -> str:
+    """Of an installed package; "not installed" of another."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
 def _key(request: Request) -> str:
-    versions = [importlib.metadata.version(name) for name in ("shardlens", "jax", "jaxlib", "libtpu")]
+    versions = [version(name) for name in ("shardlens", "jax", *COMPILERS)]
     flags = [os.environ.get(name, "") for name in _FLAGS]
     return hashlib.sha256(pickle.dumps((request, versions, flags))).hexdigest()
 

@@ -14,6 +14,7 @@ import tempfile
 import threading
 from typing import IO
 
+from shardlens.compilers.cards import folder
 from shardlens.compilers.child import Reply, Request, receive, send
 from shardlens.errors import LensError
 
@@ -73,9 +74,10 @@ class Compiler:
             self._drop()
             self._said = tempfile.TemporaryFile()
             # A session of its own: Ctrl-C in a terminal goes to all of the foreground group. Accelerators are left to this
-            # process, which may have loaded libtpu.
+            # process, which may have loaded libtpu. JAX finds all of XLA for GPU, if it is there before JAX is imported.
+            paths = [*(path or os.getcwd() for path in sys.path), str(folder())]
             self._child = subprocess.Popen(
-                [sys.executable, "-I", "-c", START, json.dumps([path or os.getcwd() for path in sys.path])],
+                [sys.executable, "-I", "-c", START, json.dumps(paths)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._said,

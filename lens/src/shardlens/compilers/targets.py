@@ -1,4 +1,4 @@
-"""The real TPU compiler on a machine without a TPU: a program compiled for a slice that is only described."""
+"""XLA for TPU and for GPU on a machine without either: a program compiled for devices that are only described."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import numpy as np
 from shardlens.compilers.callables import Handed, device_count, meshes_inside, replaced, unimplemented
 from shardlens.compilers.child import Reply, Request
 from shardlens.compilers.kept import FOLDER, kept
-from shardlens.compilers.topology import axes_text, devices, need_libtpu, parse_target, roomier, size_differs, target_mesh
+from shardlens.compilers.topology import axes_text, devices, need_compiler, parse_target, roomier, size_differs, target_mesh
 from shardlens.compilers.warnings import sorted_out
 from shardlens.errors import LensError
 from shardlens.placement import Axes, Placement
@@ -62,15 +62,15 @@ def compile_for(
     axes: Mapping[str, int] | None = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> tuple[CrossCompiled, Axes | None]:
-    """`f` compiled for a TPU slice, and the mesh axes that its collectives are to be read with.
+    """`f` compiled for a target, and the mesh axes that its collectives are to be read with.
 
-    It is lowered for a TPU where it stands, over the meshes that it and its arguments name, and compiled in another process
-    over the slice, whose devices take their places in order. Exceptions of `f` and of JAX come through unchanged.
+    It is lowered for the target's platform where it stands, over the meshes that it and its arguments name, and compiled in
+    another process over the target's devices, which take their places in order. Exceptions of `f` and of JAX come through.
 
     Args:
         f: a function, anything with a `lower` method, as `jax.jit` returns, or a `jax.stages.Traced`.
         args, kwargs: as for `inspect`.
-        target: such as "v5e:2x4".
+        target: such as "v5e:2x4" or "h100:8".
         axes: other sizes for the mesh axes, where the arguments' mesh is not as large as the slice.
     Returns:
         the compiled program, and names and sizes of the mesh, `None` if there is no mesh.
@@ -82,7 +82,7 @@ def compile_for(
     from shardlens.compilers import process
 
     slice_ = parse_target(target)
-    need_libtpu(slice_)
+    need_compiler(slice_)
     if os.environ.get(FOLDER, "off") == "off":
         process.compiler.start()  # its imports run beside the lowering
     lowered, named = lowered_for(Handed(f, tuple(args), kwargs or {}), target, axes)
@@ -100,13 +100,13 @@ def compile_for(
         _options(lowered, module, count),
         tuple((_physical(out), _asked(out)) for out in outputs),
     )
-    reply, said, refused = _compiled(request)
+    reply, said, refused = _compiled(request, slice_.platform)
     infos = tuple(_info(out, placed) for out, placed in zip(outputs, reply.placements, strict=True))
-    devices_there = (types.SimpleNamespace(platform="tpu"),) * count
+    devices_there = (types.SimpleNamespace(platform=slice_.platform),) * count
     return CrossCompiled(reply, infos, devices_there, lowered.args_info, _warned(said), refused), named
 
 
-def _compiled(request: Request) -> tuple[Reply, str, str]:
+def _compiled(request: Request, platform: str) -> tuple[Reply, str, str]:
     """The compiled program, what the compiler wrote to stderr, and its refusal where the program does not fit the chip.
 
     What does not fit is compiled for a chip with more memory, so that it can be told what takes so much.
@@ -116,7 +116,7 @@ def _compiled(request: Request) -> tuple[Reply, str, str]:
     from shardlens.compilers import process
 
     def compiled(request: Request) -> tuple[Reply, str]:
-        with unimplemented("the TPU compiler"):
+        with unimplemented(f"XLA for {platform.upper()}"):
             return kept(request, lambda: process.compiler.compile(request))
 
     try:
@@ -142,19 +142,20 @@ def _warned(said: str) -> tuple[str, ...]:
 
 
 def lowered_for(handed: Handed, target: str, axes: Mapping[str, int] | None) -> tuple[Any, Axes | None]:
-    """Lowered for a TPU, and its mesh, if arguments or context have one.
+    """Lowered for the target's platform, and its mesh, if arguments or context have one.
 
     Nothing is moved, since what a function holds cannot be. Only for a mesh that is to have other sizes, and for callbacks
     over an abstract one, the devices of the slice are described in this process, and meshes laid over them.
     """
     import jax
 
+    platform = parse_target(target).platform.replace("gpu", "cuda")
     mesh = None if handed.staged else _first_mesh([*jax.tree.leaves((handed.args, handed.kwargs)), _context_mesh()])
     move = _Move(mesh, target, axes) if mesh is not None else None
     named = move.axes if move else None
     if move is None or not move.resized:
         try:
-            return handed.lowered("tpu"), named
+            return handed.lowered(platform), named
         except ValueError as error:
             # JAX tells by messages only; the type is ValueError for many other mistakes too.
             if OTHER_BACKEND in str(error):
@@ -162,7 +163,7 @@ def lowered_for(handed: Handed, target: str, axes: Mapping[str, int] | None) -> 
 
                 client = devices(target)[0].client
                 with replaced(mlir.ModuleContext, "get_backend", lambda _: lambda context, optional=False: client):
-                    return handed.lowered("tpu"), named
+                    return handed.lowered(platform), named
             if NO_DEVICES not in str(error):
                 raise
     try:

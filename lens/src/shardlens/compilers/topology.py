@@ -1,4 +1,4 @@
-"""TPU slices that are only described: their names, their devices and meshes over them, without a TPU."""
+"""Slices of TPUs and hosts of GPUs that are only described: their names, their devices and meshes over them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from shardlens.compilers import cards
 from shardlens.costs.chips import TARGETS
 from shardlens.errors import LensError
 from shardlens.placement import Axes
@@ -37,7 +38,7 @@ _HOST = {
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """TPU slices: `Target("v5e", (2, 4))` is `"v5e:2x4"`, and two of them with a network between `"v5e:2x4*2"`."""
+    """TPU slices or GPUs: `"v5e:2x4"` is `Target("v5e", (2, 4))`, two slices are `"v5e:2x4*2"`, two hosts `"h100:2x8"`."""
 
     chip: str
     shape: tuple[int, ...]
@@ -47,6 +48,11 @@ class Target:
     def size(self) -> int:
         """Devices of all slices."""
         return math.prod(self.shape) * TARGETS[self.chip].devices * self.slices
+
+    @property
+    def platform(self) -> str:
+        """Which of XLA's compilers compiles for it: "tpu" or "gpu"."""
+        return "gpu" if TARGETS[self.chip].host else "tpu"
 
     def __str__(self) -> str:
         return f"{self.chip}:{'x'.join(map(str, self.shape))}" + f"*{self.slices}" * (self.slices > 1)
@@ -61,7 +67,7 @@ def parse_target(text: str) -> Target:
         >>> parse_target("v5p:4x4x4").size
         64
     """
-    found = re.fullmatch(r"(v\d+[a-z]?|tpu7x):(\d+(?:x\d+)*)(?:\*([1-9]\d*))?", text)
+    found = re.fullmatch(r"(\w+):(\d+(?:x\d+)*)(?:\*([1-9]\d*))?", text)
     target = Target(found[1], tuple(map(int, found[2].split("x"))), int(found[3] or 1)) if found else None
     if target is None or not _exists(target):
         raise LensError(
@@ -70,7 +76,8 @@ def parse_target(text: str) -> Target:
             where=f"target={text!r}",
             mend=f"v5e and v6e come as {', '.join('x'.join(map(str, shape)) for shape in FLAT)};\n"
             "v4, v5p and tpu7x as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x8;\n"
-            "several slices with *: v5e:2x4*2.",
+            "several slices with *: v5e:2x4*2;\n"
+            f"{', '.join(name for name in TARGETS if TARGETS[name].host)} as cards, or hosts x cards: h100:8, h100:2x8.",
         )
     return target
 
@@ -79,7 +86,7 @@ def devices(target: str) -> tuple[Any, ...]:
     """The slice's devices, which programs are compiled for and cannot run on.
 
     Raises:
-        LensError: the target is not known, or libtpu is not installed, or it refuses.
+        LensError: the target is not known, or its compiler is not installed, or it refuses.
     """
     return _devices(parse_target(target))
 
@@ -95,7 +102,7 @@ def target_mesh(target: str, axes: Mapping[str, int] | Axes, axis_types: Sequenc
         axes: mesh axis names and sizes, slowest first.
         axis_types: `jax.sharding.AxisType` of each axis; Auto unless given.
     Raises:
-        LensError: the target is not known, libtpu is missing, or the axes do not make up the slice.
+        LensError: the target is not known, its compiler is missing, or the axes do not make up the slice.
     Example:
         >>> target_mesh("v5e:2x4", {"x": 2, "y": 8})
         Traceback (most recent call last):
@@ -130,7 +137,10 @@ def _devices(target: Target) -> tuple[Any, ...]:
     import jax
     from jax.experimental import topologies
 
-    need_libtpu(target)
+    need_compiler(target)
+    if target.platform == "gpu":
+        known, (*hosts, count) = TARGETS[target.chip], target.shape
+        return cards.described(target.chip, math.prod(hosts), count, joined=known.pod[0] > known.host)
     # A v4 chip has two cores, and each is a device of its own unless they are told to be one: 2x2x1 has 8 devices without.
     options: dict[str, Any] = {"chip_config_name": "megacore"} if target.chip == "v4" else {}
     if target.slices > 1:
@@ -151,13 +161,15 @@ def _devices(target: Target) -> tuple[Any, ...]:
     return tuple(described.devices)
 
 
-def need_libtpu(target: Target) -> None:
-    """Nothing, where the TPU compiler is installed.
+def need_compiler(target: Target) -> None:
+    """Nothing, where the target's compiler is installed.
 
     Raises:
         LensError: it is not.
     """
-    if importlib.util.find_spec("libtpu") is None and "TPU_LIBRARY_PATH" not in os.environ:
+    if target.platform == "gpu":
+        cards.need_plugin(target)
+    elif importlib.util.find_spec("libtpu") is None and "TPU_LIBRARY_PATH" not in os.environ:
         raise _no_libtpu(target)
 
 
@@ -199,6 +211,9 @@ def accelerators() -> int:
 
 def _exists(target: Target) -> bool:
     pod = TARGETS[target.chip].pod if target.chip in TARGETS else ()
+    if len(pod) == 1:
+        fits = 0 < target.shape[-1] <= TARGETS[target.chip].host and min(target.shape) > 0
+        return fits and len(target.shape) < 3 and target.slices == 1
     if len(pod) == 2:
         return target.shape in FLAT
     if len(target.shape) != len(pod) or any(size > most for size, most in zip(target.shape, pod)):
@@ -242,7 +257,8 @@ def _slices(chip: str, size: int, slices: int = 1) -> Iterator[Target]:
 def roomier(target: str) -> Iterator[Target]:
     """Slices of as many chips with more memory each, those with the most first."""
     slice_ = parse_target(target)
-    larger = (c for c in TARGETS.values() if c.hbm_bytes > TARGETS[slice_.chip].hbm_bytes)
+    known = TARGETS[slice_.chip]
+    larger = (c for c in TARGETS.values() if c.hbm_bytes > known.hbm_bytes and bool(c.host) == bool(known.host))
     for chip in sorted(larger, key=lambda c: -c.hbm_bytes):
         yield from itertools.islice(_slices(chip.target, slice_.size, slice_.slices), 1)
 

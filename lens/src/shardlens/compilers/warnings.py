@@ -17,6 +17,8 @@ from shardlens.messages.recognising import recognise
 _ROWS = ("full-rematerialization", "whole-on-one-device", "tiled-fft")
 """Of the table: what XLA writes on stderr while it partitions, each on one line."""
 _NAME = re.compile(r'op_name="([^"]*)"')
+_NOISE = re.compile(rb"All log messages before absl::InitializeLog|Could not find cuda drivers on your machine")
+"""What XLA for GPU says where there is no card, of which it needs none."""
 _UNUSED = "Some donated buffers were not usable"
 _ALIAS = re.compile(r"\((\d+), \{[^}]*\}, (?:may|must)-alias\)")
 _ONE = threading.RLock()
@@ -105,7 +107,7 @@ def sorted_out(text: bytes, found: list[str]) -> bytes:
     for line in text.splitlines(keepends=True):
         sentence = _explained(line.decode(errors="replace"))
         if not sentence:
-            rest.append(line)
+            rest += [] if _NOISE.search(line) else [line]
         elif sentence not in found:
             found.append(sentence)
     return b"".join(rest)

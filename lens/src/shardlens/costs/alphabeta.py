@@ -115,6 +115,20 @@ def switched_all_to_all(nbytes: float, n: int, bandwidth: float) -> float:
     return nbytes * (n - 1) / n**2 / bandwidth
 
 
+def in_network_all_reduce(nbytes: float, bandwidth: float) -> float:
+    """Seconds of an all-reduce that switches add up: each chip sends its bytes once, and takes the sum once.
+
+    Args:
+        nbytes: bytes of the array to be summed, as each device holds it before and after.
+    Example:
+        >>> all_reduce(8e11, n=8, bandwidth=4e11, bidirectional=False), in_network_all_reduce(8e11, bandwidth=4e11)
+        (3.5, 2.0)
+
+    Source: scaling-book, Part 12 (How to Think About GPUs), 'Intra-node collectives', in-network reductions.
+    """
+    return nbytes / bandwidth
+
+
 def latency_bound_bytes(bandwidth: float, latency: float) -> float:
     """Bytes a hop below which its latency decides and more bytes cost nothing.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,7 +21,15 @@ _IRONWOOD = "Cloud TPU documentation, 'TPU7x (Ironwood)', key specifications"
 _HALF = f"{_IRONWOOD}, a chip's; half of it, since a chip is two devices"
 _HOP = "scaling-book, Part 3 (Sharded Matrices), 'A note on ICI latency': typically around 1us a hop"
 _GPU = "scaling-book, Part 12 (How to Think About GPUs), 'Summary of GPU specs'"
-_NODE = "scaling-book, Part 12, 'At the node level': 18 NVLinks of 25 GB/s each way, 8 GPUs on switches"
+_NODE = "scaling-book, Part 12, 'At the node level': NVLinks of a card, each way, and how many cards are on switches"
+_STEP = "NCCL, src/graph/tuning.cc, hwLat: a step of a ring over NVLink, protocol LL"
+_DGX = {
+    "A100": "NVIDIA DGX A100 data sheet: a port of 200 Gb/s InfiniBand for each card",
+    "H100": "NVIDIA DGX H100 data sheet: a port of 400 Gb/s InfiniBand for each card",
+    "H200": "NVIDIA DGX H200 data sheet: a port of 400 Gb/s InfiniBand for each card",
+    "B200": "NVIDIA DGX B200 data sheet: a port of 400 Gb/s InfiniBand for each card",
+}
+_RACK = "NVIDIA GB200 NVL72 data sheet, a 72nd of it, without sparsity; four cards of a tray have one system"
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -28,7 +37,7 @@ class Chip:
     """Peak rates of one chip, each with where it was read: all that is known of a chip stands here, and nowhere else.
 
     Args:
-        name: as scaling-book writes it, without "TPU".
+        name: as scaling-book or NVIDIA writes it, without "TPU".
         peak: operations a second by element type: "bf16", and "int8" or "fp8" where the chip has them. Half of that of
             "bf16", or less, is what f32 gets.
         hbm_bandwidth: bytes a second between the chip and its memory.
@@ -40,7 +49,8 @@ class Chip:
         sources: for each of these fields, where its number was read; of `peak` for each element type.
         target: the name under which its compiler knows it; empty where none compiles for it here.
         aliases: other names, among them JAX's (`jax.Device.device_kind`).
-        dcn_bandwidth: bytes a second that it sends to other slices; 0 where that is not known.
+        host: cards that one host has; 0 for TPUs. `pod` is how many NVLink connects.
+        network: bytes a second that it sends to other slices, or a card to other hosts; 0 where that is not known.
         devices: how many devices of JAX it is; of more than one, all rates are those of its part.
     Example:
         >>> chip("v5e").peak["int8"] / chip("v5e").flops
@@ -58,7 +68,8 @@ class Chip:
     sources: tuple[tuple[str, str], ...]
     target: str = ""
     aliases: tuple[str, ...] = ()
-    dcn_bandwidth: float = 0.0
+    host: int = 0
+    network: float = 0.0
     devices: int = 1
 
     def is_ring(self, size: int) -> bool:
@@ -125,7 +136,7 @@ def chip_called(name: str) -> Chip | None:
         >>> chip_called("NVIDIA H100 80GB HBM3").name, chip_called("cpu")
         ('H100', None)
     """
-    known = (c for c in CHIPS if name in (c.name, c.target, *c.aliases) or name.startswith(f"NVIDIA {c.name} "))
+    known = (c for c in CHIPS if name in (c.name, c.target, *c.aliases) or re.match(rf"NVIDIA {c.name}\b", name))
     return next(known, None) if name else None
 
 
@@ -140,8 +151,20 @@ def _tpu(
     read = {f"peak {dtype}": f"{_SPECS}, {dtype}" for dtype in peak}
     read |= {"hbm_bandwidth": _SPECS + note, "hbm_bytes": _SPECS, "link_bandwidth": _LINKS}
     read |= {"torus_axes": _TORUS, "pod": _SPECS, "hop_latency": _HOP, "devices": "JAX's devices of a described slice"}
-    read |= {"dcn_bandwidth": _DCN if dcn else "not in scaling-book; with 0 what goes between slices takes no time"}
-    return Chip(name, peak, hbm, gigabytes * 1e9, link, len(pod), pod, 1e-6, tuple(read.items()), target, kinds, dcn)
+    read |= {"network": _DCN if dcn else "not in scaling-book; with 0 what goes between slices takes no time"}
+    return Chip(name, peak, hbm, gigabytes * 1e9, link, len(pod), pod, 1e-6, tuple(read.items()), target, kinds, network=dcn)
+
+
+def _gpu(
+    name: str, peak: Mapping[str, float], hbm: float, gigabytes: int, link: float, joined: int, host: int, network: float,
+    between: str, sheet: str = "",
+) -> Chip:  # fmt: skip
+    read = {f"peak {dtype}": sheet or f"{_GPU}, {'bf16' if dtype == 'bf16' else 'fp8/int8'}" for dtype in peak}
+    read |= dict.fromkeys(("hbm_bandwidth", "hbm_bytes"), sheet or _GPU)
+    read |= dict.fromkeys(("link_bandwidth", "torus_axes", "pod", "host"), sheet or _NODE)
+    read |= {"hop_latency": _STEP, "network": between, "devices": "JAX's devices of a host"}
+    sources, aliases = tuple(read.items()), (f"NVIDIA {name}",)
+    return Chip(name, peak, hbm, gigabytes * 1e9, link, 0, (joined,), 4.7e-7, sources, name.lower(), aliases, host, network)
 
 
 CHIPS = (
@@ -156,21 +179,17 @@ CHIPS = (
         "tpu7x", {"bf16": 1.1535e15, "fp8": 2.307e15}, 3.69e12, 96 * 2**30, 5e10, 3, (16, 24, 24), 1e-6,
         (
             ("peak bf16", _HALF), ("peak fp8", _HALF), ("hbm_bandwidth", _HALF), ("hbm_bytes", _HALF),
-            ("link_bandwidth", f"{_HALF}: 1200 GB/s over six links and both ways"), ("dcn_bandwidth", _HALF),
+            ("link_bandwidth", f"{_HALF}: 1200 GB/s over six links and both ways"), ("network", _HALF),
             ("torus_axes", f"{_IRONWOOD}: as v5p"), ("pod", f"{_IRONWOOD}: 9216 chips; libtpu describes 16x24x24"),
             ("hop_latency", _HOP), ("devices", _IRONWOOD),
         ),
-        "tpu7x", ("TPU7x", "TPU v7x", "Ironwood"), 6.25e9, 2,
+        "tpu7x", ("TPU7x", "TPU v7x", "Ironwood"), network=6.25e9, devices=2,
     ),
-    Chip(
-        "H100", {"bf16": 9.9e14, "int8": 2.0e15, "fp8": 2.0e15}, 3.4e12, 80e9, 4.5e11, 0, (8,), 0.0,
-        (
-            ("peak bf16", f"{_GPU}, bf16"), ("peak int8", f"{_GPU}, fp8/int8"), ("peak fp8", f"{_GPU}, fp8/int8"),
-            ("hbm_bandwidth", _GPU), ("hbm_bytes", _GPU), ("link_bandwidth", _NODE), ("torus_axes", _NODE), ("pod", _NODE),
-            ("hop_latency", "not in scaling-book; 0 makes small messages too cheap"),
-            ("dcn_bandwidth", "of TPUs only"), ("devices", _GPU),
-        ),
-    ),
+    _gpu("A100", {"bf16": 3.1e14, "int8": 6.2e14}, 2.0e12, 80, 3e11, 8, 8, 2.5e10, _DGX["A100"]),
+    _gpu("H100", {"bf16": 9.9e14, "int8": 2.0e15, "fp8": 2.0e15}, 3.4e12, 80, 4.5e11, 8, 8, 5e10, _DGX["H100"]),
+    _gpu("H200", {"bf16": 9.9e14, "int8": 2.0e15, "fp8": 2.0e15}, 4.8e12, 141, 4.5e11, 8, 8, 5e10, _DGX["H200"]),
+    _gpu("B200", {"bf16": 2.3e15, "int8": 4.5e15, "fp8": 4.5e15}, 8.0e12, 192, 9e11, 8, 8, 5e10, _DGX["B200"]),
+    _gpu("GB200", {"bf16": 2.5e15, "int8": 5.0e15, "fp8": 5.0e15}, 8.0e12, 186, 9e11, 72, 4, 5e10, _RACK, _RACK),
 )  # fmt: skip
 TARGETS = {c.target: c for c in CHIPS if c.target}
 """The chips that a compiler here compiles for, by its name for them."""

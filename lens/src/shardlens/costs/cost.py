@@ -18,6 +18,9 @@ from shardlens.reading.slices import DCN, slice_axes
 from shardlens.tables import Table, seconds
 
 MODEL = "A model, not a measurement: peak rates (FLOPs in bf16), and each mesh axis alone on one axis of the chip's torus."
+SWITCHED = (
+    "A model, not a measurement: peak rates (FLOPs in bf16); NVLink's switches inside a host, a card's port between hosts."
+)
 Mesh = Mapping[str, tuple[int, bool]]
 
 
@@ -75,6 +78,7 @@ class CollectiveTime:
         bidirectional: whether the model lets both directions carry bytes.
         seconds: of all executions.
         latency_bound: whether hops, not bytes, decide.
+        bandwidth: bytes a second of one device, where that is not its link's: cards on several hosts share these's ports.
     """
 
     collective: Collective
@@ -82,6 +86,7 @@ class CollectiveTime:
     bidirectional: bool
     seconds: float
     latency_bound: bool
+    bandwidth: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -169,17 +174,19 @@ class Cost:
         if len(self.collectives) > 1:
             rows += [(f"all over {_over(axes)}", "", "", seconds(time)) for axes, time in self.by_axes.items()]
         between = f"between {seconds(self.lower)} (all overlaps) and {seconds(self.upper)} (nothing does)"
-        lines = (f"bound by {self.bound}; {between}", MODEL, *self.notes)
+        lines = (f"bound by {self.bound}; {between}", MODEL if self.chip.torus_axes else SWITCHED, *self.notes)
         columns, sides = ("one device", "how much", self.chip.name, "time"), ("left", "right", "right", "right")
         return Table(columns, sides, tuple(rows), lines)
 
     def _row(self, c: CollectiveTime) -> tuple[str, str, str, str]:
         times = "" if c.collective.executions == 1 else f"{c.collective.executions or '?'} x "
-        bandwidth = self.chip.dcn_bandwidth if _between(c.collective) else self.chip.link_bandwidth
+        bandwidth = c.bandwidth or (self.chip.network if _between(c.collective) else self.chip.link_bandwidth)
         link = f"{bandwidth:.3g} bytes/s {'both ways' if c.bidirectional else 'one way'}"
         if c.collective.uncounted:
             return (c.collective.name, "? bytes", "", "?")
-        rate = f"{self.chip.hop_latency * 1e6:g} us a hop" if c.latency_bound else link
+        rate = (
+            f"{self.chip.hop_latency * 1e6:g} us a {'hop' if self.chip.torus_axes else 'step'}" if c.latency_bound else link
+        )
         over = f"{c.collective.kind} over {_over(c.collective.axes)} ({'x'.join(map(str, c.sizes))})"
         return (over, f"{times}{c.collective.payload_bytes:,} bytes", rate, seconds(c.seconds))
 
@@ -195,7 +202,7 @@ class Cost:
         return self._table().html()
 
 
-def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None) -> Cost:
+def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None, in_network: bool = False) -> Cost:
     """What `program` should cost on a chip, by a model.
 
     Args:
@@ -203,6 +210,7 @@ def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None) 
         on: a chip, its name, or a target that names it, such as "v5e:2x4". With a target of as many chips as the mesh has,
             each collective goes the ways that the slice's torus has for it.
         rings: mesh axes that close to a ring; those whose size lets them on that chip unless given.
+        in_network: whether the switches of GPUs add up an all-reduce (NVLink SHARP), where no device does.
     Raises:
         LensError: there are no numbers for a chip of that name.
     Example:
@@ -216,7 +224,11 @@ def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None) 
     sizes = dict(slice_axes(tuple(axes.items()), program.hlo))
     mesh = {name: (size, found.is_ring(size) if rings is None else name in rings) for name, size in sizes.items()}
     laid = _Laid(on, places(on, tuple(sizes.values()))) if isinstance(on, str) and ":" in on and found.torus_axes else None
-    times = tuple(_time(c, found, mesh, laid) for c in program.collectives)
+    joined = _joined(found, on if isinstance(on, str) else "")
+    times = tuple(
+        _time(c, found, mesh, laid) if found.torus_axes or c.uncounted else _switched(c, found, joined, in_network)
+        for c in program.collectives
+    )
     # Without temporaries: on CPU they follow that compiler's scheduling and say nothing of a TPU.
     traffic = program.memory.argument + program.memory.output
     return Cost(found, program.least_flops, traffic, times, tuple(_notes(program, found, mesh)))
@@ -235,7 +247,7 @@ def _time(c: Collective, on: Chip, mesh: Mesh, laid: _Laid | None) -> Collective
     if _between(c):
         return CollectiveTime(c, (c.group_size,), False, _over_dcn(c, on) * (c.executions or 1), False)
     rings = tuple(mesh[axis] for axis in c.axes if axis in mesh)
-    if len(rings) != len(c.axes) or not 0 < len(rings) <= max(on.torus_axes, 1):
+    if len(rings) != len(c.axes) or not 0 < len(rings) <= on.torus_axes:
         rings = ((c.group_size, on.is_ring(c.group_size)),)
     sends = c.kind in ("collective-permute", REMOTE)
     if laid and laid.at and c.groups and not sends:
@@ -260,20 +272,20 @@ def _between(c: Collective) -> bool:
 
 def _over_dcn(c: Collective, on: Chip) -> float:
     """Seconds of one execution between slices: each chip sends its own part to the chips of the others, as on a switch."""
-    if not on.dcn_bandwidth:
+    if not on.network:
         return 0.0
-    wide = dataclasses.replace(on, link_bandwidth=on.dcn_bandwidth, torus_axes=0)
+    wide = dataclasses.replace(on, link_bandwidth=on.network, torus_axes=0)
     if c.kind == "collective-permute":
         return c.payload_bytes / wide.link_bandwidth
     return _gather_like(c, wide, (c.group_size,), False, c.payload_bytes, c.operand_bytes, 0.0)
 
 
 def _permute(c: Collective, on: Chip, mesh: tuple[tuple[int, bool], ...], laid: _Laid | None) -> tuple[int, int]:
-    """Messages over the busiest link and hops of the longest way; one of each on a switch or where the mesh is not known."""
+    """Messages over the busiest link and hops of the longest way; one of each where the mesh is not known."""
     if laid and laid.at and max(map(max, c.groups), default=0) < len(laid.at):
         rings = [(size, on.is_ring(size)) for size in extents(laid.target)]
         return alphabeta.link_load(routed(c.groups, laid.at, laid.target), rings)
-    if not on.torus_axes or max((max(pair) for pair in c.groups), default=0) >= math.prod(size for size, _ in mesh):
+    if max((max(pair) for pair in c.groups), default=0) >= math.prod(size for size, _ in mesh):
         return 1, 1
     return alphabeta.link_load(c.groups, mesh)
 
@@ -281,11 +293,45 @@ def _permute(c: Collective, on: Chip, mesh: tuple[tuple[int, bool], ...], laid: 
 def _gather_like(c: Collective, on: Chip, sizes: tuple[int, ...], both: bool, out: int, into: int, latency: float) -> float:
     """Seconds of one execution of anything but a permute, for `out` bytes of output and `into` bytes of operand."""
     if c.kind in ("all-to-all", "ragged-all-to-all"):
-        if not on.torus_axes:
-            return alphabeta.switched_all_to_all(out * c.group_size, c.group_size, on.link_bandwidth)
         return alphabeta.all_to_all(out * c.group_size, sizes, on.link_bandwidth, latency, both, line=not both)
     model = alphabeta.all_reduce if c.kind == "all-reduce" else alphabeta.all_gather
     return model(max(out, into), sizes, on.link_bandwidth, latency, both)
+
+
+def _joined(on: Chip, target: str) -> int:
+    """Cards that NVLink joins: of a whole rack, or of each host of the target."""
+    hosts = extents(target) if on.pod[0] == on.host else ()
+    return hosts[-1] if hosts else on.pod[0]
+
+
+def _switched(c: Collective, on: Chip, joined: int, in_network: bool) -> CollectiveTime:
+    """Between cards on switches, where none forwards another's bytes, and between hosts, whose cards have a port each.
+
+    Source: scaling-book, Part 12, 'Intra-node collectives' and 'Cross-node collectives'.
+    """
+    n, together = c.group_size, collections.Counter(device // joined for device in (c.groups or ((),))[0])
+    near = max(together.values(), default=n) if on.network else n
+    reduced, nbytes = c.kind == "all-reduce", max(c.payload_bytes, c.operand_bytes)
+    port, steps = on.network * near, n - 1
+    if c.kind == "collective-permute":
+        far = on.network and any(a // joined != b // joined for a, b in c.groups)
+        port, steps = on.network if far else 0.0, 1
+        inside, between = nbytes / on.link_bandwidth, nbytes / port if far else 0.0
+    elif c.kind.endswith("all-to-all"):
+        inside = alphabeta.switched_all_to_all(c.payload_bytes * n, n, on.link_bandwidth)
+        between = c.payload_bytes * (n - near) / n / on.network if near < n else 0.0
+        port, steps = on.network, 1
+    else:
+        model = alphabeta.all_reduce if reduced else alphabeta.all_gather
+        inside = model(nbytes, n, on.link_bandwidth, bidirectional=False)
+        between = model(nbytes, n // near, port, bidirectional=False) if near < n else 0.0
+        if reduced:
+            inside = alphabeta.in_network_all_reduce(nbytes, on.link_bandwidth) if in_network and near == n else inside
+            # A tree has fewer steps than a ring, and NCCL takes it for few bytes.
+            steps = 2 * min(n - 1, math.ceil(math.log2(n)))
+    once, hops = max(inside, between), steps * on.hop_latency
+    seconds_all = max(once, hops) * (1 if c.executions is None else c.executions)
+    return CollectiveTime(c, (n,), False, seconds_all, hops > once, port if between > inside else 0.0)
 
 
 def _notes(program: Costed, on: Chip, mesh: Mesh) -> Iterator[str]:
@@ -295,20 +341,20 @@ def _notes(program: Costed, on: Chip, mesh: Mesh) -> Iterator[str]:
         of = f"{count} Pallas kernels are" if count > 1 else "a Pallas kernel is"
         yield f"The arithmetic of {of} left out: XLA does not see inside."
     if program.platform == "cpu":
-        yield "Compiled for CPU: bf16 collectives run in f32 there, and a TPU's compiler may choose others; target= asks it."
+        yield "Compiled for CPU: bf16 collectives run in f32 there, and another compiler may choose others; target= asks it."
     if any(c.executions is None for c in program.collectives):
         yield "A collective is in a loop, and data decides how often that runs; it counts once."
     if program.flops is None:
         yield "Data decides how often a loop runs; its FLOPs count once."
     if any(c.kind == "ragged-all-to-all" for c in program.collectives):
         yield "A ragged all-to-all counts as a full one, the most that it can take."
-    if any(len(c.axes) > max(on.torus_axes, 1) for c in program.collectives):
+    if on.torus_axes and any(len(c.axes) > on.torus_axes for c in program.collectives):
         yield f"A collective over more mesh axes than {on.name} has torus axes counts as one ring."
-    if not on.dcn_bandwidth and any(map(_between, program.collectives)):
+    if not on.network and any(map(_between, program.collectives)):
         yield f"There is no number for the network between slices of {on.name}; that time is left out."
-    if any(not c.axes or not set(c.axes) <= {*mesh, DCN} for c in program.collectives):
+    if on.torus_axes and any(not c.axes or not set(c.axes) <= {*mesh, DCN} for c in program.collectives):
         yield "A collective whose groups are not whole mesh axes, or whose axes have no known size, counts as one ring."
-    if on.torus_axes == 0 and any(c.group_size > on.pod[0] for c in program.collectives):
+    if not on.torus_axes and not on.network and any(c.group_size > on.pod[0] for c in program.collectives):
         yield f"A collective spans more than {on.pod[0]} chips; the slower network between nodes is not in the model."
 
 

@@ -36,7 +36,7 @@ def facts(program: Program, target: str | None) -> dict[str, Any]:
     `loops` has the rounds of each loop around it, from outside, null where data decides. No line of a file is in it, so
     that it changes only with the program.
     """
-    package = "libtpu" if target else "jaxlib"
+    package = "libtpu" if program.platform == "tpu" and target else "jaxlib"  # XLA for GPU has JAX's own version
     counts = collections.Counter(map(_sort, program.collectives))
     known = all(c.executions is not None and not c.uncounted for c in program.collectives)
     return {

@@ -46,9 +46,9 @@ class Comparison:
 
     def _notes(self) -> list[str]:
         platforms = {program.platform for _, program in self.programs}
-        if platforms != {"cpu", "tpu"}:
+        if "cpu" not in platforms or len(platforms) == 1:
             return []
-        return ["A CPU runs bf16 collectives in f32, and its temporary and peak bytes say nothing of a TPU."]
+        return ["A CPU runs bf16 collectives in f32, and its temporary and peak bytes say nothing of an accelerator."]
 
     def __rich__(self) -> Table:
         return self._table()

@@ -17,7 +17,7 @@ from shardlens.programs.comparison import Comparison
 from shardlens.programs.memory import Memory
 from shardlens.programs.program import Program
 from shardlens.progress import step
-from shardlens.reading.arithmetic import added_by_rounds
+from shardlens.reading.arithmetic import added_by_rounds, least
 from shardlens.reading.collectives import read_collectives
 
 HERE = "here"
@@ -48,7 +48,8 @@ def inspect(
             arguments, a `jax.stages.Traced`, `Lowered` or `Compiled`.
         args: arrays or `jax.ShapeDtypeStruct`s, with or without shardings, in any pytrees; a leading mesh stays as it is.
             What `jax.jit` holds static is given as it is called.
-        target: a TPU slice to compile for instead of the devices here, as `"v5e:2x4"`; needs the extra `tpu`, and no TPU.
+        target: devices to compile for instead of those here, which need not be there: a TPU slice, `"v5e:2x4"`, or GPUs,
+            `"h100:8"`, on two hosts `"h100:2x8"`. The compiler has to be: where it is not, the error says how to get it.
         targets: several of them, and `"cpu"` (or `"here"`) for this machine, side by side: see `Comparison`.
         axes: names and sizes of the mesh on the target, where they are not those of the arguments.
         kwargs: keyword arguments of `f`. Where it has a `target`, `targets` or `axes` of its own: `functools.partial`.
@@ -210,8 +211,8 @@ def _program(
 
 def _flops(compiled: Any, text: str) -> float | None:
     # `cost_analysis` and `memory_analysis` return None on backends that have none (JAX: `jax.stages.Compiled`).
-    once = (compiled.cost_analysis() or {}).get("flops", 0.0)
-    more = added_by_rounds(text)
+    analysis, more = compiled.cost_analysis(), added_by_rounds(text)
+    once = analysis.get("flops", 0.0) if analysis else least(text) - (more or 0.0)
     # XLA adds up in 32 bits, so that what is subtracted for loops that never run may be more than it counted.
     return None if more is None else max(float(once) + more, 0.0)
 

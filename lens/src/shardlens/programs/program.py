@@ -116,9 +116,9 @@ class Program:
         """Kinds of collectives that run."""
         return frozenset(c.kind for c in self.collectives)
 
-    def cost(self, on: Chip | str, rings: Collection[str] | None = None) -> Cost:
+    def cost(self, on: Chip | str, rings: Collection[str] | None = None, in_network: bool = False) -> Cost:
         """What a model of the chip says of this program's time: see `shardlens.costs.cost.cost`."""
-        return cost(self, on, rings)
+        return cost(self, on, rings, in_network)
 
     def by(self, what: str = "equal", width: int = 80) -> Table:
         """Its collectives in at most twenty rows, the most expensive first: see `shardlens.programs.grouping.grouped`."""

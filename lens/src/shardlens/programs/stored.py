@@ -53,7 +53,9 @@ def stored_json(program: Program, target: str) -> dict[str, Any]:
     return {
         "target": target,
         "jax": importlib.metadata.version("jax"),
-        "libtpu": importlib.metadata.version("libtpu") if importlib.util.find_spec("libtpu") else "",
+        "libtpu": importlib.metadata.version("libtpu")
+        if program.platform != "gpu" and importlib.util.find_spec("libtpu")
+        else "",
         "date": datetime.date.today().isoformat(),
         "axes": axes,
         "memory": dataclasses.astuple(program.memory),
@@ -85,10 +87,11 @@ def read_stored(path: Path, target: str) -> Recorded:
             "other-record",
             f"the record {path.stem!r} is of {raw['target']}.",
             where=f"target={target!r}",
-            mend="name the record of this target, or install libtpu and compile for it.",
+            mend="name the record of this target, or install its compiler.",
         )
     hlo = zlib.decompress(base64.b85decode(raw["hlo"])).decode()
     axes = tuple((name, size) for name, size in raw["axes"]) if raw["axes"] else None
+    libtpu = f", libtpu {raw['libtpu']}" if raw["platform"] != "gpu" else ""
     outputs = tuple(Placement.from_json(each) for each in raw["outputs"])
     return Recorded(
         read_collectives(hlo, axes),
@@ -98,5 +101,5 @@ def read_stored(path: Path, target: str) -> Recorded:
         outputs,
         raw["devices"],
         raw["platform"],
-        label=f"stored record: compiled for {target} with JAX {raw['jax']}, libtpu {raw['libtpu']} on {raw['date']}",
+        label=f"stored record: compiled for {target} with JAX {raw['jax']}{libtpu} on {raw['date']}",
     )

@@ -117,19 +117,22 @@ class Arithmetic:
         return 2 * size(i.shape) * math.prod(left[d] for d in _numbers(i.attribute("lhs_contracting_dims")))
 
     def _convolution(self, i: HloInstruction, around: dict[str, HloInstruction]) -> float:
-        """Two for each product of numbers, none of which is padding."""
+        """Two for each product of numbers, none of them padding; cuDNN returns one of a forward pass's three arrays."""
         labels = re.match(r"([^_]*)_([^-]*)->(.*)", i.attribute("dim_labels"))
-        if not labels or not isinstance(i.shape, HloArray):
+        if not labels:
             return 0.0
         image, kernel = self._operand(i, 0, around).shape, self._operand(i, 1, around).shape
+        made = next(hlo_leaves(i.shape)).shape
+        kernel, made = (made, kernel) if "$convBackwardFilter" in i.text else (kernel, made)
+        image, made = (made, image) if "$convBackwardInput" in i.text else (image, made)
         window = dict(_WINDOW.findall(i.attribute("window")))
         spatial = [d for d in sorted(labels[2]) if d.isdigit()]
         lines = [
-            _valid(k, len(spatial), window, image[labels[1].index(d)], i.shape.shape[labels[3].index(d)])
+            _valid(k, len(spatial), window, image[labels[1].index(d)], made[labels[3].index(d)])
             for k, d in enumerate(spatial)
         ]
-        features = kernel[labels[2].index("i")] * i.shape.shape[labels[3].index("f")]
-        return 2.0 * features * i.shape.shape[labels[3].index("b")] * math.prod(lines)
+        features = kernel[labels[2].index("i")] * made[labels[3].index("f")]
+        return 2.0 * features * made[labels[3].index("b")] * math.prod(lines)
 
     def _reduce(self, i: HloInstruction, around: dict[str, HloInstruction]) -> float:
         fewer = size(self._operand(i, 0, around)) - size(next(hlo_leaves(i.shape)))
@@ -171,8 +174,11 @@ class Arithmetic:
         return 2.0 * size(i.shape) * self._operand(i, 0, around).shape[-1]
 
     def _custom(self, i: HloInstruction, around: dict[str, HloInstruction]) -> float:
-        """None, but for what libtpu (0.0.42) counts of its own: of the k largest, k for each element. Tiles, T(8,128), are a
-        TPU's."""
+        """Of GPU libraries; of the k largest, k for each element, as libtpu 0.0.42 counts; a TPU's tiles are T(8,128)."""
+        if "__cudnn$conv" in i.text:
+            return self._convolution(i, around)
+        if "__cublas$" in i.text and (summed := _CONTRACTED.search(i.text)):
+            return 2.0 * size(i.shape) * math.prod(self._operand(i, 0, around).shape[d] for d in _numbers(summed[1]))
         if 'custom_call_target="TopK"' not in i.text or ":T(" not in i.text:
             return 0.0
         return float(size(self._operand(i, 0, around)) * next(hlo_leaves(i.shape)).shape[-1])
@@ -181,6 +187,7 @@ class Arithmetic:
         return sum(size(array) for array in hlo_leaves(i.shape))
 
 
+_CONTRACTED = re.compile(r'"lhs_contracting_dimensions":\[([^]]*)\]')
 _NOTHING = HloArray("token", ())
 _WINDOW = re.compile(r"(\w+)=([^\s{}]+)")
 _COUNTED: dict[str, Callable[[Arithmetic, HloInstruction, dict[str, HloInstruction]], float]] = {

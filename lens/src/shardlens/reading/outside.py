@@ -29,6 +29,7 @@ _ALONE = re.compile(
 )
 _CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_(cpu|gpu)_callback$")
 _BODY = re.compile(r'"custom_call_config":\{"body":"([^"]+)"')
+_KERNELS = re.compile(rf'custom_call_target="(?:{PALLAS}|__gpu\$xla\.gpu\.triton|mosaic_gpu\w*)"')
 _TARGET = re.compile(r'custom_call_target="([^"]*)"')
 _MESSAGES = ("send", "recv", "infeed", "outfeed")
 
@@ -113,5 +114,5 @@ def remote_copies(module: HloModule, instruction: HloInstruction) -> Sent | None
 
 
 def kernels(hlo_text: str) -> int:
-    """How many Pallas kernels a TPU program calls, of whose arithmetic XLA says nothing."""
-    return hlo_text.count(f'custom_call_target="{PALLAS}"')
+    """How many Pallas kernels a program calls, of whose arithmetic XLA says nothing."""
+    return len(_KERNELS.findall(hlo_text))
