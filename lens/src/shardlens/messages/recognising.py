@@ -16,6 +16,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _KIND = r"(?:[\w.]*\.)?(?P<kind>(?:[A-Z]\w*)?(?:Error|Exception|Exit|Interrupt|Warning))(?:: |$)"
 _HEAD = re.compile(rf"^(?:[E>|+\s-]|\[?(?:rank|process) ?\d+\]?:?\s)*{_KIND}", re.MULTILINE)
 _INLINE = re.compile(rf"(?<![\w.]){_KIND}")
+_CAUSES = "The above exception was the direct cause of the following exception"
 _END = re.compile(
     r"^\s*(?:Traceback \(most recent|During handling of the above|The above exception was|-{20,}|The stack trace below)",
     re.MULTILINE,
@@ -86,9 +87,12 @@ def diagnose(message: str | BaseException) -> Diagnosis:
         return Diagnosis(_of_exception(message))
     text = _COLOURS.sub("", message)
     found: dict[str, Recognised] = {}
-    for kind, said in _exceptions(text):
-        for each in recognise(kind, said):
-            found.setdefault(each.message.name, each)
+    known: tuple[Recognised, ...] = ()
+    for kind, said in reversed(list(_exceptions(text))):
+        # What another exception was raised from is told only where that one is not known.
+        if not (known and _CAUSES in said):
+            known = recognise(kind, said)
+            found = {each.message.name: each for each in known} | found
     for each in recognise("", text):
         if not each.message.types or not found:
             found.setdefault(each.message.name, each)
@@ -106,7 +110,8 @@ def recognise(kind: str, said: str, line: str = "") -> tuple[Recognised, ...]:
         >>> [each.message.name for each in recognise("KeyError", "'batch'")]
         ['no-such-key']
     """
-    plain = " ".join(said.split())
+    end = _END.search(said)
+    plain = " ".join(said[: end.start() if end else None].split())
     plain = f"{kind}: {plain}" if kind else plain
     placed = f"{plain}\nat {_marked(line)}\nsays {line.rpartition(chr(10))[2]}"
     found = ((row, match) for row in known_messages() if (match := row.found(kind, placed if row.types else plain)))
@@ -139,12 +144,10 @@ def _of_exception(raised: BaseException) -> tuple[Recognised, ...]:
 
 
 def _exceptions(text: str) -> Iterator[tuple[str, str]]:
-    """Type and message of each exception in a text: where a line begins with one, else wherever one is named."""
+    """Type of each exception in a text, and what follows: where a line begins with one, else wherever one is named."""
     heads = list(_HEAD.finditer(text)) or list(_INLINE.finditer(text))
     for head, after in itertools.zip_longest(heads, heads[1:]):
-        said = text[head.end() : after.start() if after else None]
-        end = _END.search(said)
-        yield head["kind"], said[: end.start()] if end else said
+        yield head["kind"], text[head.end() : after.start() if after else None]
 
 
 def _marked(line: str) -> str:
