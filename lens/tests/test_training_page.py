@@ -1,4 +1,4 @@
-"""The page on a training step: each command that it shows is run, and each line below the command is one of what it prints."""
+"""The page on a training step: each command in it is run, and each line below is one of what the command prints."""
 
 from __future__ import annotations
 
