@@ -79,4 +79,4 @@ def eqx_step_example():
 
 
 # An example for readers: no docstrings, and no types.
-# ruff: noqa: ANN001, ANN201, D103
+# ruff: noqa: ANN001, ANN002, ANN201, D103

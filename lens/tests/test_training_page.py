@@ -1,4 +1,4 @@
-"""The page on a training step: each command that it shows is run, and the lines below it are of what it prints."""
+"""The page on a training step: each command in it is run, and each line below is one of what the command prints."""
 
 from __future__ import annotations
 
