@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped, settled
+from shardlab_course.ch10.ex09.gradients import loss as _loss
+from shardlab_course.ch10.ex09.gradients import mapped_body as _body
+from shardlab_course.ch10.ex09.gradients import own as _own
+from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, settled
 from shardlab_judge.cases import axes
 from shardlens import Axes
 
@@ -27,25 +30,6 @@ def right(W: Any, b: Any, x: Any, y: Any) -> Any:
     W, b, x, y = (np.asarray(a, np.float64) for a in (W, b, x, y))
     apart = 2 * (x @ W + b - y) / y.size
     return x.T @ apart, apart.sum(0)
-
-
-def _loss(W: Any, b: Any, x: Any, y: Any) -> Any:
-    return ((x @ W + b[None] - y) ** 2).mean()
-
-
-def _body(mesh: Any, body: Any, *, check: bool = True, out: Any = None) -> Any:
-    import jax
-
-    rows = jax.P("data")
-    return mapped(mesh, body, (jax.P(), jax.P(), rows, rows), (jax.P(), jax.P()) if out is None else out, check=check)
-
-
-def _own(W: Any, b: Any, x: Any, y: Any) -> Any:
-    """The gradients of a device's own rows, which nobody has added up."""
-    import jax
-
-    varying = (jax.lax.pcast(w, "data", to="varying") for w in (W, b))
-    return jax.grad(_loss, (0, 1))(*varying, x, y)
 
 
 def compiled(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
@@ -138,13 +122,16 @@ def bias_forgotten(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
     return _body(mesh, body, check=False)(W, b, x, y)
 
 
+def _again(mean: Any) -> Any:
+    import jax
+
+    return jax.lax.pmean(jax.lax.pcast(mean * 1, "data", to="varying"), "data")
+
+
 def averaged_again(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
     import jax
 
-    def body(W: Any, b: Any, x: Any, y: Any) -> Any:
-        once = [jax.lax.pmean(g, "data") for g in _own(W, b, x, y)]
-        return tuple(jax.lax.pmean(jax.lax.pcast(g * 1, "data", to="varying"), "data") for g in once)
-
+    body = lambda *given: tuple(_again(jax.lax.pmean(g, "data")) for g in _own(*given))  # noqa: E731
     return _body(mesh, body)(W, b, x, y)
 
 
@@ -154,8 +141,7 @@ def some_again(mesh: Any, W: Any, b: Any, x: Any, y: Any) -> Any:
     def body(W: Any, b: Any, x: Any, y: Any) -> Any:
         dW, db = (jax.lax.pmean(g, "data") for g in _own(W, b, x, y))
         few = dW.shape[0] // 4
-        again = jax.lax.pmean(jax.lax.pcast(dW[:few] * 1, "data", to="varying"), "data")
-        return dW.at[:few].set(again), db
+        return dW.at[:few].set(_again(dW[:few])), db
 
     return _body(mesh, body)(W, b, x, y)
 
