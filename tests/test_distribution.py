@@ -87,7 +87,8 @@ def test_packages_hold_code_and_its_data_only() -> None:
     others = {path for path in ours() if pathlib.PurePath(path).suffix not in SUFFIXES}
     assert {str(pathlib.PurePath(path).parent) for path in others} == {"shardlab_course/examples", "shardlab_grader/rubrics"}
     texts = {path for path in ours() if path.endswith(".txt")}
-    assert {path.split("/")[1] for path in texts} == {"listings"}, "text that is no listing of a compiled program"
+    told = "text that is no listing of a compiled program, and no beginning of an exercise"
+    assert {path.split("/")[1] for path in texts} == {"listings", "own"}, told
 
 
 def test_no_solution_and_no_answer_is_in_the_wheel(built: tuple[pathlib.Path, pathlib.Path]) -> None:
