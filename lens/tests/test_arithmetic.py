@@ -74,6 +74,10 @@ OPERATIONS: dict[str, tuple[list[str], str]] = {
 WHOLE = [("s32", opcode) for opcode in "add divide maximum remainder subtract and shift-left xor multiply".split()]
 
 
+# By hand: 2 images of 8 rows, the neighbours' rows beside them, and 64 columns, of which the two outer ones have two taps of three.
+OF_CUDNN = {"h100_halo": 2.0 * 2 * 128 * 128 * (3 * 8) * (3 * 64 - 2)}
+
+
 def analysed(text: str) -> float:
     """FLOPs as XLA's analysis has them."""
     found = _jax.hlo_module_cost_analysis(jax.devices()[0].client, _hlo.hlo_module_from_text(text))
@@ -112,13 +116,13 @@ def test_of_two_numbers(dtype: str, opcode: str) -> None:
 @pytest.mark.parametrize("name", STORED)
 def test_stored(name: str) -> None:
     """Each stored text, too; where it has no loop, nothing is added."""
-    agree(STORED[name].read_text())
+    agree(STORED[name].read_text(), OF_CUDNN.get(name, 0.0))
 
 
-def agree(text: str) -> None:
-    """What is counted is what XLA counts."""
+def agree(text: str, beyond: float = 0.0) -> None:
+    """What is counted is what XLA counts, and what it does not see `beyond` that."""
     # XLA adds up in 32 bits.
-    assert once(text) == pytest.approx(analysed(text) + of_libtpu(text), rel=1e-5, abs=64)
+    assert once(text) == pytest.approx(analysed(text) + of_libtpu(text) + beyond, rel=1e-5, abs=64)
     assert " while(" in text or (added_by_rounds(text) == 0 and least(text) == once(text))
 
 

@@ -308,7 +308,7 @@ def test_doctor_mends(lacks: str, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         assert main(["doctor"]) == 0
         said = " ".join(capsys.readouterr().out.split())
         assert "compiles for here" in said
-        assert "not for v4:2x2x1, v5e:2x2, v5p:2x2x1, v6e:2x2: compiling for a TPU needs" in said
+        assert "not for v4:2x2x1, v5e:2x2, v5p:2x2x1, v6e:2x2, tpu7x:2x2x1: compiling for a TPU needs" in said
         assert "mend: pip install 'shardlens[tpu]'" in said or "mend: libtpu exists for Linux" in said
         return
 

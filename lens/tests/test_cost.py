@@ -350,7 +350,7 @@ def test_printed() -> None:
 def test_every_number_has_a_source(known: Chip) -> None:
     """No rate without where it was read."""
     fields = {field.name for field in dataclasses.fields(Chip)} - {"name", "peak", "sources", "target", "aliases"}
-    fields -= set() if known.host else {"host", "network"}  # what TPUs have none of
+    fields -= set() if known.host else {"host"}  # TPUs have none
     assert {field for field, source in known.sources if source} == fields | {f"peak {dtype}" for dtype in known.peak}
     source = "NVL72" if known.name == "GB200" else "scaling-book, Part"
     assert all(part in str(known).replace("\n", " ") for part in (known.name, source))

@@ -267,7 +267,7 @@ def test_gpus_scatter_what_was_asked_for(mesh: jax.sharding.Mesh) -> None:
     assert 'custom_call_target="cusolver_potrf_ffi"' in compiled(jnp.linalg.cholesky, (jnp.eye(8),), "h100:1").hlo
     called = compiled(lambda a: jax.pure_callback(np.sin, a, a), (jnp.ones(8),), "h100:1")
     assert [(call.out, call.into) for call in called.host_calls] == [(32, 32)]
-    with pytest.raises(LensError, match=r"\[target-size\] axes x=2, y=4 do not make up the 16 chips of h100:2x8"):
+    with pytest.raises(LensError, match=r"\[target-size\] axes x=2, y=4 do not make up the 16 devices of h100:2x8"):
         compile_for(matmul, case3(mesh), "h100:2x8")
 
 

@@ -13,13 +13,13 @@ from shardlab_judge.inputs import wide
 from shardlab_judge.question import Misconception
 
 Changed = tuple[str, str, tuple[np.ndarray, ...]]
-"""The cause's name, what it says, and the arguments after the change."""
+"""What the cause says, its name, and the arguments after the change."""
 
 
 def likely(observed: Observed, oracle: Callable[..., Any], rights: tuple[np.ndarray, ...]) -> Misconception | None:
     """The one change of the arguments after which the oracle returns what devices hold; nothing if there are several."""
     found = []
-    for name, cause, given in _changes(tuple(map(wide, observed.inputs))):
+    for cause, name, given in _changes(tuple(map(wide, observed.inputs))):
         made = _made(oracle, given)
         if made is not None and _holds(observed, made) and not _alike(made, rights):
             found.append(Misconception(name, cause))
@@ -31,25 +31,25 @@ def _changes(inputs: tuple[np.ndarray, ...]) -> Iterator[Changed]:
         if not np.issubdtype(x.dtype, np.inexact):
             continue
         told = f"What comes out would be right if argument number {n + 1} after the mesh"
-        for name, words, other in _others(x):
-            yield name, f"{told} {words}.", (*inputs[:n], other, *inputs[n + 1 :])
+        for words, name, other in _others(x):
+            yield f"{told} {words}.", name, (*inputs[:n], other, *inputs[n + 1 :])
     for m, n in itertools.combinations(range(len(inputs)), 2):
         if inputs[m].shape == inputs[n].shape and inputs[m].dtype == inputs[n].dtype:
             swapped = list(inputs)
             swapped[m], swapped[n] = inputs[n], inputs[m]
             what = f"What comes out would be right if arguments number {m + 1} and {n + 1} after the mesh were exchanged."
-            yield "arguments-exchanged", what, tuple(swapped)
+            yield what, "arguments-exchanged", tuple(swapped)
 
 
 def _others(x: np.ndarray) -> Iterator[tuple[str, str, np.ndarray]]:
-    """One argument changed: its name, the words for it, and the array."""
-    yield "argument-unused", "were 0 everywhere, so that argument has no part in it", np.zeros_like(x)
-    yield "argument-negated", "had the other sign", -x
+    """One argument changed: the words for it, the cause's name, and the array."""
+    yield "were 0 everywhere, so that argument has no part in it", "argument-unused", np.zeros_like(x)
+    yield "had the other sign", "argument-negated", -x
     if x.ndim == 2 and x.shape[0] == x.shape[1]:
-        yield "argument-transposed", "were transposed", x.T
+        yield "were transposed", "argument-transposed", x.T
     for d, by in itertools.product(range(x.ndim), (-1, 1)):
         if x.shape[d] > 2:
-            yield "argument-shifted", f"were rolled by one along dimension {d}", np.roll(x, by, d)
+            yield f"were rolled by one along dimension {d}", "argument-shifted", np.roll(x, by, d)
 
 
 def _made(oracle: Callable[..., Any], given: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...] | None:
