@@ -34,6 +34,7 @@ USED = {
     "jax.interpreters.mlir": "a context in which StableHLO is read; a named derivative is lowered",
     "jaxlib._jax": "processes that talk over this machine's own address",
     "jaxlib.mlir": "passes and locations",
+    "jaxlib.mosaic.python.tpu": "Pallas kernels' own programs",
     "jaxlib.xla_client": "compile options in the compiler's child",
 }
 

@@ -74,7 +74,7 @@ OPERATIONS: dict[str, tuple[list[str], str]] = {
 WHOLE = [("s32", opcode) for opcode in "add divide maximum remainder subtract and shift-left xor multiply".split()]
 
 
-# By hand: 2 images of 8 rows, the neighbours' rows beside them, and 64 columns, of which the two outer ones have two taps of three.
+# By hand: 2 images of 8 rows, with rows of neighbours beside them, and 64 columns; the two outer ones have 2 taps of 3.
 OF_CUDNN = {"h100_halo": 2.0 * 2 * 128 * 128 * (3 * 8) * (3 * 64 - 2)}
 
 

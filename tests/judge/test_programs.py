@@ -106,7 +106,7 @@ WRONG = {
     "depends on Python state": (Counter(), 0, "V", None),
     "NumPy": (lambda m, a, b: np.asarray(a) @ np.asarray(b), 0, "V", "numpy-inside"),
     "callback": (by_callback, 0, "V", "host-callback"),
-    "one device": (one_device, 0, "V", "other-mesh"),
+    "one device": (one_device, 0, "V", "incompatible-devices"),
     "not a function": (3, 0, "V", None),
 }  # fmt: skip
 

@@ -72,7 +72,7 @@ def half_done():
     sl.predict("1.4", outcome=outcome)
 
 
-@wrong("-", 2.91667)
+@wrong("-", 2.92)
 def lookup_error_named():
     """As if something were looked up."""
     outcome["h"] = "IndexError"
@@ -149,7 +149,7 @@ def twice_is_a_plain_error():
     sl.predict("1.4", outcome={**outcome, "e": "ValueError", "k": "IndivisibleError"})
 
 
-@wrong("-", 2.91667)
+@wrong("-", 2.92)
 def misspelt_entry():
     """An entry under another name, and one that is open."""
     sl.predict(

@@ -297,7 +297,7 @@ def eight_of_ten():
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
 
 
-@wrong("other-share-kept", 2.5)
+@wrong("other-share-kept", 5)
 def normal_numbers():
     def drop_hidden(mesh, seed, H):
         def body(seed, h):

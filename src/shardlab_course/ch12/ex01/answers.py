@@ -766,7 +766,7 @@ def wrong_operands_beside():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("most-waits-for-the-last-hop", 12.25)
+@wrong("-", 12.25)
 def decoys_beside_each_hop():
     import jax.numpy as jnp
 
