@@ -454,7 +454,7 @@ def zeros_in_the_loop():
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
 
 
-@wrong("most-before-the-first-hop", 9)
+@wrong("-", 9)
 def sums_of_products_before_all():
     import jax.numpy as jnp
 

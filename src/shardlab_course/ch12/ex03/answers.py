@@ -687,7 +687,7 @@ def zeros_equal_everywhere():
         return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
 
 
-@wrong("most-waits-for-the-last-hop", 5.75)
+@wrong("-", 5.75)
 def decoy_in_each_round():
     import jax.numpy as jnp
 
