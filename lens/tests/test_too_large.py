@@ -40,7 +40,9 @@ def test_what_does_not_fit_is_told() -> None:
     assert program.memory.main > 15.75 * GIB
     said = str(program)
     words = " ".join(said.split())
-    assert f"for tpu7x:2x2x1, where it fits. A device needs {program.memory.main:,} bytes." in words and "at the peak" in said
+    assert (
+        f"for tpu7x:2x2x1, where it fits. A device needs {program.memory.main:,} bytes." in words and "at the peak" in said
+    )
     line = Path(__file__).read_text().splitlines().index("    h = jnp.tanh(x @ w)  # <- product") + 1
     assert f"test_too_large.py:{line}" in said
     assert figures(program, TARGET)["refused"] == program.refused

@@ -51,7 +51,6 @@ def asked_about_own_work(course: pathlib.Path) -> None:
     rows = list(csv.DictReader(one["marks.csv"].splitlines()))
     assert {"amara", "bo"} <= {row["student"] for row in rows} and "hana" not in {row["student"] for row in rows}
     assert len(rows) == one["keys.html"].count('class="key"') and 'class="key"' not in one["students.html"]
-    assert "hana: no function of an exercise that was passed can be asked about" in ran.output
 
 
 def scores(path: pathlib.Path) -> dict[str, float]:
