@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 from collections.abc import Sequence
 
 from shardlab_course.viva.questions import Asked
-from shardlab_grader.plain import plain
+from shardlab_grader.reports.report_page import escape
 from shardlab_grader.viva.sitting import Sitting
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -29,7 +28,7 @@ def students(title: str, sittings: Sequence[Sitting]) -> str:
 def instructor(title: str, sittings: Sequence[Sitting]) -> str:
     """The same with keys, their reasons, and what a wrong answer reveals; and who is asked nothing, and why."""
     silent = [one for one in sittings if not one.asked]
-    rows = "".join(f"<li>{_text(one.student)}: {_text(one.problem)}</li>" for one in silent)
+    rows = "".join(f"<li>{escape(one.student)}: {escape(one.problem)}</li>" for one in silent)
     nobody = [f"<section><h1>Not asked</h1><ul>{rows}</ul></section>"] if silent else []
     return _page(f"{title}: viva, keys", [*(_section(one, keys=True) for one in sittings if one.asked), *nobody])
 
@@ -46,7 +45,7 @@ def marks(title: str, sittings: Sequence[Sitting]) -> str:
 
 def _page(title: str, sections: Sequence[str]) -> str:
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{_text(title)}</title>'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}"><style>{STYLE}</style></head>\n'
         f"<body>\n{chr(10).join(sections)}\n</body></html>\n"
@@ -55,18 +54,14 @@ def _page(title: str, sections: Sequence[str]) -> str:
 
 def _section(one: Sitting, *, keys: bool) -> str:
     articles = [_article(n, asked, one.code.get(asked.function, ""), keys=keys) for n, asked in enumerate(one.asked, 1)]
-    return f"<section><h1>{_text(one.student)}</h1>{''.join(articles)}</section>"
+    return f"<section><h1>{escape(one.student)}</h1>{''.join(articles)}</section>"
 
 
 def _article(number: int, asked: Asked, code: str, *, keys: bool) -> str:
     room = '<div class="line"></div>' * 2
     if keys:
-        room = f'<p class="key">{_text(asked.key)}</p><p>{_text(asked.reason)}</p><p><i>{_text(asked.reveals)}</i></p>'
-    lines = "\n".join(f"<span>{n}</span>{_text(line)}" for n, line in enumerate(code.splitlines(), 1))
+        room = f'<p class="key">{escape(asked.key)}</p><p>{escape(asked.reason)}</p><p><i>{escape(asked.reveals)}</i></p>'
+    lines = "\n".join(f"<span>{n}</span>{escape(line)}" for n, line in enumerate(code.splitlines(), 1))
     return (
-        f"<article><h2>{number}. Exercise {asked.exercise}</h2><p>{_text(asked.text)}</p><pre>{lines}</pre>{room}</article>"
+        f"<article><h2>{number}. Exercise {asked.exercise}</h2><p>{escape(asked.text)}</p><pre>{lines}</pre>{room}</article>"
     )
-
-
-def _text(text: str) -> str:
-    return html.escape(plain(text))

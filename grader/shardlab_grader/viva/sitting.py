@@ -32,7 +32,6 @@ EXERCISES, MESHES, SIZES, CALLS = 5, 2, 1, 2
 """For one student: exercises, and of each the other meshes, the other sizes, and the calls left out, that are tried."""
 GIVEN = 0
 """The number of the first public case among the changes."""
-UNREADABLE = (ValueError, TypeError, KeyError, IndexError)
 
 
 @dataclasses.dataclass(frozen=True)

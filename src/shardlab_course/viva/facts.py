@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -114,18 +114,16 @@ def _copies(seen: Observed) -> int:
 
 
 def _wrong(item: ProgramItem, seen: Observed) -> list[int] | None:
-    """Devices that hold a wrong value; `None` where more than one output is right, or its shape is not the right one."""
-    return None if item.oracle is None else sorted(_differing(item, seen, oracle_outputs(item, seen)))
+    """Devices that hold a wrong value; `None` where more than one output is right."""
+    if item.oracle is None:
+        return None
+    pairs = zip(seen.values, oracle_outputs(item, seen))
+    held = [(device, block, right[index]) for blocks, right in pairs for device, index, block in blocks]
+    return sorted({device for device, block, due in held if not _close(block, due, item.rtol, item.atol)})
 
 
-def _differing(item: ProgramItem, seen: Observed, rights: tuple[np.ndarray, ...]) -> Iterator[int]:
-    found = set()
-    for blocks, right in zip(seen.values, rights):
-        for device, index, block in blocks:
-            due = right[index]
-            if block.shape != due.shape or not np.allclose(block, due, item.rtol, item.atol):
-                found.add(device)
-    yield from found
+def _close(block: np.ndarray, due: np.ndarray, rtol: float = 1e-4, atol: float = 1e-4) -> bool:
+    return block.shape == due.shape and np.allclose(block, due, rtol, atol)
 
 
 def _instead(item: ProgramItem, seen: Observed) -> str:
@@ -133,7 +131,7 @@ def _instead(item: ProgramItem, seen: Observed) -> str:
     if item.oracle is None or not _wrong(item, seen):
         return ""
     right = oracle_outputs(item, seen)[0]
-    blocks = [(device, index, block) for device, index, block in seen.values[0]]
+    blocks = seen.values[0]
     for name, _ in seen.case.axes:
         if _adds_up(blocks, right, seen, name):
             return f"a term of the sum over {name}: the right values come out when the devices along {name} are added up"
@@ -141,14 +139,14 @@ def _instead(item: ProgramItem, seen: Observed) -> str:
     due = right[index]
     at = np.unravel_index(np.argmax(np.abs(due)), due.shape) if due.size else ()
     factor = float(block[at] / due[at]) if block.shape == due.shape and due.size and due[at] else 0.0
-    same = all(b.shape == right[i].shape and np.allclose(b, factor * right[i], 1e-4, 1e-4) for _, i, b in blocks)
+    same = all(_close(b, factor * right[i]) for _, i, b in blocks)
     return f"{factor:.4g} times the right values" if factor and same else ""
 
 
-def _adds_up(blocks: list[Any], right: np.ndarray, seen: Observed, axis: str) -> bool:
+def _adds_up(blocks: Sequence[Any], right: np.ndarray, seen: Observed, axis: str) -> bool:
     names, sizes = zip(*seen.case.axes)
     along = names.index(axis)
     stacked = np.stack([block for _, _, block in blocks])
     total = stacked.reshape(*sizes, *stacked.shape[1:]).sum(along, keepdims=True)
     sums = np.broadcast_to(total, (*sizes, *stacked.shape[1:])).reshape(stacked.shape)
-    return all(s.shape == right[i].shape and np.allclose(s, right[i], 1e-4, 1e-4) for s, (_, i, _) in zip(sums, blocks))
+    return all(_close(s, right[i]) for s, (_, i, _) in zip(sums, blocks))
