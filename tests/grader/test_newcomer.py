@@ -123,7 +123,7 @@ def test_from_an_empty_directory_to_exported_grades(tmp_path: pathlib.Path) -> N
         )
         assert float(row["score"]) == pytest.approx(raw[student] - penalty[student])
     assert (rows["ivo"]["timestamp"], rows["hana"]["timestamp"]) == ("", "2027-03-02 09:00:00")
-    final = {student: f"{raw[student] - penalty[student]:g}" for student in raw} | {"ivo": ""}
+    final = {student: f"{round(raw[student] - penalty[student], 2):g}" for student in raw} | {"ivo": ""}
     canvas, moodle = (list(csv.reader((tmp_path / name).read_text().splitlines())) for name in ("canvas.csv", "moodle.csv"))
     assert canvas[0] == ["Student", "ID", "SIS Login ID", "Section", "Four matmul cases (8801)"]
     assert {row[2]: row[4] for row in canvas[1:]} == {"": f"{most:g}"} | final
