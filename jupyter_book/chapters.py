@@ -20,7 +20,7 @@ COLAB = "https://colab.research.google.com/github/"
 KAGGLE = "https://www.kaggle.com/kernels/welcome?src="
 EXERCISE = re.compile(r"^## Exercise (?P<question>[\d.]+): (?P<title>.*)$", re.MULTILINE)
 PREDICT = re.compile(r"^sl\.predict\(\"([\d.]+)\"", re.MULTILINE)
-KEYS = "Click into the cell below and press Shift and Enter. That runs it, and moves on to the next."
+KEYS = "Click into the cell below and press Shift and Enter. The cell runs, and the next one is selected."
 NO_KEYS = "In the notebook you click into a cell and press Shift and Enter, which runs it. On this page all cells have run."
 TITLE = re.compile(r"^# .+$", re.MULTILINE)
 PLAYGROUNDS = {

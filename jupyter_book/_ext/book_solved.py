@@ -2,6 +2,7 @@
 
 A cell of a chapter that only says that an answer is open gets the output that the same cell has in the chapter's solutions,
 unless that names a collective that the open page does not: there the lines about what is open go, and nothing comes.
+What a check says to do next goes: on a page of the book that stands below, and a link to a notebook leads nowhere.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ CHAPTERS, SOLUTIONS = "notebooks/", "solutions/"
 OPEN = re.compile(r"^.*(?:Not attempted yet|still open|not written yet|yours: not yet|\bEllipsis\b).*\n?", re.MULTILINE)
 TELLING = re.compile(r"all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute")
 SAID = "In a solved notebook:"
+NEXT_LINE = r"Next(?: in this chapter|, in chapter \d+)"
+NEXT = re.compile(rf"<p [^>]*>(?:<a [^>]*>)?{NEXT_LINE}(?:(?!</p>).)*</p>|^ *{NEXT_LINE}.*\n?", re.MULTILINE)
 
 
 class Solved(SphinxPostTransform):
@@ -27,10 +30,14 @@ class Solved(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         """Replace the outputs of this page that say only that an answer is open."""
         name = self.env.docname
+        for _, output in _cells(self.document):
+            _drop_next(output)
         solution = name.replace(CHAPTERS, SOLUTIONS, 1)
         if not name.startswith(CHAPTERS):
             return
         solved = _cells(self.env.get_doctree(solution)) if solution in self.env.all_docs else []
+        for _, output in solved:
+            _drop_next(output)
         for source, output in _cells(self.document):
             if OPEN.search(output.astext()):
                 _replace(output, next((other for text, other in solved if text == source), None))
@@ -45,6 +52,14 @@ def _cells(document: nodes.document) -> list[tuple[str, nodes.container]]:
             if len(parts) == 2:
                 found.append((parts["cell_code_source"].astext(), parts["cell_code_output"]))
     return found
+
+
+def _drop_next(output: nodes.container) -> None:
+    for block in output.findall(lambda node: isinstance(node, (nodes.raw, nodes.literal_block))):
+        if (left := NEXT.sub("", block.astext())) != block.astext():
+            block.clear()
+            block.rawsource = left
+            block += nodes.Text(left)
 
 
 def _replace(output: nodes.container, solved: nodes.container | None) -> None:

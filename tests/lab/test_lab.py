@@ -38,8 +38,9 @@ def solution() -> str:
 
 def select(page: Page, text: str) -> int:
     """Makes the cell with this text the active one; its number."""
+    # A kernel may be idle before JupyterLab has made every cell.
+    page.wait_for_function(f"text => ({FIND})(text) >= 0", arg=text)
     index = page.evaluate(FIND, text)
-    assert index >= 0, text
     page.evaluate(SELECT, index)
     return index
 
