@@ -1,5 +1,5 @@
-// What a reader touches besides forms: menus, curtains over what follows a prediction, sliders of films, the first page's switch. Without this
-// script nothing is covered, and the switch still turns, by style alone.
+// What a reader touches besides forms: menus, curtains over what follows a prediction, sliders of films, the first page's switch, chapter 1's
+// array to cut. Without this script nothing is covered, the switch still turns by style alone, and the array is cut as it was first.
 "use strict";
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
@@ -161,6 +161,111 @@ function scrubber(film) {
   film.after(bar);
 }
 
+/** The array to cut: mesh axes go to what they cut, by finger, mouse, or keys; a device shows its block; the address keeps the cut. */
+function cutting(figure) {
+  const cuts = JSON.parse(figure.dataset.cuts);
+  const fills = figure.dataset.fills.split(",");
+  const zones = [...figure.querySelectorAll(".cut-zone")];
+  const chips = [...figure.querySelectorAll(".cut-chip")];
+  const devices = [...figure.querySelectorAll(".cut-devices button")];
+  const svg = figure.querySelector("svg");
+  const said = figure.querySelector(".cut-said");
+  let held = null; // the chip under a finger, where it was taken up, and the zone that it is over
+  const chipsIn = (zone) => [
+    ...chips.filter((chip) => chip.parentElement === zone && chip !== held?.chip).sort((a, b) => a.dataset.turn - b.dataset.turn),
+    ...(held?.over === zone ? [held.chip] : []),
+  ];
+  const now = () => zones.slice(0, 2).map((zone) => chipsIn(zone).map((chip) => chip.dataset.axis).join("")).join(",");
+  const slice = (block) => block.map(([start, stop]) => `${start}:${stop}`).join(", ");
+  const draw = () => {
+    const { spec, index, blocks, said: words } = cuts[now()];
+    const chosen = devices.findIndex((button) => button.getAttribute("aria-pressed") === "true");
+    const places = Map.groupBy(blocks.keys(), (device) => JSON.stringify(blocks[device]));
+    const unit = Number(svg.dataset.unit);
+    svg.innerHTML = [...places]
+      .map(([place, holders]) => {
+        const [[top, bottom], [left, right]] = JSON.parse(place);
+        const faint = chosen >= 0 && !holders.includes(chosen) ? ' opacity="0.25"' : "";
+        const box = `x="${unit * left}" y="${unit * top}" width="${unit * (right - left)}" height="${unit * (bottom - top)}"`;
+        const at = `x="${(unit * (left + right)) / 2}" y="${(unit * (top + bottom)) / 2 + 4}"`;
+        return `<g${faint}><rect ${box} fill="${fills[holders[0]]}" stroke="#111111"/><text ${at}>${holders.join(" ")}</text></g>`;
+      })
+      .join("");
+    figure.querySelector("code").textContent = spec;
+    figure.querySelector(".cut-index").innerHTML = index;
+    said.textContent = chosen < 0 ? words : `Device ${chosen} holds A[${slice(blocks[chosen])}]. ${words}`;
+    zones.forEach((zone) => zone.classList.toggle("over", held?.over === zone));
+  };
+  const put = (chip, zone) => {
+    chip.dataset.turn = 1 + Math.max(...chips.map((each) => Number(each.dataset.turn ?? 0)));
+    zone.append(chip);
+    chip.focus({ preventScroll: true });
+    draw();
+    history.replaceState(null, "", `#cut-${now()}`);
+  };
+  const beside = (chip, by) => zones[(zones.indexOf(chip.parentElement) + by + zones.length) % zones.length];
+  for (const chip of chips) {
+    chip.dataset.turn = 0;
+    chip.addEventListener("pointerdown", (event) => {
+      chip.setPointerCapture(event.pointerId);
+      held = { chip, from: [event.clientX, event.clientY], over: chip.parentElement, moved: false };
+    });
+    chip.addEventListener("pointermove", (event) => {
+      if (held?.chip !== chip) return;
+      const [x, y] = [event.clientX - held.from[0], event.clientY - held.from[1]];
+      held.moved ||= Math.hypot(x, y) > 6;
+      if (!held.moved) return;
+      chip.style.transform = `translate(${x}px, ${y}px)`;
+      const over = zones.find((zone) => {
+        const box = zone.getBoundingClientRect();
+        return event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
+      });
+      if (over && over !== held.over) {
+        held.over = over;
+        draw();
+      }
+    });
+    const drop = () => {
+      if (held?.chip !== chip) return;
+      const { over, moved } = held;
+      held = null;
+      chip.style.transform = "";
+      chip.dragged = moved; // the click that follows a drag is none
+      if (moved && over !== chip.parentElement) put(chip, over);
+      else draw();
+    };
+    chip.addEventListener("pointerup", drop);
+    chip.addEventListener("pointercancel", drop);
+    chip.addEventListener("click", () => {
+      if (!chip.dragged) put(chip, beside(chip, 1));
+      chip.dragged = false;
+    });
+    chip.addEventListener("keydown", (event) => {
+      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      put(chip, beside(chip, by));
+    });
+  }
+  for (const button of devices)
+    button.addEventListener("click", () => {
+      const pressed = button.getAttribute("aria-pressed") === "true";
+      for (const each of devices) each.setAttribute("aria-pressed", String(each === button && !pressed));
+      draw();
+    });
+  const asked = decodeURIComponent(location.hash);
+  const kept = asked.startsWith("#cut-") && asked.slice("#cut-".length);
+  if (!kept || !(kept in cuts)) return;
+  for (const chip of chips) zones[2].append(chip);
+  kept.split(",").forEach((names, n) => [...names].forEach((name, turn) => {
+    const chip = chips.find((each) => each.dataset.axis === name);
+    chip.dataset.turn = turn;
+    zones[n].append(chip);
+  }));
+  draw();
+  figure.scrollIntoView();
+}
+
 /** The theme's menus close when they have led to a place on this page, which they would hide. */
 function closing(menu) {
   menu.addEventListener("click", (event) => {
@@ -173,4 +278,5 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("svg[class^='sl-']").forEach(scrubber);
   curtains();
   document.querySelectorAll("figure.turn").forEach(turning);
+  document.querySelectorAll("figure.cut").forEach(cutting);
 });

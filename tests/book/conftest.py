@@ -15,6 +15,7 @@ import yaml
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parents[2]
+FIRST = "notebooks/01_meshes_and_shardings"
 CHAPTER = "notebooks/04_four_matmul_cases"
 SOLUTIONS = "solutions/04_four_matmul_cases"
 
@@ -42,7 +43,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("few")
     render.reuse(folder / render.CACHE)
     render.collect(folder / "pages", cache=folder / render.CACHE)
-    found = [{"file": name} for name in (CHAPTER, SOLUTIONS, "playground")]
+    found = [{"file": name} for name in (FIRST, CHAPTER, SOLUTIONS, "playground")]
     contents = {"format": "jb-book", "root": "intro", "chapters": found}
     (folder / "pages" / "_toc.yml").write_text(yaml.safe_dump(contents))
     command = [sys.executable, "-c", render.JUPYTER_BOOK, "build", ".", "--path-output", str(folder)]

@@ -19,10 +19,11 @@ from playwright.sync_api import Browser, Page
 import shardlab as sl
 from shardlens.rings import motion, ring
 
-from .conftest import CHAPTER, ROOT
+from .conftest import CHAPTER, FIRST, ROOT
 
 sys.path.insert(0, str(ROOT / "jupyter_book"))
 
+import cutting  # noqa: E402
 import landing  # noqa: E402
 import playground  # noqa: E402
 
@@ -153,6 +154,59 @@ def test_the_switch_says_what_the_compiler_does() -> None:
         (cost,) = [analysis] if isinstance(analysis := compiled.cost_analysis(), dict) else analysis
         assert cost["flops"] == landing.FLOPS[n]
         assert sum(c.payload_bytes for c in sl.inspect(f, A, B).collectives) == gathered
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_an_axis_is_dragged_to_what_it_cuts(touched: Callable[..., Page], width: int) -> None:
+    """The picture follows the finger; taps and arrow keys do the same; a device shows its block; the address keeps it."""
+    page = touched(FIRST, width)
+    figure = page.locator("figure.cut")
+    figure.scroll_into_view_if_needed()
+    line, said = figure.locator("code"), figure.locator(".cut-said")
+    chip = {name: figure.locator(f".cut-chip[data-axis={name}]") for name in "xy"}
+    assert line.inner_text() == 'P("x", "y")' and figure.locator("svg rect").count() == 8
+    rows = figure.locator("[data-zone=rows]").bounding_box()
+    start = chip["y"].bounding_box()
+    assert rows and start
+    page.mouse.move(start["x"] + 10, start["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(rows["x"] + rows["width"] - 12, rows["y"] + rows["height"] / 2, steps=4)
+    assert line.inner_text() == 'P(("x", "y"))'
+    page.mouse.up()
+    assert figure.locator("[data-zone=rows] .cut-chip").count() == 2 and page.url.endswith("#cut-xy,")
+    assert figure.locator(".cut-index").inner_text() == "A[Ixy, J]"
+    chip["x"].tap()
+    assert line.inner_text() == 'P("y", "x")'
+    chip["x"].press("ArrowRight")
+    assert line.inner_text() == 'P("y")' and "2 devices hold each block" in said.inner_text()
+    figure.get_by_role("button", name="6", exact=True).tap()
+    assert said.inner_text().startswith("Device 6 holds A[4:6, 0:16].")
+    assert figure.locator("svg g[opacity]").count() == 3
+    box = figure.bounding_box()
+    assert box and box["x"] + box["width"] <= width and page.evaluate(WIDE) <= width
+    again = touched(f"{FIRST}#cut-,yx", width).locator("figure.cut")
+    assert again.locator("code").inner_text() == 'P(None, ("y", "x"))'
+
+
+def test_without_scripts_the_array_is_cut_as_in_the_chapter(touched: Callable[..., Page]) -> None:
+    """And nothing is empty."""
+    figure = touched(FIRST, java_script_enabled=False).locator("figure.cut")
+    assert figure.locator("code").inner_text() == 'P("x", "y")' and figure.locator("svg rect").count() == 8
+    assert "4 by 4 elements, 64 bytes" in figure.locator(".cut-said").inner_text()
+
+
+def test_a_cut_is_what_jax_makes_of_it() -> None:
+    """Every device's block, by JAX, for each of the cuts that can be dragged; no two of them have one spec."""
+    sizes, names = tuple(cutting.MESH.values()), tuple(cutting.MESH)
+    mesh = jax.make_mesh(sizes, names, axis_types=(AxisType.Auto,) * len(names))
+    found = list(cutting.cuts())
+    assert len(found) == 11 == len({cutting.spec(cut) for cut in found})
+    for cut in found:
+        sharding = NamedSharding(mesh, eval(cutting.spec(cut), {"P": P}))
+        due = sharding.devices_indices_map(cutting.SHAPE)
+        for device in jax.devices():
+            held = [list(s.indices(n)[:2]) for s, n in zip(due[device], cutting.SHAPE)]
+            assert cutting.block(cut, device.id) == held
 
 
 @pytest.mark.parametrize("name", [CHAPTER, "intro", "playground"])
