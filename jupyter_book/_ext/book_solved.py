@@ -1,13 +1,16 @@
 """Shows in open chapters what a solved run shows, and nowhere that something is not written yet.
 
 A cell of a chapter that only says that an answer is open gets the output that the same cell has in the chapter's solutions,
-unless that names a collective that the open page does not: there the lines about what is open go, and nothing comes.
+unless that names a collective that the open page does not: there the lines about what is open go, and nothing comes. Of a
+check only the sentences that name one are left out.
+
 What a check says to do next goes: on a page of the book that stands below, and a link to a notebook leads nowhere.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from docutils import nodes
@@ -20,6 +23,9 @@ TELLING = re.compile(r"all-gather|all-reduce|all-to-all|reduce-scatter|collectiv
 SAID = "In a solved notebook:"
 NEXT_LINE = r"Next(?: in this chapter|, in chapter \d+)"
 NEXT = re.compile(rf"<p [^>]*>(?:<a [^>]*>)?{NEXT_LINE}(?:(?!</p>).)*</p>|^ *{NEXT_LINE}.*\n?", re.MULTILINE)
+
+SENTENCES = re.compile(r"<p [^>]*>(?:(?!</p>).)*</p>|^  .*\n?", re.MULTILINE)
+"""A verdict's, as HTML and as text."""
 
 
 class Solved(SphinxPostTransform):
@@ -36,8 +42,6 @@ class Solved(SphinxPostTransform):
         if not name.startswith(CHAPTERS):
             return
         solved = _cells(self.env.get_doctree(solution)) if solution in self.env.all_docs else []
-        for _, output in solved:
-            _drop_next(output)
         for source, output in _cells(self.document):
             if OPEN.search(output.astext()):
                 _replace(output, next((other for text, other in solved if text == source), None))
@@ -55,18 +59,33 @@ def _cells(document: nodes.document) -> list[tuple[str, nodes.container]]:
 
 
 def _drop_next(output: nodes.container) -> None:
+    _write(output, lambda text: NEXT.sub("", text))
+
+
+def _write(output: nodes.container, written: Callable[[str], str]) -> None:
     for block in output.findall(lambda node: isinstance(node, (nodes.raw, nodes.literal_block))):
-        if (left := NEXT.sub("", block.astext())) != block.astext():
+        if (left := written(before := block.astext())) != before:
             block.clear()
             block.rawsource = left
             block += nodes.Text(left)
 
 
+def _untelling(text: str, known: set[str]) -> str:
+    """Without a verdict's sentences that name a collective which is not known."""
+    if not text.startswith(("✓ ", "<div role='status'")):
+        return text
+    return SENTENCES.sub(lambda found: found[0] if known.issuperset(TELLING.findall(found[0])) else "", text)
+
+
 def _replace(output: nodes.container, solved: nodes.container | None) -> None:
     known = set(TELLING.findall(output.astext()))
+    if solved is not None:
+        solved = solved.deepcopy()
+        _drop_next(solved)
+        _write(solved, lambda text: _untelling(text, known))
     if solved is not None and not OPEN.search(solved.astext()) and known.issuperset(TELLING.findall(solved.astext())):
         output.children = []
-        output += [nodes.paragraph("", SAID, classes=["solved"]), *(child.deepcopy() for child in solved.children)]
+        output += [nodes.paragraph("", SAID, classes=["solved"]), *solved.children]
         return
     blocks = [block for block in output.children if isinstance(block, nodes.literal_block)]
     for block in blocks:
