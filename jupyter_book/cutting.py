@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from shardlens import place
 from shardlens.charts.drawing import INK, MONO, fill
 
 MESH = {"x": 2, "y": 4}
@@ -43,27 +44,21 @@ def _entry(names: str) -> str:
     return quoted if len(names) == 1 else f"({quoted})"
 
 
-def block(cut: Cut, device: int) -> list[list[int]]:
-    """Start and end of a device's rows, and of its columns."""
-    at = dict(zip(MESH, divmod(device, MESH["y"])))
-    found = []
-    for names, size in zip(cut, SHAPE):
-        parts, place = 1, 0
-        for name in names:
-            parts, place = parts * MESH[name], place * MESH[name] + at[name]
-        found.append([size // parts * place, size // parts * (place + 1)])
-    return found
+def blocks(cut: Cut) -> list[list[list[int]]]:
+    """Of each device, start and end of its rows and of its columns."""
+    shards = place(SHAPE, MESH, [tuple(names) for names in cut]).shards
+    return [[list(part) for part in index] for _, index in sorted(shards)]
 
 
 def told(cut: Cut) -> dict[str, Any]:
     """What the page says of a cut: its spec, the Scaling Book's notation, each device's block, bytes of a device, copies."""
-    blocks = [block(cut, device) for device in range(MESH["x"] * MESH["y"])]
-    (top, bottom), (left, right) = blocks[0]
+    held = blocks(cut)
+    (top, bottom), (left, right) = held[0]
     index = ", ".join(f"{letter}<sub>{names}</sub>" if names else letter for letter, names in zip("IJ", cut))
-    size, copies = (bottom - top) * (right - left) * ITEM, blocks.count(blocks[0])
-    held = f"Each device holds {bottom - top} by {right - left} elements, {size:,} bytes. "
+    size, copies = (bottom - top) * (right - left) * ITEM, held.count(held[0])
+    words = f"Each device holds {bottom - top} by {right - left} elements, {size:,} bytes. "
     shared = "No two hold the same." if copies == 1 else f"{copies} devices hold each block."
-    return {"spec": spec(cut), "index": f"A[{index}]", "blocks": blocks, "said": held + shared}
+    return {"spec": spec(cut), "index": f"A[{index}]", "blocks": held, "said": words + shared}
 
 
 def figure() -> str:
@@ -98,12 +93,12 @@ def _chip(zone: str) -> str:
     return f'<button type="button" class="cut-chip" data-axis="{name}">{name}={MESH[name]}</button>'
 
 
-def _drawn(blocks: list[list[list[int]]]) -> str:
+def _drawn(held: list[list[list[int]]]) -> str:
     """Each block once, with the devices that hold it, in the colour of the first; `touch.js` draws the others so too."""
     parts = []
-    for place in {json.dumps(each): each for each in blocks}.values():
-        (top, bottom), (left, right) = place
-        holders = [device for device, each in enumerate(blocks) if each == place]
+    for block in {json.dumps(each): each for each in held}.values():
+        (top, bottom), (left, right) = block
+        holders = [device for device, each in enumerate(held) if each == block]
         x, y, wide, tall = UNIT * left, UNIT * top, UNIT * (right - left), UNIT * (bottom - top)
         parts.append(
             f'<rect x="{x}" y="{y}" width="{wide}" height="{tall}" fill="{fill(holders[0])}" stroke="{INK}"/>'
