@@ -343,7 +343,19 @@ def test_lock(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "step.json").write_text(json.dumps({**raw, "price": 2 * raw["price"]}))
     assert main(["lock", "model_of_test:step", "step.json"]) == 0 and "no more than that" in capsys.readouterr().out
     (folder / "step.json").write_text(json.dumps({**raw, "price": 1}))
-    assert main(["lock", "model_of_test:step", "step.json"]) == 3 and "are locked" in capsys.readouterr().err
+    assert main(["lock", "model_of_test:step", "step.json"]) == 3
+    said = capsys.readouterr().err
+    assert "are locked" in said and "or shardlens lock --update" in said
+
+
+@pytest.mark.parametrize("words", [["chip", "v5e"], ["--help"]], ids=" ".join)
+def test_a_reader_may_stop(words: list[str]) -> None:
+    """As `head` does after a line; nobody wants a traceback then."""
+    words = [sys.executable, "-m", "shardlens", *words]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as ran:
+        assert ran.stdout is not None and ran.stderr is not None
+        ran.stdout.close()
+        assert ran.stderr.read() == ""
 
 
 def test_version_and_help() -> None:

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import json
 import os
 import pkgutil
 import re
@@ -17,6 +18,7 @@ import pytest
 import shardlens as lens
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
+AGENTS = (Path(__file__).parents[1] / "AGENTS.md").read_text()
 NAMES = sorted({*dir(lens)} - {"__version__"} | {"home", "public_names"})
 USED = [name for name in NAMES if inspect.isclass(value := getattr(lens, name)) or inspect.isfunction(inspect.unwrap(value))]
 MODULES = sorted(
@@ -84,6 +86,22 @@ def test_the_page_word_for_word(tmp_path: Path) -> None:
         and "all-reduce" in ran[1].stdout
         and "1 passed" in ran[2].stdout
     )
+
+
+def test_the_page_for_assistants_does_what_it_says(tmp_path: Path) -> None:
+    """Its commands in their order, on README's function, which then has a sum more: only the lock is broken."""
+    train, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
+    given = {**kept, "JAX_PLATFORMS": "cpu"}
+    commands = [line for block in re.findall(r"```sh\n(.*?)```", AGENTS, re.DOTALL) for line in block.splitlines()]
+    ran = []
+    for n, words in enumerate(commands):
+        (tmp_path / "train.py").write_text(train if n == 0 else train.replace("x @ w", "x @ w @ w.T"))
+        asked = [sys.executable, "-m", *words.split()]
+        ran.append(subprocess.run(asked, cwd=tmp_path, env=given, capture_output=True, text=True))
+    assert [one.returncode for one in ran] == [0, 3, 0, 0], [one.stdout + one.stderr for one in ran]
+    assert "2 all-reduce over x; 1 locked" in ran[1].stdout + ran[1].stderr and "[] P()" in ran[2].stdout
+    assert json.loads(ran[3].stdout)["price"] == 2 * (64 * 512 + 1) * 4
 
 
 def test_import_is_light() -> None:

@@ -272,7 +272,13 @@ def lock_command(options: argparse.Namespace) -> int:
 
 def main() -> None:
     """The command line's own words."""
-    sys.exit(lens_command())
+    try:
+        status = lens_command()
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has read enough; Python would write once more at its end, and rich ends so too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    sys.exit(status)
 
 
 def _print(shown: Any) -> None:
