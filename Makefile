@@ -17,7 +17,7 @@ INSTALLED := $(VENV)/.installed
 # The TPU compiler comes as a wheel for this system only; elsewhere the tests that need it say that they are skipped.
 TPU := $(if $(filter Linux-x86_64,$(shell uname -sm | tr ' ' -)),$(VENV)/.tpu)
 # XLA for GPU, of JAX's version and without CUDA, in a folder of its own: among the packages JAX would start it everywhere.
-GPU_COMPILER = $$($(PY) -c 'from shardlens.compilers.cards import command; print(command())') >> $(VENV)/install.log 2>&1
+GPU := $(if $(TPU),$(VENV)/.gpu)
 BOOK := $(VENV)/.installed-book
 EVERYTHING := $(VENV)/.everything
 # Python for the book's playgrounds, in the browser.
@@ -78,21 +78,21 @@ test-answers: $(EVERYTHING)
 	@$(TEST) tests/test_answers.py
 
 # The open edition of a chapter runs after its solution, which leaves what XLA compiled for both.
-test-pages-%: $(EVERYTHING)
+test-pages-%: $(EVERYTHING) $(GPU)
 	@$(PY) -m shardlab_authoring.executed --half $* build/solutions
 	@PYTHONPATH=tests $(TEST) -p kept_outputs --nbval-lax --nbval-current-env $(wildcard notebooks/?[$(if $(filter 0,$*),02468,13579)]_*.ipynb)
 
-test-helper: $(EVERYTHING) bubblewrap
+test-helper: $(EVERYTHING) $(GPU) bubblewrap
 	@$(TEST) $(addprefix --ignore=,$(BROWSERS) $(SANDBOX) tests/test_answers.py) tests
 
 test-sandbox: $(EVERYTHING) bubblewrap
 	@$(TEST) $(SANDBOX)
 
-test-browsers: $(EVERYTHING) $(PYODIDE) $(LAB_SETTINGS) chromium $(if $(filter test,$(SIZE)),test-pages-0 test-pages-1)
+test-browsers: $(EVERYTHING) $(GPU) $(PYODIDE) $(LAB_SETTINGS) chromium $(if $(filter test,$(SIZE)),test-pages-0 test-pages-1)
 	@$(TEST) $(BROWSERS)
 
 # In an environment that has the lens alone: it knows nothing of the course.
-test-lens: $(VENV)-lens/.installed  ## run the lens's own tests, where nothing of the course is installed
+test-lens: $(VENV)-lens/.installed $(GPU)  ## run the lens's own tests, where nothing of the course is installed
 	@cd lens && ../$(VENV)-lens/bin/python -m pytest --durations=5 -m "$(MARKED)" --junit-xml=../$(REPORTS)/$(SIZE)/$@.xml
 
 $(VENV)-lens/.installed: lens/pyproject.toml constraints.txt | $(EVERYTHING)
@@ -138,9 +138,10 @@ book-serve: book  ## render the book and show it on this machine (PORT=8000)
 # A Python of this machine that gets another JAX than .venv's, the newest first; empty if there is none.
 OTHER_PYTHON ?= $(shell $(PY) -m shardlab_authoring.lanes --other)
 
-test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and fifty kills (an hour)
-	@echo "Running tests/hostile/ in full: every family through the real command, and 50 kills of a class run"
+test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and 150 kills (an hour)
+	@echo "Running every family of tests/hostile/ through the real command, and 50 kills of a class run and 100 at its writes"
 	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=15 tests/hostile
+	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=5 tests/grader/test_killed.py tests/grader/test_processes.py
 
 test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices, and claims for other chips (20 minutes)
 	@$(PY) -m pytest --durations=15 -m programs lens/tests/programs tests/test_claims.py
@@ -177,7 +178,7 @@ mutants: $(INSTALLED)  ## change right answers in one place each: the judge must
 NUMBER ?= 300
 SEED ?= 35
 
-test-strength: $(EVERYTHING) bubblewrap chromium  ## plant faults in the code, and say which tests find them (hours; NUMBER=300 SEED=35)
+test-strength: $(EVERYTHING) $(GPU) bubblewrap chromium  ## plant faults in the code, and say which tests find them (hours; NUMBER=300 SEED=35)
 	@PYTHONPATH=tests $(PY) -m strength --number $(NUMBER) --seed $(SEED)
 
 lint: $(EVERYTHING)  ## check style and format with ruff, and types with mypy
@@ -283,8 +284,13 @@ $(INSTALLED): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 
 $(EVERYTHING): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 	@$(call install,$(EXTRAS)$(comma)book$(if $(TPU),$(comma)tpu))
-	@$(if $(TPU),$(GPU_COMPILER))
 	@touch $(STUDENT) $(GRADER) $(INSTALLED) $(BOOK) $(TPU)
+
+# A download of 182 MB, while the first parts run that do not ask for it.
+$(VENV)/.gpu: $(EVERYTHING)
+	@echo "Installing XLA for GPU into $(VENV)"
+	@$$($(PY) -c 'from shardlens.compilers.cards import at_hand, command; print("true" if at_hand() else command())') >> $(VENV)/install.log 2>&1 || { tail -n 20 $(VENV)/install.log; exit 1; }
+	@touch $@
 
 $(VENV)/.tpu: $(INSTALLED)
 	@$(call install,$(EXTRAS)$(comma)tpu)

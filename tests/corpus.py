@@ -27,6 +27,8 @@ from shardlab_judge.verdict import Finding, Verdict
 from variants import REFERENCE, Sample
 
 
+# `verdict` and `notebook_verdict` ask for the same sample, one after the other.
+@functools.lru_cache(maxsize=1)
 def answer(sample: Sample, seed: int | None) -> dict[str, Any]:
     """What the sample's variables leave behind; what the reference's did, where they are the same."""
     before = _reference(sample.question, seed)
