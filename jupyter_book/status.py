@@ -104,16 +104,16 @@ def strength(found: Mapping[str, Any] | None) -> str:
 
 
 def prose(found: Mapping[str, Any] | None) -> str:
-    """How many sentences a reader marked, before and after they were rewritten, by chapter, as Markdown."""
+    """How many sentences each reader marked, by chapter, as Markdown; the third one read the pages alone."""
     if found is None:
         return "Not counted for this copy of the book."
-    head = [_row("chapter", "text", "marked before", "sentences now", "marked after"), "|:--|:--|--:|--:|--:|"]
+    readers = "first reader", "second reader", "third reader"
     rows = [
-        _row(chapter, text, f"{counts['before']}", f"{counts['sentences']}", f"{counts['after']}")
+        _row(chapter, text, f"{counts['before']}", f"{counts['after']} of {counts['sentences']}", counts.get("third", ""))
         for chapter, texts in found["chapters"].items()
         for text, counts in texts.items()
     ]
-    return "\n".join([f"Counted on {found['date']}.", "", *head, *rows])
+    return "\n".join([f"Counted on {found['date']}.", "", _row("chapter", "text", *readers), "|:--|:--|--:|--:|--:|", *rows])
 
 
 def bench(entries: Sequence[Mapping[str, Any]] | None) -> str:

@@ -63,10 +63,10 @@ def short_and_long():
     assert short.devices_indices_map((8, 16)) == long.devices_indices_map((8, 16))
 
 
-@claim("Arrays that you have placed must agree on that order if one computation takes them all",
+@claim("Arrays that you have placed, and that one computation takes together, must agree on that order",
        "An array that you place with `device_put`", "and so is everything that is computed from it",
        "moves it to wherever the other arrays are", "unless `in_shardings` names one order for all",
-       "The exception is `jit` with `in_shardings`, if its arguments are cut that way already")  # fmt: skip
+       "The exception is a `jit` with `in_shardings` whose arguments are already cut as `in_shardings` says")  # fmt: skip
 def committed():
     """An array that was placed stays; one that was not follows."""
     placed = jax.device_put(drawn(8, 16), NamedSharding(MESH, P("x", "y")))
@@ -106,7 +106,7 @@ def uneven():
         jax.device_put(drawn(10, 12), NamedSharding(MESH, P("y")))
 
 
-@claim("there `jnp` makes new arrays as copies on all devices of the mesh, and counts them as placed")
+@claim("there `jnp` makes each new array as copies on all devices of the mesh, and the array counts as placed")
 def made_under_a_mesh():
     """What `jnp` makes with a mesh set, and without."""
     without = jnp.ones((8, 16))

@@ -69,7 +69,8 @@ def cpu_does_not_scatter():
         assert moving(TERMS_Y, P("x", "y"), CPU, shape).kinds == {"all-reduce"}
 
 
-@claim("XLA for TPU does the same with an array as small as this, and makes a reduce-scatter of a larger one",
+@claim("XLA for TPU does the same with an array as small as this. For a larger array it makes a "
+    "reduce-scatter",
        targets=(V5E,))  # fmt: skip
 def tpu_scatters(target):
     """From some size on."""

@@ -166,7 +166,7 @@ def orders(target):
 
 
 @claim(
-    "whole and back, XLA for CPU gathers the rows of `a`, and XLA for TPU sends nothing",
+    "asks for the whole array and then for rows again. XLA for CPU gathers the rows of `a`, and XLA for TPU sends nothing",
     "Neither compiler asked here whether the constraint was wise",
     targets=(CPU, V5E),
 )
@@ -319,8 +319,8 @@ def border(target):
 
 
 @claim(
-    "If an array is cut as promised, but on other devices (as many of them), it is moved to the devices of the mesh "
-    "without an error"
+    "If an array is cut as promised, but on other devices (the same number of them), it is moved to the "
+    "devices of the mesh without an error"
 )
 def moved_to_the_mesh():
     """The same rows on other devices, and in another order."""
@@ -344,7 +344,7 @@ def work_where_the_output_lies(target):
     assert moved.kinds == {"all-to-all"}
 
 
-@claim("It takes the softmax over *cut* columns, with two all-reduces, and turns the outcome",
+@claim("It takes the softmax over *cut* columns, with two all-reduces, and then turns the output",
        "both programs are the same, for a TPU too", targets=(CPU, V5E))  # fmt: skip
 def turned_at_the_end(target):
     """`out_shardings`, with and without a `device_put` inside."""

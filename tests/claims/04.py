@@ -139,7 +139,7 @@ def asked_for_rows(target):
     assert sl.inspect(ROWS_OUT, put((64, 64), COLUMNS), put((64, 64), ROWS), target=target).kinds == {larger}
 
 
-@claim("(XLA for v4 does not yet for 64 by 64)", targets=("v4:2x2x2",))
+@claim("(For 64 by 64, XLA for v4 does not use one yet.)", targets=("v4:2x2x2",))
 def asked_for_rows_on_v4(target):
     """An all-reduce of 64 by 64, and a reduce-scatter of more."""
     for size, kind in ((64, "all-reduce"), (512, "reduce-scatter")):
@@ -149,7 +149,7 @@ def asked_for_rows_on_v4(target):
 @claim(
     "XLA for CPU compiles the collective that you wrote.",
     "it turns `psum_scatter` of these 8 by 16 numbers into an all-reduce and a slice",
-    "and keeps it as a reduce-scatter for 64 by 64. It does not go by bytes alone",
+    "and keeps the reduce-scatter for 64 by 64. Bytes alone do not decide",
     "for 16 by 65,536 it makes an all-reduce again.",
     targets=(CPU, V5E),
     alone=True,

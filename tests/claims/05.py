@@ -69,7 +69,8 @@ def other_letters(target):
     assert not z.collectives
 
 
-@claim("If the output is as wide or wider, or if another axis of the mesh lies idle, XLA for CPU and for v5e gathers",
+@claim("If the output is as wide or wider, or if another axis of the mesh is idle, XLA for CPU and for v5e "
+    "gathers",
        targets=(CPU, V5E))  # fmt: skip
 def wider(target):
     """The hidden layer cut and the second weight whole: an all-reduce of the output, or a gather and more arithmetic."""

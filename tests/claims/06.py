@@ -68,7 +68,7 @@ def rules_and_costs():
         kind_of(lambda r: jnp.sort(r, axis=0), R)
 
 
-@claim("even the difference of two such sums, which would be fine; JAX 0.12 has a rule for it")
+@claim("no rule even for the difference of two such sums, which would be right; JAX 0.12 has one")
 def differences():
     """Refused by JAX 0.10; by a newer one kept as terms."""
     if jax.__version__.startswith("0.10."):
@@ -188,7 +188,7 @@ def early(target):
     assert price == 2 * 8 * 24 * 4 * (3 if target is CPU else 1)
 
 
-@claim("No `out_sharding` can keep the axis for both.", "bytes more", targets=(CPU, V5E))
+@claim("No `out_sharding` can keep the axis for both.", "bytes higher", targets=(CPU, V5E))
 def where_not_how(target):
     """Case 4 by reshard, and by out_sharding alone."""
     a, b = put((8, 16), P("x", None)), put((16, 24), P(None, "x"))
@@ -221,7 +221,7 @@ def compares():
     assert turned.sharding.spec == P("y", "x")
 
 
-@claim("For this program the style does not matter, neither to XLA for CPU nor to XLA for TPU.", targets=(CPU, V5E))
+@claim("For this program the style does not matter to XLA for CPU or to XLA for TPU.", targets=(CPU, V5E))
 def three_styles(target):
     """The same collectives and bytes."""
 
@@ -256,7 +256,7 @@ def without_a_change_of_type():
     assert moved(jax.nn.softmax, X)
 
 
-@claim("(The mesh has to be set. Without it a bare `P(...)` is refused, and so is a `NamedSharding`")
+@claim("(The mesh has to be set. If it is not set, JAX refuses a bare `P(...)`, and also a `NamedSharding`")
 def constraints_and_the_mesh():
     """With the mesh set both are compared with the type; without it neither is taken, right or wrong."""
     x, constrain = put((8, 16), P("x", "y")), jax.lax.with_sharding_constraint

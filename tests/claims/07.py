@@ -59,7 +59,7 @@ def traced():
     assert printed(f, V) == ""
 
 
-@claim("Without `jit`, as here, the body has run by then", "Under `jit` it is refused while JAX traces")
+@claim("Without `jit`, as here, JAX has run the body by then", "Under `jit`, JAX refuses the function while it traces")
 def refused():
     """A promise that types do not support: eagerly the body has its values, under jit it has none."""
     said = []
@@ -145,7 +145,7 @@ def loop():
         assert not sl.inspect(manual, IMAGES, target=target).collectives
 
 
-@claim("It gathers rows twice as long, as XLA for CPU gathers all rows",
+@claim("If rows are twice as long, XLA for TPU gathers them, and XLA for CPU gathers all rows",
        "XLA for TPU moves nothing where a row has 64 of them, and gathers rows of 96 or more",
        "XLA for TPU has a rule for the two best of short rows", targets=(CPU, V5E))  # fmt: skip
 def best_two(target):

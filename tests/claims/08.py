@@ -70,7 +70,7 @@ def copies():
     assert not any(differ(on_each(lambda b: lax.psum(b[0], "x"), P())(terms)))
 
 
-@claim("Zeros. Whoever is nobody's target gets zeros")
+@claim("A device that is nobody's target gets zeros")
 def nobody():
     """The first device hears from nobody."""
     got = np.asarray(on_each(lambda b: lax.ppermute(b, "x", ONWARD[:-1]))(placed(8, 4)))
@@ -134,7 +134,7 @@ def same_collectives(target):
 
 @claim(
     'XLA for v5e turns a *small* reduce-scatter, this one of {{ f"{V:,}" }} bytes, into an all-reduce',
-    "For terms of shape `[512, 256]` it stays a reduce-scatter there as well.",
+    "For terms of shape `[512, 256]`, XLA for v5e keeps the reduce-scatter.",
     targets=(CPU, V5E),
     alone=True,
 )
@@ -199,7 +199,7 @@ def varying():
 
 @claim(
     "A change between the two specs under jit compiles to the same collective, for CPU and for TPU.",
-    "it changes no value and no index of the global array, only who holds what.",
+    "changes no value and no index of the global array, only who holds what.",
     targets=(CPU, V5E),
 )
 def turned(target):

@@ -125,7 +125,7 @@ def sequence(x, first, second):
 
 
 @claim(
-    "It does not make a reduce-scatter of its own accord.",
+    "It does not make a reduce-scatter unasked.",
     "There is no gather and no reduction by name. XLA passes tokens round a ring",
     targets=(CPU, V5E),
 )

@@ -206,7 +206,7 @@ def adam(weight, m, v, slope):
 
 @claim(
     "Donated arrays are matched to outputs by shape and dtype, or by size, not by meaning",
-    "it leaves all donated arrays to XLA, which may use each of them for any output of as many bytes",
+    "it leaves all donated arrays to XLA, which may use each of them for any output with the same number of bytes",
     "beside the weight and its state, it is left over here, without a warning.",
     "A donated array with no such output stays as it is.",
 )
@@ -233,9 +233,10 @@ def donated():
 
 
 @claim(
-    "On one device, or where `out_shardings` say how outputs are cut, JAX looks for an output of the same shape and dtype "
-    "for each donated array. If there is none, JAX leaves the donated array to XLA when an output has as many elements, and "
-    "otherwise it warns. Here, on a mesh and without `out_shardings`, it leaves all donated arrays to XLA"
+    "On one device, or where `out_shardings` say how outputs are cut, JAX looks for an output of the same "
+    "shape and dtype for each donated array. If there is none, JAX leaves the donated array to XLA when "
+    "an output has the same number of elements, and otherwise it warns. Here, on a mesh and without "
+    "`out_shardings`, it leaves all donated arrays to XLA"
 )
 def who_looks():
     """What the exported program says of a donated argument that has its output, of one that has none, and who warns."""

@@ -139,7 +139,11 @@ def small_gathers(target):
             assert (found.kinds, found.payload_bytes, found.price) == ({kind}, 4 * n, times * 4 * n)
 
 
-@claim("On CPU, conjugate gradients under plain jit move what you wrote by hand", targets=(CPU,))
+@claim(
+    "On CPU, conjugate gradients under plain jit move the same bytes as your own program, if the eight "
+    "devices are in a line",
+    targets=(CPU,),
+)
 def plain_gradients(target):
     """The page's budget: 6 gathers of 256 bytes and 13 sums of one number."""
 
@@ -164,7 +168,7 @@ def waves_of_a_block():
     assert np.abs(np.fft.fftfreq(2)).max() == np.abs(np.fft.fftfreq(16)).max() == 0.5
 
 
-@claim("is as real as the right one, because the squares are equal for $k$ and $-k$ here too. But it solves another")
+@claim("is as real as the right one, because the squares are equal for $k$ and $-k$ here too. But that field solves another")
 def real_and_wrong():
     """Poisson's equation with the wavenumbers of a block of columns, on eight devices."""
     density = RNG.normal(size=(16, 64))

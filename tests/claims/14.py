@@ -86,7 +86,7 @@ def uneven() -> list[int]:
 
 @claim(
     "If one process gives eight rows and the other four, each computes a different global shape",
-    "It does not compare *shapes* either",
+    "`make_array_from_process_local_data` does not compare *shapes*, either",
 )
 def shapes_are_not_compared():
     """Both are content."""

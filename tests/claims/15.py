@@ -152,7 +152,7 @@ def places():
     assert all(2 * n * 24 > 2 * sent(24, n) for n in range(2, 65))
 
 
-@claim("The transpose of a permute is the permute backwards", "`ppermute` gives zeros", targets=(CPU, V5E))
+@claim("The transpose of a permute is the permute backwards", "`ppermute` gives it zeros", targets=(CPU, V5E))
 def pipeline_backwards(target):
     """One permute forward gives one in the gradient, the other way; stage 0 receives zeros."""
     ahead = [(s, s + 1) for s in range(7)]
