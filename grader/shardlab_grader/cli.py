@@ -19,6 +19,7 @@ from shardlab_grader.classes import faults
 from shardlab_grader.lms.commands import collect, export
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox.box import Mode
+from shardlab_grader.term.commands import extend, settings
 from shardlab_grader.terminal import (
     FILE,
     FOLDER,
@@ -53,6 +54,8 @@ def main() -> None:
 main.add_command(collect)
 main.add_command(export)
 main.add_command(mark)
+main.add_command(settings)
+main.add_command(extend)
 main.add_command(viva)
 
 
@@ -96,6 +99,7 @@ def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, c
     """Make the notebook that students get, and what grading it needs: of a chapter, or of a folder of your own."""
     from shardlab_grader.releases.release import chapter
     from shardlab_grader.releases.release import release as make
+    from shardlab_grader.term import applying, reading
 
     with mended():
         sandbox.probe(mode)
@@ -103,6 +107,8 @@ def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, c
         step = f"releasing {name}: running its solution and measuring it"
         with alone(course_dir, f"release {name}", wait), console.status(step):
             made = make(assignment, course_dir, root, mode, core=core)
+            decided = reading.load(course_dir)
+            applying.apply(course_dir, applying.pending(course_dir, decided, made.assignment))
         console.print(f"released {made.assignment}: {course_dir / 'release' / made.assignment}", soft_wrap=True)
         kept = course_dir / "shardlab"
         console.print(f"{len(made.manifests)} questions, seed {made.seed} (kept in {kept})", soft_wrap=True)
@@ -135,6 +141,7 @@ def grade(
 ) -> None:
     """Grade what is new, and list it with what is ungraded."""
     from shardlab_grader.releases import places
+    from shardlab_grader.term import reading
 
     if dry_run and (scheduler or penalties):
         raise click.UsageError("--dry-run judges on this machine and writes nothing: leave --scheduler and --penalties out.")
@@ -144,6 +151,7 @@ def grade(
         if scheduler is None:
             sandbox.probe(mode)
         name = places.released(assignment, course_dir)
+        reading.load(course_dir)  # whose mistakes are told before anything runs
         stack.enter_context(alone(course_dir, f"grade {name}", wait))
         say_where(mode, scheduler, verbose)
         servers = None if scheduler else stack.enter_context(started(course_dir, name, mode, workers))
@@ -162,26 +170,6 @@ def grade(
         if not names:
             console.print(f"keys, not names; who is who: shardlab-grader report {name} --names", soft_wrap=True)
         sys.exit(statuses.LOOK if any(row.status == "ungraded" for row in rows) else statuses.DONE)
-
-
-@main.command()
-@click.argument("assignment")
-@click.argument("student")
-@click.argument("days", type=click.FloatRange(0, 3650))
-@course_option
-@wait_option
-def extend(assignment: str, student: str, days: float, course_dir: pathlib.Path, wait: bool) -> None:
-    """Give a student so many days more than all others, counted from the deadline; 0 takes them back."""
-    from shardlab_grader.nbgrader.course import Course
-    from shardlab_grader.releases.places import released
-
-    with mended():
-        course_dir = course_dir.resolve()
-        name = released(assignment, course_dir)
-        with alone(course_dir, f"extend {name}", wait):
-            deadline = Course(course_dir).extend(name, student, days)
-        console.print(f"the deadline is now {deadline}." if deadline else f"{name} has no deadline, so nobody is late.")
-        console.print(f"if it is graded already: shardlab-grader grade {name} --penalties", soft_wrap=True)
 
 
 @main.command("report")

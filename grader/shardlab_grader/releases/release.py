@@ -25,6 +25,9 @@ from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.records import store
 from shardlab_grader.releases import places, references
 from shardlab_grader.sandbox.box import Mode
+from shardlab_grader.term import reading
+from shardlab_grader.term.settings import Assignment
+from shardlab_judge.question import Question
 
 ANEW = "or move it away and release again: a new seed is drawn, and everything is judged anew with other cases."
 
@@ -130,7 +133,7 @@ def release(
         course_dir: nbgrader's course directory; made when it is missing.
         root: the repository with `solutions/`; a chapter of one's own needs none.
         mode: where the solution runs to make the references.
-        core: leave the optional exercises out of the notebook.
+        core: leave the optional exercises out of the notebook, whatever the course's settings say.
         whole: run the cells that only show something too; not when they have run elsewhere, as in the tests.
     Raises:
         ShardlabError: the chapter or its solution has a mistake, or nbgrader refuses.
@@ -141,10 +144,11 @@ def release(
         own.take(folder)
     syllabus = header.installed() if folder else header.syllabus(root)
     source = edition.source(path, syllabus)
-    if core:
-        source = edition.core(source, syllabus.questions)
     course_dir = course_dir.resolve()
+    chosen = reading.load(course_dir).of(path.stem)
+    chosen = dataclasses.replace(chosen, core=core or chosen.core)
     _copy_config(course_dir)
+    source = _chosen(source, chosen, syllabus.questions, course_dir, path.stem)
     seed = _seed(course_dir, path.stem)
     made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed))
     # Measured first, which takes longest and finds most mistakes; what was released before is then replaced in a moment.
@@ -157,6 +161,31 @@ def release(
         # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
         store.write(made.references, text, 0o644)
     return made
+
+
+def _chosen(
+    source: NotebookNode, chosen: Assignment, declared: Mapping[str, Question], course_dir: pathlib.Path, name: str
+) -> NotebookNode:
+    """The source with the exercises that count, and their points.
+
+    Once a student is entered, nbgrader refuses to remove an exercise: then those that were released stay, and are worth 0.
+    """
+    asked = [declared[id] for id in edition.questions(source)]
+    left_out = {question.id for question in asked if not chosen.counts(question)}
+    if len(left_out) == len(asked):
+        what, mend = "no exercise of it counts.", f"name at least one of {', '.join(sorted(left_out))}."
+        raise ShardlabError("bad-settings", what, where=f"{course_dir / reading.FILE}: {name}", mend=mend)
+    given = course_dir / "release" / name / f"{name}.ipynb"
+    if left_out and given.exists() and Course(course_dir).begun(name):
+        left_out -= {*edition.questions(nbformat.read(given, as_version=4))}
+    return edition.worth(edition.without(source, left_out), {question.id: chosen.worth(question) for question in asked})
+
+
+def revalue(course_dir: pathlib.Path, assignment: str, points: Mapping[str, float]) -> None:
+    """Give a release's exercises other points; its seed, questions and references stay, and nothing runs."""
+    source = nbformat.read(course_dir / "source" / assignment / f"{assignment}.ipynb", as_version=4)
+    with all_or_nothing(course_dir, assignment):
+        _generate(course_dir, assignment, edition.to_ipynb(edition.worth(source, points)))
 
 
 def _with_questions(made: Release, folder: pathlib.Path, public: str) -> None:
