@@ -10,11 +10,13 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
+import shardlab
 from shardlab.errors import ShardlabError
-from shardlab_course.editions import edition
+from shardlab_course.editions import edition, header
 from shardlab_grader import cli
 from shardlab_grader.classes import classroom
 from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.releases import wheels
 from shardlab_grader.releases.release import Release, release
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.term import applying, extensions, reading
@@ -270,3 +272,19 @@ def test_settings_are_asked_for_with_an_example(tmp_path: pathlib.Path) -> None:
     (tmp_path / reading.FILE).write_text(TERM)
     told = said(tmp_path, "settings", "--dry-run")
     assert "2 04 Four cases of sharded matmul 3 of 7" in told and "2027-03-01 17:00 B: 2027-03-03 17:00" in told, told
+
+
+def test_a_release_has_what_students_need(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Both packages, where the first cell asks for them, and how to begin; those of an older version go."""
+    course, project = tmp_path / "course", tiny / "pyproject.toml"
+    given = course / "release" / NAME
+    release(NAME, course, tiny)
+    assert {path.name for path in given.iterdir()} == {f"{NAME}.ipynb"}
+    project.write_text(f'[project]\n[project.urls]\nRepository = "{header.UNSET}"\n')
+    release(NAME, course, tiny)
+    (course / "source" / NAME / "shardlab-0.0.1-py3-none-any.whl").touch()
+    release(NAME, course, tiny)
+    names = {path.name for path in given.iterdir()}
+    version = shardlab.__version__
+    assert names == {f"{NAME}.ipynb", wheels.BEGIN, *(f"{one}-{version}-py3-none-any.whl" for one in wheels.PACKAGES)}
+    assert f"jupyter lab {NAME}.ipynb" in (given / wheels.BEGIN).read_text()

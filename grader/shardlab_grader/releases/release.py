@@ -23,7 +23,7 @@ from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.records import store
-from shardlab_grader.releases import places, references
+from shardlab_grader.releases import places, references, wheels
 from shardlab_grader.sandbox.box import Mode
 from shardlab_grader.term import reading
 from shardlab_grader.term.settings import Assignment
@@ -157,6 +157,10 @@ def release(
         made.save()  # by which nbgrader's steps know that it is ours
         if folder:
             _with_questions(made, folder, references.public(text, made.manifests))
+        if syllabus.address == header.UNSET:
+            beside = course_dir / "source" / path.stem
+            beside.mkdir(parents=True, exist_ok=True)
+            wheels.write(beside, f"{path.stem}.ipynb")
         _generate(course_dir, path.stem, edition.to_ipynb(source))
         # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
         store.write(made.references, text, 0o644)
