@@ -23,6 +23,7 @@ from shardlab_grader.term.commands import extend, settings
 from shardlab_grader.terminal import (
     FILE,
     FOLDER,
+    Steps,
     alone,
     console,
     course_option,
@@ -73,15 +74,21 @@ def new(folder: pathlib.Path) -> None:
 
 @main.command()
 @click.argument("folder", type=FOLDER)
+@click.option(
+    "--only", "part", type=click.Choice(["questions", "solution", "notebook", "answers"]), help="Look at this alone."
+)
+@click.option("--question", help="Look only at the answers to this one, such as 50.1.")
 @sandbox_option
-def check(folder: pathlib.Path, mode: Mode) -> None:
+def check(folder: pathlib.Path, part: str | None, question: str | None, mode: Mode) -> None:
     """Look whether a chapter of your own is fit for students."""
     from shardlab_grader.own.check import check as look
 
+    if question and part not in (None, "answers"):
+        raise click.UsageError("--question is about answers: leave --only out.")
     with mended():
         sandbox.probe(mode)
         good = True
-        for name, faults in look(folder, mode):
+        for name, faults in look(folder, mode, only=part, question=question, told=Steps()):
             good = good and not faults
             for line in [f"{name}: {'as it should be' if not faults else ''}".rstrip(), *(f"  {fault}" for fault in faults)]:
                 console.print(line, soft_wrap=True)
@@ -103,10 +110,9 @@ def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, c
 
     with mended():
         sandbox.probe(mode)
-        name = chapter(assignment, root).stem
-        step = f"releasing {name}: running its solution and measuring it"
-        with alone(course_dir, f"release {name}", wait), console.status(step):
-            made = make(assignment, course_dir, root, mode, core=core)
+        name, steps = chapter(assignment, root).stem, Steps()
+        with alone(course_dir, f"release {name}", wait):
+            made = make(assignment, course_dir, root, mode, core=core, told=steps)
             decided = reading.load(course_dir)
             applying.apply(course_dir, applying.pending(course_dir, decided, made.assignment))
         console.print(f"released {made.assignment}: {course_dir / 'release' / made.assignment}", soft_wrap=True)

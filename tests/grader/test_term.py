@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import pathlib
 import shutil
@@ -22,7 +23,7 @@ from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.term import applying, extensions, reading
 from shardlab_grader.term.settings import Penalty, Settings
 
-from .conftest import NAME
+from .conftest import NAME, SYLLABUS
 from .test_nbgrader import silent
 
 TERM = """\
@@ -176,12 +177,22 @@ def points(course: pathlib.Path) -> dict[str, float]:
     return {cell.id: cell.metadata.nbgrader.points for cell in cells if cell.metadata.get("nbgrader", {}).get("grade")}
 
 
-def test_an_exercise_that_does_not_count_is_not_released(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """The notebook lacks it from its heading on, the other has the course's own points, and the deadline is set."""
+def test_an_exercise_that_does_not_count_is_not_released(
+    tiny: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If it is optional, the notebook lacks it from its heading on; else it stays for 0 points, and its head says so."""
     course = tmp_path / "course"
     course.mkdir()
     settings = '[assignments.90]\nexercises = ["90.2"]\npoints = {"90.2" = 4}\ndeadline = 2027-03-01T18:00:00Z\n'
     (course / reading.FILE).write_text(settings)
+    made = release(NAME, course, tiny)
+    assert made.points == {"90.1": 0, "90.2": 4}
+    (head,) = (cell.source for cell in made.notebook.cells if "Exercise 90.1:" in cell.source)
+    assert head.split("\n\n")[1].startswith("does not count in your course · ★")
+    assert edition.worth(made.notebook, {"90.1": 2}).cells != made.notebook.cells
+    assert edition.UNCOUNTED not in edition.to_ipynb(edition.worth(made.notebook, {"90.1": 2}))
+    optional = dataclasses.replace(SYLLABUS.questions["90.1"], optional=True)
+    monkeypatch.setitem(SYLLABUS.questions, "90.1", optional)  # type: ignore[arg-type]
     made = release(NAME, course, tiny)
     assert made.points == {"90.2": 4} and points(course) == {"q90-2": 4}
     assert "Exercise 90.1" not in edition.to_ipynb(made.notebook)
@@ -209,6 +220,7 @@ def test_an_exercise_is_dropped_in_mid_term(course: pathlib.Path, tiny: pathlib.
     told = said(course, "report", "90", "--names")
     assert "ivo" in told and classroom.outdated(Release.load(course, NAME)) == []
     assert release(NAME, course, tiny).points == {"90.1": 5, "90.2": 0}
+    assert "does not count in your course" in edition.to_ipynb(Release.load(course, NAME).notebook)
     (course / reading.FILE).write_text("")
     assert "90.2: 0 -> 1.5 points" in said(course, "settings", "--dry-run")
 

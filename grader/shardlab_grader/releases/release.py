@@ -125,6 +125,7 @@ def release(
     *,
     whole: bool = True,
     core: bool = False,
+    told: references.Told = references.silent,
 ) -> Release:
     """Release an assignment into a course directory, or release it again with the seed that it has.
 
@@ -135,6 +136,7 @@ def release(
         mode: where the solution runs to make the references.
         core: leave the optional exercises out of the notebook, whatever the course's settings say.
         whole: run the cells that only show something too; not when they have run elsewhere, as in the tests.
+        told: hears of each step, before it begins.
     Raises:
         ShardlabError: the chapter or its solution has a mistake, or nbgrader refuses.
     """
@@ -152,7 +154,8 @@ def release(
     seed = _seed(course_dir, path.stem)
     made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed))
     # Measured first, which takes longest and finds most mistakes; what was released before is then replaced in a moment.
-    text = references.text(edition.solution(source), made.manifests, made.settings(mode), whole=whole)
+    text = references.text(edition.solution(source), made.manifests, made.settings(mode), whole=whole, told=told)
+    told("writing the notebook and the gradebook, with nbgrader")
     with all_or_nothing(course_dir, path.stem):
         made.save()  # by which nbgrader's steps know that it is ours
         if folder:
@@ -170,15 +173,16 @@ def release(
 def _chosen(
     source: NotebookNode, chosen: Assignment, declared: Mapping[str, Question], course_dir: pathlib.Path, name: str
 ) -> NotebookNode:
-    """The source with the exercises that count, and their points.
+    """The source with the points of the exercises that count; others that are not optional stay, for 0 points.
 
-    Once a student is entered, nbgrader refuses to remove an exercise: then those that were released stay, and are worth 0.
+    Later cells may read the names of any exercise that is not optional. And once a student is entered, nbgrader refuses to
+    remove an exercise: then those that were released stay.
     """
     asked = [declared[id] for id in edition.questions(source)]
-    left_out = {question.id for question in asked if not chosen.counts(question)}
-    if len(left_out) == len(asked):
-        what, mend = "no exercise of it counts.", f"name at least one of {', '.join(sorted(left_out))}."
-        raise ShardlabError("bad-settings", what, where=f"{course_dir / reading.FILE}: {name}", mend=mend)
+    if not any(map(chosen.counts, asked)):
+        mend = f"name at least one of {', '.join(question.id for question in asked)}."
+        raise ShardlabError("bad-settings", "no exercise counts.", where=f"{course_dir / reading.FILE}: {name}", mend=mend)
+    left_out = {question.id for question in asked if question.optional and not chosen.counts(question)}
     given = course_dir / "release" / name / f"{name}.ipynb"
     if left_out and given.exists() and Course(course_dir).begun(name):
         left_out -= {*edition.questions(nbformat.read(given, as_version=4))}

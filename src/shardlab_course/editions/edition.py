@@ -35,6 +35,8 @@ METADATA = {
     "language_info": {"name": "python", "pygments_lexer": "ipython3"},
 }
 EXERCISE = re.compile(r"## Exercise (\d+\.\d+):")
+UNCOUNTED = "does not count in your course · "
+HEAD = re.compile(rf"^(?P<head>## Exercise (?P<id>\d+\.\d+): .*\n\n)(?:{UNCOUNTED})?", re.MULTILINE)
 SECTIONS = re.compile(r"^(?=## )", re.MULTILINE)
 GRADE = re.compile(r"""\s*sl\.check\(\s*["']([^"']+)["']""")
 
@@ -100,11 +102,17 @@ def without(notebook: NotebookNode, left_out: Collection[str]) -> NotebookNode:
 
 
 def worth(notebook: NotebookNode, points: Mapping[str, float]) -> NotebookNode:
-    """The notebook with these points, by question, in its grade cells; the others keep theirs."""
+    """The notebook with these points, by question, in its grade cells; the head of an exercise without points says so."""
+
+    def head(match: re.Match[str]) -> str:
+        return match["head"] + (UNCOUNTED if not points[match["id"]] else "") if match["id"] in points else match[0]
+
     edition = copy.deepcopy(notebook)
     for cell in edition.cells:
         if cell.cell_type == "code" and (match := GRADE.match(cell.source)) and match[1] in points:
             cell.metadata["nbgrader"]["points"] = _plain(points[match[1]])
+        elif cell.cell_type == "markdown":
+            cell.source = HEAD.sub(head, cell.source)
     return edition
 
 
