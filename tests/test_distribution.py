@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import csv
+import hashlib
 import pathlib
 import subprocess
 import sys
@@ -14,6 +17,7 @@ import pytest
 import shardlens
 from shardlab_course import own
 from shardlab_course.chapters import QUESTIONS
+from shardlab_grader.releases import wheels
 
 ROOT = pathlib.Path(__file__).parents[1]
 LENS = ROOT / "lens"
@@ -80,6 +84,44 @@ def test_the_wheel_is_the_packages(built: tuple[pathlib.Path, pathlib.Path]) -> 
     config = pathlib.Path("etc", "ipython", "ipython_kernel_config.py")
     place = f"shardlab-{shardlens.__version__}.data/data/{config.as_posix()}"
     assert contents(built[0]) == {**ours(), place: (ROOT / config).read_bytes()}
+
+
+def test_students_get_the_same_without_the_grader(built: tuple[pathlib.Path, pathlib.Path], tmp_path: pathlib.Path) -> None:
+    """A release's two wheels have the files of those of `make dist`, less what grades, and the lens's command."""
+    wheels.write(tmp_path, "04.ipynb")
+    ours = {path.name.partition("-")[0]: path for path in tmp_path.glob("*.whl")}
+    assert {path.name for path in tmp_path.iterdir()} == {*(path.name for path in ours.values()), wheels.BEGIN}
+    (tmp_path / "lens").mkdir()
+    theirs = {"shardlab": built[0], "shardlens": build(LENS, tmp_path / "lens", "--target", "wheel")}
+    for name, wheel in theirs.items():
+        graded = ("shardlab_grader/", "shardlab_authoring/")
+        assert contents(ours[name]) == {path: b for path, b in contents(wheel).items() if not path.startswith(graded)}
+        assert wheel.name == ours[name].name
+    with zipfile.ZipFile(ours["shardlens"]) as lens, zipfile.ZipFile(ours["shardlab"]) as course:
+        (points,) = (name for name in lens.namelist() if name.endswith("entry_points.txt"))
+        assert "shardlens = shardlens.command:main" in lens.read(points).decode()
+        assert not any(name.endswith("entry_points.txt") for name in course.namelist())
+        assert any("/licenses/LICENSE" in name for name in course.namelist())
+
+
+@pytest.mark.thorough
+def test_pip_takes_what_students_get(tmp_path: pathlib.Path) -> None:
+    """Each file has the hash that is written beside it, and a check answers without the grader."""
+    wheels.write(tmp_path, "04.ipynb")
+    for path in tmp_path.glob("*.whl"):
+        with zipfile.ZipFile(path) as archive:
+            (record,) = (name for name in archive.namelist() if name.endswith("RECORD"))
+            rows = list(csv.reader(archive.read(record).decode().splitlines()))
+            assert [name for name, *_ in rows] == archive.namelist()
+            for name, digest, size in rows[:-1]:
+                content = archive.read(name)
+                said = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+                assert (digest, int(size)) == (f"sha256={said}", len(content)), name
+            archive.extractall(tmp_path / "installed")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r}); sys.modules['shardlab_grader'] = None\n"
+    program += "import shardlab as sl; sl.setup(8); print(sl.__file__); print(sl.check('0.1'))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert str(tmp_path / "installed") in done.stdout and "0.1" in done.stdout, done.stdout + done.stderr
 
 
 def test_packages_hold_code_and_its_data_only() -> None:

@@ -19,9 +19,11 @@ from shardlab_grader.classes import faults
 from shardlab_grader.lms.commands import collect, export
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox.box import Mode
+from shardlab_grader.term.commands import extend, settings
 from shardlab_grader.terminal import (
     FILE,
     FOLDER,
+    Steps,
     alone,
     console,
     course_option,
@@ -53,6 +55,8 @@ def main() -> None:
 main.add_command(collect)
 main.add_command(export)
 main.add_command(mark)
+main.add_command(settings)
+main.add_command(extend)
 main.add_command(viva)
 
 
@@ -70,15 +74,21 @@ def new(folder: pathlib.Path) -> None:
 
 @main.command()
 @click.argument("folder", type=FOLDER)
+@click.option(
+    "--only", "part", type=click.Choice(["questions", "solution", "notebook", "answers"]), help="Look at this alone."
+)
+@click.option("--question", help="Look only at the answers to this one, such as 50.1.")
 @sandbox_option
-def check(folder: pathlib.Path, mode: Mode) -> None:
+def check(folder: pathlib.Path, part: str | None, question: str | None, mode: Mode) -> None:
     """Look whether a chapter of your own is fit for students."""
     from shardlab_grader.own.check import check as look
 
+    if question and part not in (None, "answers"):
+        raise click.UsageError("--question is about answers: leave --only out.")
     with mended():
         sandbox.probe(mode)
         good = True
-        for name, faults in look(folder, mode):
+        for name, faults in look(folder, mode, only=part, question=question, told=Steps()):
             good = good and not faults
             for line in [f"{name}: {'as it should be' if not faults else ''}".rstrip(), *(f"  {fault}" for fault in faults)]:
                 console.print(line, soft_wrap=True)
@@ -96,13 +106,15 @@ def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, c
     """Make the notebook that students get, and what grading it needs: of a chapter, or of a folder of your own."""
     from shardlab_grader.releases.release import chapter
     from shardlab_grader.releases.release import release as make
+    from shardlab_grader.term import applying, reading
 
     with mended():
         sandbox.probe(mode)
-        name = chapter(assignment, root).stem
-        step = f"releasing {name}: running its solution and measuring it"
-        with alone(course_dir, f"release {name}", wait), console.status(step):
-            made = make(assignment, course_dir, root, mode, core=core)
+        name, steps = chapter(assignment, root).stem, Steps()
+        with alone(course_dir, f"release {name}", wait):
+            made = make(assignment, course_dir, root, mode, core=core, told=steps)
+            decided = reading.load(course_dir)
+            applying.apply(course_dir, applying.pending(course_dir, decided, made.assignment))
         console.print(f"released {made.assignment}: {course_dir / 'release' / made.assignment}", soft_wrap=True)
         kept = course_dir / "shardlab"
         console.print(f"{len(made.manifests)} questions, seed {made.seed} (kept in {kept})", soft_wrap=True)
@@ -135,6 +147,7 @@ def grade(
 ) -> None:
     """Grade what is new, and list it with what is ungraded."""
     from shardlab_grader.releases import places
+    from shardlab_grader.term import reading
 
     if dry_run and (scheduler or penalties):
         raise click.UsageError("--dry-run judges on this machine and writes nothing: leave --scheduler and --penalties out.")
@@ -144,6 +157,7 @@ def grade(
         if scheduler is None:
             sandbox.probe(mode)
         name = places.released(assignment, course_dir)
+        reading.load(course_dir)  # whose mistakes are told before anything runs
         stack.enter_context(alone(course_dir, f"grade {name}", wait))
         say_where(mode, scheduler, verbose)
         servers = None if scheduler else stack.enter_context(started(course_dir, name, mode, workers))
@@ -162,26 +176,6 @@ def grade(
         if not names:
             console.print(f"keys, not names; who is who: shardlab-grader report {name} --names", soft_wrap=True)
         sys.exit(statuses.LOOK if any(row.status == "ungraded" for row in rows) else statuses.DONE)
-
-
-@main.command()
-@click.argument("assignment")
-@click.argument("student")
-@click.argument("days", type=click.FloatRange(0, 3650))
-@course_option
-@wait_option
-def extend(assignment: str, student: str, days: float, course_dir: pathlib.Path, wait: bool) -> None:
-    """Give a student so many days more than all others, counted from the deadline; 0 takes them back."""
-    from shardlab_grader.nbgrader.course import Course
-    from shardlab_grader.releases.places import released
-
-    with mended():
-        course_dir = course_dir.resolve()
-        name = released(assignment, course_dir)
-        with alone(course_dir, f"extend {name}", wait):
-            deadline = Course(course_dir).extend(name, student, days)
-        console.print(f"the deadline is now {deadline}." if deadline else f"{name} has no deadline, so nobody is late.")
-        console.print(f"if it is graded already: shardlab-grader grade {name} --penalties", soft_wrap=True)
 
 
 @main.command("report")

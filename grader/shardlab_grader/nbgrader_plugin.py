@@ -47,6 +47,7 @@ UNREAD = "Python could not read these lines. We ran the rest of their cells, and
 def configure(c: Config) -> None:
     """Put our steps in the place of nbgrader's for releases of ours. Nothing of a student's runs in nbgrader's process."""
     doors.ask_first()
+    c.AssignLatePenalties.plugin_class = "shardlab_grader.term.penalties.CoursePenalty"
     # A page holds all that it shows, and runs no script: see `shardlab_grader.nbgrader.pages`.
     c.HTMLExporter.extra_template_basedirs = [str(pages.TEMPLATES), doors.TEMPLATES]
     c.HTMLExporter.filters = {

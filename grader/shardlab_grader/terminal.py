@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import pathlib
 import sys
+import time
 import traceback
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -51,6 +52,16 @@ class PlainConsole(Console):
 
 
 console = PlainConsole(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
+
+
+class Steps:
+    """Tells on the screen, beside what a command prints, which step begins, and after how many seconds."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+
+    def __call__(self, step: str) -> None:
+        print(plain(f"{time.monotonic() - self._started:4.0f} s  {step}", keep="\n"), file=sys.stderr, flush=True)
 
 
 def alone(course_dir: pathlib.Path, command: str, wait: bool) -> contextlib.AbstractContextManager[None]:

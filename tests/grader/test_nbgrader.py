@@ -510,14 +510,14 @@ def test_an_extension_and_penalties_anew(made: Release, hand_in: Hand) -> None:
     (late,) = (row for row in classroom.rows(made.course_dir, NAME) if "late" in row.reason)
     assert late.student == "ann" and late.reason.startswith("late by 2 days 2 hours: 2 points less"), late.reason
     assert penalties() == {"ann": 2.0, "bob": 0.0}
-    assert "the deadline is now 2027-03-04 18:00 UTC." in said("extend", "90", "ann", "3")
+    assert "the deadline is now 2027-03-04 18:00 UTC." in said("extend", "90", "ann", "--days", "3")
     assert penalties() == {"ann": 2.0, "bob": 0.0}
     told = said("grade", "90", "--penalties", "--workers", "1", "--names")
     assert "penalties changed 1 final score: ann: 0 -> 2 " in told, told
     assert penalties() == {"ann": 0.0, "bob": 0.0}
     assert not any("late" in row.reason for row in classroom.rows(made.course_dir, NAME))
-    said("extend", "90", "ann", "0")
+    said("extend", "90", "ann", "--days", "0")
     said("grade", "90", "--penalties", "--student", "ann", "--workers", "1")
     assert penalties() == {"ann": 2.0, "bob": 0.0}
-    unknown = CliRunner().invoke(cli.main, ["extend", "90", "zoe", "3", *course])
+    unknown = CliRunner().invoke(cli.main, ["extend", "90", "zoe", "--days", "3", *course])
     assert unknown.exit_code == 1

@@ -30,7 +30,12 @@ ARCHIVES = {
     },
 }
 """What each LMS calls the files of those of the guide's roster who hand in; ivo never does."""
-TABLES = {"id,": "mycourse/roster.csv", "Student,": "gradebook.csv", "Identifier,": "worksheet.csv"}
+TABLES = {
+    "id,": "mycourse/roster.csv",
+    "timezone": "mycourse/shardlab.toml",
+    "Student,": "gradebook.csv",
+    "Identifier,": "worksheet.csv",
+}
 """Where the guide's tables are put, by how they begin."""
 
 
@@ -95,15 +100,19 @@ def test_from_an_empty_directory_to_exported_grades(tmp_path: pathlib.Path) -> N
     """Scores, lateness and who is missing come out as the guide says."""
     instructor = Instructor(tmp_path)
     instructor.follow("Release")
-    instructor.follow("Name, roster and deadlines")
+    instructor.follow("Name and roster")
+    instructor.follow("Your course's own settings")
+    instructor.follow("Late submissions")
     instructor.download()
     for title in ("An archive of an LMS", "Grade", "Report", "Export"):
         instructor.follow(title)
     from_canvas, from_moodle = (said for line, said in instructor.said.items() if " collect " in line)
     assert from_canvas.startswith("new: 2\nmarked late by the LMS, which gives no time: 1\nno times: nothing is late.\n")
     assert from_moodle.startswith("as before: 2\nnext: ")
-    extended = instructor.said[".venv/bin/shardlab-grader extend 04 ivo 2 --course mycourse"]
-    assert "the deadline is now 2027-03-03 18:00 UTC." in extended
+    shown = instructor.said[".venv/bin/shardlab-grader settings --course mycourse --dry-run"]
+    assert "deadline: none -> 2027-03-01 18:00 UTC" in shown and "deadlines of 1 student\n" in shown
+    extended = instructor.said[".venv/bin/shardlab-grader extend 04 gus ivo --days 2 --course mycourse"]
+    assert "2027-03-03 18:00 UTC for 1 of 2 students" in extended
     assert "3 enrolled, 2 handed in, missing: " in instructor.said[".venv/bin/shardlab-grader grade 04 --course mycourse"]
     assert "4.2" in (tmp_path / "report.html").read_text()
     with (instructor.course / "grades.csv").open(newline="") as file:

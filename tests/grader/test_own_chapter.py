@@ -18,13 +18,14 @@ import pytest
 from click.testing import CliRunner
 from nbgrader.api import Gradebook
 
+import shardlab
 from shardlab.errors import ShardlabError
 from shardlab_course import answers, chapters, dependence, own
 from shardlab_grader import cli
 from shardlab_grader.classes import judging
 from shardlab_grader.classes.notebook import Settings, student_sandbox
 from shardlab_grader.own import check, new
-from shardlab_grader.releases import places
+from shardlab_grader.releases import places, wheels
 from shardlab_grader.releases.release import Release
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
@@ -214,6 +215,8 @@ def test_students_get_no_answer_and_nothing_drawn(followed: Followed, alone: Non
         f"{NAME}/{DECLARED}",
         f"{NAME}/ex01/oracle.py",
         f"{NAME}/references.json",
+        wheels.BEGIN,
+        *(f"{one}-{shardlab.__version__}-py3-none-any.whl" for one in wheels.PACKAGES),
     }
     assert "psum" not in (followed.released / f"{NAME}.ipynb").read_text()
     course = followed.folder / "mycourse"
@@ -370,7 +373,24 @@ def test_a_check_says_what_it_found_by_its_status(chapter: pathlib.Path) -> None
     path.write_text(path.read_text().replace("What can a", "What " * 41 + "can a"))
     ran = CliRunner().invoke(cli.main, ["check", str(chapter)])
     assert ran.exit_code == 1
-    assert ran.output.startswith("questions:\n  50.1: a hint has more than 40 words\nsolution: as it should be\n")
+    assert ran.stdout.startswith("questions:\n  50.1: a hint has more than 40 words\nsolution: as it should be\n")
+    steps = [line.split(" s  ")[1] for line in ran.stderr.splitlines()]
+    assert steps[1:3] == ["compiling and judging the answers to 1 question", "running the notebook as students get it"]
+    assert re.fullmatch(r"running the solution's \d+ cells in the sandbox", steps[0])
+    assert re.fullmatch(r"judging \d answers to 50.1", steps[3])
+
+
+@pytest.mark.thorough
+@pytest.mark.sandbox
+def test_one_part_alone(chapter: pathlib.Path) -> None:
+    """Answers, or those to one exercise, without running the solution; an exercise that is not there is told."""
+    for option in (["--only", "answers"], ["--question", ID]):
+        ran = CliRunner().invoke(cli.main, ["check", str(chapter), *option])
+        assert (ran.exit_code, ran.stdout) == (0, "answers: as it should be\n"), ran.output
+        assert len(ran.stderr.splitlines()) == 1 and f"answers to {ID}" in ran.stderr
+    ran = CliRunner().invoke(cli.main, ["check", str(chapter), "--question", "50.7"])
+    assert ran.exit_code == 1 and "name one of: 50.1" in ran.stderr.replace("declare it", "")
+    assert list(dict(check.check(chapter, "bubblewrap", only="questions"))) == ["questions"]
 
 
 @pytest.mark.thorough

@@ -46,8 +46,8 @@ def test_no_command_lets_it_through(course: pathlib.Path, tmp_path: pathlib.Path
         ["grade", "90", "--names", "--student", ODD],
         ["grade", "90", "--student", f"{ODD}!"],
         ["report", "90", "--names", "--html", html, "--csv", table, "--scores", scores],
-        ["extend", "90", ODD, "1"],
-        ["extend", "90", f"{ODD}!", "1"],
+        ["extend", "90", ODD, "--days", "1"],
+        ["extend", "90", f"{ODD}!", "--days", "1"],
         ["forget", ODD],
     ]
     for command in commands:

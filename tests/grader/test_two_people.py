@@ -87,7 +87,9 @@ def test_each_takes_up_what_the_other_made(place: pathlib.Path) -> None:
     hand_in(course, "gus")
     hand_in(course, "hana", "answer")
     assert "1 submission: 1 graded" in ran(place, FIRST, f"grade 90 --student gus {at} --workers 1")
-    said = ran(place, SECOND, f"grade 90 {at} --workers 1", f"extend 90 gus 2 {at}", f"release 90 {at} --repository ROOT")
+    said = ran(
+        place, SECOND, f"grade 90 {at} --workers 1", f"extend 90 gus --days 2 {at}", f"release 90 {at} --repository ROOT"
+    )
     assert "as before, and not listed without --verbose: 1\n2 submissions: 2 graded" in said
     assert "has no deadline, so nobody is late" in said and f"released {NAME}" in said
     said = ran(place, FIRST, f"grade 90 --penalties --verbose --names {at}", f"tidy {at}", f"forget hana {at}")

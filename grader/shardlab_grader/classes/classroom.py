@@ -26,6 +26,7 @@ from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox.box import Mode
 from shardlab_grader.sandbox.servers import Servers
+from shardlab_grader.term import reading
 from shardlab_judge.items.processes import ProcessesItem
 from shardlab_judge.question import Question
 
@@ -284,10 +285,11 @@ def questions(release: Release) -> list[Question]:
 
 
 def outdated(release: Release) -> list[str]:
-    """The questions that have other points in the release than in the course as it is now."""
+    """The questions that have other points in the release than in the course, or in its settings, as they are now."""
     from shardlab_course.chapters import QUESTIONS
 
-    return [question for question, points in release.points.items() if points != QUESTIONS[question].points]
+    chosen = reading.load(release.course_dir).of(release.assignment)
+    return [question for question, points in release.points.items() if points != chosen.worth(QUESTIONS[question])]
 
 
 def _graded(

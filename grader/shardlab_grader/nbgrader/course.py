@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import datetime
 import glob
 import hashlib
 import io
@@ -61,6 +62,14 @@ class Scored:
         days, left = divmod(math.ceil(self.late / 3600), 24)
         spans = [f"{n} {unit}{'s' * (n != 1)}" for n, unit in ((days, "day"), (left, "hour")) if n]
         return f"late by {' '.join(spans)}: {self.penalty:g} point{'s' * (self.penalty != 1)} less"
+
+
+@dataclasses.dataclass(frozen=True)
+class Deadlines:
+    """An assignment's common deadline, if it has one, and by student how much more time the student has."""
+
+    common: datetime.datetime | None
+    more: Mapping[str, datetime.timedelta]
 
 
 class Course:
@@ -128,21 +137,42 @@ class Course:
             marks = {name: None if one.needs_manual_grade else one.score for name, one in mine.items()}
             return Scored(found.score, marks, found.total_seconds_late, found.late_submission_penalty or 0.0)
 
-    def extend(self, assignment: str, student: str, days: float) -> str:
-        """Give a student so many days more than all, or take them back with 0; the deadline that holds now, if there is one.
+    def extend(self, assignment: str, spans: Mapping[str, datetime.timedelta]) -> None:
+        """Give each student so much more time than all, or take it back with none.
 
         Raises:
-            ShardlabError: the gradebook has no such student.
+            ShardlabError: the gradebook lacks one of them; then nobody's deadline has changed.
         """
         with quiet(), self.gradebook() as gradebook:
-            if student not in {one.id for one in gradebook.students}:
-                mend = f"nbgrader db student add {student}, or write the name as the gradebook has it."
-                raise ShardlabError("unknown-student", "nothing is kept of this student.", where=f"{self.root}", mend=mend)
-            submission = gradebook.update_or_create_submission(assignment, student)
-            gradebook.grant_extension(assignment, student, days=days)
-            if gradebook.find_assignment(assignment).duedate is None:  # which nbgrader would add the days to
-                return ""
-            return f"{submission.duedate:%Y-%m-%d %H:%M} UTC"
+            if unknown := sorted(set(spans) - {one.id for one in gradebook.students}):
+                what = f"the gradebook does not know {', '.join(unknown)}."
+                mend = f"nbgrader db student add {unknown[0]}, or write the name as the gradebook has it."
+                raise ShardlabError("unknown-student", what, where=f"{self.root}", mend=mend)
+            for student, span in spans.items():
+                gradebook.update_or_create_submission(assignment, student).extension = span or None
+            gradebook.db.commit()
+
+    def deadlines(self, assignment: str) -> Deadlines:
+        """The common deadline, and by how much more each student has who has more."""
+        with quiet(), self.gradebook() as gradebook:
+            found = gradebook.find_assignment(assignment)
+            time = found.duedate and found.duedate.replace(tzinfo=datetime.UTC)
+            return Deadlines(time, {one.student.id: one.extension for one in found.submissions if one.extension})
+
+    def set_deadline(self, assignment: str, time: datetime.datetime) -> None:
+        """Set the common deadline."""
+        with quiet(), self.gradebook() as gradebook:
+            gradebook.update_or_create_assignment(assignment, duedate=time.astimezone(datetime.UTC).isoformat())
+
+    def begun(self, assignment: str) -> bool:
+        """Whether a student is entered in the gradebook, so that nbgrader refuses to add and to remove exercises."""
+        with quiet(), self.gradebook() as gradebook:
+            return bool(gradebook.assignment_submissions(assignment))
+
+    def students(self) -> set[str]:
+        """The ids of all in the gradebook."""
+        with quiet(), self.gradebook() as gradebook:
+            return {one.id for one in gradebook.students}
 
     def gradebook(self) -> Gradebook:
         """nbgrader's database; a context manager."""

@@ -17,6 +17,7 @@ from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Job, Settings
 from shardlab_grader.classes.restore import job_cells
 from shardlab_grader.releases import references
+from shardlab_grader.releases.references import Told, silent
 from shardlab_grader.releases.release import own_source
 from shardlab_grader.sandbox.box import Mode
 from shardlab_judge.question import Question
@@ -31,11 +32,17 @@ WRONG = 2
 Samples = Mapping[str, Sequence[Sample]]
 
 
-def check(folder: pathlib.Path, mode: Mode) -> Iterator[tuple[str, list[str]]]:
+def check(
+    folder: pathlib.Path, mode: Mode, *, only: str | None = None, question: str | None = None, told: Told = silent
+) -> Iterator[tuple[str, list[str]]]:
     """What was looked at, and what is wrong with it, one after the other.
 
     The notebook, solved and as students get it, runs in the sandbox; the answers, which are yours, in a process beside this.
 
+    Args:
+        only: the one part to look at: questions, solution, notebook or answers.
+        question: the one whose answers alone to look at.
+        told: hears of each step, before it begins.
     Raises:
         ShardlabError: folder, text or solution has a mistake with which nothing else can be looked at.
     """
@@ -45,18 +52,35 @@ def check(folder: pathlib.Path, mode: Mode) -> Iterator[tuple[str, list[str]]]:
     source = edition.source(path, given)
     asked = [given.questions[id] for id in edition.questions(source)]
     samples = answers.answers(path.parent, path)
-    yield "questions", [fault for question in asked for fault in incomplete(question, samples[question.id])]
-    manifests = {question.id: question.manifest(SEED) for question in asked}
-    with tempfile.TemporaryDirectory() as cache:
-        settings = Settings(pathlib.Path(cache), mode, seed=SEED)
-        costs = references.text(edition.solution(source), manifests, settings)
-        yield "solution", []
-        cells = job_cells(edition.student(source))
-        left = references.recorded(Job("", tuple(cells), manifests, settings))
+    if question is not None:
+        header.known(question, {each.id: each for each in asked}, "--question")
+        only, samples = "answers", {question: samples[question]}
+    parts = {only} if only else {"questions", "solution", "notebook", "answers"}
+    if "questions" in parts:
+        yield "questions", [fault for each in asked for fault in incomplete(each, samples[each.id])]
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context, initializer=references.eight_devices) as pool:
-        yield "notebook with everything open", pool.submit(answered, left, costs).result()
-        yield "answers", pool.submit(misjudged, samples).result()
+        if parts & {"solution", "notebook"}:
+            manifests = {each.id: each.manifest(SEED) for each in asked}
+            with tempfile.TemporaryDirectory() as cache:
+                settings = Settings(pathlib.Path(cache), mode, seed=SEED)
+                # The open notebook's answers are judged with what the solution costs.
+                costs = references.text(edition.solution(source), manifests, settings, told=told)
+                if "solution" in parts:
+                    yield "solution", []
+                if "notebook" in parts:
+                    told("running the notebook as students get it")
+                    cells = job_cells(edition.student(source))
+                    left = references.recorded(Job("", tuple(cells), manifests, settings))
+                    yield "notebook with everything open", pool.submit(answered, left, costs).result()
+        if "answers" in parts:
+            yield "answers", list(_all_misjudged(samples, pool, told))
+
+
+def _all_misjudged(samples: Samples, pool: concurrent.futures.Executor, told: Told) -> Iterator[str]:
+    for id, several in samples.items():
+        told(f"judging {len(several)} answers to {id}")
+        yield from pool.submit(misjudged, {id: several}).result()
 
 
 def incomplete(question: Question, samples: Sequence[Sample]) -> list[str]:

@@ -14,6 +14,7 @@ from shardlab_grader.plain import quoted
 from shardlab_grader.records import changes
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Store
+from shardlab_grader.term import extensions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +44,7 @@ def forget(course_dir: pathlib.Path, student: str) -> Forgotten:
     notebooks = [path for folder in folders["autograded"] for path in folder.rglob("*.ipynb")]
     last = {name for path in notebooks if (name := verdict_of(path))}
     changes.forget(course_dir, roster.keys(student))
+    extensions.forget(course_dir, student)
     names = {*roster.forget(student), *(name for name in last if not roster.students(name))}
     deleted = sum(Store(course_dir).forget(name) for name in sorted(names))
     for folder in folders["feedback"]:

@@ -89,12 +89,17 @@ def named(assignment: str, names: Sequence[str], folder: pathlib.Path) -> str:
     Raises:
         ShardlabError: there is none, or more than one.
     """
-    fits = [name for name in names if name == assignment]
-    if not fits and assignment.isdecimal():
-        fits = [name for name in names if re.match(rf"0*{int(assignment)}(?!\d)", name)]
-    fits = fits or [name for name in names if name.startswith(assignment)]
+    fits = fitting(assignment, names)
     if len(fits) == 1:
         return fits[0]
     what = f"'{assignment}' is the beginning of {len(fits) or 'no'} assignment{'s' * (len(fits) > 1)}."
     where = f"{folder}: {', '.join(names) or 'nothing'}"
     raise ShardlabError("unknown-assignment", what, where=where, mend="name one of these; to grade one, release it first.")
+
+
+def fitting(assignment: str, names: Sequence[str]) -> list[str]:
+    """Those of these names that are, or else begin with, `assignment`, which may be a chapter's number."""
+    fits = [name for name in names if name == assignment]
+    if not fits and assignment.isdecimal():
+        fits = [name for name in names if re.match(rf"0*{int(assignment)}(?!\d)", name)]
+    return fits or [name for name in names if name.startswith(assignment)]

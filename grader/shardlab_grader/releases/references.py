@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import multiprocessing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nbformat import NotebookNode
@@ -16,10 +16,18 @@ from shardlab_grader.classes.notebook import Job, Settings, run_ours
 from shardlab_grader.classes.restore import job_cells
 
 Answers = Mapping[str, Any]
+Told = Callable[[str], None]
+"""Hears of each step, before it begins."""
 SHOWN = 5
 
 
-def text(solution: NotebookNode, manifests: Mapping[str, Any], settings: Settings, *, whole: bool = True) -> str:
+def silent(step: str) -> None:
+    """Tell nobody."""
+
+
+def text(
+    solution: NotebookNode, manifests: Mapping[str, Any], settings: Settings, *, whole: bool = True, told: Told = silent
+) -> str:
     """The references file, for the public cases and those that the settings' seed draws.
 
     Every program in it has been judged, and has earned all points.
@@ -28,7 +36,9 @@ def text(solution: NotebookNode, manifests: Mapping[str, Any], settings: Setting
         ShardlabError: the solution raises, does not end, or has a question without a program or with one that does not pass.
     """
     cells = job_cells(solution, None if whole else solution)
+    told(f"running the solution's {len(cells)} cells in the sandbox")
     answers = recorded(Job("", tuple(cells), manifests, settings))
+    told(f"compiling and judging the answers to {len(manifests)} question{'s' * (len(manifests) != 1)}")
     # Measured in a process of its own: forking after JAX has started a backend can hang.
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context, initializer=eight_devices) as pool:

@@ -23,8 +23,11 @@ from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.records import store
-from shardlab_grader.releases import places, references
+from shardlab_grader.releases import places, references, wheels
 from shardlab_grader.sandbox.box import Mode
+from shardlab_grader.term import reading
+from shardlab_grader.term.settings import Assignment
+from shardlab_judge.question import Question
 
 ANEW = "or move it away and release again: a new seed is drawn, and everything is judged anew with other cases."
 
@@ -122,6 +125,7 @@ def release(
     *,
     whole: bool = True,
     core: bool = False,
+    told: references.Told = references.silent,
 ) -> Release:
     """Release an assignment into a course directory, or release it again with the seed that it has.
 
@@ -130,8 +134,9 @@ def release(
         course_dir: nbgrader's course directory; made when it is missing.
         root: the repository with `solutions/`; a chapter of one's own needs none.
         mode: where the solution runs to make the references.
-        core: leave the optional exercises out of the notebook.
+        core: leave the optional exercises out of the notebook, whatever the course's settings say.
         whole: run the cells that only show something too; not when they have run elsewhere, as in the tests.
+        told: hears of each step, before it begins.
     Raises:
         ShardlabError: the chapter or its solution has a mistake, or nbgrader refuses.
     """
@@ -141,22 +146,54 @@ def release(
         own.take(folder)
     syllabus = header.installed() if folder else header.syllabus(root)
     source = edition.source(path, syllabus)
-    if core:
-        source = edition.core(source, syllabus.questions)
     course_dir = course_dir.resolve()
+    chosen = reading.load(course_dir).of(path.stem)
+    chosen = dataclasses.replace(chosen, core=core or chosen.core)
     _copy_config(course_dir)
+    source = _chosen(source, chosen, syllabus.questions, course_dir, path.stem)
     seed = _seed(course_dir, path.stem)
     made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed))
     # Measured first, which takes longest and finds most mistakes; what was released before is then replaced in a moment.
-    text = references.text(edition.solution(source), made.manifests, made.settings(mode), whole=whole)
+    text = references.text(edition.solution(source), made.manifests, made.settings(mode), whole=whole, told=told)
+    told("writing the notebook and the gradebook, with nbgrader")
     with all_or_nothing(course_dir, path.stem):
         made.save()  # by which nbgrader's steps know that it is ours
         if folder:
             _with_questions(made, folder, references.public(text, made.manifests))
+        if syllabus.address == header.UNSET:
+            beside = course_dir / "source" / path.stem
+            beside.mkdir(parents=True, exist_ok=True)
+            wheels.write(beside, f"{path.stem}.ipynb")
         _generate(course_dir, path.stem, edition.to_ipynb(source))
         # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
         store.write(made.references, text, 0o644)
     return made
+
+
+def _chosen(
+    source: NotebookNode, chosen: Assignment, declared: Mapping[str, Question], course_dir: pathlib.Path, name: str
+) -> NotebookNode:
+    """The source with the points of the exercises that count; others that are not optional stay, for 0 points.
+
+    Later cells may read the names of any exercise that is not optional. And once a student is entered, nbgrader refuses to
+    remove an exercise: then those that were released stay.
+    """
+    asked = [declared[id] for id in edition.questions(source)]
+    if not any(map(chosen.counts, asked)):
+        mend = f"name at least one of {', '.join(question.id for question in asked)}."
+        raise ShardlabError("bad-settings", "no exercise counts.", where=f"{course_dir / reading.FILE}: {name}", mend=mend)
+    left_out = {question.id for question in asked if question.optional and not chosen.counts(question)}
+    given = course_dir / "release" / name / f"{name}.ipynb"
+    if left_out and given.exists() and Course(course_dir).begun(name):
+        left_out -= {*edition.questions(nbformat.read(given, as_version=4))}
+    return edition.worth(edition.without(source, left_out), {question.id: chosen.worth(question) for question in asked})
+
+
+def revalue(course_dir: pathlib.Path, assignment: str, points: Mapping[str, float]) -> None:
+    """Give a release's exercises other points; its seed, questions and references stay, and nothing runs."""
+    source = nbformat.read(course_dir / "source" / assignment / f"{assignment}.ipynb", as_version=4)
+    with all_or_nothing(course_dir, assignment):
+        _generate(course_dir, assignment, edition.to_ipynb(edition.worth(source, points)))
 
 
 def _with_questions(made: Release, folder: pathlib.Path, public: str) -> None:

@@ -18,7 +18,6 @@ from nbformat import NotebookNode
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import header, numbers
 from shardlab_course.editions.stub import has_region, stub, unmark
-from shardlab_judge.question import Question
 
 MYST = {"extension": ".md", "format_name": "myst"}
 NOTEBOOKS, TWINS = "notebooks", "notebooks/myst"
@@ -36,6 +35,8 @@ METADATA = {
     "language_info": {"name": "python", "pygments_lexer": "ipython3"},
 }
 EXERCISE = re.compile(r"## Exercise (\d+\.\d+):")
+UNCOUNTED = "does not count in your course · "
+HEAD = re.compile(rf"^(?P<head>## Exercise (?P<id>\d+\.\d+): .*\n\n)(?:{UNCOUNTED})?", re.MULTILINE)
 SECTIONS = re.compile(r"^(?=## )", re.MULTILINE)
 GRADE = re.compile(r"""\s*sl\.check\(\s*["']([^"']+)["']""")
 
@@ -82,21 +83,36 @@ def solution(notebook: NotebookNode) -> NotebookNode:
     return _edited(notebook, lambda text, where: unmark(text))
 
 
-def core(notebook: NotebookNode, declared: Mapping[str, Question]) -> NotebookNode:
-    """The chapter without its optional exercises: each from its heading to the next one of that rank."""
+def without(notebook: NotebookNode, left_out: Collection[str]) -> NotebookNode:
+    """The chapter without these exercises: each from its heading to the next one of that rank."""
     edition = nbformat.v4.new_notebook(metadata=copy.deepcopy(notebook.metadata))
-    left_out = False
+    skipped = False
     for cell in notebook.cells:
         parts = SECTIONS.split(cell.source) if cell.cell_type == "markdown" else [cell.source]
         kept = []
         for part in parts:
             if cell.cell_type == "markdown" and part.startswith("## "):
                 exercise = EXERCISE.match(part)
-                left_out = exercise is not None and declared[exercise[1]].optional
-            if not left_out:
+                skipped = exercise is not None and exercise[1] in left_out
+            if not skipped:
                 kept.append(part)
         if "".join(kept):
             edition.cells.append(nbformat.from_dict({**cell, "source": "".join(kept)}))
+    return edition
+
+
+def worth(notebook: NotebookNode, points: Mapping[str, float]) -> NotebookNode:
+    """The notebook with these points, by question, in its grade cells; the head of an exercise without points says so."""
+
+    def head(match: re.Match[str]) -> str:
+        return match["head"] + (UNCOUNTED if not points[match["id"]] else "") if match["id"] in points else match[0]
+
+    edition = copy.deepcopy(notebook)
+    for cell in edition.cells:
+        if cell.cell_type == "code" and (match := GRADE.match(cell.source)) and match[1] in points:
+            cell.metadata["nbgrader"]["points"] = _plain(points[match[1]])
+        elif cell.cell_type == "markdown":
+            cell.source = HEAD.sub(head, cell.source)
     return edition
 
 
@@ -230,8 +246,12 @@ def _complain(waiting: list[tuple[NotebookNode, str]], graded: list[str], name: 
 def _nbgrader(grade_id: str, *, points: float | None = None, solution: bool = False) -> dict[str, object]:
     kind: dict[str, object] = {"grade": not solution, "grade_id": grade_id, "locked": not solution}
     if points is not None:
-        kind["points"] = int(points) if points == int(points) else points
+        kind["points"] = _plain(points)
     return {**kind, "schema_version": 3, "solution": solution, "task": False}
+
+
+def _plain(points: float) -> float:
+    return int(points) if points == int(points) else points
 
 
 def _number_cells(notebook: NotebookNode, chapter: str) -> None:

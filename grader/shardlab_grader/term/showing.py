@@ -1,0 +1,69 @@
+"""A term and its deadlines, for the terminal."""
+
+from __future__ import annotations
+
+import collections
+import pathlib
+from collections.abc import Collection, Iterator, Sequence
+
+from rich.table import Table
+
+from shardlab_course.outline import title
+from shardlab_grader.nbgrader.course import Course
+from shardlab_grader.term.applying import Pending, told
+from shardlab_grader.term.settings import Settings
+
+
+def term(settings: Settings, released: Sequence[str]) -> Table:
+    """A row for each chapter of the plan or with settings: its week, what counts, and when it is due."""
+    from shardlab_course.chapters import QUESTIONS
+
+    found = Table(box=None, pad_edge=False)
+    for column in ("week", "chapter", "exercises", "points", "deadline (UTC)", "released"):
+        found.add_column(column, justify="right" if column == "points" else "left")
+    weeks = {chapter: week for week, chapters in settings.plan.items() for chapter in chapters}
+    for chapter in [*weeks, *sorted(set(settings.assignments) - set(weeks))]:
+        chosen = settings.of(f"{chapter:02}")
+        questions = [QUESTIONS[id] for id in QUESTIONS if id.partition(".")[0] == str(chapter)]
+        counting = [question for question in questions if chosen.counts(question)]
+        due = [told(time).removesuffix(" UTC") for time in [chosen.deadline] * (chosen.deadline is not None)]
+        due += [f"{name}: {told(time).removesuffix(' UTC')}" for name, time in sorted(chosen.sections.items())]
+        there = any(name.startswith(f"{chapter:02}") for name in released)
+        found.add_row(
+            str(weeks.get(chapter, "")),
+            f"{chapter:02} {title(chapter)}",
+            f"{len(counting)} of {len(questions)}" if questions else "",
+            f"{sum(map(chosen.worth, counting)):g}" if questions else "",
+            "\n".join(due),
+            "yes" if there else "",
+        )
+    return found
+
+
+def rules(settings: Settings) -> Iterator[str]:
+    """Sections and the penalty, a sentence each."""
+    if settings.sections:
+        sizes = (f"{name} {len(those)}" for name, those in settings.sections.items())
+        yield f"students by section: {', '.join(sizes)}"
+    if (penalty := settings.penalty) is not None:
+        free = f" after {penalty.free_hours:g} free hours" if penalty.free_hours else ""
+        most = f", at most {penalty.most:.0%}" if penalty.most < 1 else ""
+        yield f"lateness costs {penalty.a_day:.0%} of the score for each day that has begun{free}{most}"
+
+
+def following(change: Pending) -> str:
+    """The command that brings scores up to date."""
+    if change.points:
+        return f"shardlab-grader grade {change.assignment}, which judges its submissions anew"
+    return f"shardlab-grader grade {change.assignment} --penalties, if it is graded already"
+
+
+def deadlines(course_dir: pathlib.Path, assignment: str, students: Collection[str]) -> Iterator[str]:
+    """When these students' work is due, and for how many of them."""
+    found = Course(course_dir).deadlines(assignment)
+    if found.common is None:
+        yield f"{assignment} has no deadline, so nobody is late."
+        return
+    times = collections.Counter(found.common + found.more.get(one, found.common - found.common) for one in students)
+    for time, count in sorted(times.items()):
+        yield f"the deadline is now {told(time)}{f' for {count} of {len(students)} students' if len(students) > 1 else ''}."

@@ -1,0 +1,302 @@
+"""A course's own settings: what is read, what is refused, and what changes of assignments that are released already."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import pathlib
+import shutil
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+import shardlab
+from shardlab.errors import ShardlabError
+from shardlab_course.editions import edition, header
+from shardlab_grader import cli
+from shardlab_grader.classes import classroom
+from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.releases import wheels
+from shardlab_grader.releases.release import Release, release
+from shardlab_grader.sandbox import box as sandbox
+from shardlab_grader.term import applying, extensions, reading
+from shardlab_grader.term.settings import Penalty, Settings
+
+from .conftest import NAME, SYLLABUS
+from .test_nbgrader import silent
+
+TERM = """\
+timezone = "Europe/Berlin"
+
+[sections]
+A = ["gus", "hana"]
+B = ["ivo"]
+
+[penalty]
+a_day = 0.1
+most = 0.5
+free_hours = 1
+
+[assignments.04]
+exercises = ["4.1", "4.2", "4.3"]
+points = {"4.2" = 12.5}
+deadline = 2027-03-01T18:00:00
+sections = {B = 2027-03-03T18:00:00}
+
+[assignments.05]
+exercises = "core"
+
+[plan]
+1 = ["00", "01"]
+2 = ["04"]
+"""
+WRONG = {
+    "no-such-setting": ("sektions = 1", "sektions: there is no such setting; there are timezone, assignments, sections"),
+    "no-chapter": ('[assignments.33]\nexercises = "core"', "assignments.33: the course has no chapter 33."),
+    "chapter-by-name": (
+        '[assignments.four]\nexercises = "core"',
+        "assignments.four: 'four' is no chapter; write its number",
+    ),
+    "chapter-twice": ("[assignments.4]\n[assignments.04]", "assignments.04: chapter 4 is named twice."),
+    "no-table": ("assignments = 4", "assignments: write a table."),
+    "no-list": (
+        '[assignments.04]\nexercises = "4.1"',
+        'assignments.04.exercises: write a list, as ["4.1", "4.2"], or "core".',
+    ),
+    "other-chapters": (
+        '[assignments.04]\nexercises = ["5.1"]',
+        "assignments.04.exercises: '5.1' is no exercise; chapter 4 has 4.1",
+    ),
+    "without-quotes": (
+        "[assignments.04.points]\n4.2 = 8",
+        "assignments.04.points: '4' is no exercise; chapter 4 has 4.1 to",
+    ),
+    "does-not-count": (
+        '[assignments.04]\nexercises = ["4.1"]\npoints = {"4.2" = 8}',
+        "assignments.04.points: '4.2' is not among the exercises that count.",
+    ),
+    "points": ('[assignments.04.points]\n"4.2" = -1', "assignments.04.points.4.2: write a number from 0 to 1000."),
+    "whose-time": ("[assignments.04]\ndeadline = 2027-03-01T18:00:00", 'as timezone = "Europe/Berlin".'),
+    "time-in-quotes": (
+        '[assignments.04]\ndeadline = "Monday"',
+        "assignments.04.deadline: write a date and a time without quotes",
+    ),
+    "no-zone": ('timezone = "Berlin"', "timezone: there is no time zone 'Berlin'; write it as Europe/Berlin."),
+    "no-section": (
+        "[assignments.04]\ndeadline = 2027-03-01T18:00:00Z\nsections = {C = 2027-03-02T18:00:00Z}",
+        "assignments.04.sections: there is no section 'C'; name it in [sections].",
+    ),
+    "earlier": (
+        "sections = {B = []}\n[assignments.04]\ndeadline = 2027-03-01T18:00:00Z\nsections = {B = 2027-02-02T18:00:00Z}",
+        "assignments.04.sections.B: it is before the common deadline; make the earliest the common one.",
+    ),
+    "sections-alone": (
+        "sections = {B = []}\n[assignments.04]\nsections = {B = 2027-02-02T18:00:00Z}",
+        "assignments.04: sections have deadlines, and the assignment has none.",
+    ),
+    "in-two-sections": ('[sections]\nA = ["gus"]\nB = ["gus"]', "sections: gus is in more than one place."),
+    "share": ("[penalty]\na_day = 10", "penalty.a_day: write a number from 0 to 1."),
+    "no-share": ("[penalty]\nmost = 0.5", "penalty: it lacks a_day, the share of the score that a day costs, as 0.1."),
+    "week": ('[plan]\none = ["04"]', "plan.one: a week is a whole number."),
+    "no-chapters": ("[plan]\n1 = 4", 'plan.1: write a list of chapters, as ["00", "01"].'),
+    "planned-twice": ('[plan]\n1 = ["04"]\n2 = ["04"]', "plan: chapter 4 is in more than one place."),
+}
+
+
+def test_a_term_is_read_whole(tmp_path: pathlib.Path) -> None:
+    """Exercises, points, deadlines in UTC, sections, the penalty and the plan."""
+    (tmp_path / reading.FILE).write_text(TERM)
+    found = reading.load(tmp_path)
+    four = found.of("04_four_matmul_cases")
+    assert (four.exercises, four.points, four.core) == (("4.1", "4.2", "4.3"), {"4.2": 12.5}, False)
+    assert four.deadline == datetime.datetime(2027, 3, 1, 17, tzinfo=datetime.UTC)
+    assert found.later("04_four_matmul_cases") == {
+        "gus": datetime.timedelta(),
+        "hana": datetime.timedelta(),
+        "ivo": datetime.timedelta(days=2),
+    }
+    assert found.of("05_sharding_expressions").core and found.plan == {1: (0, 1), 2: (4,)}
+    assert found.penalty == Penalty(0.1, 0.5, 1)
+    assert reading.load(tmp_path / "elsewhere") == Settings()
+
+
+@pytest.mark.parametrize(("text", "told"), WRONG.values(), ids=WRONG)
+def test_a_mistake_is_told_with_its_place(text: str, told: str, tmp_path: pathlib.Path) -> None:
+    """The table's name, what is there, and how it is written."""
+    (tmp_path / reading.FILE).write_text(text)
+    with pytest.raises(ShardlabError) as raised:
+        reading.load(tmp_path)
+    assert raised.value.reference == "bad-settings" and told in str(raised.value), str(raised.value)
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: pathlib.Path) -> None:
+    """Not the first only; a text that is no TOML has the parser's words and its line."""
+    (tmp_path / reading.FILE).write_text('timezone = "Berlin"\n[assignments.33]\n[plan]\n1 = ["34"]\n')
+    with pytest.raises(ShardlabError, match="the settings have 3 mistakes"):
+        reading.load(tmp_path)
+    (tmp_path / reading.FILE).write_text("timezone = Berlin\n")
+    with pytest.raises(ShardlabError, match=r"no TOML: .*line 1"):
+        reading.load(tmp_path)
+
+
+@pytest.mark.parametrize(("hours", "costs"), [(0.5, 0), (1, 0), (2, 2), (24, 2), (25, 4), (240, 10)])
+def test_lateness_costs_a_share_for_each_day(hours: float, costs: float) -> None:
+    """Of 20 points a tenth a day, none in the first hour, and no more than half."""
+    assert Penalty(0.1, 0.5, 1).of(20, 3600 * hours) == costs
+
+
+@pytest.fixture
+def course(
+    tiny: pathlib.Path, tiny_course: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> pathlib.Path:
+    """The tiny chapter released, and three students enrolled, two of whom hand in a right answer to 90.1."""
+    monkeypatch.setattr(sandbox, "probe", lambda mode: None)
+    made = shutil.copytree(tiny_course, tmp_path / "course")
+    with quiet(), Course(made).gradebook() as gradebook:
+        for student in ("gus", "hana", "ivo"):
+            gradebook.add_student(student)
+    for student in ("gus", "ivo"):
+        path = made / "submitted" / student / NAME / f"{NAME}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(edition.to_ipynb(Release.load(made, NAME).notebook).replace("return ...  # TODO", "return 2 * n"))
+        (path.parent / "timestamp.txt").write_text("2027-03-02 19:00:00 UTC")
+    return made
+
+
+def said(course: pathlib.Path, *arguments: str) -> str:
+    """What a command prints, in one line."""
+    ran = CliRunner().invoke(cli.main, [*arguments, "--course", str(course)])
+    assert ran.exit_code == 0, ran.output
+    return " ".join(ran.output.split())
+
+
+def points(course: pathlib.Path) -> dict[str, float]:
+    """Those of the notebook that students were given."""
+    cells = nbformat.read(course / "release" / NAME / f"{NAME}.ipynb", as_version=4).cells
+    return {cell.id: cell.metadata.nbgrader.points for cell in cells if cell.metadata.get("nbgrader", {}).get("grade")}
+
+
+def test_an_exercise_that_does_not_count_is_not_released(
+    tiny: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If it is optional, the notebook lacks it from its heading on; else it stays for 0 points, and its head says so."""
+    course = tmp_path / "course"
+    course.mkdir()
+    settings = '[assignments.90]\nexercises = ["90.2"]\npoints = {"90.2" = 4}\ndeadline = 2027-03-01T18:00:00Z\n'
+    (course / reading.FILE).write_text(settings)
+    made = release(NAME, course, tiny)
+    assert made.points == {"90.1": 0, "90.2": 4}
+    (head,) = (cell.source for cell in made.notebook.cells if "Exercise 90.1:" in cell.source)
+    assert head.split("\n\n")[1].startswith("does not count in your course · ★")
+    assert edition.worth(made.notebook, {"90.1": 2}).cells != made.notebook.cells
+    assert edition.UNCOUNTED not in edition.to_ipynb(edition.worth(made.notebook, {"90.1": 2}))
+    optional = dataclasses.replace(SYLLABUS.questions["90.1"], optional=True)
+    monkeypatch.setitem(SYLLABUS.questions, "90.1", optional)  # type: ignore[arg-type]
+    made = release(NAME, course, tiny)
+    assert made.points == {"90.2": 4} and points(course) == {"q90-2": 4}
+    assert "Exercise 90.1" not in edition.to_ipynb(made.notebook)
+
+
+def test_an_assignment_without_exercises_is_refused(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """A chapter of one's own is known when it is released: then its exercises are compared with the settings."""
+    (tmp_path / reading.FILE).write_text('[assignments.90]\nexercises = ["90.7"]\n')
+    with pytest.raises(ShardlabError, match=r"'90.7' is no exercise; chapter 90 has 90.1 to 90.2"):
+        release(NAME, tmp_path, tiny)
+
+
+def test_an_exercise_is_dropped_in_mid_term(course: pathlib.Path, tiny: pathlib.Path) -> None:
+    """First shown, then done: its cell stays and is worth nothing, no solution runs, and grading judges anew."""
+    seed = Release.load(course, NAME).seed
+    classroom.grade(course, NAME, "bubblewrap", 1, silent)
+    (course / reading.FILE).write_text('[assignments.90]\nexercises = ["90.1"]\npoints = {"90.1" = 5}\n')
+    told = said(course, "settings", "--dry-run")
+    assert f"{NAME}: 90.1: 2 -> 5 points {NAME}: 90.2: 1.5 -> 0 points; it does not count any more" in told
+    assert "a dry run: nothing was changed." in told and points(course) == {"q90-1": 2, "q90-2": 1.5}
+    assert f"next: shardlab-grader grade {NAME}, which judges its submissions anew" in said(course, "settings")
+    assert points(course) == {"q90-1": 5, "q90-2": 0} and Release.load(course, NAME).seed == seed
+    rows = classroom.grade(course, NAME, "bubblewrap", 1, silent)
+    assert [(row.student, row.total) for row in rows] == [("gus", 5.0), ("ivo", 5.0)]
+    told = said(course, "report", "90", "--names")
+    assert "ivo" in told and classroom.outdated(Release.load(course, NAME)) == []
+    assert release(NAME, course, tiny).points == {"90.1": 5, "90.2": 0}
+    assert "does not count in your course" in edition.to_ipynb(Release.load(course, NAME).notebook)
+    (course / reading.FILE).write_text("")
+    assert "90.2: 0 -> 1.5 points" in said(course, "settings", "--dry-run")
+
+
+def test_sections_have_their_own_deadlines_and_lateness_its_price(course: pathlib.Path) -> None:
+    """Who is in a later section is not late; days of one's own are added to the section's, also when it moves."""
+    text = (
+        'sections = {A = ["gus", "zoe"], B = ["ivo"]}\npenalty = {a_day = 0.25}\n'
+        "[assignments.90]\ndeadline = 2027-03-01T18:00:00Z\nsections = {B = 2027-03-03T18:00:00Z}\n"
+    )
+    (course / reading.FILE).write_text(text)
+    told = said(course, "settings", "--names")
+    assert f"{NAME}: deadline: none -> 2027-03-01 18:00 UTC {NAME}: deadlines of 1 student: ivo done" in told
+    assert "students by section: A 2, B 1 lateness costs 25% of the score for each day that has begun" in told
+    rows = {row.student: row for row in classroom.grade(course, NAME, "bubblewrap", 1, silent)}
+    assert "late by 1 day 1 hour: 1 point less" in rows["gus"].reason and "late" not in rows["ivo"].reason
+    assert "the deadline is now 2027-03-05 18:00 UTC." in said(course, "extend", "90", "ivo", "--days", "2")
+    (course / reading.FILE).write_text(text.replace("03-03", "03-08"))
+    assert "deadlines of 1 student" in said(course, "settings")
+    assert Course(course).deadlines(NAME).more == {"ivo": datetime.timedelta(days=9)}
+    assert not applying.pending(course, reading.load(course), NAME)
+
+
+def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Several students in one command, or by a table; one unknown name, and nothing has changed."""
+    Course(course).set_deadline(NAME, datetime.datetime(2027, 3, 1, 18, tzinfo=datetime.UTC))
+    assert "2027-03-04 18:00 UTC for 2 of 2 students." in said(course, "extend", "90", "gus", "hana", "--days", "3")
+    refused = CliRunner().invoke(cli.main, ["extend", "90", "gus", "zoe", "--days", "9", "--course", str(course)])
+    assert refused.exit_code == 1
+    assert extensions.load(course) == {NAME: {"gus": 3.0, "hana": 3.0}}
+    table = tmp_path / "more.csv"
+    table.write_text("assignment,student,days\n90,gus,0\n04,gus,5\n90,ivo,1.5\n")
+    told = said(course, "extend", "90", "--csv", str(table))
+    assert "2027-03-01 18:00 UTC for 1 of 2 students. the deadline is now 2027-03-03 06:00 UTC for 1 of 2 students." in told
+    assert Course(course).deadlines(NAME).more == {"hana": datetime.timedelta(3), "ivo": datetime.timedelta(1.5)}
+    assert (course / extensions.FILE).read_text() == f"assignment,student,days\n{NAME},hana,3\n{NAME},ivo,1.5\n"
+    said(course, "forget", "hana")
+    assert "hana" not in (course / extensions.FILE).read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("id,days\ngus,3\n", "it has no column student"),
+        ("student,days\ngus,three\n", "row 2 needs a student and a number of days from 0 to 3650"),
+        ("assignment,student,days\n04,gus,3\n", f"it has no row for {NAME}"),
+        (b"student,days\ng\xfcs,3\n", "it is no CSV in UTF-8"),
+    ],
+)
+def test_another_table_is_refused(text: str | bytes, told: str, tmp_path: pathlib.Path) -> None:
+    """With what it lacks."""
+    (tmp_path / "more.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ShardlabError, match=told):
+        extensions.table(tmp_path / "more.csv", NAME)
+
+
+def test_settings_are_asked_for_with_an_example(tmp_path: pathlib.Path) -> None:
+    """Where there is no file, the command says how one begins; a table of deadlines needs no assignment."""
+    ran = CliRunner().invoke(cli.main, ["settings", "--course", str(tmp_path)])
+    assert ran.exit_code == 1
+    (tmp_path / reading.FILE).write_text(TERM)
+    told = said(tmp_path, "settings", "--dry-run")
+    assert "2 04 Four cases of sharded matmul 3 of 7" in told and "2027-03-01 17:00 B: 2027-03-03 17:00" in told, told
+
+
+def test_a_release_has_what_students_need(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Both packages, where the first cell asks for them, and how to begin; those of an older version go."""
+    course, project = tmp_path / "course", tiny / "pyproject.toml"
+    given = course / "release" / NAME
+    release(NAME, course, tiny)
+    assert {path.name for path in given.iterdir()} == {f"{NAME}.ipynb"}
+    project.write_text(f'[project]\n[project.urls]\nRepository = "{header.UNSET}"\n')
+    release(NAME, course, tiny)
+    (course / "source" / NAME / "shardlab-0.0.1-py3-none-any.whl").touch()
+    release(NAME, course, tiny)
+    names = {path.name for path in given.iterdir()}
+    version = shardlab.__version__
+    assert names == {f"{NAME}.ipynb", wheels.BEGIN, *(f"{one}-{version}-py3-none-any.whl" for one in wheels.PACKAGES)}
+    assert f"jupyter lab {NAME}.ipynb" in (given / wheels.BEGIN).read_text()
