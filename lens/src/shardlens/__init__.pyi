@@ -43,6 +43,7 @@ from shardlens.guards.difference import Difference as Difference
 from shardlens.guards.difference import diff as diff
 from shardlens.guards.facts import facts as facts
 from shardlens.guards.lock import locked as locked
+from shardlens.leaves import show_tree as show_tree
 from shardlens.messages.recognising import Diagnosis as Diagnosis
 from shardlens.messages.recognising import Recognised as Recognised
 from shardlens.messages.recognising import diagnose as diagnose
