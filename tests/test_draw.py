@@ -13,6 +13,7 @@ from jax.sharding import AxisType, NamedSharding, SingleDeviceSharding
 
 import shardlab as sl
 from shardlab.pictures import draw, facts
+from shardlens import show_tree
 from shardlens.charts import drawing
 from shardlens.placement import Placement, place
 
@@ -435,23 +436,23 @@ NOT_SHOWN = {
     "numpy-array": (
         lambda mesh: np.zeros(3),
         """\
-[no-sharding] ndarray has no sharding to show.
-  where: sl.show(x)   x is a numpy.ndarray
+[no-sharding] ndarray has no sharding.
+  where: x is a numpy.ndarray
   mend:  give a JAX array (jax.device_put(x, sharding) makes one); inside jit, print jax.typeof(x) instead.""",
     ),
     "sharding-alone": (
         lambda mesh: NamedSharding(mesh, jax.P("x")),
         """\
 [sharding-without-shape] NamedSharding alone does not say which slices its devices hold.
-  where: sl.show(sharding)
-  mend:  give the global shape too: sl.show(sharding, (16, 16)).""",
+  where: x is a sharding
+  mend:  give the global shape too, behind the sharding: (16, 16).""",
     ),
     "abstract-mesh": (
         lambda mesh: jax.ShapeDtypeStruct((8,), "float32", sharding=NamedSharding(mesh.abstract_mesh, jax.P("x"))),
         """\
 [mesh-without-devices] this sharding is over an abstract mesh, which has axes but no devices.
-  where: sl.show(x)   x is a ShapeDtypeStruct, such as jax.typeof gives
-  mend:  show the array itself, or a NamedSharding over a mesh of jax.make_mesh with its shape.""",
+  where: x is a ShapeDtypeStruct, such as jax.typeof gives
+  mend:  take the array itself, or a NamedSharding over a mesh of jax.make_mesh with its shape.""",
     ),
 }
 
@@ -488,6 +489,15 @@ def test_bytes_are_those_that_jax_counts(dtype: str) -> None:
 def test_a_dtype_without_a_size_is_counted_in_elements() -> None:
     """Random keys have no bytes to count."""
     assert facts.facts(sl.placement_of(jax.random.key(0))).bytes == "1 element a device"
+
+
+def test_a_tree_is_a_table() -> None:
+    """A dict of a few arrays is drawn; more of them, and every other tree, are told in a table, in a notebook too."""
+    x = jax.numpy.ones(4)
+    assert "┌" in str(sl.show({"a": x, "b": x}))
+    for tree in ([x], (x, x), {"a": {"b": x}}, {"a": x, "b": None}, {f"w{i}": x for i in range(draw.BESIDE + 1)}):
+        shown = sl.show(tree, title="held")
+        assert str(shown) == str(show_tree(tree, title="held")) and "<table" in shown._repr_html_()
 
 
 def test_partial_sums_are_told() -> None:

@@ -154,6 +154,49 @@ def turned():
     return jax.jit(program, out_shardings=jax.NamedSharding(over, P(None, "x"))), (spec(over, (64, 128), "x", None),)
 
 
+def whole_output():
+    """The output is asked for on every device."""
+    over = mesh(2, 4)
+
+    def program(a):
+        return jnp.sin(a)  # <- whole_output
+
+    return jax.jit(program, out_shardings=jax.NamedSharding(over, P())), (spec(over, (64, 128), "x", "y"),)
+
+
+def two_outputs():
+    """One of two outputs is asked for as it is not, and so is the operation before it."""
+    over = mesh(2, 4)
+    asked = {"twice": jax.NamedSharding(over, P("y", "x")), "sum": jax.NamedSharding(over, P())}
+
+    def program(a):
+        return {"twice": a * 2, "sum": a.sum(0)}  # <- two_outputs
+
+    return jax.jit(program, out_shardings=asked), (spec(over, (64, 128), "x", "y"),)
+
+
+def batched_map():
+    """A shard_map under vmap, over arrays that are cut along vmap's dimension."""
+    over = mesh(2, 4)
+    inner = jax.shard_map(lambda a: a * 2, mesh=over, in_specs=P("x"), out_specs=P("x"))
+
+    def program(many):
+        return jax.vmap(inner)(many)  # <- batched_map
+
+    return program, (spec(over, (4, 64, 8), "y", "x"),)
+
+
+def named_batch():
+    """The same, where vmap has the axis' name, and a sum is written inside."""
+    over = mesh(2, 4)
+    inner = jax.shard_map(lambda a: jax.lax.psum(a, "x"), mesh=over, in_specs=P("x"), out_specs=P())  # <- named_batch
+
+    def program(many):
+        return jax.vmap(inner, spmd_axis_name="y")(many)
+
+    return program, (spec(over, (4, 64, 8), "y", "x"),)
+
+
 def explicit():
     """Types say that the contracted dimension is cut, and the line says what it becomes."""
     over = mesh(2, 4, kind=EXPLICIT)

@@ -167,9 +167,9 @@ def known(text: str, line: str = "") -> set[str]:
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
-        ("TypeError: P has no sharding", "spec-alone"),
-        ("TypeError: PartitionSpec has no sharding", "spec-alone"),
-        ("TypeError: ndarray has no sharding", "no-sharding"),
+        ("LensError: [no-sharding] P has no sharding.", "spec-alone"),
+        ("LensError: [no-sharding] PartitionSpec has no sharding.", "spec-alone"),
+        ("LensError: [no-sharding] ndarray has no sharding.", "no-sharding"),
         ("LookupError: no such entry in cases, which has 'a'", "other-entries"),
         ("RuntimeError: `host_callback` is gone", "host-callback"),
         ("LaboratoryCalled: shardlens.placement.show was called", "laboratory-called"),

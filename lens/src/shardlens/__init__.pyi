@@ -11,6 +11,7 @@ from shardlens.charts.drawing import Picture as Picture
 from shardlens.charts.drawing import brackets as brackets
 from shardlens.charts.drawing import fill as fill
 from shardlens.charts.drawing import named as named
+from shardlens.charts.leaves import show_tree as show_tree
 from shardlens.charts.ledger import show_ledger as show_ledger
 from shardlens.charts.memory import show_memory as show_memory
 from shardlens.charts.roofline import show_roofline as show_roofline

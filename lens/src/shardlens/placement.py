@@ -135,27 +135,50 @@ def place(shape: Sequence[int], axes: Mapping[str, int] | Axes, spec: Spec, orde
     return Placement(tuple(shape), tuple(sorted(shards)), axes, tuple(spec))
 
 
-def placement_of(x: Any, shape: Sequence[int] | None = None) -> Placement:
+def placement_of(x: Any, shape: int | Sequence[int] | None = None) -> Placement:
     """The placement of a JAX array, of anything with `shape` and `sharding`, or of a sharding for `shape`.
 
     Raises:
-        TypeError: `x` has no sharding, or is a sharding and `shape` is missing.
-        LensError: its spec has more entries than the shape has dimensions.
+        LensError: `x` has no sharding, or is a sharding and `shape` is missing; its mesh has no devices; its spec has more
+            entries than the shape has dimensions; it is a sum whose terms are not added up.
     Example:
         >>> placement_of(jax.numpy.ones((2, 3))).shards
         ((0, ((0, 2), (0, 3))),)
     """
     import jax
 
-    sharding = x if isinstance(x, jax.sharding.Sharding) else getattr(x, "sharding", None)
+    alone = isinstance(x, jax.sharding.Sharding)
+    sharding = x if alone else getattr(x, "sharding", None)
     if not isinstance(sharding, jax.sharding.Sharding):
-        raise TypeError(f"{type(x).__name__} has no sharding")
-    dtype = None
-    if sharding is not x:
-        shape, dtype = x.shape, str(x.dtype)
-    if shape is None:
-        raise TypeError("a sharding needs the shape that it is applied to")
-    shape = tuple(shape)
+        raise _no_sharding(x)
+    if isinstance(getattr(sharding, "mesh", None), jax.sharding.AbstractMesh):
+        what = "this sharding is over an abstract mesh, which has axes but no devices."
+        mend = "take the array itself, or a NamedSharding over a mesh of jax.make_mesh with its shape."
+        where = f"x is a {type(x).__name__}, such as jax.typeof gives"
+        raise LensError("mesh-without-devices", what, where=where, mend=mend)
+    if alone and shape is None:
+        what = f"{type(x).__name__} alone does not say which slices its devices hold."
+        mend = "give the global shape too, behind the sharding: (16, 16)."
+        raise LensError("sharding-without-shape", what, where="x is a sharding", mend=mend)
+    try:
+        if alone:
+            return placed(sharding, (shape,) if isinstance(shape, int) else tuple(shape or ()))
+        return placed(sharding, tuple(x.shape), str(x.dtype))
+    except NotImplementedError as error:
+        what = "this array is not added up yet: each device holds one term of its elements, and no device a slice."
+        mend = "add the terms up first, by jax.reshard(x, P(...)); the terms are in x.addressable_shards."
+        raise LensError("partial-sums", what, where=f"x is cut by {sharding}", mend=mend) from error
+
+
+def placed(sharding: Any, shape: tuple[int, ...], dtype: str | None = None) -> Placement:
+    """The placement of an array that a sharding over devices cuts.
+
+    Raises:
+        NotImplementedError: of partial sums JAX gives no index map.
+        LensError: the spec has more entries than the shape has dimensions.
+    """
+    import jax
+
     if isinstance(sharding, jax.sharding.NamedSharding) and len(sharding.spec) > len(shape):
         # JAX itself looks up the missing dimension in a list, and says no more than that.
         what = f"the spec has {len(sharding.spec)} entries, and the array {len(shape)} dimensions."
@@ -170,6 +193,19 @@ def placement_of(x: Any, shape: Sequence[int] | None = None) -> Placement:
         return Placement(shape, tuple(shards), dtype=dtype)
     axes = tuple((str(name), int(size)) for name, size in sharding.mesh.shape.items())
     return Placement(shape, tuple(shards), axes, tuple(sharding.spec.partitions), dtype)
+
+
+def _no_sharding(x: Any) -> LensError:
+    import jax
+
+    mend = "give a JAX array (jax.device_put(x, sharding) makes one); inside jit, print jax.typeof(x) instead."
+    if isinstance(x, jax.P):
+        mend = f"a spec has neither a mesh nor a shape: give jax.NamedSharding(mesh, {x}) and a shape."
+    elif x is not None and not jax.tree_util.all_leaves([x]):
+        mend = "give one array of it; a table of all that it holds is show_tree(x), or sl.show(x)."
+    kind = type(x)
+    where = f"x is a {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+    return LensError("no-sharding", f"{kind.__name__} has no sharding.", where=where, mend=mend)
 
 
 def _items(value: Any, most: int) -> list[Any]:

@@ -5,38 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shardlab.errors import ShardlabError
 from shardlab.pictures import markup, picture, terminal
-from shardlens import Picture, Placement, drawing, placement_of
+from shardlens import Picture, Placement, drawing, placement_of, show_tree
 
 SIDE = 220.0
 """Pixels of the longer side of an array that is drawn beside others."""
+BESIDE = 6
+"""Arrays of a dict that are drawn; more are told in a table."""
 
 
-def show(x: Any, shape: Sequence[int] | None = None, *, title: str | None = None) -> Picture:
-    """The picture of who holds which slice.
+def show(x: Any, shape: int | Sequence[int] | None = None, *, title: str | None = None) -> Picture:
+    """The picture of who holds which slice; of a tree, such as a model's parameters, the table of what it holds.
 
     Args:
-        x: an array, anything with a shape and a sharding, a sharding, or a `Placement`; or a dict of some of these by their
-            titles, which are drawn beside each other.
+        x: an array, anything with a shape and a sharding, a sharding, or a `Placement`; or a dict of a few of these by their
+            titles, which are drawn beside each other; or any other pytree of arrays: see `shardlens.show_tree`.
         shape: the global shape, for a sharding only.
         title: a line above the picture.
     Raises:
-        ShardlabError: `x` has no sharding, is a sharding without a shape, or its mesh has no devices.
+        ShardlabError: `x` has no sharding, is a sharding without a shape, its mesh has no devices, its terms are not added
+            up, or it is a tree without arrays.
     """
-    if isinstance(x, Mapping) and x:
+    if isinstance(x, Placement):
+        return Picture(text(x, title), html(x, title))
+    if isinstance(x, Mapping) and 0 < len(x) <= BESIDE and all(map(_drawn, x.values())):
         return _together(
             {str(name): each if isinstance(each, Placement) else placement_of(each) for name, each in x.items()}
         )
-    if isinstance(x, Placement):
-        return Picture(text(x, title), html(x, title))
-    _need_devices(x)
-    try:
-        placement = placement_of(x, shape)
-    except TypeError as error:
-        raise _not_shown(x) from error
-    except NotImplementedError as error:  # JAX gives no index map for partial sums
-        raise _partial(x) from error
+    if _is_tree(x):
+        table = show_tree(x, title=title or "")
+        return Picture(str(table), table.html())
+    placement = placement_of(x, shape)
     devices = _devices(x)
     return Picture(text(placement, title, devices=devices), html(placement, title, devices=devices))
 
@@ -98,47 +97,12 @@ def _devices(x: Any) -> list[int] | None:
     return None if client is None else [device.id for device in client.devices()]
 
 
-def _partial(x: Any) -> ShardlabError:
-    return ShardlabError(
-        "partial-sums",
-        "this array is not added up yet: each device holds one term of its elements, and no device a slice.",
-        where=f"sl.show(x)   x: {getattr(x, 'sharding', x).spec}",
-        mend="add the terms up first, by jax.reshard(x, P(...)); the terms are in x.addressable_shards.",
-    )
+def _drawn(x: Any) -> bool:
+    """Whether it is one array, and no tree, that lies on devices."""
+    return isinstance(x, Placement) or getattr(x, "sharding", None) is not None
 
 
-def _not_shown(x: Any) -> ShardlabError:
+def _is_tree(x: Any) -> bool:
     import jax
 
-    if isinstance(x, jax.sharding.Sharding):
-        return ShardlabError(
-            "sharding-without-shape",
-            f"{type(x).__name__} alone does not say which slices its devices hold.",
-            where="sl.show(sharding)",
-            mend="give the global shape too: sl.show(sharding, (16, 16)).",
-        )
-    if isinstance(x, jax.P):
-        return ShardlabError(
-            "no-sharding",
-            "a spec alone lies on no devices: it has neither a mesh nor a shape.",
-            where=f"sl.show({x})",
-            mend=f"give the mesh and a shape too: sl.show(jax.NamedSharding(mesh, {x}), (16, 16)).",
-        )
-    return ShardlabError(
-        "no-sharding",
-        f"{type(x).__name__} has no sharding to show.",
-        where=f"sl.show(x)   x is a {type(x).__module__}.{type(x).__qualname__}",
-        mend="give a JAX array (jax.device_put(x, sharding) makes one); inside jit, print jax.typeof(x) instead.",
-    )
-
-
-def _need_devices(x: Any) -> None:
-    import jax
-
-    if isinstance(getattr(getattr(x, "sharding", x), "mesh", None), jax.sharding.AbstractMesh):
-        raise ShardlabError(
-            "mesh-without-devices",
-            "this sharding is over an abstract mesh, which has axes but no devices.",
-            where=f"sl.show(x)   x is a {type(x).__name__}, such as jax.typeof gives",
-            mend="show the array itself, or a NamedSharding over a mesh of jax.make_mesh with its shape.",
-        )
+    return x is not None and not jax.tree_util.all_leaves([x])

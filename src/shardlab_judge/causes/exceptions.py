@@ -22,10 +22,10 @@ OWN = (
      "^LookupError: no such entry in",
      "A key is written otherwise than in the exercise."),
     ("spec-alone",
-     r"^TypeError: (?:P|PartitionSpec) has no sharding\n",
+     r"^LensError: \[no-sharding\] (?:P|PartitionSpec) has no sharding\.",
      "A spec alone names no devices: jax.NamedSharding(mesh, spec) does."),
     ("no-sharding",
-     r"^TypeError: (?!P |PartitionSpec )(\w+) has no sharding\n",
+     r"^LensError: \[no-sharding\] (?!P |PartitionSpec )(\w+) has no sharding\.",
      r"A \1 lies nowhere. A jax.NamedSharding(mesh, jax.P(...)) is asked for, or an array that was put on one by "
      "jax.device_put."),
     ("nothing-returned",

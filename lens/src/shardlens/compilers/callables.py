@@ -49,7 +49,8 @@ class Handed:
             what, mend = "has its arguments already, and others are given.", "leave them out, or hand in the function."
             stage = type(f).__name__
             raise LensError("stage-with-arguments", f"a {stage} {what}", where=f"inspect(<{stage}>, ...)", mend=mend)
-        if not isinstance(f, stages) and not callable(f) and not hasattr(f, "lower"):
+        # Texts have a `lower` of their own, and a mesh can be called, as a decorator.
+        if isinstance(f, str | jax.sharding.Mesh) or not (isinstance(f, stages) or callable(f) or hasattr(f, "lower")):
             what = f"what was handed in is no function, but of type {type(f).__name__}."
             mend = "hand in the function, and not what it returns: inspect(f, x), not inspect(f(x))."
             raise LensError("nothing-to-compile", what, where="inspect(f, *args)", mend=mend)

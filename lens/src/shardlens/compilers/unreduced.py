@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from shardlens.placement import Axes, Index, Placement, place, placement_of
+from shardlens.placement import Axes, Index, Placement, place, placed
 from shardlens.reading.groups import axes_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def placed_of(sharding: Any, shape: Sequence[int], axes: Axes | None) -> tuple[P
     """
     sharding = _named_right(sharding, len(shape))
     try:
-        return placement_of(sharding, shape), ()
+        return placed(sharding, tuple(shape)), ()
     except NotImplementedError:  # JAX gives no index map for partial sums
         return terms_of(sharding, shape, axes)
 

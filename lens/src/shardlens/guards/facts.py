@@ -105,7 +105,14 @@ def _error(found: Any, right: Any) -> float:
 
 
 def _wide(x: Any) -> np.ndarray:
+    if isinstance(x, jax.Array) and jax.numpy.issubdtype(x.dtype, jax.dtypes.prng_key):
+        x = jax.random.key_data(x)
     held = np.asarray(x)
+    if held.dtype.kind in "OUS":
+        what = f"right= compares values, and holds a {type(x).__name__}."
+        raise LensError(
+            "no-values", what, where="facts(f, *args, right=...)", mend="give numbers or arrays, or leave out right=."
+        )
     return held.astype(np.complex128 if held.dtype.kind == "c" else np.float64)
 
 

@@ -87,12 +87,18 @@ def compare(
         targets: "here", or its name ("cpu"), for this machine's own backend, or such as "v5e:2x4".
         axes: sizes of the mesh axes on the targets, where they are not those of `args`.
     Raises:
-        LensError: as `targets.compile_for`.
+        LensError: as `targets.compile_for`; the arguments or the targets are not in a list.
     Example:
         >>> x = jax.ShapeDtypeStruct((4,), "float32")
         >>> compare(lambda x: x + 1, [x], targets=["here"])["here"].memory.output
         16
     """
+    for name, given in (("args", args), ("targets", targets)):
+        # Neither a text nor an array nor a dict, though Python would go through their letters, rows and keys.
+        if not isinstance(given, list | tuple):
+            what = f"{name} is of type {type(given).__name__}, and no list."
+            mend = "put it into one: compare(f, [x], ['here', 'v5e:2x4'])."
+            raise LensError("not-a-list", what, where="compare(f, args, targets)", mend=mend)
     return Comparison(tuple((target, _program(f, args, target, axes, kwargs or {})) for target in targets))
 
 

@@ -44,5 +44,15 @@ def scope(op_name: str) -> str:
         while wrapped := _WRAPPED.match(part):
             part = wrapped[1]
         if part and not _PLUMBING.match(part):
-            names.append(_NUMBER.sub("*", part))
+            names.append(without_numbers(part))
     return " ".join(filter(None, (pass_, "/".join(names)))) or "-"
+
+
+def without_numbers(name: str) -> str:
+    """A name with `*` for each number in it, which is equal for all layers of a model.
+
+    Example:
+        >>> without_numbers("layers/3/mlp_0")
+        'layers/*/mlp_*'
+    """
+    return _NUMBER.sub("*", name)

@@ -18,7 +18,7 @@ from shardlens.progress import step
 from shardlens.reading.collectives import Collective, price
 from shardlens.reading.hlo import parse_hlo
 from shardlens.reading.names import operations
-from shardlens.reasons.provenance import UNKNOWN, Edge, Provenance, Side, provenance
+from shardlens.reasons.provenance import BATCHED, UNKNOWN, Edge, Provenance, Side, provenance
 from shardlens.reasons.trials import Change, Source
 from shardlens.sources import Line
 from shardlens.tables import Table, plain
@@ -313,14 +313,16 @@ def _best(
 def _fit(edge: Edge, c: Collective, name: str, line: Line, sizes: Mapping[str, int]) -> int:
     """How well a collective fits an edge; 0 if it cannot be the edge's: XLA need not do what Shardy has in mind."""
     named, near = name in edge.names or not name, line in edge.lines or not line.file
-    if (c.axes and not edge.axes & set(c.axes)) or not (named and near and (name or line.file)):
+    if (c.axes and not edge.axes & set(c.axes)) or not (named and near and (name or line.file or edge.returned)):
         return 0
-    # A gather makes an operand whole along the axes; what moves otherwise is as large on a device as what it becomes.
+    # A gather makes an operand whole along the axes, or along those of an earlier gather too; what moves otherwise is as
+    # large on a device as what it becomes.
     without = frozenset(c.axes) or edge.axes
     alike = [side for side in edge.has if _class(side.dtype) == _class(c.dtype)]
     if not alike and _class(edge.needs.dtype) != _class(c.dtype):
         return 0
-    whole = [_on_device(s, sizes, without) for s in alike if without & {axis for dim in s.dims for axis in dim}]
+    gathered = [side for side in alike if without & {axis for dim in side.dims for axis in dim}]
+    whole = [_on_device(side, sizes, every) for side in gathered for every in dict.fromkeys((without, without | edge.axes))]
     scale = c.group_size if c.kind == "reduce-scatter" else 1
     shapes = [*(shape for _, shape in c.arrays), c.shape]
     made = {math.prod(shape) * scale for shape in shapes}
@@ -370,10 +372,22 @@ def _rows(answer: Answer, base: Program) -> Iterator[tuple[str, str]]:
         before, after = _LABELS[edge.kind]
         yield from ((before, str(side)) for side in edge.has)
         yield after, str(edge.needs)
+        if axes := _unbatched(edge):
+            named = repr(axes[0] if len(axes) == 1 else axes)
+            yield "why", f"vmap's own dimension is whole on each device unless vmap has spmd_axis_name={named}"
     for tried in answer.cheaper:
         yield "cheaper", _said(tried, base)
     if answer.tried and not answer.cheaper:
         yield "cheaper", f"none of {answer.tried} changes that were compiled moves fewer bytes with as many FLOPs"
+
+
+def _unbatched(edge: Edge) -> tuple[str, ...]:
+    """Axes that cut a dimension before `vmap` of `shard_map`, and nothing in it: as its own does by default."""
+    if edge.kind != "moved" or BATCHED not in "".join(edge.needs.words):
+        return ()
+    kept = {axis for dim in edge.needs.dims for axis in dim}
+    lost = (old for old, new in zip(edge.has[0].dims, edge.needs.dims) if not new and not kept & {*old})
+    return next(filter(None, lost), ())
 
 
 def _transposed(answer: Answer, lines: str) -> str:

@@ -14,6 +14,7 @@ from shardlens.sources import Line, users_line
 Dims = tuple[tuple[str, ...], ...]
 """Mesh axes of each dimension."""
 UNKNOWN = "origin not known"
+BATCHED = "under vmap"
 PIPELINE = "sdy-propagation-pipeline"
 
 _DIMS = re.compile(r"\[((?:\{[^}]*\}(?:, )?)*)\]")
@@ -70,6 +71,7 @@ class Edge:
         by: that operation's name.
         kind: "moved", "summed" where terms are added up, or "met" for an operation at which Shardy moves nothing: then `has`
             are its operands that are cut, and `needs` is what it makes.
+        returned: whether it is an output of the program: of a move for that alone XLA keeps neither name nor line.
     """
 
     names: frozenset[str]
@@ -81,6 +83,7 @@ class Edge:
     made: Side
     by: str
     kind: str = "moved"
+    returned: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -223,14 +226,15 @@ class _Reader:
             sides = tuple(map(self._side, summed))
             return Edge(frozenset(names - {""}), lines, line, axes, sides, made, made, name, "summed")
         before, after = self._dims(array), self._dims(op.results[0])
-        if before == after:
-            return None
+        if all(new[: len(old)] == old for old, new in zip(before, after, strict=True)):
+            return None  # what is cut further is there already
         user = next((use.owner.operation for use in op.results[0].uses if len(use.owner.operation.results)), None)
         asks = _continued(user, op.results[0]) if user else op.results[0]
         by, asked = self.names[asks]
         names, lines = {name, by, maker[0]} - {""}, frozenset({line, asked, maker[1]})
         needs, made, axes = self._asked(op, after, user, asks), self._side(asks), _moved(before, after)
-        return Edge(frozenset(names), lines, asked, axes, (self._side(array),), needs, made, by)
+        returned = user is None and self._output(op) is not None
+        return Edge(frozenset(names), lines, asked, axes, (self._side(array),), needs, made, by, returned=returned)
 
     def _met(self, name: str) -> tuple[Edge, ...]:
         found = []
@@ -262,21 +266,30 @@ class _Reader:
         own = _own(op) or (_own(user) if user is not None else "")
         if user is not None and user.name == "sdy.manual_computation":
             own = f"{own}_input: {list(user.operands).index(op.results[0])}"
-        if own or user is None:
-            keys = dict.fromkeys((axis for dim in dims for axis in dim), own) if own else self._returned(op)
-            return self._worded(op.results[0], dims, keys)
+        if own:
+            return self._worded(op.results[0], dims, dict.fromkeys((axis for dim in dims for axis in dim), own))
+        if user is None:
+            place = self._output(op)
+            words = (UNKNOWN,) if place is None else (f"out_shardings of output {place}",)
+            keys = {} if place is None else self._returned(place)
+            side = self._worded(op.results[0], dims, keys)
+            # A spec without axes has no origins, and comes from somewhere all the same.
+            return side if side.words else dataclasses.replace(side, words=words)
         made = self._side(asks)
         by = f"for {self.names[asks][0].rpartition('/')[2]} to {spec_text(made.dims)}"
         return dataclasses.replace(made, shape=tuple(op.results[0].type.shape), dims=dims, by=by)
 
-    def _returned(self, op: Any) -> dict[str, str]:
-        """Origins of an output of the program: of `main`, for other functions only pass on."""
+    def _output(self, op: Any) -> int | None:
+        """Which output of the program this is: of `main`, for other functions only pass on; `None` if it is none."""
         use = next(iter(op.results[0].uses), None)
+        if use is None or op.results[0].owner.parent != self.functions["main"]:
+            return None
+        return list(use.owner.operands).index(op.results[0])
+
+    def _returned(self, place: int) -> dict[str, str]:
+        """Origins of an output of the program."""
         attributes = self.functions["main"].attributes
-        if use is None or "res_attrs" not in attributes or op.results[0].owner.parent != self.functions["main"]:
-            return {}
-        place = list(use.owner.operands).index(op.results[0])
-        told = attributes["res_attrs"][place]
+        told = attributes["res_attrs"][place] if "res_attrs" in attributes else {}
         told = told["sdy.sharding_origins"] if "sdy.sharding_origins" in told else ""
         return {a: o if o != "self" else f"output: {place}" for a, o in _pairs(told)}
 
@@ -354,8 +367,15 @@ class _Reader:
             return None
         if owner.name in ("sdy.reshard", "sdy.all_reduce"):
             return owner.operands[0]
-        # Where Shardy has moved an operation to its operand's sharding, the origins written on it are those of before.
-        return next(filter(functools.partial(self._alike, root), owner.operands), None)
+        # Where Shardy has moved an operation to its operand's sharding, the origins written on it are those of before;
+        # where it has moved an operand for the operation, they hold.
+        kept = (value for value in owner.operands if not self._moved_here(value))
+        return next(filter(functools.partial(self._alike, root), kept), None)
+
+    @staticmethod
+    def _moved_here(value: Any) -> bool:
+        owner: Any = getattr(value, "owner", None)
+        return getattr(owner, "name", "") == "sdy.reshard" and not _own(owner)
 
     def _own_origins(self, root: Any) -> dict[str, str]:
         owner, axes = root.owner, [axis for dim in self._dims(root) for axis in dim]
@@ -388,7 +408,8 @@ class _Reader:
             return f"out_shardings of output {place}"
         for role in ("input", "output"):
             if name.endswith(f"_{role}") and (mapped := self.constraints.get(name.removesuffix(f"_{role}"))):
-                return f"{role.removesuffix('put')}_specs[{place}] of shard_map, {mapped[1]}"
+                batched = f" {BATCHED}" * ("vmap(" in mapped[0])
+                return f"{role.removesuffix('put')}_specs[{place}] of shard_map{batched}, {mapped[1]}"
         if key not in self.constraints:
             return UNKNOWN
         told, line = self.constraints[key]
