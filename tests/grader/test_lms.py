@@ -84,6 +84,29 @@ def test_students_are_those_of_the_first_column_that_names_all(tmp_path: pathlib
     )
 
 
+def test_canvas_own_student_without_an_id_blocks_no_column(tmp_path: pathlib.Path) -> None:
+    """Its row stays as it is when scores are filled in; any other student without an id still does."""
+    text = CANVAS.replace("4799,,f00", "4799,,").replace(",s-1,gus,", ",s-1,,").replace(",s-2,hana,", ",s-2,,")
+    found = sheet(tmp_path, "canvas", text)
+    assert found.students() == {"4711": "s-1", "4712": "s-2"}
+    assert '"Student, Test",4799,,,A,' in found.filled({"4711": 3.5}, 3.5, NAME, False)
+    with pytest.raises(ShardlabError, match="does not name every student"):
+        sheet(tmp_path, "canvas", text.replace("Student, Test", "Student, Tess")).students("SIS User ID")
+
+
+def test_an_unpacked_archive_is_taken_too(tmp_path: pathlib.Path) -> None:
+    """With its folders, as a browser leaves it; a link in it is left alone."""
+    folder = tmp_path / "PAR101-Tiny-912"
+    for name in ("Gus Lindgren_71_assignsubmission_file", "Hana Novák_72_assignsubmission_file"):
+        (folder / name).mkdir(parents=True)
+    (folder / "Gus Lindgren_71_assignsubmission_file" / f"{NAME}.ipynb").write_text("gus")
+    (tmp_path / "secret.ipynb").write_text("secret")
+    (folder / "Hana Novák_72_assignsubmission_file" / f"{NAME}.ipynb").symlink_to(tmp_path / "secret.ipynb")
+    done = archives.collect(folder, PRESETS["moodle"], STUDENTS, {}, tmp_path / "course", NAME)
+    assert done.new == ("gus",) and submitted(tmp_path) == {f"gus/{NAME}/{NAME}.ipynb": "gus"}
+    assert archives.collect(folder, PRESETS["moodle"], STUDENTS, {}, tmp_path / "course", NAME).same == ("gus",)
+
+
 @pytest.mark.parametrize(
     ("lms", "text", "column", "said"),
     [

@@ -6,13 +6,15 @@ whose a file is; where two names claim one student, neither is believed.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import pathlib
 import re
+import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.lms.sheets import Preset
@@ -63,7 +65,7 @@ def collect(
     """
     done: dict[str, list[str]] = {field.name: [] for field in dataclasses.fields(Collected)}
     try:
-        with zipfile.ZipFile(archive) as opened:
+        with opening(archive) as opened:
             chosen = _all_chosen(opened, preset, students, assignment, done)
             _check_ids([students[user] for user in chosen], known)
             ours = recognising.exercises(course_dir, assignment)
@@ -87,6 +89,20 @@ def collect(
         mend = "download all submissions of the assignment (not anonymous), and name the LMS that they come from."
         raise ShardlabError("lms-archive", what, where=str(archive), mend=mend)
     return collected
+
+
+@contextlib.contextmanager
+def opening(archive: pathlib.Path) -> Iterator[zipfile.ZipFile]:
+    """An archive, or the folder that a browser or a person unpacked it into; links in there are left alone."""
+    if not archive.is_dir():
+        with zipfile.ZipFile(archive) as opened:
+            yield opened
+        return
+    with tempfile.TemporaryFile() as file, zipfile.ZipFile(file, "w", strict_timestamps=False) as packed:
+        for path in sorted(archive.rglob("*")):
+            if path.is_file() and not path.is_symlink() and path.resolve().is_relative_to(archive.resolve()):
+                packed.write(path, path.relative_to(archive).as_posix())
+        yield packed
 
 
 def _all_chosen(

@@ -41,7 +41,7 @@ id_option = click.option(
 
 @click.command()
 @click.argument("assignment")
-@click.argument("archive", type=THERE)
+@click.argument("archive", type=click.Path(exists=True, path_type=pathlib.Path))
 @lms_option("--from")
 @click.option("--table", type=THERE, required=True, help="Canvas's exported gradebook, or Moodle's grading worksheet.")
 @id_option
@@ -60,7 +60,7 @@ def collect(
     names: bool,
     wait: bool,
 ) -> None:
-    """Take each student's notebook out of an LMS's archive of submissions."""
+    """Take each student's notebook out of an LMS's archive of submissions, packed or unpacked."""
     from shardlab_grader.lms import archives
     from shardlab_grader.records import roster
     from shardlab_grader.releases.places import released
