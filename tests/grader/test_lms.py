@@ -406,3 +406,37 @@ def test_from_the_archive_to_the_table(
     assert kept.exit_code == 2 and "worth keeping" in kept.output
     nowhere = run("collect", "90", "all.zip", "--from", "canvas", "--table", "canvas.csv", "--timezone", "Mars/Base", *here)
     assert nowhere.exit_code == 1
+
+
+@pytest.mark.parametrize("lms", ["canvas", "moodle"])
+def test_pages_go_back_under_the_names_of_the_submissions(
+    lms: str, tiny_course: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """The newest file of each; only the ending is another one, and who has no page is counted."""
+    shutil.copytree(tiny_course, tmp_path / "course")
+    page = tmp_path / "course" / "feedback" / "gus" / NAME / f"{NAME}.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("<p>well done</p>")
+    files = {
+        "canvas": (
+            f"lindgrengus_4711_1_{NAME}.ipynb",
+            f"lindgrengus_LATE_4711_2_{NAME}-1.ipynb",
+            f"novakhana_4712_3_{NAME}.ipynb",
+        ),
+        "moodle": ("Gus Lindgren_71_assignsubmission_file/my.ipynb", f"Hana Novák_72_assignsubmission_file/{NAME}.ipynb"),
+    }[lms]
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as opened:
+        for name in files:
+            opened.writestr(name, "{}")
+    (tmp_path / "table.csv").write_text(TABLES[lms].replace("@example.org", ""))
+    given = ["feedback", "90", str(tmp_path / "all.zip"), "--to", lms, "--table", str(tmp_path / "table.csv")]
+    given += ["--course", str(tmp_path / "course"), "--output", str(tmp_path / "back.zip"), "--names"]
+    ran = CliRunner().invoke(cli.main, given)
+    assert ran.exit_code == 0, ran.output
+    assert "pages: 1: gus\nhanded in, and without a page, so not graded yet: 1: hana\n" in ran.output
+    with zipfile.ZipFile(tmp_path / "back.zip") as packed:
+        newest = files[1] if lms == "canvas" else files[0]
+        assert packed.namelist() == [newest.replace(".ipynb", ".html")]
+        assert packed.read(packed.namelist()[0]) == page.read_bytes()
+    (tmp_path / "all.zip").write_text("no archive")
+    assert "[lms-archive]" in CliRunner().invoke(cli.main, given).output

@@ -79,6 +79,41 @@ def collect(
         console.print(f"next: shardlab-grader grade {name}", soft_wrap=True)
 
 
+@click.command("feedback")
+@click.argument("assignment")
+@click.argument("archive", type=click.Path(exists=True, path_type=pathlib.Path))
+@lms_option("--to")
+@click.option("--table", type=THERE, required=True, help="Canvas's exported gradebook, or Moodle's grading worksheet.")
+@id_option
+@click.option("--output", type=FILE, help="The archive to upload.  [default: ASSIGNMENT-LMS-feedback.zip]")
+@course_option
+@names_option
+def feedback(
+    assignment: str,
+    archive: pathlib.Path,
+    lms: str,
+    table: pathlib.Path,
+    column: str,
+    output: pathlib.Path | None,
+    course_dir: pathlib.Path,
+    names: bool,
+) -> None:
+    """Pack the feedback pages under the names that an LMS gave the submissions, to be uploaded there."""
+    from shardlab_grader.lms import pages
+    from shardlab_grader.releases.places import released
+
+    with mended():
+        course_dir = course_dir.resolve()
+        name, preset = released(assignment, course_dir), PRESETS[lms]
+        output = output or pathlib.Path(f"{name}-{lms}-feedback.zip")
+        if output.exists() and output.samefile(archive):
+            raise click.UsageError("--output is the archive of submissions itself.")
+        done = pages.pack(archive, preset, Sheet(preset, table).students(column), course_dir, name, output)
+        say("pages", done.packed, names)
+        say("handed in, and without a page, so not graded yet", done.without, names)
+        console.print(f"wrote {output}", soft_wrap=True)
+
+
 @click.command()
 @click.argument("assignment")
 @click.argument("table", type=THERE)
