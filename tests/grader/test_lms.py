@@ -440,3 +440,13 @@ def test_pages_go_back_under_the_names_of_the_submissions(
         assert packed.read(packed.namelist()[0]) == page.read_bytes()
     (tmp_path / "all.zip").write_text("no archive")
     assert "[lms-archive]" in CliRunner().invoke(cli.main, given).output
+
+
+def test_comments_go_where_there_are_none_yet(tmp_path: pathlib.Path) -> None:
+    """Moodle's table has a column for them; what a person wrote there stays, and Canvas's table has no such column."""
+    said = {"71": "90.2: not attempted", "72": "All passed."}
+    rows = list(csv.DictReader(sheet(tmp_path, "moodle").filled({"71": 2.0}, 3.5, "", False, said).splitlines()))
+    assert [row["Feedback comments"] for row in rows] == ["90.2: not attempted", "<p>so, so</p>", ""]
+    assert [row["Grade"] for row in rows] == ["2", "2.00", ""]
+    with pytest.raises(ShardlabError, match="it has no column of comments"):
+        sheet(tmp_path, "canvas").filled({}, 3.5, NAME, False, {"4711": "All passed."})

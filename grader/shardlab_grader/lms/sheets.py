@@ -43,6 +43,7 @@ class Preset:
     after: str
     most: str
     grade: str = ""
+    comment: str = ""
     handed_in: str = ""
 
 
@@ -68,6 +69,7 @@ PRESETS = {
         "",
         "Maximum Grade",
         "Grade",
+        "Feedback comments",
         "Last modified (submission)",
     ),
 }
@@ -144,12 +146,15 @@ class Sheet:
                 continue
         return found
 
-    def filled(self, scores: Mapping[str, float], most: float, column: str, scale: bool) -> str:
+    def filled(
+        self, scores: Mapping[str, float], most: float, column: str, scale: bool, comments: Mapping[str, str] | None = None
+    ) -> str:
         """The table as the LMS reads it back, with these scores by the LMS's own number; other cells stay as they are.
 
         Args:
             most: the points that can be earned.
             column: Canvas's title of the assignment.
+            comments: what is written where the table has no comment yet, by the same number.
             scale: to the points that the LMS counts, instead of refusing other ones.
         """
         at = self._column(column)
@@ -159,6 +164,8 @@ class Sheet:
             user = by_user.get(id(row), "")
             if user in scores:
                 kept[at] = f"{round(scores[user] * self._factor(row, at, most, scale), 2):g}"
+            if comments and user in comments and not self._cell(row, self._comment()):
+                kept[self._header.index(self._comment())] = comments[user]
         keep = list(range(len(self._header)))
         if self.preset.after:  # other assignments' points may have changed since the table was exported
             keep = [*range(self._header.index(self.preset.after) + 1), at]
@@ -166,6 +173,17 @@ class Sheet:
         writer = csv.writer(written, delimiter=self._delimiter, lineterminator="\n")
         writer.writerows([row[i] for i in keep] for row in [self._header, *rows])
         return written.getvalue()
+
+    def _comment(self) -> str:
+        """The column of comments.
+
+        Raises:
+            ShardlabError: the table has none.
+        """
+        if not self.preset.comment or self.preset.comment not in self._header:
+            mend = "in Moodle, switch on Feedback comments; Canvas's table has none: use shardlab-grader feedback."
+            raise self._error("it has no column of comments", mend)
+        return self.preset.comment
 
     def _factor(self, row: Sequence[str], at: int, most: float, scale: bool) -> float:
         """What a score is multiplied with."""
