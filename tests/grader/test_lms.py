@@ -10,6 +10,7 @@ import csv
 import pathlib
 import random
 import shutil
+import tomllib
 import zipfile
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
@@ -450,3 +451,12 @@ def test_comments_go_where_there_are_none_yet(tmp_path: pathlib.Path) -> None:
     assert [row["Grade"] for row in rows] == ["2", "2.00", ""]
     with pytest.raises(ShardlabError, match="it has no column of comments"):
         sheet(tmp_path, "canvas").filled({}, 3.5, NAME, False, {"4711": "All passed."})
+
+
+def test_sections_are_those_of_the_gradebook(tmp_path: pathlib.Path) -> None:
+    """As the settings have them; one who is in two is in the first, and Canvas's own student is in none."""
+    assert sheet(tmp_path, "canvas", CANVAS.replace("A and B", "B and A")).sections() == {"A": ["gus"], "B": ["hana"]}
+    ran = CliRunner().invoke(cli.main, ["settings", "--sections", str(tmp_path / "canvas.csv")])
+    assert tomllib.loads(ran.output) == {"sections": {"A": ["gus"], "B": ["hana"]}}
+    with pytest.raises(ShardlabError, match="it has no column 'Section'"):
+        sheet(tmp_path, "moodle").sections()

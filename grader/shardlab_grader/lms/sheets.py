@@ -22,7 +22,7 @@ SAFE = re.compile(r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,99}")
 """A student's id, which becomes the name of a folder."""
 
 
-TEST_STUDENT = "Student, Test"
+TEST_STUDENT, SECTION = "Student, Test", "Section"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +54,7 @@ PRESETS = {
         re.compile(r"(?!anon_)(?P<who>[^/]*?)_(?P<late>LATE_)?(?P<user>\d+)_(?P<file>\d+)_(?P<title>(?:(?P<next>\d+)_)?.+)"),
         "ID",
         ("SIS Login ID", "SIS User ID", "ID"),
-        "Section",
+        SECTION,
         "Points Possible",
     ),
     "moodle": Preset(
@@ -133,6 +133,25 @@ class Sheet:
                 return found
         what = f"{' and '.join(map(repr, tried)) or 'no column'} does not name every student, each by another id"
         raise self._error(what, "name the column that has the names of the folders in submitted/: --id COLUMN.")
+
+    def sections(self, column: str = "") -> dict[str, list[str]]:
+        """The course's ids of each section's students; one who is in several counts for the first that the LMS names.
+
+        Args:
+            column: the one with the ids, as for `students`.
+        Raises:
+            ShardlabError: the table has no column of sections.
+        """
+        if SECTION not in self._header:
+            raise self._error(
+                f"it has no column {SECTION!r}", "take Canvas's exported gradebook, or write [sections] by hand."
+            )
+        rows, found = dict(self._people()), dict[str, list[str]]()
+        for user, student in self.students(column).items():
+            named = re.split(r", (?:and )?| and ", self._cell(rows[user], SECTION))[0]
+            if rows[user][0] != TEST_STUDENT:
+                found.setdefault(named, []).append(student)
+        return found
 
     def times(self, zone: zoneinfo.ZoneInfo) -> dict[str, datetime.datetime]:
         """When each user handed in, by the LMS's own number, where the table says so in a way that can be read."""
