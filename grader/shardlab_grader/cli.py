@@ -16,7 +16,7 @@ import shardlab
 from shardlab_grader import statuses
 from shardlab_grader.by_hand.commands import mark
 from shardlab_grader.classes import faults
-from shardlab_grader.lms.commands import collect, export
+from shardlab_grader.lms.commands import collect, export, feedback
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox.box import Mode
 from shardlab_grader.term.commands import extend, settings
@@ -54,6 +54,7 @@ def main() -> None:
 
 main.add_command(collect)
 main.add_command(export)
+main.add_command(feedback)
 main.add_command(mark)
 main.add_command(settings)
 main.add_command(extend)

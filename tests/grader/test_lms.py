@@ -10,6 +10,7 @@ import csv
 import pathlib
 import random
 import shutil
+import tomllib
 import zipfile
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
@@ -82,6 +83,29 @@ def test_students_are_those_of_the_first_column_that_names_all(tmp_path: pathlib
         sheet(tmp_path, "canvas", CANVAS.replace(",", ";").replace("Lindgren;", "Lindgren,"), "utf-8-sig").students()["4711"]
         == "gus"
     )
+
+
+def test_canvas_own_student_without_an_id_blocks_no_column(tmp_path: pathlib.Path) -> None:
+    """Its row stays as it is when scores are filled in; any other student without an id still does."""
+    text = CANVAS.replace("4799,,f00", "4799,,").replace(",s-1,gus,", ",s-1,,").replace(",s-2,hana,", ",s-2,,")
+    found = sheet(tmp_path, "canvas", text)
+    assert found.students() == {"4711": "s-1", "4712": "s-2"}
+    assert '"Student, Test",4799,,,A,' in found.filled({"4711": 3.5}, 3.5, NAME, False)
+    with pytest.raises(ShardlabError, match="does not name every student"):
+        sheet(tmp_path, "canvas", text.replace("Student, Test", "Student, Tess")).students("SIS User ID")
+
+
+def test_an_unpacked_archive_is_taken_too(tmp_path: pathlib.Path) -> None:
+    """With its folders, as a browser leaves it; a link in it is left alone."""
+    folder = tmp_path / "PAR101-Tiny-912"
+    for name in ("Gus Lindgren_71_assignsubmission_file", "Hana Novák_72_assignsubmission_file"):
+        (folder / name).mkdir(parents=True)
+    (folder / "Gus Lindgren_71_assignsubmission_file" / f"{NAME}.ipynb").write_text("gus")
+    (tmp_path / "secret.ipynb").write_text("secret")
+    (folder / "Hana Novák_72_assignsubmission_file" / f"{NAME}.ipynb").symlink_to(tmp_path / "secret.ipynb")
+    done = archives.collect(folder, PRESETS["moodle"], STUDENTS, {}, tmp_path / "course", NAME)
+    assert done.new == ("gus",) and submitted(tmp_path) == {f"gus/{NAME}/{NAME}.ipynb": "gus"}
+    assert archives.collect(folder, PRESETS["moodle"], STUDENTS, {}, tmp_path / "course", NAME).same == ("gus",)
 
 
 @pytest.mark.parametrize(
@@ -383,3 +407,56 @@ def test_from_the_archive_to_the_table(
     assert kept.exit_code == 2 and "worth keeping" in kept.output
     nowhere = run("collect", "90", "all.zip", "--from", "canvas", "--table", "canvas.csv", "--timezone", "Mars/Base", *here)
     assert nowhere.exit_code == 1
+
+
+@pytest.mark.parametrize("lms", ["canvas", "moodle"])
+def test_pages_go_back_under_the_names_of_the_submissions(
+    lms: str, tiny_course: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """The newest file of each; only the ending is another one, and who has no page is counted."""
+    shutil.copytree(tiny_course, tmp_path / "course")
+    page = tmp_path / "course" / "feedback" / "gus" / NAME / f"{NAME}.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("<p>well done</p>")
+    files = {
+        "canvas": (
+            f"lindgrengus_4711_1_{NAME}.ipynb",
+            f"lindgrengus_LATE_4711_2_{NAME}-1.ipynb",
+            f"novakhana_4712_3_{NAME}.ipynb",
+        ),
+        "moodle": ("Gus Lindgren_71_assignsubmission_file/my.ipynb", f"Hana Novák_72_assignsubmission_file/{NAME}.ipynb"),
+    }[lms]
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as opened:
+        for name in files:
+            opened.writestr(name, "{}")
+    (tmp_path / "table.csv").write_text(TABLES[lms].replace("@example.org", ""))
+    given = ["feedback", "90", str(tmp_path / "all.zip"), "--to", lms, "--table", str(tmp_path / "table.csv")]
+    given += ["--course", str(tmp_path / "course"), "--output", str(tmp_path / "back.zip"), "--names"]
+    ran = CliRunner().invoke(cli.main, given)
+    assert ran.exit_code == 0, ran.output
+    assert "pages: 1: gus\nhanded in, and without a page, so not graded yet: 1: hana\n" in ran.output
+    with zipfile.ZipFile(tmp_path / "back.zip") as packed:
+        newest = files[1] if lms == "canvas" else files[0]
+        assert packed.namelist() == [newest.replace(".ipynb", ".html")]
+        assert packed.read(packed.namelist()[0]) == page.read_bytes()
+    (tmp_path / "all.zip").write_text("no archive")
+    assert "[lms-archive]" in CliRunner().invoke(cli.main, given).output
+
+
+def test_comments_go_where_there_are_none_yet(tmp_path: pathlib.Path) -> None:
+    """Moodle's table has a column for them; what a person wrote there stays, and Canvas's table has no such column."""
+    said = {"71": "90.2: not attempted", "72": "All passed."}
+    rows = list(csv.DictReader(sheet(tmp_path, "moodle").filled({"71": 2.0}, 3.5, "", False, said).splitlines()))
+    assert [row["Feedback comments"] for row in rows] == ["90.2: not attempted", "<p>so, so</p>", ""]
+    assert [row["Grade"] for row in rows] == ["2", "2.00", ""]
+    with pytest.raises(ShardlabError, match="it has no column of comments"):
+        sheet(tmp_path, "canvas").filled({}, 3.5, NAME, False, {"4711": "All passed."})
+
+
+def test_sections_are_those_of_the_gradebook(tmp_path: pathlib.Path) -> None:
+    """As the settings have them; one who is in two is in the first, and Canvas's own student is in none."""
+    assert sheet(tmp_path, "canvas", CANVAS.replace("A and B", "B and A")).sections() == {"A": ["gus"], "B": ["hana"]}
+    ran = CliRunner().invoke(cli.main, ["settings", "--sections", str(tmp_path / "canvas.csv")])
+    assert tomllib.loads(ran.output) == {"sections": {"A": ["gus"], "B": ["hana"]}}
+    with pytest.raises(ShardlabError, match="it has no column 'Section'"):
+        sheet(tmp_path, "moodle").sections()

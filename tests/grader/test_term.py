@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 import pathlib
 import shutil
 
@@ -13,6 +14,8 @@ from click.testing import CliRunner
 
 import shardlab
 from shardlab.errors import ShardlabError
+from shardlab_course.checking import plan
+from shardlab_course.checking.progress import progress
 from shardlab_course.editions import edition, header
 from shardlab_grader import cli
 from shardlab_grader.classes import classroom
@@ -300,3 +303,33 @@ def test_a_release_has_what_students_need(tiny: pathlib.Path, tmp_path: pathlib.
     version = shardlab.__version__
     assert names == {f"{NAME}.ipynb", wheels.BEGIN, *(f"{one}-{version}-py3-none-any.whl" for one in wheels.PACKAGES)}
     assert f"jupyter lab {NAME}.ipynb" in (given / wheels.BEGIN).read_text()
+
+
+def test_progress_shows_the_plan_alone(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """A release has the plan beside its notebook: its chapters, and the exercises that count; without a plan it has none."""
+    course = tmp_path / "course"
+    course.mkdir()
+    beside = course / "release" / NAME / plan.NAME
+    (course / reading.FILE).write_text('[assignments.90]\nexercises = ["90.2"]\n[plan]\n1 = ["90"]\n')
+    release(NAME, course, tiny)
+    assert json.loads(beside.read_text()) == {"exercises": {"90": ["90.2"]}}
+    (course / reading.FILE).unlink()
+    release(NAME, course, tiny)
+    assert not beside.exists()
+
+
+def test_progress_counts_what_the_plan_counts(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two chapters, one with two exercises; another chapter is shown when asked for, and a damaged plan is no plan."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SHARDLAB_PROGRESS", raising=False)
+    whole = len(progress().chapters)
+    (tmp_path / plan.NAME).write_text(plan.text({4: ["4.2", "4.3"], 1: ["1.1"]}))
+    found = progress()
+    assert [(one.number, [each.id for each in one.exercises]) for one in found.chapters] == [
+        (4, ["4.2", "4.3"]),
+        (1, ["1.1"]),
+    ]
+    assert "0 of 2 core exercises done." in str(found) and found.next is not None and found.next.id == "4.2"
+    assert progress(7).here.number == 7 and progress(4).here.core == 1
+    (tmp_path / plan.NAME).write_text("{")
+    assert len(progress().chapters) == whole

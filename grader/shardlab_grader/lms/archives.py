@@ -6,13 +6,15 @@ whose a file is; where two names claim one student, neither is believed.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import pathlib
 import re
+import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.lms.sheets import Preset
@@ -62,31 +64,68 @@ def collect(
         ShardlabError: it is no archive, none of that LMS's, or one of other students or of another chapter.
     """
     done: dict[str, list[str]] = {field.name: [] for field in dataclasses.fields(Collected)}
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            chosen = _all_chosen(opened, preset, students, assignment, done)
-            _check_ids([students[user] for user in chosen], known)
-            ours = recognising.exercises(course_dir, assignment)
-            others = _others(opened, chosen, ours)
-            for user, info in chosen.items():
-                place = course_dir / "submitted" / students[user] / assignment
-                path = place / f"{assignment}{_ending(info.filename)}"
-                if user in others:
-                    done["other"].append(students[user])
-                    if path.exists():
-                        continue
-                done[_put(path, opened.read(info))].append(students[user])
-                _put_time(place / "timestamp.txt", times.get(user))
-                if _named(info.filename, preset)["late"]:
-                    done["late"].append(students[user])
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last of encrypted files, and methods
-        raise ShardlabError("lms-archive", f"{error}.", where=str(archive), mend="download it once more.") from None
+    with opening(archive) as opened:
+        chosen = _all_chosen(opened, preset, students, assignment, done)
+        _check_ids([students[user] for user in chosen], known)
+        ours = recognising.exercises(course_dir, assignment)
+        others = _others(opened, chosen, ours)
+        for user, info in chosen.items():
+            place = course_dir / "submitted" / students[user] / assignment
+            path = place / f"{assignment}{_ending(info.filename)}"
+            if user in others:
+                done["other"].append(students[user])
+                if path.exists():
+                    continue
+            done[_put(path, opened.read(info))].append(students[user])
+            _put_time(place / "timestamp.txt", times.get(user))
+            if _named(info.filename, preset)["late"]:
+                done["late"].append(students[user])
     collected = Collected(**{name: tuple(found) for name, found in done.items()})
     if not any(getattr(collected, name) for name in ("new", "replaced", "same", "other", "unknown", "twice", "large")):
-        what = f"no notebook in it is named as {preset.name} names them."
-        mend = "download all submissions of the assignment (not anonymous), and name the LMS that they come from."
-        raise ShardlabError("lms-archive", what, where=str(archive), mend=mend)
+        raise _strange(archive, preset)
     return collected
+
+
+def names(archive: pathlib.Path, preset: Preset, students: Mapping[str, str], assignment: str) -> dict[str, str]:
+    """What the LMS called the file of each user that is graded, by the LMS's own number.
+
+    Raises:
+        ShardlabError: it is no archive, or none of that LMS's.
+    """
+    with opening(archive) as opened:
+        chosen = _all_chosen(
+            opened, preset, students, assignment, {field.name: [] for field in dataclasses.fields(Collected)}
+        )
+    if not chosen:
+        raise _strange(archive, preset)
+    return {user: info.filename for user, info in chosen.items()}
+
+
+def _strange(archive: pathlib.Path, preset: Preset) -> ShardlabError:
+    what = f"no notebook in it is named as {preset.name} names them."
+    mend = "download all submissions of the assignment (not anonymous), and name the LMS that they come from."
+    return ShardlabError("lms-archive", what, where=str(archive), mend=mend)
+
+
+@contextlib.contextmanager
+def opening(archive: pathlib.Path) -> Iterator[zipfile.ZipFile]:
+    """An archive, or the folder that a browser or a person unpacked it into; links in there are left alone.
+
+    Raises:
+        ShardlabError: it cannot be read.
+    """
+    try:
+        if not archive.is_dir():
+            with zipfile.ZipFile(archive) as opened:
+                yield opened
+            return
+        with tempfile.TemporaryFile() as file, zipfile.ZipFile(file, "w", strict_timestamps=False) as packed:
+            for path in sorted(archive.rglob("*")):
+                if path.is_file() and not path.is_symlink() and path.resolve().is_relative_to(archive.resolve()):
+                    packed.write(path, path.relative_to(archive).as_posix())
+            yield packed
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last of encrypted files, and methods
+        raise ShardlabError("lms-archive", f"{error}.", where=str(archive), mend="download it once more.") from None
 
 
 def _all_chosen(

@@ -41,7 +41,7 @@ id_option = click.option(
 
 @click.command()
 @click.argument("assignment")
-@click.argument("archive", type=THERE)
+@click.argument("archive", type=click.Path(exists=True, path_type=pathlib.Path))
 @lms_option("--from")
 @click.option("--table", type=THERE, required=True, help="Canvas's exported gradebook, or Moodle's grading worksheet.")
 @id_option
@@ -60,7 +60,7 @@ def collect(
     names: bool,
     wait: bool,
 ) -> None:
-    """Take each student's notebook out of an LMS's archive of submissions."""
+    """Take each student's notebook out of an LMS's archive of submissions, packed or unpacked."""
     from shardlab_grader.lms import archives
     from shardlab_grader.records import roster
     from shardlab_grader.releases.places import released
@@ -79,6 +79,41 @@ def collect(
         console.print(f"next: shardlab-grader grade {name}", soft_wrap=True)
 
 
+@click.command("feedback")
+@click.argument("assignment")
+@click.argument("archive", type=click.Path(exists=True, path_type=pathlib.Path))
+@lms_option("--to")
+@click.option("--table", type=THERE, required=True, help="Canvas's exported gradebook, or Moodle's grading worksheet.")
+@id_option
+@click.option("--output", type=FILE, help="The archive to upload.  [default: ASSIGNMENT-LMS-feedback.zip]")
+@course_option
+@names_option
+def feedback(
+    assignment: str,
+    archive: pathlib.Path,
+    lms: str,
+    table: pathlib.Path,
+    column: str,
+    output: pathlib.Path | None,
+    course_dir: pathlib.Path,
+    names: bool,
+) -> None:
+    """Pack the feedback pages under the names that an LMS gave the submissions, to be uploaded there."""
+    from shardlab_grader.lms import pages
+    from shardlab_grader.releases.places import released
+
+    with mended():
+        course_dir = course_dir.resolve()
+        name, preset = released(assignment, course_dir), PRESETS[lms]
+        output = output or pathlib.Path(f"{name}-{lms}-feedback.zip")
+        if output.exists() and output.samefile(archive):
+            raise click.UsageError("--output is the archive of submissions itself.")
+        done = pages.pack(archive, preset, Sheet(preset, table).students(column), course_dir, name, output)
+        say("pages", done.packed, names)
+        say("handed in, and without a page, so not graded yet", done.without, names)
+        console.print(f"wrote {output}", soft_wrap=True)
+
+
 @click.command()
 @click.argument("assignment")
 @click.argument("table", type=THERE)
@@ -86,6 +121,7 @@ def collect(
 @click.option("--column", "title", default="", help="Canvas's title of the assignment.  [default: the assignment's name]")
 @id_option
 @click.option("--scale", is_flag=True, help="Scale the scores if the LMS counts other points.")
+@click.option("--comments", is_flag=True, help="Also say what is not passed, in Moodle's column of comments.")
 @click.option("--output", type=FILE, help="The filled table.  [default: ASSIGNMENT-LMS.csv]")
 @course_option
 @names_option
@@ -96,6 +132,7 @@ def export(
     title: str,
     column: str,
     scale: bool,
+    comments: bool,
     output: pathlib.Path | None,
     course_dir: pathlib.Path,
     names: bool,
@@ -110,18 +147,19 @@ def export(
         if output.exists() and output.samefile(table):
             raise click.UsageError("--output is the table itself: the LMS's own copy is worth keeping.")
         sheet = Sheet(preset, table)
-        scores, open_, most = final(course_dir, name)
+        scores, open_, most, reasons = final(course_dir, name)
         students = sheet.students(column)
         given = {user: scores[student] for user, student in students.items() if student in scores}
-        output.write_text(sheet.filled(given, most, title or name, scale), "utf-8")
+        said = {user: reasons[student] or "All passed." for user, student in students.items() if student in scores}
+        output.write_text(sheet.filled(given, most, title or name, scale, said if comments else None), "utf-8")
         console.print(f"scores: {len(given)} of {len(students)} students", soft_wrap=True)
         say("left empty, because ungraded or waiting for a person", sorted(open_ & set(students.values())), names)
         say("graded, and not in the table", sorted(set(scores) - set(students.values())), names)
         console.print(f"wrote {output}", soft_wrap=True)
 
 
-def final(course_dir: pathlib.Path, name: str) -> tuple[dict[str, float], set[str], float]:
-    """The final score of each student, without the penalty for lateness; who has none yet; and the points of all."""
+def final(course_dir: pathlib.Path, name: str) -> tuple[dict[str, float], set[str], float, dict[str, str]]:
+    """The final score of each student, less the penalty; who has none yet; the points of all; and what is not passed."""
     from shardlab_grader.classes import classroom
     from shardlab_grader.nbgrader.course import Course
     from shardlab_grader.releases.release import Release
@@ -130,7 +168,7 @@ def final(course_dir: pathlib.Path, name: str) -> tuple[dict[str, float], set[st
     done = [row for row in rows if row.status == "graded" and not row.waiting and row.total is not None]
     scores = {row.student: max(0.0, (row.total or 0.0) - course.scored(name, row.student).penalty) for row in done}
     most = sum(classroom.points(Release.load(course_dir, name)).values())
-    return scores, {row.student for row in rows} - set(scores), most
+    return scores, {row.student for row in rows} - set(scores), most, {row.student: row.reason for row in rows}
 
 
 def zone(name: str) -> zoneinfo.ZoneInfo:

@@ -22,6 +22,9 @@ SAFE = re.compile(r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,99}")
 """A student's id, which becomes the name of a folder."""
 
 
+TEST_STUDENT, SECTION = "Student, Test", "Section"
+
+
 @dataclasses.dataclass(frozen=True)
 class Preset:
     """How one LMS names files, and the columns of its table.
@@ -40,6 +43,7 @@ class Preset:
     after: str
     most: str
     grade: str = ""
+    comment: str = ""
     handed_in: str = ""
 
 
@@ -50,7 +54,7 @@ PRESETS = {
         re.compile(r"(?!anon_)(?P<who>[^/]*?)_(?P<late>LATE_)?(?P<user>\d+)_(?P<file>\d+)_(?P<title>(?:(?P<next>\d+)_)?.+)"),
         "ID",
         ("SIS Login ID", "SIS User ID", "ID"),
-        "Section",
+        SECTION,
         "Points Possible",
     ),
     "moodle": Preset(
@@ -65,6 +69,7 @@ PRESETS = {
         "",
         "Maximum Grade",
         "Grade",
+        "Feedback comments",
         "Last modified (submission)",
     ),
 }
@@ -121,11 +126,32 @@ class Sheet:
             if name not in self._header:
                 raise self._error(f"it has no column {name!r}", f"name one of {', '.join(self._header)}.")
             found = {user: self._cell(row, name) for user, row in rows.items()}
+            # Canvas's own row for trying things out has the ids that an administrator gave it, often none.
+            found = {user: one for user, one in found.items() if SAFE.fullmatch(one) or rows[user][0] != TEST_STUDENT}
             lacking = [user for user, student in found.items() if not SAFE.fullmatch(student)]
             if not lacking and len(set(found.values())) == len(found):
                 return found
         what = f"{' and '.join(map(repr, tried)) or 'no column'} does not name every student, each by another id"
         raise self._error(what, "name the column that has the names of the folders in submitted/: --id COLUMN.")
+
+    def sections(self, column: str = "") -> dict[str, list[str]]:
+        """The course's ids of each section's students; one who is in several counts for the first that the LMS names.
+
+        Args:
+            column: the one with the ids, as for `students`.
+        Raises:
+            ShardlabError: the table has no column of sections.
+        """
+        if SECTION not in self._header:
+            raise self._error(
+                f"it has no column {SECTION!r}", "take Canvas's exported gradebook, or write [sections] by hand."
+            )
+        rows, found = dict(self._people()), dict[str, list[str]]()
+        for user, student in self.students(column).items():
+            named = re.split(r", (?:and )?| and ", self._cell(rows[user], SECTION))[0]
+            if rows[user][0] != TEST_STUDENT:
+                found.setdefault(named, []).append(student)
+        return found
 
     def times(self, zone: zoneinfo.ZoneInfo) -> dict[str, datetime.datetime]:
         """When each user handed in, by the LMS's own number, where the table says so in a way that can be read."""
@@ -139,12 +165,15 @@ class Sheet:
                 continue
         return found
 
-    def filled(self, scores: Mapping[str, float], most: float, column: str, scale: bool) -> str:
+    def filled(
+        self, scores: Mapping[str, float], most: float, column: str, scale: bool, comments: Mapping[str, str] | None = None
+    ) -> str:
         """The table as the LMS reads it back, with these scores by the LMS's own number; other cells stay as they are.
 
         Args:
             most: the points that can be earned.
             column: Canvas's title of the assignment.
+            comments: what is written where the table has no comment yet, by the same number.
             scale: to the points that the LMS counts, instead of refusing other ones.
         """
         at = self._column(column)
@@ -154,6 +183,8 @@ class Sheet:
             user = by_user.get(id(row), "")
             if user in scores:
                 kept[at] = f"{round(scores[user] * self._factor(row, at, most, scale), 2):g}"
+            if comments and user in comments and not self._cell(row, self._comment()):
+                kept[self._header.index(self._comment())] = comments[user]
         keep = list(range(len(self._header)))
         if self.preset.after:  # other assignments' points may have changed since the table was exported
             keep = [*range(self._header.index(self.preset.after) + 1), at]
@@ -161,6 +192,17 @@ class Sheet:
         writer = csv.writer(written, delimiter=self._delimiter, lineterminator="\n")
         writer.writerows([row[i] for i in keep] for row in [self._header, *rows])
         return written.getvalue()
+
+    def _comment(self) -> str:
+        """The column of comments.
+
+        Raises:
+            ShardlabError: the table has none.
+        """
+        if not self.preset.comment or self.preset.comment not in self._header:
+            mend = "in Moodle, switch on Feedback comments; Canvas's table has none: use shardlab-grader feedback."
+            raise self._error("it has no column of comments", mend)
+        return self.preset.comment
 
     def _factor(self, row: Sequence[str], at: int, most: float, scale: bool) -> float:
         """What a score is multiplied with."""

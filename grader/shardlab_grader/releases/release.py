@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 
 from shardlab.errors import ShardlabError
 from shardlab_course import dependence, own
+from shardlab_course.checking import plan
 from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.nbgrader.course import Course
@@ -147,7 +148,8 @@ def release(
     syllabus = header.installed() if folder else header.syllabus(root)
     source = edition.source(path, syllabus)
     course_dir = course_dir.resolve()
-    chosen = reading.load(course_dir).of(path.stem)
+    decided = reading.load(course_dir)
+    chosen = decided.of(path.stem)
     chosen = dataclasses.replace(chosen, core=core or chosen.core)
     _copy_config(course_dir)
     source = _chosen(source, chosen, syllabus.questions, course_dir, path.stem)
@@ -160,10 +162,13 @@ def release(
         made.save()  # by which nbgrader's steps know that it is ours
         if folder:
             _with_questions(made, folder, references.public(text, made.manifests))
+        beside = course_dir / "source" / path.stem
+        beside.mkdir(parents=True, exist_ok=True)
         if syllabus.address == header.UNSET:
-            beside = course_dir / "source" / path.stem
-            beside.mkdir(parents=True, exist_ok=True)
             wheels.write(beside, f"{path.stem}.ipynb")
+        (beside / plan.NAME).unlink(missing_ok=True)
+        if counting := decided.counting(syllabus.questions):
+            (beside / plan.NAME).write_text(plan.text(counting))
         _generate(course_dir, path.stem, edition.to_ipynb(source))
         # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
         store.write(made.references, text, 0o644)

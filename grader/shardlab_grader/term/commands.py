@@ -18,12 +18,20 @@ BEGINNING = 'timezone = "Europe/Berlin"\n[assignments.04]\ndeadline = 2027-03-01
 @names_option
 @wait_option
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
-def settings(course_dir: pathlib.Path, names: bool, wait: bool, dry_run: bool) -> None:
+@click.option("--sections", "gradebook", type=THERE, help="Only print the sections of Canvas's exported gradebook, as TOML.")
+@click.option("--id", "column", default="", help="With --sections: the column with the names of the folders in submitted/.")
+def settings(
+    course_dir: pathlib.Path, names: bool, wait: bool, dry_run: bool, gradebook: pathlib.Path | None, column: str
+) -> None:
     """Check the course's shardlab.toml, show the term, and change what is released already."""
+    from shardlab_grader.lms.sheets import PRESETS, Sheet
     from shardlab_grader.releases import places
     from shardlab_grader.term import applying, reading, showing
 
     with mended():
+        if gradebook:
+            console.print(showing.sections(Sheet(PRESETS["canvas"], gradebook).sections(column)), soft_wrap=True)
+            return
         course_dir = course_dir.resolve()
         if not (course_dir / reading.FILE).exists():
             mend = f"write one that begins with:\n{BEGINNING}"

@@ -57,6 +57,12 @@ class Settings:
         """Those of the assignment of this name; those of a course without settings where it is not named."""
         return self.assignments.get(int(name[:2]) if name[:2].isdecimal() else -1, Assignment())
 
+    def counting(self, declared: Mapping[str, Question]) -> dict[int, list[str]]:
+        """By chapter of the plan, in its order, the ids of the exercises that count."""
+        chapters = [chapter for chapters in self.plan.values() for chapter in chapters]
+        ids = {chapter: [id for id in declared if id.partition(".")[0] == str(chapter)] for chapter in chapters}
+        return {n: [id for id in found if self.of(f"{n:02}").counts(declared[id])] for n, found in ids.items()}
+
     def later(self, name: str) -> dict[str, datetime.timedelta]:
         """By how much the deadline of each student's section is after the common one."""
         found = self.of(name)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import collections
+import json
 import pathlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rich.table import Table
 
@@ -38,6 +39,15 @@ def term(settings: Settings, released: Sequence[str]) -> Table:
             "yes" if there else "",
         )
     return found
+
+
+def sections(found: Mapping[str, Sequence[str]]) -> str:
+    """The table of sections as it stands in the settings; JSON's texts and lists are TOML's too."""
+    lines = (
+        f"{json.dumps(name, ensure_ascii=False)} = {json.dumps(list(those), ensure_ascii=False)}"
+        for name, those in found.items()
+    )
+    return "\n".join(["[sections]", *lines])
 
 
 def rules(settings: Settings) -> Iterator[str]:

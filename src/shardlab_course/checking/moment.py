@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shardlab_course.outline import Exercise, notebook, outline, title
+from shardlab_course.checking.plan import planned
+from shardlab_course.outline import Exercise, notebook, title
 from shardlab_judge.findings import describe
 from shardlab_judge.question import Question
 from shardlens import price, read_program
@@ -66,8 +67,8 @@ def moment(asked: Question, said: Sequence[str], noted: Mapping[str, Any]) -> Mo
 
 
 def following(chapter: int, noted: Mapping[str, Any]) -> Exercise | None:
-    """The first open core exercise of the chapter, else of the course, else an optional one."""
-    there = outline()
+    """The first open core exercise of the chapter, else of the course or its plan, else an optional one."""
+    there = planned()
     order = [*there.get(chapter, ()), *(each for one in there.values() for each in one)]
     still = [each for each in order if noted.get(each.id, {}).get("status") != "passed"]
     return next(iter([each for each in still if not each.optional] + still), None)

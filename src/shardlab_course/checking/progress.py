@@ -16,6 +16,7 @@ from shardlab_course import own
 from shardlab_course.checking import progress_file
 from shardlab_course.checking.moment import following
 from shardlab_course.checking.naming import chapter_of
+from shardlab_course.checking.plan import planned
 from shardlab_course.outline import Exercise, drawn, outline, title
 from shardlens import Table
 
@@ -122,7 +123,7 @@ class Progress:
 
 
 def progress(which: str | float | os.PathLike[str] | None = None) -> Progress:
-    """What is done of the course, and what comes next; or the exercises of one chapter.
+    """What is done of the course, or of the plan beside the notebook, and what comes next; or the exercises of one chapter.
 
     Args:
         which: a chapter, as `4`, `"04"`, or by an exercise of it, `4.2`; or a file from the book's page of exercises,
@@ -136,18 +137,20 @@ def progress(which: str | float | os.PathLike[str] | None = None) -> Progress:
         _take(pathlib.Path(_path(which)))
     contents = progress_file.read()
     noted, last = contents["questions"], progress_file.last()
-    found = {n: Chapter(n, title(n), each, tuple(_state(noted, e) for e in each)) for n, each in outline().items()}
-    if number is not None and number not in found:
+    there, plan = outline(), planned()
+    if number is not None and number not in there:
         raise ShardlabError(
             "unknown-chapter",
             f"there is no chapter {number}.",
             where=f"sl.progress({which!r})",
-            mend=f"the chapters are {min(found)} to {max(found)}: sl.progress({min(found)}).",
+            mend=f"the chapters are {min(there)} to {max(there)}: sl.progress({min(there)}).",
         )
+    asked = {number: there[number]} if number is not None and number not in plan else {}
+    found = {n: Chapter(n, title(n), each, tuple(_state(noted, e) for e in each)) for n, each in (plan | asked).items()}
     worked = int(last.partition(".")[0]) if last.partition(".")[0].isdigit() else -1
     here = number if number is not None else worked if worked in found else None
     coming = following(-1 if here is None else here, noted)
-    shown = here if here is not None else coming.chapter if coming else min(found)
+    shown = here if here is not None else coming.chapter if coming else next(iter(found))
     return Progress(tuple(found.values()), found[shown], coming, progress_file.place(), noted, number is None)
 
 
