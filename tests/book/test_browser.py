@@ -30,21 +30,26 @@ UNJUDGED = {
     "empty-table-header": {"enabled": False},  # the corner of a table whose rows have headers too
 }
 
-# Contrast is compared for each piece of text by itself, in most of axe-core's time. Of code one piece of each class inside
-# the same ones stands for all: they have the same colours. It is one that axe-core compares: in sight, and of two
-# characters or more.
+# Contrast is compared for each piece of text by itself, in most of axe-core's time. One piece stands for all of the same
+# size and colour inside elements of the same classes, of which a table's rows are of two kinds. Of code it is one that
+# axe-core compares: in sight, and of two characters or more.
 ALIKE = """() => {
     const seen = new Set();
-    const path = at => at ? path(at.parentElement) + `/${at.tagName}.${at.className} ${at.getAttribute("style")}` : "";
+    const own = at => [at.tagName, at.className, at.getAttribute("style"), at.tagName === "TR" && at.rowIndex % 2];
+    const path = at => at ? `${path(at.parentElement)}/${own(at)}` : "";
+    const look = (piece, { color, fontSize, fontWeight }) => [path(piece), color, fontSize, fontWeight].join();
     const right = element => element.getBoundingClientRect().right;
     const first = piece => {
-        const already = piece.textContent.trim().length < 2 || seen.has(path(piece));
-        return !already && seen.add(path(piece));
+        const already = piece.textContent.trim().length < 2 || seen.has(look(piece, getComputedStyle(piece)));
+        return !already && seen.add(look(piece, getComputedStyle(piece)));
     };
-    const pieces = [...document.querySelectorAll("pre *")].filter(piece => !piece.childElementCount);
-    const inSight = pieces.filter(piece => right(piece) <= right(piece.closest("pre")));
-    inSight.filter(piece => !first(piece)).forEach(piece => piece.remove());
+    const leaves = [...document.querySelectorAll("article *, pre *")].filter(piece => !piece.childElementCount);
+    const shown = leaves.filter(piece => piece.textContent && piece.checkVisibility() && !piece.closest("svg"));
+    const inSight = shown.filter(piece => !piece.closest("pre") || right(piece) <= right(piece.closest("pre")));
+    window.repeated = inSight.filter(piece => !first(piece)).map(piece => [piece, piece.textContent]);
+    window.repeated.forEach(([piece]) => piece.replaceChildren());
 }"""
+WHOLE = "() => window.repeated.forEach(([piece, text]) => piece.textContent = text)"
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -85,13 +90,14 @@ def visit(browser: Browser, book: Path) -> Iterator[Callable[[str], Page]]:
 
 
 def axe(page: Page) -> list[str]:
-    """What axe-core finds on the page, by rule and place; afterwards code lacks its repeated pieces."""
+    """What axe-core finds on the page, by rule and place."""
     package = importlib.util.find_spec("axe_playwright_python")
     assert package and package.origin, "axe-playwright-python is not installed: make test"
     page.add_script_tag(path=Path(package.origin).with_name("axe.min.js"))
     found = _violations(page, rules={**UNJUDGED, "color-contrast": {"enabled": False}})
     page.evaluate(ALIKE)
     found += _violations(page, runOnly=["color-contrast"])
+    page.evaluate(WHOLE)
     return [
         f"{violation['id']}: {' '.join(map(str, node['target']))}: {node['failureSummary'].splitlines()[-1].strip()}"
         for violation in found
