@@ -6,10 +6,13 @@ import functools
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import parallel_pairs
 from shardlens import diverge
+from shardlens import name as named
 from shardlens.diverging.comparison import Comparison, First
 from shardlens.diverging.record import Traced
 
@@ -185,3 +188,42 @@ def test_a_right_program(program: str, dtype: str, changes: tuple[str, ...]) -> 
     plain, _, args = parallel_pairs.pair(program, dtype)
     found = diverge(plain, parallel_pairs.planted(program, *changes), *args)
     assert found.first is None, str(found)
+
+
+def trained(scale: float) -> Any:
+    """A step of a model of five layers whose second activation and all after it are scaled."""
+
+    def loss(params: Any, x: Any) -> Any:
+        for i, layer in enumerate(params["layers"]):
+            x = named(jnp.tanh(x @ layer), f"layer{i}/act") * (scale if i else 1)
+        return (named(x, "head") ** 2).mean()
+
+    def step(params: Any, x: Any) -> Any:
+        value, gradient = jax.value_and_grad(loss)(params, x)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradient), value
+
+    return step
+
+
+def test_values_by_class() -> None:
+    """Activations, gradients, parameters and the loss have a row each below a long table; layers share one."""
+    rng = np.random.default_rng(0)
+    params = {"layers": [rng.normal(size=(8, 8)).astype("float32") for _ in range(5)]}
+    x = rng.normal(size=(4, 8)).astype("float32")
+    counts = {"activations layer*": 5, "activations head": 1, "gradients of head": 1, "gradients of layer*": 5}
+    counts |= {"params afterwards": 5, "outputs": 1}
+    right = diverge(trained(1.0), trained(1.0), params, x)
+    assert [row[:4] for row in right.classes] == [(each, str(n), "0", "-") for each, n in counts.items()]
+    wrong = diverge(trained(1.0), trained(2.0), params, x)
+    said = {row[0]: (int(row[1]), int(row[2]), row[3]) for row in wrong.classes}
+    assert {each: n for each, (n, _, _) in said.items()} == counts
+    assert said["activations layer*"][1:] == (3, "layer2/act") and wrong.first and wrong.first.name == "layer2/act"
+    assert said["gradients of head"][1] == said["activations head"][1] == 1
+    assert str(wrong.by_class) in str(wrong)
+
+
+def test_a_short_table_has_no_classes_below() -> None:
+    """Where all rows are seen at a glance the table is as before."""
+    x = np.ones(3, np.float32)
+    found = diverge(lambda x: named(x * 2, "y") + 1, lambda x: named(x * 2, "y") + 1, x)
+    assert len(found.rows) == 2 and "class" not in str(found) and len(found.classes) == 2
