@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import parallel_pairs
-from shardlens import diverge
+from shardlens import diverge, diverge_steps
 from shardlens import name as named
 from shardlens.diverging.comparison import Comparison, First
 from shardlens.diverging.record import Traced
+from shardlens.errors import LensError
 
 UNCHECKED = ("out_specs=P())", "out_specs=P(), check_vma=False)")
 MASKED = "softmax(jnp.where(jnp.tril(jnp.ones((6, 6), bool))[None, None], s, -1e9)"
@@ -227,3 +228,48 @@ def test_a_short_table_has_no_classes_below() -> None:
     x = np.ones(3, np.float32)
     found = diverge(lambda x: named(x * 2, "y") + 1, lambda x: named(x * 2, "y") + 1, x)
     assert len(found.rows) == 2 and "class" not in str(found) and len(found.classes) == 2
+
+
+def momentum(late: bool) -> Any:
+    """A step with momentum; a late fault adds the gradient twice from its third call on."""
+
+    def step(state: Any, x: Any) -> Any:
+        params, moments, count = state
+        gradient = jax.grad(lambda w: (named(jnp.tanh(x @ w), "act") ** 2).mean())(params)
+        gradient = jnp.where(count >= 2, 2, 1) * gradient if late else gradient
+        moments = named(0.9 * moments + gradient, "moments")
+        return (params - 0.1 * moments, moments, count + 1), (gradient**2).sum()
+
+    return step
+
+
+def training() -> tuple[Any, list[Any]]:
+    """A state and five batches, cut over eight devices."""
+    mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    rng = np.random.default_rng(0)
+    params = jnp.asarray(rng.normal(size=(8, 8)), jnp.float32)
+    batches = [rng.normal(size=(16, 8)).astype("float32") for _ in range(5)]
+    cut = jax.NamedSharding(mesh, jax.P("x"))
+    return (params, jnp.zeros_like(params), jnp.int32(0)), [jax.device_put(batch, cut) for batch in batches]
+
+
+def test_the_first_step_that_parts() -> None:
+    """A fault that begins in the third step is found there, with the value that it changes; right steps all pass."""
+    state, batches = training()
+    wrong = diverge_steps(momentum(False), momentum(True), state, batches)
+    assert (wrong.step, wrong.compared) == (3, 3) and wrong.divergence.first
+    assert wrong.divergence.first.name == "moments"
+    assert str(wrong).startswith("step 3 is the first that parts; 2 before it do not\n")
+    right = diverge_steps(momentum(False), jax.jit(momentum(False)), state, batches)
+    assert (right.step, right.compared) == (None, 5)
+    assert str(right) == "none of 5 steps parts from the plain one beyond rounding"
+
+
+def test_steps_that_cannot_go_on() -> None:
+    """Without a batch there is no step, and without a state no next one."""
+    state, batches = training()
+    with pytest.raises(LensError, match=r"\[no-steps\]"):
+        diverge_steps(momentum(False), momentum(False), state, [])
+    lost = [lambda state, x: momentum(False)(state, x)[1]] * 2
+    with pytest.raises(LensError, match=r"\[no-state\] the parallel step returns no state like the one"):
+        diverge_steps(*lost, state, batches)
