@@ -6,12 +6,16 @@ import functools
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import parallel_pairs
-from shardlens import diverge
+from shardlens import diverge, diverge_steps
+from shardlens import name as named
 from shardlens.diverging.comparison import Comparison, First
 from shardlens.diverging.record import Traced
+from shardlens.errors import LensError
 
 UNCHECKED = ("out_specs=P())", "out_specs=P(), check_vma=False)")
 MASKED = "softmax(jnp.where(jnp.tril(jnp.ones((6, 6), bool))[None, None], s, -1e9)"
@@ -185,3 +189,87 @@ def test_a_right_program(program: str, dtype: str, changes: tuple[str, ...]) -> 
     plain, _, args = parallel_pairs.pair(program, dtype)
     found = diverge(plain, parallel_pairs.planted(program, *changes), *args)
     assert found.first is None, str(found)
+
+
+def trained(scale: float) -> Any:
+    """A step of a model of five layers whose second activation and all after it are scaled."""
+
+    def loss(params: Any, x: Any) -> Any:
+        for i, layer in enumerate(params["layers"]):
+            x = named(jnp.tanh(x @ layer), f"layer{i}/act") * (scale if i else 1)
+        return (named(x, "head") ** 2).mean()
+
+    def step(params: Any, x: Any) -> Any:
+        value, gradient = jax.value_and_grad(loss)(params, x)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradient), value
+
+    return step
+
+
+def test_values_by_class() -> None:
+    """Activations, gradients, parameters and the loss have a row each below a long table; layers share one."""
+    rng = np.random.default_rng(0)
+    params = {"layers": [rng.normal(size=(8, 8)).astype("float32") for _ in range(5)]}
+    x = rng.normal(size=(4, 8)).astype("float32")
+    counts = {"activations layer*": 5, "activations head": 1, "gradients of head": 1, "gradients of layer*": 5}
+    counts |= {"params afterwards": 5, "outputs": 1}
+    right = diverge(trained(1.0), trained(1.0), params, x)
+    assert [row[:4] for row in right.classes] == [(each, str(n), "0", "-") for each, n in counts.items()]
+    wrong = diverge(trained(1.0), trained(2.0), params, x)
+    said = {row[0]: (int(row[1]), int(row[2]), row[3]) for row in wrong.classes}
+    assert {each: n for each, (n, _, _) in said.items()} == counts
+    assert said["activations layer*"][1:] == (3, "layer2/act") and wrong.first and wrong.first.name == "layer2/act"
+    assert said["gradients of head"][1] == said["activations head"][1] == 1
+    assert str(wrong.by_class) in str(wrong)
+
+
+def test_a_short_table_has_no_classes_below() -> None:
+    """Where all rows are seen at a glance the table is as before."""
+    x = np.ones(3, np.float32)
+    found = diverge(lambda x: named(x * 2, "y") + 1, lambda x: named(x * 2, "y") + 1, x)
+    assert len(found.rows) == 2 and "class" not in str(found) and len(found.classes) == 2
+
+
+def momentum(late: bool) -> Any:
+    """A step with momentum; a late fault adds the gradient twice from its third call on."""
+
+    def step(state: Any, x: Any) -> Any:
+        params, moments, count = state
+        gradient = jax.grad(lambda w: (named(jnp.tanh(x @ w), "act") ** 2).mean())(params)
+        gradient = jnp.where(count >= 2, 2, 1) * gradient if late else gradient
+        moments = named(0.9 * moments + gradient, "moments")
+        return (params - 0.1 * moments, moments, count + 1), (gradient**2).sum()
+
+    return step
+
+
+def training() -> tuple[Any, list[Any]]:
+    """A state and five batches, cut over eight devices."""
+    mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    rng = np.random.default_rng(0)
+    params = jnp.asarray(rng.normal(size=(8, 8)), jnp.float32)
+    batches = [rng.normal(size=(16, 8)).astype("float32") for _ in range(5)]
+    cut = jax.NamedSharding(mesh, jax.P("x"))
+    return (params, jnp.zeros_like(params), jnp.int32(0)), [jax.device_put(batch, cut) for batch in batches]
+
+
+def test_the_first_step_that_parts() -> None:
+    """A fault that begins in the third step is found there, with the value that it changes; right steps all pass."""
+    state, batches = training()
+    wrong = diverge_steps(momentum(False), momentum(True), state, batches)
+    assert (wrong.step, wrong.compared) == (3, 3) and wrong.divergence.first
+    assert wrong.divergence.first.name == "moments"
+    assert str(wrong).startswith("step 3 is the first that parts; 2 before it do not\n")
+    right = diverge_steps(momentum(False), jax.jit(momentum(False)), state, batches)
+    assert (right.step, right.compared) == (None, 5)
+    assert str(right) == "none of 5 steps parts from the plain one beyond rounding"
+
+
+def test_steps_that_cannot_go_on() -> None:
+    """Without a batch there is no step, and without a state no next one."""
+    state, batches = training()
+    with pytest.raises(LensError, match=r"\[no-steps\]"):
+        diverge_steps(momentum(False), momentum(False), state, [])
+    lost = [lambda state, x: momentum(False)(state, x)[1]] * 2
+    with pytest.raises(LensError, match=r"\[no-state\] the parallel step returns no state like the one"):
+        diverge_steps(*lost, state, batches)

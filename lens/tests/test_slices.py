@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import re
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ import pytest
 
 import shardlens as lens
 from shardlens.compilers.topology import parse_target
+from shardlens.errors import LensError
 from shardlens.guards import lock
 from shardlens.reading.slices import within
 
@@ -121,3 +123,22 @@ def test_a_chip_of_two_devices() -> None:
     program = lens.inspect(lambda x: x.sum(0), x, target="tpu7x:2x2x1")
     assert {(c.kind, c.axes, c.group_size) for c in program.collectives} == {("all-reduce", ("x",), 8)}
     assert program.cost("tpu7x:2x2x1").compute == program.flops / lens.chip("tpu7x").flops > 0
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=1)
+def test_num_slices_is_the_same() -> None:
+    """JAX's own keyword makes the same mesh and the same program; `why` takes it too."""
+    mesh = lens.target_mesh("v5e:2x4", SIZES["part of one"], num_slices=2)
+    assert [*mesh.devices.flat] == [*lens.target_mesh(TARGET, SIZES["part of one"]).devices.flat]
+    told = lens.inspect(gradient, *args("part of one"), target="v5e:2x4", num_slices=2)
+    found = lens.why(gradient, *args("part of one"), target="v5e:2x4", num_slices=2, tries=0)
+    assert told.collectives == found.program.collectives and ("dcn",) in {c.axes for c in told.collectives}
+    assert found.compiler == f"XLA for {TARGET}"
+
+
+@pytest.mark.parametrize(("target", "slices"), [(None, 2), (TARGET, 2), ("h100:8", 2), ("v5e:2x4", 0)])
+def test_no_such_slices(target: str | None, slices: int) -> None:
+    """Slices are TPUs' and said once."""
+    with pytest.raises(LensError, match=re.escape(f"[no-slices] num_slices={slices} slices of {target} are no target.")):
+        lens.inspect(jnp.sin, jax.ShapeDtypeStruct((8,), "float32"), target=target, num_slices=slices)

@@ -35,6 +35,8 @@ from shardlens.diverging.divergence import diverge as diverge
 from shardlens.diverging.marks import name as name
 from shardlens.diverging.record import NamedValues as NamedValues
 from shardlens.diverging.record import record as record
+from shardlens.diverging.steps import DivergingSteps as DivergingSteps
+from shardlens.diverging.steps import diverge_steps as diverge_steps
 from shardlens.errors import LensError as LensError
 from shardlens.exceptions import raised_at as raised_at
 from shardlens.export import lapack as lapack

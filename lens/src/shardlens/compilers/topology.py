@@ -82,6 +82,29 @@ def parse_target(text: str) -> Target:
     return target
 
 
+def in_slices(target: str | None, num_slices: int) -> str | None:
+    """The target of so many slices like this one, as JAX's `topologies.get_topology_desc` has it by the same keyword.
+
+    Raises:
+        LensError: there is no target, it says a number of slices itself, or they are no TPUs.
+    Example:
+        >>> in_slices("v5e:2x4", 2), in_slices("v5e:2x4", 1), in_slices(None, 1)
+        ('v5e:2x4*2', 'v5e:2x4', None)
+    """
+    if num_slices == 1:
+        return target
+    one = parse_target(target) if target else None
+    if one is None or one.slices != 1 or one.platform == "gpu" or num_slices < 1:
+        what = f"num_slices={num_slices} slices of {target} are no target."
+        mend = (
+            "give one TPU slice and how many of it: target='v5e:2x4', num_slices=2, or target='v5e:2x4*2'; hosts of GPUs are"
+        )
+        raise LensError(
+            "no-slices", what, where=f"target={target!r}   num_slices={num_slices}", mend=f"{mend} target='h100:2x8'."
+        )
+    return str(dataclasses.replace(one, slices=num_slices))
+
+
 def devices(target: str) -> tuple[Any, ...]:
     """The slice's devices, which programs are compiled for and cannot run on.
 
@@ -91,7 +114,9 @@ def devices(target: str) -> tuple[Any, ...]:
     return _devices(parse_target(target))
 
 
-def target_mesh(target: str, axes: Mapping[str, int] | Axes, axis_types: Sequence[Any] | None = None) -> Any:
+def target_mesh(
+    target: str, axes: Mapping[str, int] | Axes, axis_types: Sequence[Any] | None = None, num_slices: int = 1
+) -> Any:
     """A mesh over the slice, its devices in the order that `jax.make_mesh` would give them on the real one.
 
     Where mesh axes fit those of the torus only in parts, the torus is split; `jax.make_mesh` does so on v5e alone. Of
@@ -101,6 +126,7 @@ def target_mesh(target: str, axes: Mapping[str, int] | Axes, axis_types: Sequenc
         target: such as "v5e:2x4", or "v5e:2x4*2" for two slices.
         axes: mesh axis names and sizes, slowest first.
         axis_types: `jax.sharding.AxisType` of each axis; Auto unless given.
+        num_slices: how many such slices, where `target` names one.
     Raises:
         LensError: the target is not known, its compiler is missing, or the axes do not make up the slice.
     Example:
@@ -114,7 +140,7 @@ def target_mesh(target: str, axes: Mapping[str, int] | Axes, axis_types: Sequenc
     from jax.experimental import mesh_utils
 
     sizes = dict(axes)
-    slice_ = parse_target(target)
+    slice_ = parse_target(in_slices(target, num_slices) or target)
     if math.prod(sizes.values()) != slice_.size:
         raise size_differs(slice_, sizes)
     found, inside = _devices(slice_), within(tuple(sizes.items()), slice_.slices)

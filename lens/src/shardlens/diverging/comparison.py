@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ from shardlens.diverging.instead import Found, Wrong, instead
 from shardlens.diverging.marks import COTANGENT
 from shardlens.diverging.numbers import FloatArray, comparable
 from shardlens.diverging.pairs import Pair, pairs
-from shardlens.diverging.record import SALTS, Key, NamedValues, Traced, unfold
+from shardlens.diverging.record import OUTPUT, SALTS, Key, NamedValues, Traced, unfold
 from shardlens.diverging.relations import TERM, relate
 from shardlens.diverging.tapping import Path
 from shardlens.errors import LensError
@@ -71,6 +72,10 @@ class _Row:
         """Rows that are not what their inputs make of them."""
         return self.own > self.tolerance
 
+    def most(self) -> float:
+        """The largest error of its own, in units of rounding."""
+        return float((self.own / self.unit).max(initial=0))
+
     def cells(self, first: bool) -> tuple[str, ...]:
         """Its row of the table."""
         shape, rounds = self.whole.shape[1:], len(self.pair.plain.keys)
@@ -116,6 +121,17 @@ class Comparison:
         """Cells, in the plain program's order."""
         for row in self._rows:
             yield row.cells(bool(self.first and row.pair.name == self.first.name))
+
+    @property
+    def classes(self) -> Iterator[tuple[str, ...]]:
+        """For each class of values its name, how many there are, how many part, the first of these, the largest error."""
+        groups: dict[str, list[_Row]] = {}
+        for row in self._rows:
+            groups.setdefault(class_of(row.pair.name, self.arguments), []).append(row)
+        for name, rows in groups.items():
+            apart = [row for row in rows if row.apart.any()]
+            first = min(apart, key=lambda row: row.pair.plain.keys[0]).pair.name if apart else "-"
+            yield name, str(len(rows)), str(len(apart)), first, _most(max(map(_Row.most, rows)))
 
     def _align(self, pair: Pair, among: NamedValues) -> Alignment:
         return align(pair, pair.plain.values(among), pair.parallel.values(self.theirs))
@@ -276,5 +292,28 @@ def _rounding(dtype: str) -> Any:
 
 def _units(error: FloatArray, unit: FloatArray) -> str:
     """The largest of several errors in units of rounding."""
-    most = float((error / unit).max(initial=0))
-    return f"{most:,.1f}" if most < 100 else f"{most:.1e}" if np.isfinite(most) else "inf"
+    return _most(float((error / unit).max(initial=0)))
+
+
+def _most(error: float) -> str:
+    return f"{error:,.1f}" if error < 100 else f"{error:.1e}" if np.isfinite(error) else "inf"
+
+
+def class_of(name: str, arguments: Iterable[str]) -> str:
+    """The class of a value: a gradient, an activation, an output, or what an argument has become.
+
+    Example:
+        >>> class_of("cotangent of layer3/scores", ()), class_of("layer3/scores", ())
+        ('gradients of layer*', 'activations layer*')
+        >>> class_of("output[0]['w']", ["argument params['w']"]), class_of("output[1]", ())
+        ('params afterwards', 'outputs')
+    """
+    if not re.match(rf"{OUTPUT}(\[|\.|$)", name):
+        of = name.removeprefix(COTANGENT)
+        first = re.sub(r"\d+$", "*", re.split(r"[/.\[]", of)[0])
+        return f"{'activations' if of == name else 'gradients of'} {first}"
+    for argument in arguments:
+        found = re.fullmatch(r"argument (\w+)(.+)", argument)
+        if found and name.endswith(found[2]):
+            return f"{found[1]} afterwards"
+    return "outputs"

@@ -17,6 +17,10 @@ from shardlens.diverging.record import OUTPUT, NamedValues, Traced
 from shardlens.errors import LensError
 from shardlens.tables import Table
 
+LONG = 12
+"""Rows of a table that has one by class below it if there are more."""
+CLASSES = ("class", "values", "apart", "first apart", "of its own")
+
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Divergence:
@@ -26,6 +30,7 @@ class Divergence:
         rows: cells of the table.
         first: where they part; `None` where they nowhere do.
         notes: what was not compared, and what is a guess.
+        classes: cells of the table `by_class`, which a long table has below it.
     Example:
         >>> made = diverge(lambda x: lens.name(x * 2, "y") + 1, lambda x: lens.name(x * 6, "y") + 1, np.ones(3, np.float32))
         >>> made.first.name, made.first.instead
@@ -35,6 +40,16 @@ class Divergence:
     rows: tuple[tuple[str, ...], ...]
     first: First | None
     notes: tuple[str, ...]
+    classes: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def by_class(self) -> Table:
+        """A row for each class of values: how many there are, how many part, the first of these, the largest error.
+
+        Classes are gradients and activations, by the first part of their names with numbers as `*`; what an argument has
+        become, as a step's parameters; and other outputs.
+        """
+        return Table(CLASSES, ("left", "right", "right", "left", "right"), self.classes)
 
     def __rich__(self) -> Any:
         return self._table().__rich__()
@@ -52,7 +67,8 @@ class Divergence:
         sides = ("left", "left", "left", "left", "right", "right", "right")
         said = str(self.first) if self.first else "no value parts from the plain one beyond rounding"
         units = "errors in units of rounding of the largest element; rounding: what explains an error of its own"
-        return Table(columns, sides, self.rows, (units, *self.notes, *said.splitlines()))
+        after = self.by_class if len(self.rows) > LONG else None
+        return Table(columns, sides, self.rows, (units, *self.notes, *said.splitlines()), after=after)
 
 
 def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
@@ -88,7 +104,7 @@ def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
         notes = ("The programs have no name in common: products are compared in order, which is a guess.",)
     theirs = sides[1] if isinstance(sides[1], NamedValues) else sides[1].recorded(sides[1].run(), ())
     found = Comparison(sides[0], theirs, dict(_named_arguments(plain, args)))
-    return Divergence(tuple(found.rows), found.first, (*notes, *found.notes))
+    return Divergence(tuple(found.rows), found.first, (*notes, *found.notes), tuple(found.classes))
 
 
 def _need_arrays(args: Any) -> None:

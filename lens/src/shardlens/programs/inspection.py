@@ -29,7 +29,12 @@ def inspect(
 ) -> Comparison: ...
 @overload
 def inspect(
-    f: Callable[..., Any], *args: Any, target: str | None = None, axes: Mapping[str, int] | None = None, **kwargs: Any
+    f: Callable[..., Any],
+    *args: Any,
+    target: str | None = None,
+    axes: Mapping[str, int] | None = None,
+    num_slices: int = 1,
+    **kwargs: Any,
 ) -> Program: ...
 def inspect(
     f: Callable[..., Any],
@@ -37,6 +42,7 @@ def inspect(
     target: str | None = None,
     targets: Sequence[str] | None = None,
     axes: Mapping[str, int] | None = None,
+    num_slices: int = 1,
     **kwargs: Any,
 ) -> Program | Comparison:
     """Compiles `f` for its arguments and reads what the compiler did; nothing runs.
@@ -52,7 +58,8 @@ def inspect(
             `"h100:8"`, on two hosts `"h100:2x8"`. The compiler has to be: where it is not, the error says how to get it.
         targets: several of them, and `"cpu"` (or `"here"`) for this machine, side by side: see `Comparison`.
         axes: names and sizes of the mesh on the target, where they are not those of the arguments.
-        kwargs: keyword arguments of `f`. Where it has a `target`, `targets` or `axes` of its own: `functools.partial`.
+        num_slices: how many such TPU slices; `target="v5e:2x4"` with 2 is `"v5e:2x4*2"`.
+        kwargs: keyword arguments of `f`. Where it has one of these of its own: `functools.partial`.
     Raises:
         LensError: it cannot be compiled as it was handed in; the compiler lacks an operation, or died.
     Example:
@@ -62,6 +69,10 @@ def inspect(
     """
     if targets is not None:
         return compare(f, args, targets, axes, kwargs)
+    if num_slices != 1:
+        from shardlens.compilers.topology import in_slices
+
+        target = in_slices(target, num_slices)
     where = f" for {target}" if target else ""
     note = f"while inspect lowered and compiled {_call(f, args)}{where}"
     if not args and not kwargs:

@@ -127,6 +127,7 @@ def why(
     target: str | None = None,
     axes: Mapping[str, int] | None = None,
     tries: int = TRIES,
+    num_slices: int = 1,
     **kwargs: Any,
 ) -> Why:
     """Why each collective of a program is there, and what would be cheaper, tried by compiling; nothing runs.
@@ -134,8 +135,8 @@ def why(
     A change is shown if the program then moves fewer bytes, by `Program.price`, at about the same FLOPs.
 
     Args:
-        f, args, target, axes, kwargs: as for `inspect`; `f` is a function, since a compiled program does not hold
-            what it was made from.
+        f, args, target, axes, num_slices, kwargs: as for `inspect`; `f` is a function, since a compiled program does not
+            hold what it was made from.
         tries: how many changes may be compiled; 0 for none.
     Raises:
         LensError: `f` is a compiled or lowered program.
@@ -152,6 +153,10 @@ def why(
             where="why(f, *args)",
             mend="pass the function, or what jax.jit returned, and its arguments.",
         )
+    if num_slices != 1:
+        from shardlens.compilers.topology import in_slices
+
+        target = in_slices(target, num_slices)
     with told_shortly("while why compiled it", f):
         return _why(Source(f, args, kwargs), target, axes, tries)
 
