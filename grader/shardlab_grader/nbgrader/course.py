@@ -137,7 +137,9 @@ class Course:
         with quiet(), self.gradebook() as gradebook:
             if student not in {one.id for one in gradebook.students}:
                 mend = f"nbgrader db student add {student}, or write the name as the gradebook has it."
-                raise ShardlabError("unknown-student", "nothing is kept of this student.", where=f"{self.root}", mend=mend)
+                raise ShardlabError(
+                    "unknown-student", "nothing is stored about this student.", where=f"{self.root}", mend=mend
+                )
             submission = gradebook.update_or_create_submission(assignment, student)
             gradebook.grant_extension(assignment, student, days=days)
             if gradebook.find_assignment(assignment).duedate is None:  # which nbgrader would add the days to
