@@ -312,7 +312,7 @@ def test_a_port_is_nobody_elses() -> None:
 
 
 def test_what_cannot_be_sent() -> None:
-    """Functions that would not run elsewhere, and arguments that are no JSON, are refused before anything starts."""
+    """Functions that would not run elsewhere, and arguments that are not JSON, are refused before anything starts."""
     outside = 3
 
     def closure() -> int:
@@ -321,8 +321,8 @@ def test_what_cannot_be_sent() -> None:
     for what, arguments, said in (
         (closure, (), "it uses outside of the function around it"),
         (lambda: 1, (), "it is not defined by `def`"),
-        (len, (), "its source is not to be had"),
-        (total, ({1, 2},), "its arguments are no JSON"),
+        (len, (), "its source cannot be read"),
+        (total, ({1, 2},), "its arguments are not JSON"),
     ):
         with pytest.raises(sl.ShardlabError, match="cannot-be-launched") as caught:
             sl.launch(what, arguments=arguments)

@@ -37,7 +37,7 @@ def caught(n: int) -> int:
 def test_the_laboratory_refuses(f: Any) -> None:
     """By which of its functions is told; outside of such a call they answer as ever."""
     error = entry(f)["error"]
-    assert error["type"] == "LaboratoryCalled" and "this function is to do it by itself" in error["message"]
+    assert error["type"] == "LaboratoryCalled" and "this function has to do the work itself" in error["message"]
     assert "value" in entry(f, alone=False) and f(8) > 0
 
 

@@ -298,7 +298,7 @@ class TestExpression:
         with pytest.raises(ShardingError) as caught:
             expression(NamedSharding(named_mesh("explicit"), P("data", unreduced={"model"})))
         assert str(caught.value) == (
-            "[no-expression] no expression says this sharding.\n"
+            "[no-expression] no expression describes this sharding.\n"
             "  where: P('data', unreduced={'model'})   mesh data=4, model=2\n"
             "  mend:  an expression cuts every device of a mesh equally, over axes whose names are letters, digits and `_`."
         )

@@ -226,7 +226,7 @@ def test_stages(target: str | None) -> None:
         else:
             with pytest.raises(LensError, match=r"\[stage-of-another-platform\]"):
                 inspect(stage, target=target)
-    with pytest.raises(LensError, match=r"\[stage-with-arguments\] a Traced has its arguments already"):
+    with pytest.raises(LensError, match=r"\[stage-with-arguments\] a Traced already has its arguments"):
         inspect(jitted.trace(*arrays()), *arrays(), target=target)
 
 

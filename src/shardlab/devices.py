@@ -56,8 +56,8 @@ class Devices:
 def setup(n: int = 8) -> Devices:
     """The devices that this session computes on: `n` real ones if there are as many, else `n` simulated on the CPU.
 
-    To be called before JAX is used; again later does no harm. On a TPU, products of float32 get float32's precision, unless
-    somebody has chosen another: JAX's default there is bfloat16's.
+    Call it before JAX is used; calling it again later does no harm. On a TPU, products of float32 get float32's
+    precision, unless somebody has chosen another: JAX's default there is bfloat16's.
 
     Raises:
         ShardlabError: JAX has already started with fewer devices, is too old, or was replaced after it was imported.
@@ -65,7 +65,7 @@ def setup(n: int = 8) -> Devices:
     if not isinstance(n, int) or n < 1:
         raise ShardlabError(
             "no-number-of-devices",
-            f"{n!r} is no number of devices.",
+            f"{n!r} is not a number of devices.",
             where=f"sl.setup({n!r})",
             mend="write a whole number from 1 on: sl.setup(8).",
         )

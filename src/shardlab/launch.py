@@ -25,7 +25,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m shardlab.launch", description="Run a script in several JAX processes.")
     parser.add_argument("-n", "--processes", type=int, default=2, help="how many (2)")
     parser.add_argument("--devices", type=int, default=4, help="simulated CPU devices of each process (4)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="the time for all of it (60)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="seconds for the whole run (60)")
     parser.add_argument("script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     given = parser.parse_args(words)

@@ -171,10 +171,10 @@ STRANGE = {
         {"question": "1.1", "item": "w", "entry": {"value": 1}},
         "a line names a question or an item that was not asked",
     ),
-    "field": ({"verdict": "passed"}, "a line has other fields than those of the protocol"),
-    "more": ({"cell": 1, "points": 5}, "a line has other fields than those of the protocol"),
-    "cell": ({"cell": 2}, "a line names a cell that is not there"),
-    "truth": ({"cell": True}, "a line names a cell that is not there"),
+    "field": ({"verdict": "passed"}, "a line has fields that are not in the protocol"),
+    "more": ({"cell": 1, "points": 5}, "a line has fields that are not in the protocol"),
+    "cell": ({"cell": 2}, "a line names a cell that does not exist"),
+    "truth": ({"cell": True}, "a line names a cell that does not exist"),
 }
 
 

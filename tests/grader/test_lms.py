@@ -130,7 +130,7 @@ def test_another_table_is_refused(tmp_path: pathlib.Path, lms: str, text: str, c
 
 def test_a_table_that_is_no_csv_is_refused(tmp_path: pathlib.Path) -> None:
     """Such as one with a cell without end."""
-    with pytest.raises(ShardlabError, match="it is no CSV"):
+    with pytest.raises(ShardlabError, match="it is not CSV"):
         sheet(tmp_path, "canvas", f'Student,"{"x" * 200_000}')
 
 

@@ -88,12 +88,12 @@ def test_from_the_sheet_to_the_gradebook(graded: Release, tmp_path: pathlib.Path
 
 
 REFUSED: tuple[tuple[dict[str, str], str], ...] = (
-    ({"Names the bytes (of 2)": "3", "Says why (of 1)": "0"}, "'3' is no number from 0 to 2"),
-    ({"Names the bytes (of 2)": "1", "Says why (of 1)": ""}, "'nothing' is no number from 0 to 1"),
-    ({"Names the bytes (of 2)": "x", "Says why (of 1)": "1"}, "'x' is no number"),
+    ({"Names the bytes (of 2)": "3", "Says why (of 1)": "0"}, "'3' is not a number from 0 to 2"),
+    ({"Names the bytes (of 2)": "1", "Says why (of 1)": ""}, "'nothing' is not a number from 0 to 1"),
+    ({"Names the bytes (of 2)": "x", "Says why (of 1)": "1"}, "'x' is not a number"),
     ({"Names the bytes (of 2)": "1", "Says why (of 1)": "1", "comment": "#unit"}, "there is no comment #unit"),
     ({"comment": "", "version": "0"}, "another answer since"),
-    ({"submission": "nobody"}, "this is no answer that a person grades"),
+    ({"submission": "nobody"}, "a person does not grade this answer"),
 )
 
 

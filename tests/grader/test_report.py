@@ -109,7 +109,7 @@ SENTENCES = {
     "a small one": (dataclasses.replace(SMALL, seconds=()), [
         "Totals: median 3 of 7.5; from 0 to 7.5.",
         "The report cannot say where the median student lost points: that takes 8 graded submissions.",
-        "Nothing is said of how exercises go together: that takes 30 graded submissions.",
+        "The report does not say how exercises go together: that takes 30 graded submissions.",
     ]),
     "no connection": (dataclasses.replace(FOUND, totals=(), seconds=(), losses=(), pairs=()), [
         "The middle half of the class lost no points.",

@@ -329,7 +329,7 @@ def test_forged_lines(ran: Run) -> None:
     """
     _, recording = ran("a = 1", source, GRADE)
     assert values(recording)["a"]["error"]["type"] == "AnswerRefused"
-    assert "a line has other fields than those of the protocol" in recording.faults
+    assert "a line has fields that are not in the protocol" in recording.faults
 
 
 def test_compiled_programs_are_ours(stand_in: pathlib.Path, tmp_path: pathlib.Path, run_script: RunScript) -> None:

@@ -294,7 +294,7 @@ def test_wall_time(boxed: Any, mode: sandbox.Mode) -> None:
 def test_cpu_time(boxed: Any) -> None:
     """A command that computes is killed at its limit of CPU time, and the ending says so."""
     outcome = boxed("while True: pass", cpu=1)
-    assert outcome.ending == "limit of 1 s of CPU time, or killed for want of memory"
+    assert outcome.ending == "limit of 1 s of CPU time, or killed for lack of memory"
 
 
 def test_flood_is_stopped(boxed: Any) -> None:

@@ -128,11 +128,11 @@ class _Found:
             case {"end": True, **rest} if not rest:
                 self._ended = True
             case _:
-                raise Refused("a line has other fields than those of the protocol")
+                raise Refused("a line has fields that are not in the protocol")
 
     def _index(self, index: Any) -> int:
         if type(index) is not int or not 0 <= index < self._cells:
-            raise Refused("a line names a cell that is not there")
+            raise Refused("a line names a cell that does not exist")
         return index
 
     def _enter(self, question: str, name: str, raw: Any) -> None:

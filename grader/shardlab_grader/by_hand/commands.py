@@ -38,7 +38,7 @@ def mark(
         name = released(assignment, course_dir)
         cells = Release.load(course_dir, name).by_hand
         if not cells:
-            what, mend = f"a person grades nothing in {name}.", "its points are all the judge's."
+            what, mend = f"a person grades nothing in {name}.", "the judge gives all of its points."
             raise ShardlabError("bad-rubric", what, where=str(course_dir), mend=mend)
         course, path = Course(course_dir), rubric.place(course_dir, name)
         with alone(course_dir, f"mark {name}", wait):

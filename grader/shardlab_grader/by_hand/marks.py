@@ -120,7 +120,7 @@ def _mark(row: Mapping[str, str], known: Mapping[tuple[str, str], Waiting], rubr
     one = known.get((row.get(KEY, ""), row.get(CELL, "")))
     if one is None:
         mend = f"keep the columns {KEY} and {CELL} as they were written."
-        raise ShardlabError("bad-marks", "this is no answer that a person grades.", where=where, mend=mend)
+        raise ShardlabError("bad-marks", "a person does not grade this answer.", where=where, mend=mend)
     lines = rubric.lines[one.cell]
     given = {line: (row.get(head(line, most)) or "").strip() for line, most in lines.items()}
     if not any(given.values()):
@@ -140,7 +140,7 @@ def _number(text: str, most: float, where: str) -> float:
     except ValueError:
         points = -1.0
     if not 0 <= points <= most:
-        raise ShardlabError("bad-marks", f"{text or 'nothing'!r} is no number from 0 to {most:g}.", where=where,
+        raise ShardlabError("bad-marks", f"{text or 'nothing'!r} is not a number from 0 to {most:g}.", where=where,
                             mend="fill in every line of an answer that you mark, or none.")  # fmt: skip
     return points
 

@@ -24,7 +24,7 @@ SAID = {
     "other": "of another chapter; collected where there was nothing before",
     "unknown": "not in the table, and not collected",
     "twice": "one student claimed by two names, and not collected; look whose they are",
-    "large": "larger than is read, and not collected",
+    "large": "larger than the limit, and not collected",
     "left": "other files, left alone",
 }
 

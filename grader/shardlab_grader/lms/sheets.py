@@ -93,7 +93,7 @@ class Sheet:
         try:
             rows = list(csv.reader(io.StringIO(text), delimiter=self._delimiter))
         except csv.Error as error:
-            raise self._error(f"it is no CSV ({error})", "export it once more, as CSV.") from None
+            raise self._error(f"it is not CSV ({error})", "export it once more, as CSV.") from None
         self._header, found = (rows[0], rows[1:]) if rows else ([], [])
         self._rows = [self._whole(row, number) for number, row in enumerate(found, 2) if any(map(str.strip, row))]
         if missing := [name for name in (preset.key, preset.after, preset.grade) if name and name not in self._header]:

@@ -39,7 +39,7 @@ def forget(course_dir: pathlib.Path, student: str) -> Forgotten:
     registered = _registered(course, student)
     if not (roster.has(student) or registered or any(folders.values())):
         mend = "write the name as the folder in submitted/ has it."
-        raise ShardlabError("unknown-student", "nothing is kept of this student.", where=f"{course_dir}", mend=mend)
+        raise ShardlabError("unknown-student", "nothing is stored about this student.", where=f"{course_dir}", mend=mend)
     # Verdicts from before the student had a key are known to nbgrader's copies only.
     notebooks = [path for folder in folders["autograded"] for path in folder.rglob("*.ipynb")]
     last = {name for path in notebooks if (name := verdict_of(path))}

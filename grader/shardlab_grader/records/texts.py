@@ -31,7 +31,7 @@ FOUND = {
     "md": "Your file was Markdown text, not a notebook.",
 }
 """What the page says of a file that was converted."""
-ADVICE = "We made a notebook of it and graded that. Please look whether all of your answers are below."
+ADVICE = "We made a notebook of it and graded that. Check that all of your answers are below."
 
 
 def cells(text: str) -> list[dict[str, Any]]:

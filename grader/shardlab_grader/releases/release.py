@@ -94,7 +94,7 @@ class Release:
             raise ShardlabError("not-released", f"{assignment} has not been released.", where=str(path), mend=again)
         if (mark := places.unfinished(course_dir, assignment)).exists():
             mend = f"if nobody releases it now: {again}"
-            raise ShardlabError("release-unfinished", "its release has not come to its end.", where=str(mark), mend=mend)
+            raise ShardlabError("release-unfinished", "its release did not finish.", where=str(mark), mend=mend)
         raw = _read(path, ["seed", "manifests"], ANEW)
         found = cls(course_dir, assignment, raw["seed"], raw["manifests"])
         for needed, part in ((found.references, "facts"), (found._notebook, "cells")):

@@ -291,7 +291,7 @@ def _middle(found: Figures) -> list[str]:
 
 def _together(found: Figures) -> list[str]:
     if found.pairs is None:
-        return [f"Nothing is said of how exercises go together: that takes {ENOUGH} graded submissions."]
+        return [f"The report does not say how exercises go together: that takes {ENOUGH} graded submissions."]
     if not found.pairs:
         return ["No two exercises clearly go together in a class of this size."]
     told = [

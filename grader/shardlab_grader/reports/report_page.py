@@ -134,7 +134,7 @@ def histogram(values: Sequence[float], top: float, unit: str, described: str) ->
 def _head(title: str, found: Figures) -> str:
     many = f"{found.submissions} submission{'s' * (found.submissions != 1)}"
     told = "".join(f"<p>{escape(line)}</p>" for line in report.sentences(found))
-    note = "Counts are of submissions; the page is one file that fetches nothing."
+    note = "All counts are numbers of submissions. The page is one file that fetches nothing."
     return f'<h1>{escape(title)}</h1><p class="soft">{many}. {note}</p>{told}'
 
 
@@ -184,7 +184,9 @@ def _misconceptions(found: Figures) -> str:
         other = f'<p class="soft">{one.other} more with mistakes that have no name here.</p>' * bool(one.other)
         parts.append(f"<h3>{escape(one.question)} {escape(one.title)}</h3>{cards}{other}" * bool(cards or other))
     told = "".join(parts) or "<p>None was met.</p>"
-    lead = "Mistakes that we know, by how many submissions do what they do. What is said of each is likely, not measured."
+    lead = (
+        "Known mistakes, by the number of submissions that behave in the same way. An explanation is likely, not measured."
+    )
     return f"<h2>Misconceptions</h2><p class='soft'>{lead}</p>{told}"
 
 
@@ -215,8 +217,8 @@ def _equal(found: Figures) -> str:
         return ""
     what = (
         "Each filled piece is a group of submissions whose programs are equal, operation for operation; the outline holds "
-        "the others. This says how many ways an exercise is done, not who worked with whom: right answers to a short one "
-        "are often the same program."
+        "the others. This shows in how many ways the class did an exercise, not who worked with whom: right answers to a "
+        "short one are often the same program."
     )
     return f"<h2>Equal programs</h2><p class='soft'>{what}</p>{rows}"
 

@@ -134,7 +134,7 @@ class Outcome:
             case "output", _:
                 return f"more than {self.limits.printed // MiB} MB printed"
             case _, signal.SIGXCPU | signal.SIGKILL:
-                return f"limit of {self.limits.cpu} s of CPU time, or killed for want of memory"
+                return f"limit of {self.limits.cpu} s of CPU time, or killed for lack of memory"
             case _, number if number in signal.valid_signals():
                 return f"{signal.Signals(number).name}: {signal.strsignal(number)}"
         return f"exit status {self.status}"

@@ -178,14 +178,14 @@ def example_of(example: Any, name: str) -> tuple[Any, ...]:
     if example is None:
         raise LensError(
             "no-arguments",
-            f"nothing says what {name} is called with.",
+            f"no arguments are given for {name}.",
             where=f"shardlens inspect {name}",
             mend=f'give --args "float32[64,128]@x,_" --mesh x=2,y=4,\n'
             f"or write {name.partition(':')[2]}_example() beside it: a tuple of arrays or jax.ShapeDtypeStructs.",
         )
     if not callable(example):
-        what = f"{name.partition(':')[2]}_example is no function, but of type {type(example).__name__}."
-        mend = "let it be a function that returns the arguments, one or a tuple of them."
+        what = f"{name.partition(':')[2]}_example is not a function, but of type {type(example).__name__}."
+        mend = "make it a function that returns the arguments: one, or a tuple of them."
         raise LensError("no-arguments", what, where=f"shardlens inspect {name}", mend=mend)
     made = example()
     return made if isinstance(made, tuple) else (made,)
@@ -204,7 +204,7 @@ def drawn(plain: tuple[Any, ...], parallel: tuple[Any, ...]) -> tuple[Any, ...]:
     shapes = [[(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(each)] for each in (plain, parallel)]
     if shapes[0] != shapes[1]:
         where, mend = f"{shapes[0]} and {shapes[1]}", "let both examples return arguments of the same shapes."
-        raise LensError("other-arguments", "the two functions take other arguments.", where=where, mend=mend)
+        raise LensError("other-arguments", "the two functions take different arguments.", where=where, mend=mend)
 
     def of(values: Any, places: Any) -> Any:
         if isinstance(values, jax.ShapeDtypeStruct):
@@ -228,13 +228,13 @@ def need_same_mesh(args: tuple[Any, ...], axes: Mapping[str, int], options: argp
     if meshes and dict(axes) not in meshes:
         lies = ", ".join(f"{name}={size}" for name, size in meshes[0].items())
         what = f"the arguments of {options.function}_example lie on a mesh {lies}."
-        mend = "leave --mesh out, or give --args too; with --target it says the sizes on the target."
+        mend = "leave --mesh out, or give --args too; with --target, --mesh gives the sizes on the target."
         raise LensError("not-a-mesh", what, where=f"--mesh {options.mesh}", mend=mend)
 
 
 def _no_function(name: str, why: str) -> LensError:
     mend = "write file:function or module:function, as train.py:step for step in train.py of this directory."
-    return LensError("no-function", f"{name!r} is no function: {why}", where=f"shardlens inspect {name}", mend=mend)
+    return LensError("no-function", f"{name!r} is not a function: {why}", where=f"shardlens inspect {name}", mend=mend)
 
 
 def _no_argument(text: str, why: str) -> LensError:

@@ -43,7 +43,7 @@ EPILOG = """examples:
   shardlens diff --git HEAD~1 train.py:step --markdown   what the last commit changed, for a pull request
   shardlens diff train.py:step --targets v5e:2x4,v6e:2x4
   shardlens diverge plain.py:step parallel.py:step  the first value that differs: both run on numbers
-  shardlens chip v5e                                what is known of a chip, and where it was read
+  shardlens chip v5e                                what is known about a chip, and where it was read
   shardlens lock train.py:step step.json            status 3 if it communicates more than step.json says
   shardlens doctor                                  what there is to compile with, and how to mend what is missing
   shardlens doctor host0.log host1.log              the errors, warnings and hangs in logs, explained
@@ -103,7 +103,7 @@ def inspect_command(options: argparse.Namespace) -> int:
     asked = given(options)
     for name, file in (("hlo", options.hlo), ("html", options.html)):
         if file and not file.parent.is_dir():
-            what, mend = f"there is no directory {file.parent}.", "name a file in a directory that there is."
+            what, mend = f"there is no directory {file.parent}.", "name a file in a directory that exists."
             raise LensError("no-directory", what, where=f"--{name} {file}", mend=mend)
     program = shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes)
     modelled = program.cost(_slice(options.cost, options.target)) if options.cost else None
@@ -152,7 +152,7 @@ def why_command(options: argparse.Namespace) -> int:
 
 
 def cost_command(options: argparse.Namespace) -> int:
-    """Prints what a model of a chip says of a function's time."""
+    """Prints a function's time by the model of a chip."""
     asked = given(options)
     program = shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes)
     _print(program.cost(_slice(options.chip, options.target)))
@@ -196,9 +196,7 @@ def _sides(options: argparse.Namespace) -> tuple[tuple[str, str], list[dict[str,
     given_ways = [way for way in ("B", "git", "targets") if getattr(options, way)]
     if len(given_ways) != 1 or (options.targets and len(options.targets) != 2):
         mend = "name a second function or file, or give --git HEAD~1, or --targets v5e:2x4,v6e:2x4."
-        raise LensError(
-            "two-programs", "a difference is one of two programs.", where=f"shardlens diff {options.A}", mend=mend
-        )
+        raise LensError("two-programs", "a difference needs two programs.", where=f"shardlens diff {options.A}", mend=mend)
     if options.git:
         with arguments.at_commit(options.git):
             before = _figures(options, options.A)
@@ -246,7 +244,7 @@ def doctor_command(options: argparse.Namespace) -> int:
 
 
 def chip_command(options: argparse.Namespace) -> int:
-    """Prints what is known of a chip, or of all."""
+    """Prints what is known about one chip, or about all."""
     from shardlens.costs.chips import chips_table
 
     _print(shardlens.chip(options.name) if options.name else chips_table())
@@ -308,20 +306,20 @@ def _parser() -> argparse.ArgumentParser:
             made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (each == "A"))
         if functions:
             made.add_argument("--args", help='shapes and shardings, as "float32[64,128]@x,_; bfloat16[128]"')
-            said = "axes and sizes, as x=2,y=4; with --target and without --args those on the target"
+            said = "axes and sizes, like x=2,y=4; with --target and without --args, the sizes on the target"
             made.add_argument("--mesh", default="", help=said)
         return made
 
     def target(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
         made.add_argument("--target", help="devices that need not be here: v5e:2x4, h100:8, h100:2x8")
-        made.add_argument("--no-cache", action="store_true", help="compile anew, and keep nothing of it")
+        made.add_argument("--no-cache", action="store_true", help="compile again, and store nothing")
         return made
 
     _inspect_options(target(command("inspect", inspect_command, "print what the compiler makes of a function")))
     target(command("why", why_command, "print why a function communicates, line by line"))
-    target(command("cost", cost_command, "print what a model of a chip says of a function's time")).add_argument("chip")
+    target(command("cost", cost_command, "print a function's time by the model of a chip")).add_argument("chip")
     compare = command("compare", compare_command, "print what several compilers make of a function, side by side")
-    told = "targets between commas, as here,v5e:2x4"
+    told = "targets separated by commas, like here,v5e:2x4"
     compare.add_argument("--targets", type=lambda text: text.split(","), default=["here", "v5e:2x4"], help=told)
     diff = target(command("diff", diff_command, "print what differs between two functions: status 3 if B moves more", "A"))
     diff.add_argument("B", nargs="?", default="", help="another function, or a lock file")
@@ -329,14 +327,14 @@ def _parser() -> argparse.ArgumentParser:
     diff.add_argument("--targets", type=lambda text: text.split(","), metavar="A,B", help="compare it for two targets")
     diff.add_argument("--json", action="store_true", help="print JSON: the rows that differ, and whether B moves more")
     diff.add_argument("--markdown", action="store_true", help="print Markdown, for a comment")
-    told = "end with status 3 only if a device moves more than so many bytes in addition"
+    told = "end with status 3 only if a device moves over this many bytes more than before"
     diff.add_argument("--fail-above", type=_bytes, default=0, metavar="BYTES", help=told)
     told = "print the first value that two functions do not both compute: status 3 if there is one"
     command("diverge", diverge_command, told, ("A", "B")).set_defaults(target=None)
     told = "print what there is to compile with and how to mend what is missing, or what messages in log files mean"
     doctor = command("doctor", doctor_command, told, functions=())
     doctor.add_argument("logs", nargs="*", type=Path, metavar="LOG", help="what a program printed; - reads stdin")
-    chip = command("chip", chip_command, "print what is known of a chip, or of all", functions=())
+    chip = command("chip", chip_command, "print what is known about one chip, or about all", functions=())
     chip.add_argument("name", nargs="?", help="v5e, H100, or a target")
     lock = target(command("lock", lock_command, "compare a function with its lock file: status 3 if it communicates more"))
     lock.add_argument("file", type=Path, help="the lock file")
@@ -352,7 +350,7 @@ def _inspect_options(inspect: argparse.ArgumentParser) -> None:
     inspect.add_argument("--all", action="store_true", help="a row for each collective, however many there are")
     told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
     inspect.add_argument("--fail-above", type=_bytes, metavar="BYTES", help=told)
-    inspect.add_argument("--cost", metavar="CHIP", help="also what a model of this chip says of its time")
+    inspect.add_argument("--cost", metavar="CHIP", help="also print its time by the model of this chip")
     told = "also what occupies a device at the peak, with lines, and whether it fits the target"
     inspect.add_argument("--memory", action="store_true", help=told)
     inspect.add_argument("--html", type=Path, metavar="FILE", help="also write a page: scopes that fold, tables, memory")

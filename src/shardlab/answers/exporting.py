@@ -30,7 +30,7 @@ def exported(function: Any, item: Mapping[str, Any]) -> list[Entry]:
         function: a program `function(mesh, *arrays)`.
         item: `name` and `cases`, as a manifest has them.
     Raises:
-        TypeError: it is no function.
+        TypeError: it is not a function.
     """
     if not callable(function):
         raise TypeError(f"{item['name']} is a {type(function).__name__}; it should be a function of the mesh and the arrays")

@@ -27,7 +27,7 @@ def alone(function: Callable[..., Any], arguments: list[Any]) -> Any:
         module = str(frame.f_globals.get("__name__", ""))
         if event == "call" and module.partition(".")[0] in PACKAGES:
             called = f"{module}.{frame.f_code.co_name}"
-            refused.append(LaboratoryCalled(f"{called} was called; this function is to do it by itself"))
+            refused.append(LaboratoryCalled(f"{called} was called; this function has to do the work itself"))
             raise refused[0]
 
     before = sys.getprofile()

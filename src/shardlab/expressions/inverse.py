@@ -28,7 +28,7 @@ def expression(x: Any, names: str | None = None) -> str:
         x: an array, a `jax.ShapeDtypeStruct` with a sharding, or a `NamedSharding` (the rank is then that of its spec).
         names: the dimensions, as on the left of an expression; `a b c ...` unless given.
     Raises:
-        ShardingError: no expression says it: partial sums, one device of several, axis names that `@` cannot take.
+        ShardingError: no expression describes it: partial sums, one device of several, axis names that `@` cannot take.
     Example:
         >>> from shardlab.expressions.sharding import spec
         >>> mesh = jax.sharding.AbstractMesh((4, 2), ("data", "model"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
@@ -55,7 +55,7 @@ def expression(x: Any, names: str | None = None) -> str:
     if not text:
         raise ShardingError(
             "no-expression",
-            "no expression says this sharding.",
+            "no expression describes this sharding.",
             where=_text(sharding),
             mend="an expression cuts every device of a mesh equally, over axes whose names are letters, digits and `_`.",
         )

@@ -51,19 +51,19 @@ class Share:
 def show_product(a: Any, b: Any) -> Picture:
     """The picture of what each device makes of its blocks of two matrices, without any communication.
 
-    They are called by the caller's names for them; without one, A and B.
+    The picture calls them by the caller's names for them, or else A and B.
 
     Args:
         a: a matrix [I, J] with a sharding, or its placement.
         b: a matrix [J, K] on the same devices.
     Raises:
-        ShardlabError: they are no two matrices that can be multiplied.
+        ShardlabError: they are not two matrices that can be multiplied.
     """
     left, right = (x if isinstance(x, Placement) else placement_of(x) for x in (a, b))
     if len(left.shape) != 2 or len(right.shape) != 2 or left.shape[1] != right.shape[0]:
         raise ShardlabError(
             "no-product",
-            "these are no two matrices that can be multiplied.",
+            "these are not two matrices that can be multiplied.",
             where=f"sl.show_product(a, b)   a: {list(left.shape)}, b: {list(right.shape)}",
             mend="give matrices [I, J] and [J, K].",
         )

@@ -51,11 +51,11 @@ def launch(
 
     Args:
         what: the path or the text of a script; or a function, which is called as `what(*arguments)` in each process. Its
-            source is taken there, so it must bring its own imports, and use nothing from outside of it.
+            source is taken there, so it must bring its own imports, and use nothing from outside it.
         processes: how many.
         devices: simulated devices of each process.
-        seconds: the time for all of it, on a machine that has nothing else to do: while they wait for a processor, it stands
-            still. Who has not ended then is asked where it is, and ended.
+        seconds: the time for the whole run, on a machine that has nothing else to do: while the processes wait for a
+            processor, the clock stands still. A process that has not ended by then is asked where it is, and ended.
         arguments: for a function whatever JSON can hold; for a script its words.
     Raises:
         ShardlabError: the function cannot be sent, or this system has no such processes.
@@ -199,7 +199,7 @@ def source_of(function: Callable[..., Any]) -> str:
     try:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError) as error:
-        raise _cannot_send(name, f"its source is not to be had ({error})", BY_DEF) from error
+        raise _cannot_send(name, f"its source cannot be read ({error})", BY_DEF) from error
     if not source.lstrip().startswith(("def ", "@")):
         raise _cannot_send(name, "it is not defined by `def`", BY_DEF)
     return source
@@ -210,7 +210,7 @@ def _check_json(job: dict[str, Any]) -> None:
         json.dumps(job["calls"])
     except TypeError as error:
         mend = "pass numbers, texts, lists and dicts, and make arrays of them inside"
-        raise _cannot_send(job["title"], f"its arguments are no JSON ({error})", mend) from error
+        raise _cannot_send(job["title"], f"its arguments are not JSON ({error})", mend) from error
 
 
 def _cannot_send(name: str, why: str, mend: str) -> ShardlabError:

@@ -23,7 +23,7 @@ def text(given: Any, item: Mapping[str, Any]) -> Entry:
     """A function as it is sent to processes that are started elsewhere: `{"sent": {...}}`, or `{"todo": True}` of a stub.
 
     Raises:
-        TypeError: it is no function.
+        TypeError: it is not a function.
         ShardlabError: it cannot be sent to other processes.
     """
     function = _sent(given, item)
@@ -36,7 +36,7 @@ def launches(given: Callable[..., Any] | Sent, item: Mapping[str, Any]) -> list[
     Situations with as many processes and devices share one launch, for that takes longer than what runs in it.
 
     Raises:
-        TypeError: it is no function.
+        TypeError: it is not a function.
         ShardlabError: it cannot be sent to other processes.
     """
     function = _sent(given, item)

@@ -69,7 +69,7 @@ def _html(named: Mapping[str, Program], whole: int, scale: str, lines: list[str]
 def _notes(named: Mapping[str, Program], scale: str) -> list[str]:
     notes = [f"The whole width is the memory of a {scale}."] * bool(scale)
     if any(program.platform == "cpu" for program in named.values()):
-        notes.append("Compiled for CPU: temporaries and peak say nothing of a TPU.")
+        notes.append("Compiled for CPU: temporaries and peak say nothing about a TPU.")
     return notes
 
 

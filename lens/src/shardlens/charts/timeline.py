@@ -80,7 +80,7 @@ def timelines(hlo: str) -> tuple[Timeline, ...]:
     if "is_scheduled=true" not in hlo.split("\n", 1)[0]:
         raise LensError(
             "not-scheduled",
-            "the operations of this text are in no order of running.",
+            "the operations of this text are not in the order in which they run.",
             where=repr(hlo[:60]),
             mend="pass a program from inspect, or the text of a compiled one.",
         )
@@ -200,7 +200,7 @@ def _blocks(timeline: Timeline) -> str:
 
 def _unit(timeline: Timeline) -> str:
     if timeline.estimated:
-        return f"{timeline.end:,.0f} cycles of compute, as the compiler estimates them; it gives no time of a collective"
+        return f"{timeline.end:,.0f} cycles of compute, as the compiler estimates them; it gives no time for a collective"
     return f"{timeline.end:,.0f} operations in order; their lengths are not known"
 
 

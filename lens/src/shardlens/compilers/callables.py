@@ -46,12 +46,12 @@ class Handed:
             else:
                 f, args = f.__func__, (f.__self__, *args)
         if isinstance(f, stages) and (args or kwargs):
-            what, mend = "has its arguments already, and others are given.", "leave them out, or hand in the function."
+            what, mend = "already has its arguments, and others are given.", "leave them out, or hand in the function."
             stage = type(f).__name__
             raise LensError("stage-with-arguments", f"a {stage} {what}", where=f"inspect(<{stage}>, ...)", mend=mend)
         # Texts have a `lower` of their own, and a mesh can be called, as a decorator.
         if isinstance(f, str | jax.sharding.Mesh) or not (isinstance(f, stages) or callable(f) or hasattr(f, "lower")):
-            what = f"what was handed in is no function, but of type {type(f).__name__}."
+            what = f"what was handed in is not a function, but of type {type(f).__name__}."
             mend = "hand in the function, and not what it returns: inspect(f, x), not inspect(f(x))."
             raise LensError("nothing-to-compile", what, where="inspect(f, *args)", mend=mend)
         self.f, self.args, self.kwargs, self.staged = f, args, dict(kwargs), isinstance(f, stages)
@@ -201,7 +201,7 @@ def _whole(lowered: Any) -> Any:
     """It, unless JAX took it for a program of one device beside the many of an abstract mesh that it names."""
     alone = [axes for axes in meshes_inside(lowered) if math.prod(size for _, size in axes) > 1]
     if alone and device_count(lowered) == 1:
-        what = "the function names an abstract mesh, and nothing says which devices that is."
+        what = "the function names an abstract mesh, and nothing says which devices the mesh has."
         where = f"mesh {', '.join(f'{name}={size}' for name, size in alone[0])}   arguments without shardings"
         mend = "call it inside `with jax.set_mesh(mesh):`, or give its arguments shardings over the mesh."
         raise LensError("abstract-mesh-alone", what, where=where, mend=mend)

@@ -34,7 +34,7 @@ _RACK = "NVIDIA GB200 NVL72 data sheet, a 72nd of it, without sparsity; four car
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Chip:
-    """Peak rates of one chip, each with where it was read: all that is known of a chip stands here, and nowhere else.
+    """Peak rates of one chip, each with where it was read: all that is known about a chip is here, and nowhere else.
 
     Args:
         name: as scaling-book or NVIDIA writes it, without "TPU".

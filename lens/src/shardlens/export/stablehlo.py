@@ -392,7 +392,7 @@ def _signature(module: ir.Module) -> tuple[Any, Any]:
 
 def _aval(kind: ir.Type) -> tuple[tuple[int, ...], str]:
     if not isinstance(kind, ir.RankedTensorType) or str(kind.element_type) not in DTYPES:
-        raise Refused(f"main takes or returns {kind}, which is no array that is judged here")
+        raise Refused(f"main takes or returns {kind}, which is not an array that is judged here")
     return tuple(kind.shape), DTYPES[str(kind.element_type)]
 
 

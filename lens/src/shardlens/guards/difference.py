@@ -188,7 +188,9 @@ def read_figures(path: Path) -> dict[str, Any]:
     """
     if not path.is_file():
         mend = "write file.py:function, or name a file that shardlens lock or inspect --json wrote."
-        raise LensError("not-a-program", f"'{path}' is no function, and no file.", where=f"shardlens diff {path}", mend=mend)
+        raise LensError(
+            "not-a-program", f"'{path}' is neither a function nor a file.", where=f"shardlens diff {path}", mend=mend
+        )
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:

@@ -123,6 +123,6 @@ def _of_a_round(c: Collective) -> Collective:
 def _known(named: Collection[str], axes: Collection[str]) -> None:
     """Raises where a limit is for an axis that there is not: it would hold nothing."""
     if others := sorted({*named} - {*axes}):
-        what = f"the mesh has no axis {', '.join(map(repr, others))}, so that a limit for it holds nothing."
+        what = f"the mesh has no axis {', '.join(map(repr, others))}, so a limit for that axis limits nothing."
         mend = f"name one of its axes: {', '.join(axes) or 'it has none'}."
         raise LensError("limit-without-axis", what, where=f"limits for {', '.join(named)}", mend=mend)

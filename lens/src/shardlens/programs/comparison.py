@@ -14,7 +14,7 @@ from shardlens.tables import Table
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Comparison:
-    """Programs that one function became, by target, in the order asked for.
+    """The programs that compilers made of one function, by target, in the order asked for.
 
     Args:
         programs: target and program; "here" is this machine's own backend.

@@ -55,7 +55,7 @@ def inspect(
         args: arrays or `jax.ShapeDtypeStruct`s, with or without shardings, in any pytrees; a leading mesh stays as it is.
             What `jax.jit` holds static is given as it is called.
         target: devices to compile for instead of those here, which need not be there: a TPU slice, `"v5e:2x4"`, or GPUs,
-            `"h100:8"`, on two hosts `"h100:2x8"`. The compiler has to be: where it is not, the error says how to get it.
+            `"h100:8"`, on two hosts `"h100:2x8"`. If its compiler is not installed, the error says how to get it.
         targets: several of them, and `"cpu"` (or `"here"`) for this machine, side by side: see `Comparison`.
         axes: names and sizes of the mesh on the target, where they are not those of the arguments.
         num_slices: how many such TPU slices; `target="v5e:2x4"` with 2 is `"v5e:2x4*2"`.
@@ -76,7 +76,7 @@ def inspect(
     where = f" for {target}" if target else ""
     note = f"while inspect lowered and compiled {_call(f, args)}{where}"
     if not args and not kwargs:
-        note += "\nmend:  give the function's arguments behind it: inspect(f, x)"
+        note += "\nmend:  give the function's arguments after it: inspect(f, x)"
     with told_shortly(note, f):
         with step(f"compiling {getattr(f, '__name__', type(f).__name__)}{where}"), heard() as said:
             program = _inspected(f, args, kwargs, target, axes)
@@ -95,7 +95,7 @@ def compare(
 
     Args:
         f, args, kwargs: as for `inspect`.
-        targets: "here", or its name ("cpu"), for this machine's own backend, or such as "v5e:2x4".
+        targets: "here", or its name ("cpu"), for this machine's own backend, or a target such as "v5e:2x4".
         axes: sizes of the mesh axes on the targets, where they are not those of `args`.
     Raises:
         LensError: as `targets.compile_for`; the arguments or the targets are not in a list.
@@ -123,7 +123,7 @@ def _inspected(
         return read_program(*compile_for(f, args, target, axes, kwargs))
     if axes is not None:
         mend = "add target=; a function's own keyword is given by functools.partial(f, axes=...)."
-        raise LensError("axes-without-target", "axes= says sizes on a target.", where=f"axes={axes!r}", mend=mend)
+        raise LensError("axes-without-target", "axes= gives the sizes on a target.", where=f"axes={axes!r}", mend=mend)
     return read_program(Handed(f, args, kwargs).compiled(), mesh_axes_of((args, kwargs)))
 
 

@@ -10,7 +10,7 @@ class Memory:
     """Bytes on one device, as the compiler planned them.
 
     On CPU `argument`, `output` and `alias` mean what they say; `temp`, and so `peak`, follow the CPU's own scheduling and
-    say nothing of an accelerator. Compile for a TPU to learn those.
+    say nothing about an accelerator. Compile for a TPU to learn those.
 
     Args:
         argument: bytes of the arguments that the program uses.
@@ -18,7 +18,7 @@ class Memory:
         temp: bytes of everything between.
         alias: bytes of outputs that take the place of donated arguments.
         peak: the largest sum alive at one time; on a TPU that in all memories of the chip, see `main`.
-        host: bytes of the program's arrays that stay in the host's memory; no part of the others.
+        host: bytes of the program's arrays that stay in the host's memory; not part of the others.
     Example:
         >>> x = jax.ShapeDtypeStruct((4,), "float32")
         >>> lens.inspect(lambda x: x + 1, x).memory.argument

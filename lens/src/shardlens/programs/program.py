@@ -40,7 +40,7 @@ class Program:
         devices: how many devices run the program.
         platform: `"cpu"`, `"gpu"` or `"tpu"`.
         warnings: what JAX and XLA warned of as they compiled, a sentence each; none where it was compiled before.
-        refused: the compiler's words where the program does not fit into a device's memory; all else is told even so.
+        refused: the compiler's words where the program does not fit into a device's memory; all else is told all the same.
     Example:
         >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
         >>> x = jax.ShapeDtypeStruct((8, 4), "float32", sharding=jax.NamedSharding(mesh, jax.P("x")))

@@ -77,7 +77,7 @@ class OnChip:
 
 
 def on_chip(f: Callable[..., Any], *args: Any, runs: int = 20, devices: Sequence[jax.Device] | None = None) -> OnChip:
-    """The time of `f(*args)` on the accelerator of this machine, beside the time that the cost model foretells.
+    """The time of `f(*args)` on the accelerator of this machine, beside the time that the cost model predicts.
 
     Where this session computes on real devices, it runs here, on them. Where it simulates devices on the CPU and an
     accelerator is idle beside them, it runs there in a process of its own, on one chip, with arguments that are whole. Where

@@ -45,11 +45,11 @@ class Collective:
 
     Args:
         kind: HLO's name, for instance `"all-reduce"`; `"remote-copy"` for a Pallas kernel's own copies to other devices;
-            `"unknown"` for what has groups or a channel but is no such kind, and for what cannot be counted.
+            `"unknown"` for what has groups or a channel but is of no such kind, and for what cannot be counted.
         shape: shape of the output on one device; of the largest one when several arrays were combined, see `arrays`.
         dtype: element type as HLO writes it, `"f32"`; of the same array.
         payload_bytes: bytes of the output on one device in one execution, all arrays together.
-        operand_bytes: the same of what goes in.
+        operand_bytes: bytes of its inputs on one device in one execution, all arrays together.
         axes: mesh axes that its groups span; empty when its groups are not whole axes, or when no mesh was given.
         group_size: devices that talk to each other; for a permute, the most devices that its pairs connect.
         groups: device positions in mesh order, group by group; for a permute and a kernel's, (source, target) pairs; none
@@ -195,7 +195,7 @@ def _known(collective: Collective) -> int:
             "uncounted-bytes",
             f"the bytes of {collective.name} cannot be counted: it is {collective.uncounted}.",
             where=f"{collective.dtype}{list(collective.shape)}   {collective.source or collective.op_name or 'no source'}",
-            mend="count them by hand, and hold a limit on the rest of the program.",
+            mend="count them by hand, and set a limit on the rest of the program.",
         )
     if collective.executions is None:
         # XLA calls most of them by their kind, with a number from the second on.

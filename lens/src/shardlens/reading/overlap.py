@@ -35,7 +35,7 @@ class Overlap:
     Args:
         name: of the collective, in the HLO.
         before: in arithmetic that it waits for.
-        beside: in arithmetic that neither waits for it nor it for that.
+        beside: in arithmetic that does not wait for it, and for which it does not wait.
         after: in arithmetic that waits for it.
     Example:
         >>> mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
