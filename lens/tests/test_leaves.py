@@ -142,11 +142,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a text for the function": (
         lambda: lens.inspect("f", X),
-        "[nothing-to-compile] what was handed in is no function, but of type str.",
+        "[nothing-to-compile] what was handed in is not a function, but of type str.",
     ),
     "a mesh for the function": (
         lambda: lens.inspect(MESH, X),
-        "[nothing-to-compile] what was handed in is no function, but of type Mesh.",
+        "[nothing-to-compile] what was handed in is not a function, but of type Mesh.",
     ),
     "a text for values": (
         lambda: lens.facts(lambda x: x, X, right="ones"),

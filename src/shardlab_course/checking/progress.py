@@ -123,7 +123,7 @@ class Progress:
 
 
 def progress(which: str | float | os.PathLike[str] | None = None) -> Progress:
-    """How much of the course, or of the plan beside the notebook, is done, and what comes next; or the exercises of one chapter.
+    """What is done of the course, or of the plan beside the notebook, and what comes next; or the exercises of one chapter.
 
     Args:
         which: a chapter, as `4`, `"04"`, or by an exercise of it, `4.2`; or a file from the book's page of exercises,
