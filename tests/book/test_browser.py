@@ -46,10 +46,10 @@ ALIKE = """() => {
     const leaves = [...document.querySelectorAll("article *, pre *")].filter(piece => !piece.childElementCount);
     const shown = leaves.filter(piece => piece.textContent && piece.checkVisibility() && !piece.closest("svg"));
     const inSight = shown.filter(piece => !piece.closest("pre") || right(piece) <= right(piece.closest("pre")));
-    window.repeated = inSight.filter(piece => !first(piece)).map(piece => [piece, piece.textContent]);
-    window.repeated.forEach(([piece]) => piece.replaceChildren());
+    window.repeated = inSight.filter(piece => !first(piece));
+    window.repeated.forEach(piece => piece.style.visibility = "hidden");
 }"""
-WHOLE = "() => window.repeated.forEach(([piece, text]) => piece.textContent = text)"
+WHOLE = "() => window.repeated.forEach(piece => piece.style.visibility = '')"
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
