@@ -63,7 +63,7 @@ def short_and_long():
     assert short.devices_indices_map((8, 16)) == long.devices_indices_map((8, 16))
 
 
-@claim("Arrays that you have placed, and that one computation takes together, must agree on that order",
+@claim("If one computation takes several arrays that you have placed, they must agree on that order",
        "An array that you place with `device_put`", "and so is everything that is computed from it",
        "moves it to wherever the other arrays are", "unless `in_shardings` names one order for all",
        "The exception is a `jit` with `in_shardings` whose arguments are already cut as `in_shardings` says")  # fmt: skip
@@ -88,7 +88,7 @@ def committed():
 
 @claim(
     "Swapping two axes that are both longer than 1 changes who holds what",
-    "and going from one to the other is communication.",
+    "and going from one order to the other takes communication.",
     targets=(CPU, V5E),
 )
 def other_order(target):
@@ -106,7 +106,7 @@ def uneven():
         jax.device_put(drawn(10, 12), NamedSharding(MESH, P("y")))
 
 
-@claim("there `jnp` makes each new array as copies on all devices of the mesh, and the array counts as placed")
+@claim("`jnp` does copy each new array to all devices of the mesh, and the array counts as placed")
 def made_under_a_mesh():
     """What `jnp` makes with a mesh set, and without."""
     without = jnp.ones((8, 16))

@@ -22,8 +22,8 @@ def moving(before, after, target, shape=(8, 16)):
         return sl.inspect(lambda a: jax.reshard(a, after), described, target=target)
 
 
-@claim("One that goes is an all-gather", "that goes is an all-reduce", "changes its dimension is an all-to-all",
-       targets=(CPU, V5E))  # fmt: skip
+@claim("A subscript that disappears is an all-gather", "that disappears is an all-reduce",
+       "changes its dimension is an all-to-all", targets=(CPU, V5E))  # fmt: skip
 def subscripts(target):
     """Moves that both compilers make alike, and their prices."""
     for before, after, kind, price in (

@@ -151,7 +151,7 @@ def counted_once():
 
 @claim("Both compilers do as they are told here, pointless or not",
        "the array that it *returns* will have the sharding that you ask for",
-       "A constraint is an order about what it returns.", targets=(CPU, V5E))  # fmt: skip
+       "A constraint is an order to place the array that it returns.", targets=(CPU, V5E))  # fmt: skip
 def orders(target):
     """There and back are two all-to-alls, and the constrained array stays where its own constraint says."""
     rows = put(ARRAY, P("x", None), MESH)
@@ -347,7 +347,7 @@ def work_where_the_output_lies(target):
     assert moved.kinds == {"all-to-all"}
 
 
-@claim("It takes the softmax over *cut* columns, with two all-reduces, and then turns the output",
+@claim("It takes the softmax over *cut* columns, with two all-reduces, and then moves the output into columns",
        "both programs are the same, for a TPU too", targets=(CPU, V5E))  # fmt: skip
 def turned_at_the_end(target):
     """`out_shardings`, with and without a `device_put` inside."""
@@ -357,7 +357,7 @@ def turned_at_the_end(target):
         assert kinds(f, x, target=target) == {"all-reduce": 2, "all-to-all": 1}
 
 
-@claim("in its sharding XLA for TPU does turn the array",
+@claim("in its sharding XLA for TPU does move the array into columns",
        "device_put constrains nothing (for a TPU, unless it names another memory)",
        targets=(V5E,))  # fmt: skip
 def put_elsewhere(target):
@@ -409,7 +409,7 @@ def peak():
     assert m.argument + m.output <= m.peak < m.argument + m.output + 64 < m.argument + m.output + m.temp
 
 
-@claim("and one more text here, and 20 others when you hand in")
+@claim("and one more text. When you hand in, it uses 20 others.")
 def texts():
     """Ten stored texts and a drawn one, as exercise 3.2 declares."""
     (item,) = QUESTIONS["3.2"].items

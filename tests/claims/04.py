@@ -112,7 +112,7 @@ def deep_and_wide(target):
         assert sl.inspect(matmul, *shapes(*size, on), target=target).kinds == {kind}
 
 
-@claim("On a TPU, where the gather moves bfloat16 and the sum float32, it is $J > 4K$.")
+@claim("On a TPU, where the gather moves bfloat16 and the sum float32, the border is $J > 4K$.")
 def crossing():
     """Two bytes an element of A, eight an element of C."""
     for j, k in ((4 * 16 - 8, 16), (4 * 16 + 8, 16)):

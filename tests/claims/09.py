@@ -126,7 +126,7 @@ def sequence(x, first, second):
 
 @claim(
     "It does not make a reduce-scatter unasked.",
-    "There is no gather and no reduction by name. XLA passes tokens round a ring",
+    "There is no gather and no reduction by name. For the first product XLA passes tokens round a ring",
     targets=(CPU, V5E),
 )
 def asked(target):

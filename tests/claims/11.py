@@ -234,8 +234,8 @@ def donated():
 
 @claim(
     "On one device, or where `out_shardings` say how outputs are cut, JAX looks for an output of the same "
-    "shape and dtype for each donated array. If there is none, JAX leaves the donated array to XLA when "
-    "an output has the same number of elements, and otherwise it warns. Here, on a mesh and without "
+    "shape and dtype for each donated array. If there is none, but an output has the same number of elements, "
+    "JAX leaves the donated array to XLA. Otherwise JAX warns. Here, on a mesh and without "
     "`out_shardings`, it leaves all donated arrays to XLA"
 )
 def who_looks():
@@ -264,7 +264,7 @@ def who_looks():
     assert donors(given(64, 8), lambda a: 2 * a, **placed) == (1, 0, False)
 
 
-@claim("A `jax.jit` inside another one gives nothing away", targets=(CPU, V5E))
+@claim("A `jax.jit` inside another one donates nothing", targets=(CPU, V5E))
 def inside(target):
     """Bytes of outputs that lie in the arguments' place."""
     gives = jax.jit(lambda a: 0.5 * a, donate_argnums=0)

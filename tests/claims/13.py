@@ -35,7 +35,7 @@ MATRIX, SIDE = put(ROOT @ ROOT.T + 64 * np.eye(64, dtype="f4"), "x"), put(RNG.no
     "XLA for CPU gathers the batch of transforms and leaves the stack of systems. XLA for TPU leaves the batch, and "
     "gathers the whole stack",
     "With JAX 0.10 XLA for CPU nevertheless sends all signals to every device, and XLA for TPU sends nothing",
-    "XLA for CPU gathers a batch of transforms and leaves a stack of inverses, XLA for TPU does the opposite",
+    "XLA for CPU gathers a batch of transforms and leaves a stack of inverses; XLA for TPU does the opposite",
     targets=(CPU, V5E),
     until="0.12",
 )
@@ -168,7 +168,10 @@ def waves_of_a_block():
     assert np.abs(np.fft.fftfreq(2)).max() == np.abs(np.fft.fftfreq(16)).max() == 0.5
 
 
-@claim("is as real as the right one, because the squares are equal for $k$ and $-k$ here too. But that field solves another")
+@claim(
+    "the field has real values, as the right one has, because the squares are equal for $k$ and $-k$ here too. But that "
+    "field solves another"
+)
 def real_and_wrong():
     """Poisson's equation with the wavenumbers of a block of columns, on eight devices."""
     density = RNG.normal(size=(16, 64))

@@ -55,7 +55,7 @@ def unplaced_zeros(target):
     assert [tuple(lies.spec) for lies in found.output_placements] == [(), ("data",)]
 
 
-@claim('`P("data")` means the first dimension, whichever it is', "What differs are the bytes", targets=(CPU, V5E))
+@claim('`P("data")` means the first dimension, whichever it is', "Only the bytes differ", targets=(CPU, V5E))
 def swapped_and_constrained(target):
     """The demonstration: bytes with one spec and none with the other."""
     clip = put(random(32, 24, 16), "data")
@@ -123,7 +123,7 @@ def designs_of_the_front():
     assert all(set(front) <= set(designs) for fronts in kept.values() for front in fronts.values())
 
 
-@claim("In `shard_map` every array is a block, and that includes its shape")
+@claim("In `shard_map` every array is a block, and its shape is the block's")
 def shape_of_a_block():
     """Inside, an eighth of the rows."""
     seen = []
