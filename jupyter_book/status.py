@@ -104,16 +104,23 @@ def strength(found: Mapping[str, Any] | None) -> str:
 
 
 def prose(found: Mapping[str, Any] | None) -> str:
-    """How many sentences each reader marked, by chapter, as Markdown; the third one read the pages alone."""
+    """How many sentences each reader marked, by chapter, as Markdown; the third and the fourth read the pages alone."""
     if found is None:
         return "Not counted for this copy of the book."
-    readers = "first reader", "second reader", "third reader"
+    readers = "first reader", "second reader", "third reader", "fourth reader"
     rows = [
-        _row(chapter, text, f"{counts['before']}", f"{counts['after']} of {counts['sentences']}", counts.get("third", ""))
+        _row(
+            chapter,
+            text,
+            f"{counts['before']}",
+            f"{counts['after']} of {counts['sentences']}",
+            *(counts.get(reader, "") for reader in ("third", "fourth")),
+        )
         for chapter, texts in found["chapters"].items()
         for text, counts in texts.items()
     ]
-    return "\n".join([f"Counted on {found['date']}.", "", _row("chapter", "text", *readers), "|:--|:--|--:|--:|--:|", *rows])
+    head = [_row("chapter", "text", *readers), "|:--|:--" + "|--:" * len(readers) + "|"]
+    return "\n".join([f"Counted on {found['date']}.", "", *head, *rows])
 
 
 def bench(entries: Sequence[Mapping[str, Any]] | None) -> str:
