@@ -130,10 +130,10 @@ QUESTION = Question(
         "/ n / link), and 'reduce' makes two passes.",
     ),
     explanation="All four layouts do 2BDF/n FLOPs a chip. If nothing moves, the rows of a chip decide between compute and "
-                "memory: 1,024 are enough for v5e, and 32 are not. A gather moves W, 2DF bytes, whatever the rows. Above "
-                "about 2,190 rows a chip (FLOPs a second divided by bytes a second of both links) compute takes longer.\n\n"
-                "An all-reduce moves Y, and its bytes grow with the rows as the FLOPs do. Only a large D/n helps: more than "
-                "4,378 on v5e, where these layers have 512. With 8 rows all three times are short, and 16 hops of a "
-                "microsecond are the longest. So five of the six follow from what grows with what, and the last from "
-                "counting hops.",
+                "memory: 1,024 are enough for v5e, and 32 are not. A gather moves W, 2DF bytes, however many rows there "
+                "are. Above about 2,190 rows a chip (FLOPs a second divided by bytes a second of both links) compute takes "
+                "longer.\n\nAn all-reduce moves Y, and its bytes grow with the rows as the FLOPs do. Only a large D/n "
+                "helps: more than 4,378 on v5e, where these layers have 512. With 8 rows all three times are short, and 16 "
+                "hops of a microsecond are the longest. So five of the six follow from what grows with what, and the last "
+                "from counting hops.",
 )  # fmt: skip

@@ -81,11 +81,11 @@ QUESTION = Question(
         "Five of the nine are collectives: A, C, D, G, H. Multiply out every array of an output tuple, at 4 bytes an "
         "element. In the tuple of a -start only the second array counts.",
     ),
-    explanation="A carries f32[32,4], 512 bytes, in each of 10 rounds. C is one instruction with four outputs of 768 "
-                "bytes, one from each member of its group. D is two gradients that XLA put into one all-reduce, 4,608 and "
-                "768 bytes. G and I are one permute of 512 bytes: the -start names operand, output and two counters. XLA "
-                "for TPU writes a reduce-scatter in two ways, and H is one of them: a fusion that calls a computation "
-                "named all-reduce-scatter. In that computation, F says what the fusion does. A fourth of what goes into H "
-                "comes out. (The other way is the word reduce-scatter.)\n\nB and E only look like collectives: their "
+    explanation="A carries f32[32,4], 512 bytes, in each of 10 rounds. C is one instruction with four outputs of 768 bytes, "
+                "one from each member of its group. D is two gradients that XLA put into one all-reduce, 4,608 and 768 "
+                "bytes. G and I are one permute of 512 bytes: the -start names operand, output and two counters. XLA for "
+                "TPU writes a reduce-scatter in two ways, and H is one of them: a fusion that calls a computation named "
+                "all-reduce-scatter. In that computation, F says what the fusion does. A fourth of what goes into H comes "
+                "out. (The other way is an operation named reduce-scatter.)\n\nB and E only look like collectives: their "
                 "operations are a fusion and a get-tuple-element. If you count words you find both, and F and I too.",
 )  # fmt: skip

@@ -55,8 +55,8 @@ ONE = (
         "weights-stay-whole", "Nothing moves, because every device holds B and C whole. You pay for that in memory.",
         1, when=lambda o: not o.collectives),
     WrongCost(
-        "another-dimension-cut", "One sum is enough to have both B and C cut by 8: the sum over the dimension that they "
-        "share, cut over both axes.", 2,
+        "another-dimension-cut", "One sum is enough to cut both B and C by 8: the sum over the dimension that they share. "
+        "Cut that dimension over both axes.", 2,
         when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1 and not _inner_cut(o)),
     WrongCost(
         "d-could-be-cut", "The all-reduce leaves A·B·C whole on every device. So columns of D, and of the output, can be "
@@ -64,7 +64,7 @@ ONE = (
         and not _axes_of(of.specs(o)[3], 1)),
     WrongCost(
         "b-and-c-do-not-fit", "B·C is a sum over their common dimension. Cut B's columns and C's rows in the same way, and "
-        "leave A whole, or there is more to add or something to gather.", 2, when=lambda o: len(o.collectives) > 1
+        "leave A whole. Otherwise there is more to add, or something to gather.", 2, when=lambda o: len(o.collectives) > 1
         and (not _inner_cut(o) or bool(_axes_of(of.specs(o)[0], 0) | _axes_of(of.specs(o)[0], 1)))),
 )  # fmt: skip
 

@@ -41,7 +41,7 @@ FULLY = (
         "Each element has one device, but often not one that held it after the sum, so blocks have to be sent. Let y stay "
         "the slower of the two axes.", 2, when=lambda o: lies(o, (("x", "y"),)) and right(o, of.column_sums)),
     WrongCost(
-        "made-whole", "The sum lies whole on every device, or did on the way.",
+        "made-whole", "The sum is whole on every device, or was whole at some point.",
         1, when=lambda o: products.shape(o) == o.inputs[0].shape[1:] and (
             lies(o, ()) or moved(o, "all-gather") == o.inputs[0].shape[1] * 4)),
     WrongCost(
