@@ -89,7 +89,7 @@ QUESTION = Question(
                 "x whole and leave it cut, W[I_x, J]·x[J], and nothing moves. If they alternate, they need three "
                 "collectives in six steps instead of six. The bytes stay the same, because an all-reduce is priced as two "
                 "gathers, but the devices meet half as often. Columns alone take six all-reduces with XLA for CPU, so the "
-                "price is halved too. You pay by holding W twice. Two layers of a network are two different matrices, so "
-                "there the pattern is free: that is tensor parallelism (chapter 9). A loop that begins with rows needs one "
-                "gather more, or one in every round.",
+                "price halves too. You pay by holding W twice. Two layers of a network are two different matrices, so there "
+                "the pattern is free: that is tensor parallelism (chapter 9). A loop that begins with rows needs one gather "
+                "more, or one in every round.",
 )  # fmt: skip

@@ -18,7 +18,7 @@ RULES = (
     WrongProgram(
         "leaf-forgotten", "Some leaves match no rule. Say how these lie too, cut or whole.", 1, error="leaf-without-rule"),
     WrongProgram(
-        "pattern-found-elsewhere", "The number of this leaf's dimensions differs from its rule's. Perhaps the rule is meant "
+        "pattern-found-elsewhere", "This leaf and its rule have different numbers of dimensions. Perhaps the rule is meant "
         "for another leaf. A pattern is found anywhere in the path: 'k' is in 'blocks', 'up' finds a kernel and a bias.",
         2, error="rank-does-not-fit"),
     WrongValues(

@@ -17,7 +17,7 @@ PORTED = (
     WrongCost(
         "constraint-deleted",
         "Every device has all rows of the output. Either X was never cut, because its constraint was deleted with the "
-        "error, or the last product is asked to be whole.", 2, when=lambda o: lies(o, ())),
+        "error, or the program asks for the last product whole.", 2, when=lambda o: lies(o, ())),
     WrongCost(
         "resharded-at-the-end",
         "All rows were computed and added up on every device, and cut afterwards. Cut X first.",

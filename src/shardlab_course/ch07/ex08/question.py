@@ -12,8 +12,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 WRONG_KINDS = (
     WrongValues(
         "rows-are-independent-so-free",
-        "Rows are independent, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers "
-        "the rest. (XLA for TPU has a rule for the two best of short rows.)", 1,
+        "Rows are independent, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers the "
+        "rest. (XLA for TPU has a rule for the two best values of short rows.)", 1,
         like=lambda got: not got),
     WrongValues(
         "thinks-of-sums", "Nothing is added up. XLA for CPU brings all rows to every device.", 1,
@@ -27,8 +27,8 @@ BY_ROW = (
     TRAVEL,
     WrongCost(
         "compiler-does-not-know",
-        "On the whole array XLA for CPU sends all rows to every device. In shard_map, with in_specs that cut the rows as "
-        "they lie, each device takes its own.", 1, when=lambda o: not o.manual and "all-gather" in o.kinds),
+        "On the whole array XLA for CPU sends all rows to every device. In shard_map, with in_specs that match how the rows "
+        "are cut, each device takes its own.", 1, when=lambda o: not o.manual and "all-gather" in o.kinds),
     WrongValues(
         "best-of-columns", "You took the best of each column, in dimension 0.", 1, when=of.down_columns),
     WrongValues(

@@ -12,9 +12,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 MICRO = (
     WrongProgram(
         "accumulator-is-reduced",
-        "One of the accumulator and the gradient is unreduced and the other is not, and adding the two would need a sum. "
-        "Reshard zeros to unreduced. Cast the weights to reduced before jax.grad, and not inside the function that it "
-        "differentiates.",
+        "Either the accumulator or the gradient is unreduced, not both, and adding the two would need a sum. Reshard zeros "
+        "to unreduced. Cast the weights to reduced before jax.grad, and not inside the function that it differentiates.",
         3, error="unreduced while"),
     WrongProgram(
         "accumulator-does-not-vary",

@@ -78,7 +78,7 @@ QUESTION = Question(
                     draw=of.draw_signals),
     ),
     hints=(
-        "Which rows does a row's transform need? And who might not use that?",
+        "Which rows does a row's transform need? And who might not use this fact?",
         "In shard_map the body sees a block of whole rows, and no partitioner looks at what you do with it.",
         "The rows are cut over all axes of the mesh: spec = P(mesh.axis_names). Body: jnp.fft.fft of the block, along its "
         "last dimension.",

@@ -9,7 +9,8 @@ from shardlab_judge.question import Question, WrongProgram, WrongValues
 FEED = (
     WrongProgram(
         "values-from-elsewhere",
-        "NumPy wants all values, but this process has half of them: leave the array to JAX, or look at its own shards.",
+        "NumPy wants all values, but this process has half of them: leave the array to JAX, or look at this process's "
+        "shards.",
         1, error="spans non-addressable"),
     WrongValues(
         "own-devices-only",
