@@ -36,8 +36,7 @@ LEDGER = (
         "That is the Scaling Book's ledger, without gradients and without a precise copy. This one counts both.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, mixed, (2, 0, 8) if mixed else None)),
     WrongValues(
-        "precisions-swapped", "You swapped the ledgers: the one for mixed precision is where everything is float32, and the "
-        "other way round.",
+        "precisions-swapped", "You swapped the ledger of mixed precision and the ledger where everything is float32.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, not mixed)),
     WrongValues(
         "of-all-devices", "These are the bytes on all devices together. The question asks for those on one device.", 2,

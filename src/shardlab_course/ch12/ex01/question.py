@@ -55,6 +55,6 @@ QUESTION = Question(
                 "chunks that arrive. While one chunk is multiplied the next is under way, because neither needs the "
                 "other.\n\nThe payload is that of the all-gather without the device's own part. If you first pass all "
                 "chunks round and then multiply, the same permutes move the same bytes and the values are the same, but the "
-                "one product waits for every hop. Only the question what waits for what tells the two programs apart, and "
-                "the program answers it. With both directions at most n // 2 hops wait for one another.",
+                "one product waits for every hop. The two programs differ only in what waits for what, and you can read "
+                "that from the program. With both directions at most n // 2 hops wait for one another.",
 )  # fmt: skip
