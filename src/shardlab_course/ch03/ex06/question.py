@@ -80,8 +80,8 @@ QUESTION = Question(
     ),
     hints=(
         "Two layouts of W are two kinds of step. Write down for each: how does it want x, and how does it leave x?",
-        "Columns take x as it arrives and leave terms. When these are summed, x is whole. Which steps can take a whole x "
-        "for nothing?",
+        "Columns take x as it arrives and leave terms. When these are summed, x is whole. Which steps can take a whole x at "
+        "no cost?",
         "Make three rounds: columns @ x, then rows @ that, each divided by the root of N. A Python loop and lax.fori_loop "
         "with fixed bounds are both fine. You need no constraints.",
     ),

@@ -108,7 +108,7 @@ QUESTION = Question(
     explanation="The right side of an expression is the mesh, read from slow to fast. Each word says what its axis does: a "
                 "name cuts that dimension, a bare number makes copies. So the order on the right is the order in the mesh, "
                 "and P says which axis cuts which dimension. P('y') on a 2 by 4 mesh is `2 r4 c`, not `r4 2 c`: with copies "
-                "last, devices 0 and 1 would hold the same.\n\nA repeated name is a tuple in P, with the axes in the order "
-                "of the mesh. For another order, name the axes of a mesh with @. Stars share one ratio: divide the devices "
-                "by all numbers, and take the root, which must be whole. So `r2* c*` on 8 devices is `r4 c2`.",
+                "last, devices 0 and 1 would hold the same slice.\n\nA repeated name is a tuple in P, with the axes in the "
+                "order of the mesh. For another order, name the axes of a mesh with @. Stars share one ratio: divide the "
+                "devices by all numbers, and take the root, which must be whole. So `r2* c*` on 8 devices is `r4 c2`.",
 )  # fmt: skip

@@ -32,7 +32,7 @@ LOOP = (
 SOLVER = (
     WrongCost(
         "gathers-the-matrix",
-        "The matrix was gathered. Let the vector move: n numbers a round instead of n².",
+        "The matrix was gathered. Let the vector move: n numbers per round instead of n².",
         1, when=if_right(of.conjugate_gradients, gathers)),
     WrongCost(
         "rounds-unknown",

@@ -134,10 +134,10 @@ QUESTION = Question(
         "psum(total) / Y.size, and jax.value_and_grad around all of it.",
     ),
     explanation="All stages run one program, and a stage's number decides what it takes and whether its output counts. A "
-                "microbatch moves by one stage a tick, so the last one leaves after M + S - 1 ticks. A stage works in M "
+                "microbatch moves by one stage per tick, so the last one leaves after M + S - 1 ticks. A stage works in M "
                 "of them, so it is idle for (S - 1) / (M + S - 1) of the time: zero with one stage, and 3 / 7 with four "
                 "stages and four microbatches.\n\nYou need not write the backward pass. The transpose of a permute is the "
-                "permute backwards, and the transpose of the loop runs the ticks from the last to the first. So jax.grad "
-                "of the pipeline is a pipeline. Each tick sends one microbatch each way, however wide the model is inside "
-                "a stage. The backward pass costs memory: every tick's input is kept until its gradient comes.",
+                "permute backwards, and the transpose of the loop runs the ticks from the last to the first. So jax.grad of "
+                "the pipeline is a pipeline. Each tick sends one microbatch each way, however wide the model is inside a "
+                "stage. The backward pass costs memory: every tick's input is kept until its gradient comes.",
 )  # fmt: skip

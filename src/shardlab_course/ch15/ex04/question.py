@@ -104,7 +104,7 @@ QUESTION = Question(
                 "exchange with split and concat swapped brings the answers back to the places that the device "
                 "remembers.\n\nThe places move each way. They are about 1.25 times the device's tokens if an expert's share "
                 "of them is large, and more where rounding up to a whole place counts, as for 64 experts and 24 tokens. "
-                "Gathering moves all tokens, and the answers have to come back as well: with 24 tokens a device, and as "
+                "Gathering moves all tokens, and the answers have to come back as well: with 24 tokens per device, and as "
                 "many experts as devices, it costs more even on two. Empty places travel too, and full experts drop tokens, "
                 "which keep their own vector. Training usually adds a loss that makes routers spread tokens evenly.",
 )  # fmt: skip
