@@ -146,7 +146,7 @@ def loop():
 
 
 @claim("If rows are twice as long, XLA for TPU gathers them, and XLA for CPU gathers all rows",
-       "XLA for TPU moves nothing where a row has 64 of them, and gathers rows of 96 or more",
+       "XLA for TPU moves nothing where a row has 64 scores, and gathers rows of 96 or more",
        "XLA for TPU has a rule for the two best values of short rows", targets=(CPU, V5E))  # fmt: skip
 def best_two(target):
     """top_k of rows that are cut, many or few, short or long."""

@@ -17,9 +17,9 @@ MICRO = (
         3, error="unreduced while"),
     WrongProgram(
         "accumulator-does-not-vary",
-        "What a loop in shard_map carries varies over data only before a round or only after it. For example, it goes "
-        "in as fresh zeros and comes out varying, or the round sums it. Start from a value that varies, such as zeros_like "
-        "of the weights that you cast, and sum after the loops.",
+        "What a loop in shard_map carries varies over data either before a round or after it, and not both. For example, it "
+        "goes in as fresh zeros and comes out varying, or the round sums it. Start from a value that varies, such as "
+        "zeros_like of the weights that you cast, and sum after the loops.",
         3, error="manual axis types do not match"),
     WrongCost(
         "all-reduce-in-both-loops",

@@ -73,9 +73,9 @@ QUESTION = Question(
         "fsdp if weights are kept, else 2k and k.",
     ),
     explanation="An all-reduce is a reduce-scatter and an all-gather, so data parallelism sends 2V. ZeRO-1, which updates "
-                "the weights between the two halves, sends the same. FSDP gathers twice and scatters once: 3V. That is "
-                "half as much again, for an n-th of the memory. With microbatches the plans differ. A device adds whole "
+                "the weights between the two halves, sends the same. FSDP gathers twice and scatters once: 3V. That is half "
+                "as much again, for an n-th of the memory. With microbatches the plans differ. A device adds whole "
                 "gradients up and sends them once. Cut gradients must be scattered each time, and weights that are not kept "
-                "are gathered each time. That is why FSDP likes one large batch, and why some keep gathered weights from "
-                "forward to backward where memory allows it.",
+                "are gathered each time. That is why FSDP likes one large batch, and why some programs keep gathered "
+                "weights from forward to backward where memory allows it.",
 )  # fmt: skip

@@ -47,8 +47,8 @@ QUESTION = Question(
         "Write the product as a sum over chunks first. Which rows of W belong to the chunk that a device has after i hops?",
         "With a ring that sends to d - 1, device d holds chunk (d + i) % n after i hops. Multiply it with the rows of that "
         "chunk, and pass it on; neither needs the other.",
-        "In round i: dynamic_slice_in_dim(w, (d + i) % n * k, k), add x @ part, and in all rounds but the last ppermute "
-        "x. Both ways: multiply right with rows d - i, left with d + i.",
+        "In round i: dynamic_slice_in_dim(w, (d + i) % n * k, k), add x @ part, and in all rounds but the last, ppermute x. "
+        "Both ways: multiply right with rows d - i, left with d + i.",
     ),
     explanation="No device ever holds the gathered array. A product with it is a sum over chunks, and you may add up a sum "
                 "in any order. Each device begins with its own chunk, a different one on each device, and goes on with the "

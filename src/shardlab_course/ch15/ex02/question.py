@@ -155,10 +155,10 @@ QUESTION = Question(
         "choose: for every m that divides the devices, and whose data axis divides the batch, compute the costs; drop "
         "what does not fit; take the smallest (bytes over both axes, m).",
     ),
-    explanation="Over model the tokens travel, over data the gradients. So with more tokens choose a longer data axis, "
-                "and with more weights a longer model axis. Memory decides first, since what does not fit does not run. "
-                "The costs omit much, and the compiler says how much: temporaries, layouts, arrays kept for the backward "
-                "step. If the costs and the compiler rank two meshes differently, say so in the defence. A good defence "
-                "names the bytes over each axis, the peak compared with the chip's memory, with a margin, and one change "
-                "of the task (twice the batch, twice the depth) that would change the choice.",
+    explanation="Over model the tokens travel, over data the gradients. So with more tokens choose a longer data axis, and "
+                "with more weights a longer model axis. Memory decides first, since what does not fit does not run. The "
+                "costs omit much, and the compiler says how much: temporaries, layouts, arrays kept for the backward step. "
+                "If the costs and the compiler rank two meshes differently, say so in the defence. A good defence names the "
+                "bytes over each axis, the peak compared with the chip's memory (with a margin), and one change of the task "
+                "(twice the batch, twice the depth) that would change the choice.",
 )  # fmt: skip
