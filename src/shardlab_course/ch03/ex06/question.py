@@ -88,8 +88,8 @@ QUESTION = Question(
     explanation="Columns of W take x cut and leave terms, W[I, J_x]·x[J_x]. An all-reduce makes these whole. Rows of W take "
                 "x whole and leave it cut, W[I_x, J]·x[J], and nothing moves. If they alternate, they need three "
                 "collectives in six steps instead of six. The bytes stay the same, because an all-reduce is priced as two "
-                "gathers, but the devices meet half as often. Columns alone take six all-reduces with XLA for CPU, so the "
-                "price halves too. You pay by holding W twice. Two layers of a network are two different matrices, so there "
-                "the pattern is free: that is tensor parallelism (chapter 9). A loop that begins with rows needs one gather "
-                "more, or one in every round.",
+                "gathers, but the devices meet half as often. Against the six all-reduces of columns alone (XLA for CPU), "
+                "the price halves too. You pay by holding W twice. Two layers of a network are two different matrices, so "
+                "there the pattern is free: that is tensor parallelism (chapter 9). A loop that begins with rows needs one "
+                "gather more, or one in every round.",
 )  # fmt: skip
