@@ -335,7 +335,7 @@ def moved_to_the_mesh():
 
 
 @claim("`out_shardings` may change where the work is done (in `d` each device doubles only its own rows)",
-       "XLA does some work at once where the output has to lie, and adds collectives for other work",
+       "XLA does some work directly in the output's sharding, and adds collectives for other work",
        targets=(CPU, V5E))  # fmt: skip
 def work_where_the_output_lies(target):
     """FLOPs of a whole array's double, and of a product of whole arrays, asked for rows."""

@@ -146,8 +146,8 @@ def loop():
 
 
 @claim("If rows are twice as long, XLA for TPU gathers them, and XLA for CPU gathers all rows",
-       "XLA for TPU moves nothing where a row has 64 of them, and gathers rows of 96 or more",
-       "XLA for TPU has a rule for the two best of short rows", targets=(CPU, V5E))  # fmt: skip
+       "XLA for TPU moves nothing where a row has 64 scores, and gathers rows of 96 or more",
+       "XLA for TPU has a rule for the two best values of short rows", targets=(CPU, V5E))  # fmt: skip
 def best_two(target):
     """top_k of rows that are cut, many or few, short or long."""
     for shape in ((16, 64), (4096, 64), (16, 96), (16, 128), (512, 256)):

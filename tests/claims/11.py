@@ -50,8 +50,8 @@ def on_each(body):
 
 
 @claim(
-    "The transpose of an all-gather, without to='invarying', is a reduce-scatter: what came from n devices sends n "
-    "contributions back",
+    "The transpose of an all-gather, without to='invarying', is a reduce-scatter: each slice gets contributions "
+    "back from n devices",
     "Nobody wrote the reduce-scatter.",
     targets=(CPU, V5E),
     alone=True,
@@ -62,7 +62,7 @@ def transposed(target):
     assert sl.inspect(f, given(WIDTH, WIDTH), given(BATCH, WIDTH), target=target).kinds == {"all-gather", "reduce-scatter"}
 
 
-@claim("In the first case that moves about twice as much; shard_map with psum_scatter saves it")
+@claim("In the exercise's first case that moves about twice as much; shard_map with psum_scatter avoids this")
 def tied():
     """What the reference of 11.2 moves in five steps, beside a reduce-scatter and an all-gather of both weights in each."""
     question = QUESTIONS["11.2"]
@@ -207,7 +207,7 @@ def adam(weight, m, v, slope):
 @claim(
     "Donated arrays are matched to outputs by shape and dtype, or by size, not by meaning",
     "it leaves all donated arrays to XLA, which may use each of them for any output with the same number of bytes",
-    "beside the weight and its state, it is left over here, without a warning.",
+    "together with the weight and its state, it is left over here, without a warning.",
     "A donated array with no such output stays as it is.",
 )
 def donated():

@@ -45,8 +45,8 @@ def gradient_of_a_cut_weight(target):
 
 
 @claim(
-    "such moments, made under jit, are whole",
-    "A constant has no operands to get a cut from. Zeros that are returned as they are have no other use",
+    "moments made this way under jit are whole",
+    "A constant has no operands to get a cut from. Zeros that are returned unchanged have no other use",
     targets=(CPU, V5E),
 )
 def unplaced_zeros(target):
@@ -88,7 +88,7 @@ def one_hot_and_index(target):
 
 
 @claim(
-    "and XLA for CPU sums in each; XLA for TPU sees that each only adds, and sums once, after the loop",
+    "and XLA for CPU sums in each; XLA for TPU sees that each round only adds, and sums once, after the loop",
     "Under jit alone the carry is one array for all devices, and XLA for CPU sums it at once",
     targets=(CPU, V5E),
 )
@@ -137,9 +137,9 @@ def shape_of_a_block():
 
 
 @claim(
-    "about 1.25 times the device's tokens as long as an expert's share of them is large, and more where rounding up to a "
+    "about 1.25 times the device's tokens if an expert's share of them is large, and more where rounding up to a "
     "whole place counts, as for 64 experts and 24 tokens",
-    "and as many experts as devices, it is more expensive already on two",
+    "and as many experts as devices, it costs more even on two",
 )
 def places():
     """Places for one expert a device, and tokens that a gather brings, and a scatter takes back."""

@@ -129,8 +129,8 @@ LEAPS = WrongProgram(
     "carries it.", 1, when=rings.leaps, barred=True)  # fmt: skip
 PROMISE = WrongProgram(
     "promise-not-proved",
-    "What ppermute returns counts as varying, and no type says that all devices have ended with the same array. Here, and "
-    "after a look at the copies, check_vma=False is the honest way.", 2, error="can't be statically "
+    "What ppermute returns counts as varying, and no type says that all devices have ended with the same array. Here, after "
+    "a look at the copies, check_vma=False is the honest way.", 2, error="can't be statically "
     "inferred")  # fmt: skip
 CARRY = WrongProgram(
     "carry-changes-type",
@@ -189,7 +189,7 @@ GATHER = (
         2, when=lambda o: rings.only_permutes(o) and any(c.payload_bytes == 4 for c in o.collectives)),
 )  # fmt: skip
 ENDS = WrongValues(
-    "sum-ends-next-door", "Each sum is whole, but it lies one device beside its own. Begin one chunk earlier, or later.",
+    "sum-ends-next-door", "Each sum is whole, but it is on the device next to its own. Begin one chunk earlier, or later.",
     2, when=lambda o: shifted(o, summed(o.inputs[0])))  # fmt: skip
 ROTATION = WrongCost(
     "full-rotation-ring",

@@ -33,7 +33,7 @@ READY_MADE = WrongProgram(
     when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)  # fmt: skip
 LEAPS = WrongProgram(
     "leaps-over-neighbours",
-    "A permute sends further than to the next device: on a real ring such a message crosses every link on its way.",
+    "A permute sends beyond the next device: on a real ring such a message crosses every link on its way.",
     1, when=rings.leaps, barred=True)  # fmt: skip
 OPEN = WrongValues(
     "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.", 1,

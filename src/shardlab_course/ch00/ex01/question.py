@@ -11,7 +11,7 @@ OUTCOMES = (
         "array-starts-nothing", "An array of JAX lies on a device, so JAX starts its devices to make one. The request came "
         "too late (b).", 1, like=lambda said: said["b"] == "8"),
     WrongValues(
-        "asking-starts-nothing", "JAX has to start its devices to list them. To look is to use (c).", 2,
+        "asking-starts-nothing", "JAX has to start its devices to list them. Listing them uses them (c).", 2,
         like=lambda said: said["c"] == "8"),
     WrongValues(
         "numpy-starts-jax", "NumPy's arrays lie in ordinary memory and need no devices, so JAX does not start any (d).", 1,
@@ -59,13 +59,13 @@ QUESTION = Question(
         "Ask of each line whether it needs a place to put a number. If it does, JAX must start its devices there and then.",
         "Making an array of JAX needs devices, and so does listing them. Importing a module, naming a spec or writing a "
         "function that nobody calls does not.",
-        "Once the devices have started, their number stays, because arrays lie on them. So ask first: import, ask, make, "
+        "Once the devices have started, their number is fixed, because arrays lie on them. So ask first: import, ask, make, "
         "print.",
     ),
     explanation="JAX starts its devices when something needs them for the first time: an array, a call of a function under "
-                "jax.jit, its compilation without a call, or the question which devices there are. From then on their "
-                "number stays, because arrays lie on them. So you have to ask for a number after the import and before the "
-                "first use, and the first cell of every chapter does that. NumPy's arrays and specs need no device, and "
-                "neither do functions that are not called or compiled. If you see the RuntimeError in your own work, look "
-                "for an earlier line that used JAX, often inside another import, and restart the kernel.",
+                "jax.jit, its compilation without a call, or a request to list the devices. From then on their number is "
+                "fixed, because arrays lie on them. So you have to ask for a number after the import and before the first "
+                "use, and the first cell of every chapter does that. NumPy's arrays and specs need no device, and neither "
+                "do functions that are not called or compiled. If you see the RuntimeError in your own work, look for an "
+                "earlier line that used JAX, often inside another import, and restart the kernel.",
 )  # fmt: skip

@@ -22,8 +22,8 @@ RATE = (
         "additions-forgotten", "Each of the m·k·n multiplications comes with an addition, and that makes two FLOPs.", 1,
         like=lambda m, k, n, s: without_two(m, k, n) / s),
     WrongValues(
-        "last-addition", "A sum of k products takes k-1 additions, that is true. But FLOPs are counted with k additions, "
-        "by XLA too, as sl.inspect shows.", 3, like=lambda m, k, n, s: m * n * (2 * k - 1) / s),
+        "last-addition", "A sum of k products does take k-1 additions. But FLOPs are counted with k additions, by XLA too, "
+        "as sl.inspect shows.", 3, like=lambda m, k, n, s: m * n * (2 * k - 1) / s),
     WrongValues(
         "upside-down", "A rate is work divided by time. This is time divided by work.", 1,
         like=lambda m, k, n, s: s / operations(m, k, n)),
@@ -49,7 +49,7 @@ BELIEVABLE = (
         "rounded-to-whole-flops", "A rate need not be a whole number, and // and int() drop its fraction.", 2,
         like=lambda m, k, n, s, peak: operations(m, k, n) // s <= peak),
     WrongValues(
-        "last-addition", "A sum of k products takes k-1 additions, that is true. But FLOPs are counted with k additions.", 3,
+        "last-addition", "A sum of k products does take k-1 additions. But FLOPs are counted with k additions.", 3,
         like=lambda m, k, n, s, peak: m * n * (2 * k - 1) <= peak * s),
     WrongValues(
         "believes-everything", "Some of these claims are above the peak of the chip.", 2, like=lambda *claim: True),
@@ -107,9 +107,9 @@ QUESTION = Question(
     ),
     explanation="The call of a large product returns as soon as the work is handed over. (When many calls are under way, "
                 "the next one may wait.) A clock that stops there shows only the handing over, however large the matrices "
-                "are and whatever is waited for afterwards. block_until_ready waits, and so does everything that needs the "
-                "numbers, such as np.asarray or print.\n\nThe first call of a jitted function also compiles, and so does "
-                "the first call with another shape, dtype or sharding. So a measurement starts with the call after it. "
-                "Every time can be turned into a rate: a product of an (m, k) and a (k, n) matrix has 2·m·k·n FLOPs. If "
+                "are and whatever the program waits for afterwards. block_until_ready waits, and so does everything that "
+                "needs the numbers, such as np.asarray or print.\n\nThe first call of a jitted function also compiles, and "
+                "so does the first call with another shape, dtype or sharding. So a measurement starts with the call after "
+                "it. Every time can be turned into a rate: a product of an (m, k) and a (k, n) matrix has 2·m·k·n FLOPs. If "
                 "the rate is above the peak of the chip, the time is wrong.",
 )  # fmt: skip

@@ -157,8 +157,8 @@ QUESTION = Question(
     hints=(
         "Before you write, read three things off the picture: which devices take part, into how many parts each dimension "
         "is cut, and how many devices share a block.",
-        "Follow the numbers. Along the last mesh axis they go up by 1. A step of 4 in the other direction is the first "
-        "axis of 2 by 4. Steps of 2 mean three axes, or other devices.",
+        "Follow the numbers. Along the last mesh axis they go up by 1. A step of 4 in the other direction means 2 by 4. "
+        "Steps of 2 mean three axes, or other devices.",
         "D names no axis. E and F put both axes of 2 by 4 into one tuple. G needs a 2 by 2 by 2 mesh. H and I need "
         "mesh_of with a list; J is easiest with one.",
     ),

@@ -77,10 +77,10 @@ QUESTION = Question(
         "Collect the named axes first: skip None, take a name as it is, and go through a list. jnp.dtype(dtype).itemsize "
         "gives the bytes of an element.",
     ),
-    explanation="A mesh axis does one of two things to an array here. If the spec names the axis, it cuts: the shard is "
-    "smaller by the size of the axis. If the spec leaves it out, it copies: that many devices hold the same shard.\n\nSo "
-    "one device holds the array's bytes divided by the product of the named axes, and all devices together hold the "
-    "array's bytes times the product of the others. For float32[8, 16] on a 2 by 4 mesh with P('x') that is 256 bytes a "
-    "device and 2,048 in all, four times the array. The order of axes in a tuple changes who holds what, never how much. "
+    explanation="A mesh axis does one of two things to an array here. If the spec names the axis, it cuts: the axis divides "
+    "the shard by its size. If the spec omits the axis, it copies: all devices along it hold the same shard.\n\nSo one "
+    "device holds the array's bytes divided by the product of the named axes, and all devices together hold the array's "
+    "bytes times the product of the others. For float32[8, 16] on a 2 by 4 mesh with P('x') that is 256 bytes per device "
+    "and 2,048 in all, four times the array. The order of axes in a tuple changes who holds what, never how much. "
     "array.nbytes tells none of this: it is the global size, 512, whatever the sharding.",
 )  # fmt: skip

@@ -80,9 +80,9 @@ QUESTION = Question(
         "The number of the block under (a, b) is the coordinate on a times the size of b, plus the coordinate on b. To "
         "alternate between hosts, 'host' must be the fastest axis.",
     ),
-    explanation="A tuple of axes is a number with mixed digits. On the 4 by 2 mesh, P(('x', 'y')) gives a device the block "
-    "2x + y, and P(('y', 'x')) the block 4y + x. Device 1 is at x=0, y=1, so it holds block 1 (rows 2:4) under the first "
-    "and block 4 (rows 8:10) under the second. The two numbers are equal only if x = 3y, on devices 0 and 7. To go from "
-    "one sharding to the other, the remaining six devices must receive rows, and that takes a collective. Neither order is "
-    "better by itself. But data that must meet should lie on devices that are near each other, in one order.",
+    explanation="A tuple of axes is a number whose digits have different bases. On the 4 by 2 mesh, P(('x', 'y')) gives a "
+    "device the block 2x + y, and P(('y', 'x')) the block 4y + x. Device 1 is at x=0, y=1, so it holds block 1 (rows 2:4) "
+    "under the first and block 4 (rows 8:10) under the second. The two numbers are equal only if x = 3y, on devices 0 and "
+    "7. To go from one sharding to the other, the remaining six devices must receive rows, and that takes a collective. "
+    "Neither order is better by itself. But use one order, and put data that will be combined on devices near each other.",
 )  # fmt: skip

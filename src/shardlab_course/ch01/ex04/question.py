@@ -49,8 +49,9 @@ QUESTION = Question(
                 "its own. It is a plain ValueError (h, i).", 3,
                 like=lambda said: any(said[k] in ("DuplicateSpecError", "IndivisibleError") for k in "hi")),
             WrongValues(
-                "divides-before-twice", "JAX refuses an axis that is named twice when it reads the spec, before it looks at "
-                "any size (e, k).", 3, like=lambda said: any(said[k] in ("ValueError", "IndivisibleError") for k in "ek")),
+                "divides-before-twice", "When JAX reads the spec, it refuses an axis that is named twice, before it looks "
+                "at any size (e, "
+                "k).", 3, like=lambda said: any(said[k] in ("ValueError", "IndivisibleError") for k in "ek")),
             WrongProgram("class-for-name", "Write an error's name as text, in quotes.", 3, error="type is not a number"),
         )),
     ),  # fmt: skip

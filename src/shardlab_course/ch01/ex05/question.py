@@ -71,10 +71,10 @@ QUESTION = Question(
         "Make every entry a list of axes, [] for None, and add [] until each dimension has a list. One loop over a list "
         "gives both the number and the parts. A block has size // parts positions.",
     ),
-    explanation="Each dimension is cut on its own. Its axes form a number with mixed digits, and the first axis leads. Go "
-    "through the axes: number = number * size + coordinate, and parts = parts * size. The block has size // parts "
-    "positions and starts at number * block. A dimension without an axis has no digits: it is number 0 of 1 part, so it is "
-    "whole. An axis that no entry names never enters the loop, so devices that differ only in that coordinate get the same "
-    "slice. Replication is nothing more.\n\nThis little function says who holds which slice. You will need it again inside "
-    "shard_map (chapter 7), where a device knows its coordinates and sees only its block.",
+    explanation="Each dimension is cut on its own. Its axes form a number whose digits have different bases, and the first "
+    "axis leads. Go through the axes: number = number * size + coordinate, and parts = parts * size. The block has size // "
+    "parts positions and starts at number * block. A dimension without an axis has no digits: it is number 0 of 1 part, so "
+    "it is whole. An axis that no entry names never enters the loop, so devices that differ only in that coordinate get the "
+    "same slice. That is all that replication is.\n\nThis little function says who holds which slice. You will need it "
+    "again inside shard_map (chapter 7), where a device knows its coordinates and sees only its block.",
 )  # fmt: skip

@@ -32,8 +32,8 @@ WRONG_KINDS = (
         "block-for-block", "Every device ends with one block, all of which comes from one device. The blocks only change "
         "their holders: a permute (f).", 2, like=said_other("f", "collective-permute")),
     WrongValues(
-        "subscript-gone", "A subscript that goes, with no other in its place, is an all-gather: a device ends with more "
-        "than it had (a, g, h).", 1, like=lambda said: any(said_other(card, "all-gather")(said) for card in "agh")),
+        "subscript-gone", "A subscript that disappears, with no other in its place, is an all-gather: a device ends with "
+        "more than it had (a, g, h).", 1, like=lambda said: any(said_other(card, "all-gather")(said) for card in "agh")),
 )  # fmt: skip
 
 WRONG_PRICES = (
@@ -51,8 +51,8 @@ WRONG_PRICES = (
         "own-part-left-out", "The price counts all of the larger array, even what a device has already (a to d).", 3,
         like=lambda said: any(said[card] == left for card, left in (("a", 384), ("b", 768), ("c", 384), ("d", 96)))),
     WrongValues(
-        "shard-for-array", "The larger side of a gather is what comes out, and of a reduce-scatter what goes in (a, c, g, "
-        "h, j).", 1, like=lambda said: 128 in (said["a"], said["c"]) or 64 in (said["g"], said["h"], said["j"])),
+        "shard-for-array", "The larger side of a gather is its output. The larger side of a reduce-scatter is its input (a, "
+        "c, g, h, j).", 1, like=lambda said: 128 in (said["a"], said["c"]) or 64 in (said["g"], said["h"], said["j"])),
     WrongValues(
         "shard-keeps-its-size", "In an all-to-all and in a permute a device sends a shard and gets a shard, never the "
         "whole array (d, f).", 1, like=lambda said: said["d"] == 512 or said["f"] == 512),
@@ -83,16 +83,17 @@ QUESTION = Question(
     hints=(
         "Compare the two sides of each card. Is a subscript gone, new or moved? Is a {U} gone? Does any device end with "
         "something that it did not hold?",
-        "A subscript that goes means all-gather. A {U} that goes means all-reduce, and a {U} that becomes a subscript "
-        "means reduce-scatter. Only an all-reduce counts twice.",
+        "A subscript that disappears means all-gather. A {U} that disappears means all-reduce, and a {U} that becomes a "
+        "subscript means reduce-scatter. Only an all-reduce counts twice.",
         "Start from the larger side on one device. The whole array has 512 bytes; divide by 4 if x cuts that side, and by "
         "2 if y does. An axis that cuts both sides divides the price.",
     ),
-    explanation="You can read a collective off the two sides. (Here, a subscript that goes is the last in its tuple.) A "
-                "subscript that goes is gathered. A {U} that goes is reduced, and a {U} that becomes a subscript is "
-                "reduced and scattered. A subscript that changes its dimension is an all-to-all. Blocks that only change "
-                "their holders are permuted. In e every device holds all rows and keeps its own, which costs nothing.\n\n"
-                "The price follows from the larger side: 512 bytes for the whole array, 128 if x cuts it on both sides, 256 "
-                "if y does. An all-reduce is a reduce-scatter and an all-gather, so it counts twice. XLA for CPU compiles c "
-                "and j to all-reduces and slices; written by hand they are reduce-scatters, at half the price.",
+    explanation="You can read a collective off the two sides. (Here, a subscript that disappears is the last in its tuple.) "
+                "A subscript that disappears is gathered. A {U} that disappears is reduced, and a {U} that becomes a "
+                "subscript is reduced and scattered. A subscript that changes its dimension is an all-to-all. Blocks that "
+                "only change their holders are permuted. In e every device holds all rows and keeps its own, which costs "
+                "nothing.\n\nThe price follows from the larger side: 512 bytes for the whole array, 128 if x cuts it on "
+                "both sides, 256 if y does. An all-reduce is a reduce-scatter and an all-gather, so it counts twice. XLA "
+                "for CPU compiles c and j to all-reduces and slices; written by hand they are reduce-scatters, at half the "
+                "price.",
 )  # fmt: skip

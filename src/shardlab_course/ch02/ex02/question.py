@@ -52,7 +52,7 @@ TIME = (
         like=gather(hops=lambda n, both: (n + 1) // 2 if both else n - 1)),
     WrongValues(
         "doubles-like-a-tree", "On a ring a device talks only to its two neighbours. After log2(n) hops a shard has "
-        "travelled only log2(n) devices far. On a ring of 16 that does not reach every device.", 1,
+        "travelled past only log2(n) devices. On a ring of 16 that does not reach every device.", 1,
         like=gather(hops=lambda n, both: math.ceil(math.log2(n)))),
     WrongValues(
         "waits-once", "Every hop waits for its latency, because a shard cannot be passed on before it has arrived.", 3,

@@ -60,7 +60,7 @@ def _rows(columns: int, itemsize: int, n: int, bandwidth: float, latency: float)
 
 ROWS = (
     WrongValues(
-        "rounded-down", "With so many rows a hop still waits. It takes one row more to fill it.", 3,
+        "rounded-down", "With this many rows a hop still waits. It takes one more row to fill it.", 3,
         like=lambda *given: int(_rows(*given))),
     WrongValues(
         "always-one-more", "If the rows fill a hop exactly, they are enough. Round up, and do not add one.", 3,

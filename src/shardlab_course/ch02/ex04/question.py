@@ -36,8 +36,8 @@ BOTH_WAYS = (
         "second-direction-halves-both", "The second direction helps an all-to-all twice. Each block also takes the shorter "
         "way, which is about half as long.", 2, like=0.5),
     WrongValues(
-        "fraction-of-the-array", "An eighth is a fraction of the whole array. Over a link an all-gather both ways moves "
-        "half of the array.", 1, like=0.125),
+        "fraction-of-the-array", "An eighth is a fraction of the whole array. An all-gather both ways moves half of the "
+        "array over a link.", 1, like=0.125),
 )  # fmt: skip
 
 EXCHANGE = (
@@ -79,7 +79,8 @@ FACTOR = (
         "quarter-everywhere", "A quarter is right only for even rings. Count the hops for n = 3.", 3,
         like=lambda n, both: 0.25 if both else 0.5),
     WrongValues(
-        "quarter-everywhere", "A quarter is right only for even rings, both ways. Count the hops of one direction.", 1,
+        "quarter-everywhere", "A quarter is right only for even rings with both directions. Count the hops of one "
+        "direction.", 1,
         like=lambda n, both: 0.25),
     WrongValues(
         "second-direction-halves-both", "The second direction helps an all-to-all twice. Each block also takes the shorter "

@@ -29,7 +29,7 @@ BOUND = (
         "more-rows-help", "In an all-reduce of Y the bytes grow with the rows, and so do the FLOPs. B drops out (e).", 2,
         like=lambda said: said["e"] == "compute"),
     WrongValues(
-        "roof-of-memory", "1,024 rows a chip are enough for the memory roof. The corner of the links' roof is about nine "
+        "roof-of-memory", "1,024 rows per chip are enough for the memory roof. The corner of the links' roof is about nine "
         "times as far out (c).", 2, like=lambda said: said["c"] in ("compute", "memory")),
     WrongValues(
         "rows-do-not-help", "The bytes of W do not grow with the rows, and the FLOPs do. With enough rows, the product "
@@ -130,10 +130,10 @@ QUESTION = Question(
         "/ n / link), and 'reduce' makes two passes.",
     ),
     explanation="All four layouts do 2BDF/n FLOPs a chip. If nothing moves, the rows of a chip decide between compute and "
-                "memory: 1,024 are enough for v5e, and 32 are not. A gather moves W, 2DF bytes, whatever the rows. Above "
-                "about 2,190 rows a chip (FLOPs a second divided by bytes a second of both links) compute takes longer.\n\n"
-                "An all-reduce moves Y, and its bytes grow with the rows as the FLOPs do. Only a large D/n helps: more than "
-                "4,378 on v5e, where these layers have 512. With 8 rows all three times are short, and 16 hops of a "
-                "microsecond are the longest. So five of the six follow from what grows with what, and the last from "
-                "counting hops.",
+                "memory: 1,024 are enough for v5e, and 32 are not. A gather moves W, 2DF bytes, however many rows there "
+                "are. Above about 2,190 rows per chip (FLOPs per second divided by bytes per second of both links) compute "
+                "takes longer.\n\nAn all-reduce moves Y, and its bytes grow with the rows as the FLOPs do. Only a large D/n "
+                "helps: more than 4,378 on v5e, where these layers have 512. With 8 rows all three times are short, and 16 "
+                "hops of a microsecond are the longest. So five of the six follow from what grows with what, and the last "
+                "from counting hops.",
 )  # fmt: skip

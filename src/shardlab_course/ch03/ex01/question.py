@@ -17,8 +17,9 @@ def mistake(id: str, cause: str, hint: int = 1, **entries: Any) -> Misconception
 IN_A_ROUND = mistake("loop-counted-once", "The line is in the body of a loop. The while says how often the body runs: "
                      "known_trip_count.", 2, times=1)  # fmt: skip
 BY_OP_NAME = WrongValues(
-    "believes-op-name", "op_name names the JAX operation that the line came from. What the line does is its own operation: "
-    "a fusion, here a slice, which is local to the device.", 1, like=lambda got: got["kind"] == "all-to-all")  # fmt: skip
+    "believes-op-name", "op_name names the JAX operation that the line came from. The line's own operation says what it "
+    "does: a fusion, here a slice, which is local to the "
+    "device.", 1, like=lambda got: got["kind"] == "all-to-all")  # fmt: skip
 ONE_OF_FOUR = mistake("first-of-tuple", "The output is a tuple of four arrays of f32, with 4 bytes an element. All four "
                       "arrive.", 1, bytes=768)  # fmt: skip
 ONE_OF_TWO = mistake("first-of-tuple", "XLA combined two all-reduces. The output is a tuple, and both arrays count.",
@@ -34,7 +35,7 @@ TAKEN_OUT = WrongValues(
     "names the all-reduce. Its operation does not.", 1, like=lambda got: got["kind"] == "all-reduce")  # fmt: skip
 INSIDE = WrongValues(
     "counts-the-fusions-inside", "This line describes what the fusion that calls it does. The TPU runs that fusion as one "
-    "reduce-scatter, and the line with calls= counts it.", 3,
+    "reduce-scatter. Count it at the line with calls=.", 3,
     like=lambda got: got["kind"] == "all-reduce")  # fmt: skip
 IN_AND_OUT = WrongValues(
     "start-counts-in-and-out", "The tuple of a -start holds the operand, the output and two counters. Only the output "
@@ -81,11 +82,11 @@ QUESTION = Question(
         "Five of the nine are collectives: A, C, D, G, H. Multiply out every array of an output tuple, at 4 bytes an "
         "element. In the tuple of a -start only the second array counts.",
     ),
-    explanation="A carries f32[32,4], 512 bytes, in each of 10 rounds. C is one instruction with four outputs of 768 "
-                "bytes, one from each member of its group. D is two gradients that XLA put into one all-reduce, 4,608 and "
-                "768 bytes. G and I are one permute of 512 bytes: the -start names operand, output and two counters. XLA "
-                "for TPU writes a reduce-scatter in two ways, and H is one of them: a fusion that calls a computation "
-                "named all-reduce-scatter. In that computation, F says what the fusion does. A fourth of what goes into H "
-                "comes out. (The other way is the word reduce-scatter.)\n\nB and E only look like collectives: their "
+    explanation="A carries f32[32,4], 512 bytes, in each of 10 rounds. C is one instruction with four outputs of 768 bytes, "
+                "one from each member of its group. D is two gradients that XLA put into one all-reduce, 4,608 and 768 "
+                "bytes. G and I are one permute of 512 bytes: the -start names operand, output and two counters. XLA for "
+                "TPU writes a reduce-scatter in two ways, and H is one of them: a fusion that calls a computation named "
+                "all-reduce-scatter. In that computation, F says what the fusion does. A fourth of what goes into H comes "
+                "out. (The other way is an operation named reduce-scatter.)\n\nB and E only look like collectives: their "
                 "operations are a fusion and a get-tuple-element. If you count words you find both, and F and I too.",
 )  # fmt: skip

@@ -58,16 +58,16 @@ QUESTION = Question(
     ),
     hints=(
         "Look at what is gathered, and at its shape. Which array has this shape? Who needs it whole, and why?",
-        "W1 cuts the hidden dimension over model. How does H lie then, if nobody asks for anything? Compare that with "
-        "what the constraint asks for.",
-        "Leave H alone, or ask for what it is anyway: rows over data, hidden units over model. None would ask for whole "
-        "rows.",
+        "W1 cuts the hidden dimension over model. How is H cut if nobody asks for anything? Compare that with what the "
+        "constraint asks for.",
+        "Leave H alone, or ask for the cut that it has anyway: rows over data, hidden units over model. None would ask for "
+        "whole rows.",
     ),
     explanation="X @ W1 leaves H with rows over data and hidden units over model, and H @ W2 sums over model. That takes "
-                "one all-reduce of a device's rows of the output. The given constraint wants rows over both axes. Then "
-                "each device needs all hidden units of its rows, so both weights are gathered, and more. If the "
-                "constraint says P('data', None), H itself is gathered, because None means whole, not open. "
-                "P.UNCONSTRAINED means open. P('data', 'model') is right, and so is no constraint at all.\n\nOn the page "
-                "XLA for CPU moves more than 2 million bytes for the given program, against 65,536. XLA for TPU gathers "
-                "the same arrays, in bfloat16. Neither compiler asked here whether the constraint was wise.",
+                "one all-reduce of a device's rows of the output. The given constraint wants rows over both axes. Then each "
+                "device needs all hidden units of its rows, so both weights are gathered, and more. If the constraint says "
+                "P('data', None), H itself is gathered, because None means whole, not open. P.UNCONSTRAINED means open. "
+                "P('data', 'model') is right, and so is no constraint at all.\n\nOn the page XLA for CPU moves more than 2 "
+                "million bytes for the given program, against 65,536 without the constraint. XLA for TPU gathers the same "
+                "arrays, in bfloat16. Neither compiler asked here whether the constraint was wise.",
 )  # fmt: skip

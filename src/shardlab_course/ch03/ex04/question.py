@@ -24,7 +24,7 @@ WRONG_KINDS = (
         like=lambda got: not got["cumsum"]),
     WrongValues(
         "clever-compiler", "A running total could be made from the shards' totals, but XLA for CPU does not know that and "
-        "gathers all rows. Nor does it find the all-to-all that would turn the columns.", 2,
+        "gathers all rows. It also misses the all-to-all that would give each device whole columns.", 2,
         like=lambda got: "all-gather" not in (got["cumsum"] or ["all-gather"])
         or "all-gather" not in (got["ravel_transposed"] or ["all-gather"])),
     WrongValues(
@@ -130,10 +130,10 @@ QUESTION = Question(
         "axis 1, and take [:, -1] as the totals. An offset is the cumsum of the totals minus the shard's own total.",
     ),
     explanation="A transposition changes which dimension an axis cuts, and nothing else. A roll by one row sends the last "
-                "row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension a running total "
-                "is local. A softmax needs a maximum and a sum for each column, two small all-reduces.\n\nA running total "
-                "could be as cheap, but XLA for CPU does not know the trick. It gathers everything, and each device "
-                "repeats much of the work. XLA for TPU does the same with as few rows as here; with 1,024 it gathers "
-                "totals. You can say it yourself: sums within shards, and offsets from their totals, so n rows move "
-                "instead of all rows. On the page that costs 4,096 bytes instead of 32,768, and a seventh of the FLOPs.",
+                "row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension a running total is "
+                "local. A softmax needs a maximum and a sum for each column, two small all-reduces.\n\nA running total "
+                "could be as cheap, but XLA for CPU does not know the trick. It gathers everything, and each device repeats "
+                "much of the work. XLA for TPU does the same with as few rows as here; with 1,024 it gathers totals. You "
+                "can write it yourself: sums within shards, and offsets from their totals, so n rows move instead of all "
+                "rows. On the page that costs 4,096 bytes instead of 32,768, and a seventh of the FLOPs.",
 )  # fmt: skip

@@ -55,16 +55,16 @@ ONE = (
         "weights-stay-whole", "Nothing moves, because every device holds B and C whole. You pay for that in memory.",
         1, when=lambda o: not o.collectives),
     WrongCost(
-        "another-dimension-cut", "One sum is enough to have both B and C cut by 8: the sum over the dimension that they "
-        "share, cut over both axes.", 2,
+        "another-dimension-cut", "One sum is enough to cut both B and C by 8: the sum over the dimension that they share. "
+        "Cut that dimension over both axes.", 2,
         when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1 and not _inner_cut(o)),
     WrongCost(
         "d-could-be-cut", "The all-reduce leaves A·B·C whole on every device. So columns of D, and of the output, can be "
-        "cut for nothing.", 3, when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1
+        "cut at no cost.", 3, when=lambda o: o.kinds == {"all-reduce"} and len(o.collectives) == 1
         and not _axes_of(of.specs(o)[3], 1)),
     WrongCost(
         "b-and-c-do-not-fit", "B·C is a sum over their common dimension. Cut B's columns and C's rows in the same way, and "
-        "leave A whole, or there is more to add or something to gather.", 2, when=lambda o: len(o.collectives) > 1
+        "leave A whole. Otherwise there is more to add, or something to gather.", 2, when=lambda o: len(o.collectives) > 1
         and (not _inner_cut(o) or bool(_axes_of(of.specs(o)[0], 0) | _axes_of(of.specs(o)[0], 1)))),
 )  # fmt: skip
 
@@ -84,8 +84,8 @@ QUESTION = Question(
     hints=(
         "Somebody has to add if a dimension that is summed over is cut. Which two dimensions of the chain are never "
         "summed over?",
-        "free: only rows of A and columns of D can be cut for nothing. The order of the products decides which cut "
-        "divides more work. one: if B and C are cut, where is a sum over 8 devices unavoidable?",
+        "free: only rows of A and columns of D cost nothing to cut. The order of the products decides which cut divides "
+        "more work. one: if B and C are cut, where is a sum over 8 devices unavoidable?",
         "one: cut the columns of B and the rows of C over both axes. With A whole, that gives A·B in columns and terms of "
         "A·B·C. After the all-reduce everything is whole, and D can be cut by columns.",
     ),

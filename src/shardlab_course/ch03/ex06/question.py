@@ -80,16 +80,16 @@ QUESTION = Question(
     ),
     hints=(
         "Two layouts of W are two kinds of step. Write down for each: how does it want x, and how does it leave x?",
-        "Columns take x as it arrives and leave terms. When these are summed, x is whole. Which steps can take a whole x "
-        "for nothing?",
+        "Columns take x as it arrives and leave terms. When these are summed, x is whole. Which steps can take a whole x at "
+        "no cost?",
         "Make three rounds: columns @ x, then rows @ that, each divided by the root of N. A Python loop and lax.fori_loop "
         "with fixed bounds are both fine. You need no constraints.",
     ),
-    explanation="Columns of W take x cut and leave terms, W[I, J_x]·x[J_x]. An all-reduce makes these whole. Rows of W "
-                "take x whole and leave it cut, W[I_x, J]·x[J], and nothing moves. If they alternate, they need three "
+    explanation="Columns of W take x cut and leave terms, W[I, J_x]·x[J_x]. An all-reduce makes these whole. Rows of W take "
+                "x whole and leave it cut, W[I_x, J]·x[J], and nothing moves. If they alternate, they need three "
                 "collectives in six steps instead of six. The bytes stay the same, because an all-reduce is priced as two "
-                "gathers, but the devices meet half as often. Against columns alone, six all-reduces by XLA for CPU, the "
-                "price is halved too. You pay by holding W twice. Two layers of a network are two different matrices, so "
-                "there the pattern is free: that is tensor parallelism (chapter 9). A loop that begins with rows needs "
-                "one gather more, or one in every round.",
+                "gathers, but the devices meet half as often. Against the six all-reduces of columns alone (XLA for CPU), "
+                "the price halves too. You pay by holding W twice. Two layers of a network are two different matrices, so "
+                "there the pattern is free: that is tensor parallelism (chapter 9). A loop that begins with rows needs one "
+                "gather more, or one in every round.",
 )  # fmt: skip

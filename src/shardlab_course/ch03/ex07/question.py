@@ -21,8 +21,8 @@ OUTCOME = (
         "slicing-moves", "Every device has the whole array and keeps its rows, so nothing moves (d).", 1,
         like=lambda got: isinstance(got["d"], list) and got["d"]),
     WrongValues(
-        "in-shardings-move", "in_shardings does not cut a committed array, one that you have placed, in another way. It is "
-        "a promise, and a broken promise is an error (e).", 2, like=lambda got: isinstance(got["e"], list)),
+        "in-shardings-move", "in_shardings does not recut a committed array, which is one that you have placed. It is a "
+        "promise, and a broken promise is an error (e).", 2, like=lambda got: isinstance(got["e"], list)),
     WrongValues(
         "numpy-in-the-program", "A NumPy array is cut on its way to the devices, before the program starts. In the program "
         "there is nothing to move (f).", 2, like=lambda got: isinstance(got["f"], list) and got["f"]),
@@ -73,11 +73,11 @@ QUESTION = Question(
         "Ask for columns with with_sharding_constraint, before the softmax. Inside jit, on an Auto mesh, device_put "
         "constrains nothing (for a TPU, unless it names another memory).",
     ),
-    explanation="out_shardings is part of the program, and the program pays for it. XLA does some work at once where the "
-                "output has to lie, and adds collectives for other work. in_shardings is a promise about how committed "
-                "arguments, those that somebody placed, are cut. A broken promise is a ValueError. For the others, "
-                "NumPy arrays and arrays that JAX placed itself, it is a plan: JAX places them so before the program "
-                "starts, without a word.\n\nAsked for columns at the end, XLA still took the softmax over cut columns, with "
-                "two all-reduces, and turned what came out. If you turn x first, each device has whole columns: one "
-                "all-to-all and nothing else. You say that with a constraint in the middle.",
+    explanation="out_shardings is part of the program, and the program pays for it. XLA does some work directly in the "
+                "output's sharding, and adds collectives for other work. in_shardings is a promise about how committed "
+                "arguments, those that somebody placed, are cut. A broken promise is a ValueError. For other arguments "
+                "(NumPy arrays, and arrays that JAX placed itself) it is a plan: JAX silently places them that way before "
+                "the program starts.\n\nWhen columns were asked for at the end, XLA still took the softmax over cut "
+                "columns, with two all-reduces, and turned the result. If you turn x first, each device has whole columns: "
+                "one all-to-all and nothing else. You say that with a constraint in the middle.",
 )  # fmt: skip

@@ -10,7 +10,7 @@ CLASSIFY = (
     WrongValues(
         "clash-asked-last",
         "If two kept dimensions use one axis, the blocks that fit make only a diagonal of the output. One operand has to "
-        "give up that axis, whatever the contracted dimension does. So ask for the clash first.",
+        "give up that axis, whatever the contracted dimension does. So look for the clash first.",
         2, like=of.mistaken(first="contraction")),
     WrongValues(
         "batch-letters-contracted",

@@ -60,8 +60,8 @@ QUESTION = Question(
                 lambda i, j, k: i == k, manual=True),
     ),
     hints=(
-        "For each case look at the blocks that one device holds. Can it multiply them? Is what comes out finished? Only "
-        "then reach for a collective.",
+        "For each case look at the blocks that one device holds. Can it multiply them? Is the result finished? Only then "
+        "reach for a collective.",
         "Case 1 needs no collective. Case 2 gathers A's columns before the product. Case 3 sums after the product. Case 4 "
         "gathers one operand before the product. in_specs are the specs of the table.",
         "jax.lax.all_gather(block, 'x', axis=..., tiled=True) puts blocks side by side along that dimension. If out_specs "
@@ -69,11 +69,11 @@ QUESTION = Question(
     ),
     explanation="Case 1 multiplies blocks and is done. Case 2 has two right answers. You can bring the columns of A "
                 "together (I·J·4 bytes). Or each device takes the rows of B that go with its columns, which costs nothing "
-                "because it has all of B, and the partial products are added (2·I·K·4 bytes, because an all-reduce counts "
+                "because it has all of B. The partial products are then added (2·I·K·4 bytes, because an all-reduce counts "
                 "twice). Case 3 is the second half of that.\n\nIn case 4 one operand has to give up its axis. A and B are "
                 "equally large in the check, so either gather costs the same there. Each budget is the price of the plain "
-                "route. To gather both operands is right, and too expensive.\n\nto='invarying' changes only the type in "
-                "this program. (The program's derivative would change.) Every device that gathered has the same block, "
-                "and to='invarying' says so, so out_specs may promise equal copies. check_vma=False would silence the "
-                "question instead of answering it.",
+                "route. Gathering both operands is right, but too expensive.\n\nto='invarying' changes only the type in "
+                "this program. (The program's derivative would change.) Every device that gathered has the same block, and "
+                "to='invarying' says so, so out_specs may promise equal copies. check_vma=False would silence the question "
+                "instead of answering it.",
 )  # fmt: skip

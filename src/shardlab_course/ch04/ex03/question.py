@@ -58,11 +58,11 @@ QUESTION = Question(
         "all_gather the block of A with axis=0 and tiled=True, multiply it with the block of B, and name x in the second "
         "place of out_specs.",
     ),
-    explanation="C[I, K_x] needs all of A on every device, I·J·4 bytes. C[I_x, K] would need all of B, J·K·4 bytes. What "
-                "is already in its place does not move. The work is still divided, because the columns of C stay cut. "
-                "From what it holds, device i can compute block (i, i) of C, and no device can compute any other block. "
-                "P('x', 'x') would name just these blocks, and no device would hold the others. That is why it is no "
-                "legal spec.\n\nIf the operand that must move is much the larger one, there is a third way. Gather the "
-                "smaller one, so that C comes out on the wrong side, and turn C with an all-to-all, which moves only C's "
-                "own shard. The check accepts that if it costs no more. The page measures both.",
+    explanation="C[I, K_x] needs all of A on every device, I·J·4 bytes. C[I_x, K] would need all of B, J·K·4 bytes. What is "
+                "already in its place does not move. The work is still divided, because the columns of C stay cut. From "
+                "what it holds, device i can compute block (i, i) of C, and no device can compute any other block. P('x', "
+                "'x') would name just these blocks, and no device would hold the others. That is why this spec is not "
+                "legal.\n\nIf the operand that must move is much larger, there is a third way. Gather the smaller one, so "
+                "that C comes out on the wrong side, and turn C with an all-to-all, which moves only C's own shard. The "
+                "check accepts that if it costs no more. The page measures both.",
 )  # fmt: skip

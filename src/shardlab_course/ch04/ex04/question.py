@@ -31,7 +31,7 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 DEEP = (WrongValues(
     "case-2-always-gathers",
-    "B is whole on every device, so XLA may slice it for nothing and then reduce C. Here C is 64 times smaller than A.",
+    "B is whole on every device, so XLA may slice it at no cost and then reduce C. Here C is 64 times smaller than A.",
     2, like="all-gather"),)  # fmt: skip
 SHALLOW = (WrongValues(
     "always-reduces",
@@ -98,13 +98,13 @@ QUESTION = Question(
         "Shapes are plain numbers while JAX traces, so `if J > 2 * K` picks one of two shard_maps. To reduce, pass B with "
         "P('x', None), multiply the blocks, and psum over x.",
     ),
-    explanation="Gathering moves I·J elements. B is whole too, so every device then multiplies everything: 2·I·J·K FLOPs, "
-                "n times in all. Reducing moves I·K elements twice, and each device does an n-th of the work. Bytes "
-                "favour the reduction if J > 2K. On a chip that moves and multiplies at the same time, the repeated "
-                "arithmetic of the gather often takes longest, and the reduction wins earlier. That is the Scaling Book's "
-                "question 4.\n\nOn one axis of 8 devices XLA chose the cheaper way for both sizes of the page, for CPU "
-                "and for TPU. That is no law. When x was one of two mesh axes, both compilers gathered even in the deep "
-                "product. For a CPU that is 1,048,576 bytes against 32,768. So case 2 names a situation, not a "
-                "collective. On a TPU a gather before a product of float32 moves bfloat16, half the bytes, because at "
+    explanation="Gathering moves I·J elements. B is whole too, so every device then multiplies everything: 2·I·J·K FLOPs, n "
+                "times in all. Reducing moves I·K elements twice, and each device does an n-th of the work. Bytes favour "
+                "the reduction if J > 2K. On a chip that moves and multiplies at the same time, the repeated arithmetic of "
+                "the gather often takes longest, and the reduction wins earlier. That is the Scaling Book's question "
+                "4.\n\nOn one axis of 8 devices XLA chose the cheaper way for both sizes of the page, for CPU and for TPU. "
+                "That is not a law. When x was one of two mesh axes, both compilers gathered even in the deep product. For "
+                "a CPU the gather moves 1,048,576 bytes, where a reduction would move 32,768. So case 2 names a situation, "
+                "not a collective. On a TPU a gather before a product of float32 moves bfloat16, half the bytes, because at "
                 "JAX's default precision the product rounds its operands anyway.",
 )  # fmt: skip

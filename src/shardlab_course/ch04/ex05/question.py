@@ -76,10 +76,10 @@ QUESTION = Question(
     explanation="A reduce-scatter adds the partial products C[I, K]{U_x} and splits the sum in one step: every device "
                 "receives the terms of its own rows only. That moves I·K·4 bytes. An all-reduce moves them twice, and the "
                 "slice after it throws away what the second half brought.\n\nAsked for P('x', None), XLA for CPU still "
-                "compiles an all-reduce and a slice. XLA for TPU does so for arrays as small as the page's. The values "
-                "are right and in the right places, so only the collectives in the compiled program show the difference. "
-                "A prediction from a textbook is not a measurement of a compiler. In shard_map you write the collective, "
-                "and XLA for CPU compiles what you wrote. XLA for TPU makes an all-reduce even of a written psum_scatter: "
-                "for v5e if the array is small or has few rows for each device, and over one axis of eight v5p chips (2 "
-                "by 2 by 2) for every array that was tried.",
+                "compiles an all-reduce and a slice. XLA for TPU does so for arrays as small as the page's. The values are "
+                "right and in the right places, so only the collectives in the compiled program show the difference. A "
+                "prediction from a textbook is not a measurement of a compiler. In shard_map you write the collective, and "
+                "XLA for CPU compiles what you wrote. XLA for TPU makes an all-reduce even of a written psum_scatter. For "
+                "v5e it does so if the array is small or has few rows for each device. Over one axis of eight v5p chips (2 "
+                "by 2 by 2) it did for every array that was tried.",
 )  # fmt: skip

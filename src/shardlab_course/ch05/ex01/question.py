@@ -21,8 +21,8 @@ WORDS = (
     "the dimensions."
 )
 COPIES = (
-    "The place of a bare number decides which devices hold the same. In first place it is the slowest axis; in last "
-    "place, neighbours hold the same."
+    "The place of a bare number decides which devices hold the same slice. In first place it is the slowest axis; in last "
+    "place, neighbours hold the same slice."
 )
 GROUPS = (
     "The words of a repeated name cut its dimension in the order in which they are written. A word between two of them is "
@@ -30,7 +30,8 @@ GROUPS = (
 )
 TUPLE = "In the tuple of the question the other axis stands first. The first axis is the slowest, in P and behind @."
 DEFAULT = WrongProgram(
-    "copies-by-default", "Without a star the numbers must make up all devices. Write copies as a bare number or star.",
+    "copies-by-default", "Without a star the numbers must multiply to the number of devices. Write copies as a bare number "
+    "or star.",
     1, error="numbers-do-not-multiply")  # fmt: skip
 NO_MESH = WrongProgram("axes-without-mesh", "This one is read without a mesh, so write numbers.", 1, error="mesh-missing")
 
@@ -104,10 +105,10 @@ QUESTION = Question(
         "For a: the first axis has size 2 and cuts the second dimension; the next has size 4 and cuts the first. For h "
         "and l, first find the ratio of the stars.",
     ),
-    explanation="The right side of an expression is the mesh, read from slow to fast. Each word says what its axis does: "
-                "a name cuts that dimension, a bare number makes copies. So the order on the right is the order in the "
-                "mesh, and P says which axis cuts which dimension. P('y') on a 2 by 4 mesh is `2 r4 c`, not `r4 2 c`: "
-                "with copies last, devices 0 and 1 would hold the same.\n\nA repeated name is a tuple in P, with the axes "
-                "in the order of the mesh. For another order, name the axes of a mesh with @. Stars share one ratio, "
-                "the whole root of what the numbers leave: `r2* c*` on 8 devices is `r4 c2`.",
+    explanation="The right side of an expression is the mesh, read from slow to fast. Each word says what its axis does: a "
+                "name cuts that dimension, a bare number makes copies. So the order on the right is the order in the mesh, "
+                "and P says which axis cuts which dimension. P('y') on a 2 by 4 mesh is `2 r4 c`, not `r4 2 c`: with copies "
+                "last, devices 0 and 1 would hold the same slice.\n\nA repeated name is a tuple in P, with the axes in the "
+                "order of the mesh. For another order, name the axes of a mesh with @. Stars share one ratio: divide the "
+                "devices by all numbers, and take the root, which must be whole. So `r2* c*` on 8 devices is `r4 c2`.",
 )  # fmt: skip

@@ -25,7 +25,8 @@ MINI = (
         "divides-without-stars", '"numbers-do-not-divide" is for expressions with stars. Without a star, numbers that do '
         'not make n are "numbers-do-not-multiply".', 1, like=of.mistaken(divide=True)),
     WrongValues(
-        "copies-by-default", "Without a star the numbers must make up all devices. Copies have to be written.", 1,
+        "copies-by-default", "Without a star the numbers must multiply to the number of devices. Copies have to be "
+        "written.", 1,
         like=of.mistaken(lenient=True)),
 )  # fmt: skip
 

@@ -18,8 +18,8 @@ RULES = (
     WrongProgram(
         "leaf-forgotten", "Some leaves match no rule. Say how these lie too, cut or whole.", 1, error="leaf-without-rule"),
     WrongProgram(
-        "pattern-found-elsewhere", "This leaf has another number of dimensions than its rule. Perhaps the rule is meant for "
-        "another leaf. A pattern is found anywhere in the path: 'k' is in 'blocks', 'up' finds a kernel and a bias.",
+        "pattern-found-elsewhere", "This leaf and its rule have different numbers of dimensions. Perhaps the rule is meant "
+        "for another leaf. A pattern is found anywhere in the path: 'k' is in 'blocks', 'up' finds a kernel and a bias.",
         2, error="rank-does-not-fit"),
     WrongValues(
         "nothing-cut", "No leaf is cut, so every device holds the whole model.", 2,
@@ -66,11 +66,11 @@ QUESTION = Question(
         "'[qkv]/kernel' finds three kernels and nothing else. For 'up' say 'up/kernel' and 'up/bias'. The last pattern is "
         "'.*' with '... -> ...'.",
     ),
-    explanation="The kernels come in pairs. q, k, v and up cut over 'model' what goes out of them; o and down cut what "
-                "comes in. Within a pair everything is local to a device, and after each pair there is one sum. A bias "
-                "lies like the output that it is added to: up's is cut, down's is whole. Norms act on the whole width, so "
-                "their scales stay whole.\n\nThe expressions name axes, so one table serves every mesh. A rule names "
-                "kinds of leaves, so the table serves any number of layers. Order and reach can go wrong: the first match "
-                "decides, and a pattern is found anywhere, also 'k' in 'blocks'. `sl.einshard` refuses a table if a leaf "
-                "has no rule or a rule has no leaf, because either is nearly always a slip.",
+    explanation="The kernels come in pairs. q, k, v and up cut their outputs over 'model'; o and down cut their inputs. "
+                "Within a pair everything is local to a device, and after each pair there is one sum. A bias is cut like "
+                "the output that it is added to: up's is cut, down's is whole. Norms act on the whole width, so their "
+                "scales stay whole.\n\nThe expressions name axes, so one table serves every mesh. A rule names kinds of "
+                "leaves, so the table serves any number of layers. Order and reach can go wrong: the first match decides, "
+                "and a pattern is found anywhere, also 'k' in 'blocks'. `sl.einshard` refuses a table if a leaf has no rule "
+                "or a rule has no leaf, because either is nearly always a slip.",
 )  # fmt: skip

@@ -116,12 +116,12 @@ QUESTION = Question(
         "In `mlp_on` name axes: b@data in X, y@model in both weights. Constrain the three arguments, compute, and "
         "constrain the output to b@data.",
     ),
-    explanation="Three of the four letters have three fates. If b is cut, every device needs all weights, and nothing "
-                "moves. If y is cut in both weights, each device has a slice of the hidden layer. Its product with W2 is "
-                "a partial sum of the output, and one all-reduce of f32[8,64] adds these: 2,048 bytes of payload, 4,096 "
-                "by our price. If x is cut instead, the sum comes one layer too early, at f32[8,256]: four times as "
-                "much.\n\nIf only W1 is cut, XLA, for CPU and for TPU, lets each device take its rows of a whole W2 at "
-                "the sizes here, and compiles the same all-reduce. The memory differs, and that is why the check looks at "
-                "memory. With both axes the all-reduce covers only the rows of one data shard: half of the bytes on "
-                "data=2, model=4.",
+    explanation="Each of three letters has its own effect when it is cut. If b is cut, every device needs all weights, and "
+                "nothing moves. If y is cut in both weights, each device has a slice of the hidden layer. Its product with "
+                "W2 is a partial sum of the output, and one all-reduce of f32[8,64] adds these: 2,048 bytes of payload, "
+                "4,096 by our price. If x is cut instead, the sum comes one layer too early, at f32[8,256]: four times as "
+                "much.\n\nIf only W1 is cut, XLA, for CPU and for TPU, lets each device take its rows of a whole W2 at the "
+                "sizes here, and compiles the same all-reduce. The memory differs, and that is why the check looks at "
+                "memory. With both axes the all-reduce covers only the rows of one data shard: half of the bytes on data=2, "
+                "model=4.",
 )  # fmt: skip

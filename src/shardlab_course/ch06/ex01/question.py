@@ -51,8 +51,8 @@ QUESTION = Question(
         "Follow each dimension: where does it go, and which axis does it carry along? A new dimension carries none.",
         "Where operands meet, a whole dimension adapts to a sharded one, and equal shardings stay. If both operands have "
         "the same axis in the dimension that is summed, nobody can know what you want.",
-        "d: after the transpose, the dimension over y is the slower one. e: columns become 4 and 4, and the first takes "
-        "the axis. i: only one operand is sharded where they are summed, so nothing is ambiguous.",
+        "d: after the transpose, the dimension over y is the slower one. e: columns become 4 and 4, and the first takes the "
+        "axis. i: only one operand is sharded in the dimension that is summed, so nothing is ambiguous.",
     ),
     explanation="An axis travels with its dimension. A transpose moves both, a sum takes both away, and a new dimension "
                 "has no axis. Where two operands meet element by element, a whole dimension adapts to a sharded one, "

@@ -17,7 +17,7 @@ PORTED = (
     WrongCost(
         "constraint-deleted",
         "Every device has all rows of the output. Either X was never cut, because its constraint was deleted with the "
-        "error, or the last product is asked to be whole.", 2, when=lambda o: lies(o, ())),
+        "error, or the program asks for the last product whole.", 2, when=lambda o: lies(o, ())),
     WrongCost(
         "resharded-at-the-end",
         "All rows were computed and added up on every device, and cut afterwards. Cut X first.",
@@ -58,10 +58,10 @@ QUESTION = Question(
         "out_sharding=P('x', None).",
     ),
     explanation="On Auto axes with_sharding_constraint tells XLA where a value must lie. On Explicit axes the type has "
-                "decided already, so the same call only compares, and raises an AssertionError where they differ. The "
-                "first constraint was meant to cut X. jax.reshard does that, for nothing, because X was whole. The second "
-                "one is true, because rows over x met columns over y, and may stay as a check. The third one asked where "
-                "the product should lie, which is now an argument of the product.\n\nIf you delete all three, one error "
-                "is left, and every device works on the whole batch. jax.sharding.auto_axes around the old function is "
-                "right too, and leaves the question to XLA.",
+                "decided already, so the same call only compares, and raises an AssertionError where they differ. The first "
+                "constraint was meant to cut X. jax.reshard does that at no cost, because X was whole. The second one is "
+                "true, because rows over x met columns over y, and may stay as a check. The third one asked where the "
+                "product should lie, which is now an argument of the product.\n\nIf you delete all three, one error is "
+                "left, and every device works on the whole batch. jax.sharding.auto_axes around the old function is right "
+                "too, and leaves the question to XLA.",
 )  # fmt: skip

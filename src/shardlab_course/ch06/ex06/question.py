@@ -7,7 +7,7 @@ from shardlab_course.ch06.shared import AMBIGUOUS, LINE, WIDE, program, weight_g
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 GATHERS_WEIGHTS = WrongCost(
-    "gathers-the-weights", "The weights were brought to every device, although only one number a unit has to be added.",
+    "gathers-the-weights", "The weights were brought to every device, although only one number per unit has to be added.",
     2, when=weight_gathered)  # fmt: skip
 AUTO = (GATHERS_WEIGHTS,)
 EXPLICIT = (AMBIGUOUS, GATHERS_WEIGHTS)
@@ -53,12 +53,11 @@ QUESTION = Question(
         "Manual: psum(x @ W, 'x'), then add the bias, then the sigmoid, with in_specs P('x'), P('x', None), P() and "
         "out_specs P().",
     ),
-    explanation="All three compile to the same all-reduce of one number a unit, so for the machine they are one program. "
-                "For you they differ. Auto is the program for one device: you say outside where x and W lie, and find "
-                "out afterwards what moves. Explicit is the same line with the one decision in it. Manual says "
-                "everything: pieces come in, each device makes a term, the terms are added, then come bias and "
-                "sigmoid.\n\nEach style has its own mistakes. Where arrays lie cannot make Auto wrong; it can only "
-                "change the cost. Explicit refuses what its rules do not decide. Manual trusts your order. With the bias "
-                "inside the sum it is added once for each device along x, and a sigmoid before the sum is another "
-                "function. Neither mistake raises an error.",
+    explanation="All three compile to the same all-reduce of one number per unit, so for the machine they are one program. "
+                "For you they differ. Auto is the program for one device: you say outside where x and W lie, and find out "
+                "afterwards what moves. Explicit is the same line with the one decision in it. Manual says everything: "
+                "pieces come in, each device makes a term, the terms are added, then come bias and sigmoid.\n\nEach style "
+                "has its own mistakes. A placement cannot make Auto wrong; it can only change the cost. Explicit refuses "
+                "what its rules do not decide. Manual trusts your order. With the bias inside the sum it is added once for "
+                "each device along x, and a sigmoid before the sum is another function. Neither mistake raises an error.",
 )  # fmt: skip

@@ -19,7 +19,7 @@ COPIES = (
     WrongValues(
         "before-not-after",
         "That was so before: the sum comes out over y, in 4 parts, with a copy for each place along x.", 1, like=2),
-    WrongValues("parts-not-copies", "All eight hold something, but not all hold the same.", 1, like=8),
+    WrongValues("parts-not-copies", "All eight hold something, but not all hold the same part.", 1, like=8),
 )  # fmt: skip
 FULLY = (
     WrongValues(
@@ -31,8 +31,8 @@ FULLY = (
         2, error=r"\(1, P\('\w', '\w'\)\)|\(2\) must be equal to aval's ndim \(1\)"),  # JAX 0.10 says it, or 0.12
     WrongCost(
         "published-answer",
-        "P('x') is the published answer. It cuts over x only, so all devices along y hold the same, and it also moves the "
-        "blocks.", 1, when=lambda o: lies(o, ("x",))),
+        "P('x') is the published answer. It cuts over x only, so all devices along y hold the same part, and it also moves "
+        "the blocks.", 1, when=lambda o: lies(o, ("x",))),
     WrongCost(
         "as-the-sum-leaves-it", "The sum lies over y, and the devices along x hold copies of it. Cut it further.",
         1, when=lambda o: lies(o, ("y",)) and not any(o.terms)),
@@ -41,7 +41,7 @@ FULLY = (
         "Each element has one device, but often not one that held it after the sum, so blocks have to be sent. Let y stay "
         "the slower of the two axes.", 2, when=lambda o: lies(o, (("x", "y"),)) and right(o, of.column_sums)),
     WrongCost(
-        "made-whole", "The sum lies whole on every device, or did on the way.",
+        "made-whole", "The sum is whole on every device, or was whole at some point.",
         1, when=lambda o: products.shape(o) == o.inputs[0].shape[1:] and (
             lies(o, ()) or moved(o, "all-gather") == o.inputs[0].shape[1] * 4)),
     WrongCost(
@@ -67,7 +67,8 @@ MECHANISM = why(
     c=Believed(
         "Everything stays as it was: what was cut over that axis still is.",
         "axis-keeps-its-cut",
-        "The sum lay over y, and in the picture devices along y hold the same. A spec replaces whatever was there before.",
+        "The sum lay over y, and in the picture devices along y hold the same part. A spec replaces whatever was there "
+        "before.",
     ),
 )
 

@@ -18,7 +18,7 @@ EMULATE = (
         like=functools.partial(of.emulated, copy="sum")),
     WrongValues(
         "last-copy-taken",
-        "Of several copies you took the last one. Where they are not equal, take that of coordinate 0.", 2,
+        "You took the last of several copies. Where copies differ, take the one at coordinate 0.", 2,
         like=functools.partial(of.emulated, copy="last")),
     WrongValues(
         "axis-order-free", "In an entry with two axes the first is the slow one, on the way in and on the way out.", 2,

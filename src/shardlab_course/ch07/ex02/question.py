@@ -54,7 +54,7 @@ QUESTION = Question(
         }),
     ),
     hints=(
-        "Forget the global array for a moment. Which shape has one block, before and after the body? Only then look at "
+        "Forget the global array for a moment. What is the shape of one block, before and after the body? Only then look at "
         "out_specs.",
         "Each dimension of the returned block is multiplied by the sizes of the axes that out_specs name for it. An axis "
         "that they do not name multiplies nothing, and adds nothing.",

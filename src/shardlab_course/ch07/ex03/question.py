@@ -28,7 +28,8 @@ UNCHECKED = (
 HOLDERS = (
     WrongValues(
         "believes-the-sharding",
-        "The sharding says that all eight hold the same. It only repeats what out_specs claimed; nobody looked.", 2, like=8),
+        "The sharding says that all eight hold the same block. It only repeats what out_specs claimed; nobody "
+        "looked.", 2, like=8),
 )  # fmt: skip
 HONEST = (
     PROMISE, LEFT,
@@ -76,16 +77,16 @@ QUESTION = Question(
     hints=(
         "The body returns its block. What shape does the block have? What does P() say about the eight blocks, and is it "
         "true?",
-        "NumPy reads an array with sharding P() from one device, because all the others are said to hold the same.",
+        "NumPy reads an array with sharding P() from one device, because all the others are said to hold the same values.",
         "jax.lax.all_gather(block, 'x', tiled=True, to='invarying') brings the blocks together, and its type says that "
-        "every device holds the same.",
+        "every device holds the same array.",
     ),
-    explanation="The block's type is f32[2]{V:x}: it may vary over x. out_specs=P() says that it does not, so JAX "
-                "refuses, whatever the values are: under jit while it traces, without jit when the body has run.\n\nWith "
+    explanation="The block's type is f32[2]{V:x}: it may vary over x. out_specs=P() says that it does not, so JAX refuses, "
+                "whatever the values are: under jit while it traces, without jit when the body has run.\n\nWith "
                 "check_vma=False JAX does not keep these types, and the program runs. Each device returns its own block. "
-                "The array gets the shape of one block and a sharding that claims eight equal copies. NumPy reads the "
-                "first one, [0, 1], which is on one device of eight. There is no error and no warning, and the next "
-                "computation goes on with eight different arrays under one name. The honest program gathers. "
-                "to='invarying' is no switch to silence a check: an all-gather does give every device the same, and this "
-                "puts it into the type.",
+                "The array gets the shape of one block and a sharding that claims eight equal copies. NumPy reads the first "
+                "one, [0, 1], which is on one device of eight. There is no error and no warning, and the next computation "
+                "goes on with eight different arrays under one name. The honest program gathers. to='invarying' is not a "
+                "switch that silences a check: an all-gather does give every device the same array, and to='invarying' puts "
+                "this into the type.",
 )  # fmt: skip

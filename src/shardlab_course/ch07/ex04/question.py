@@ -60,7 +60,7 @@ NORMALIZE = (
         when=lambda o: of.normalized_by(o, lambda blocks, n: blocks.reshape(len(blocks), -1).std(1, ddof=1))),
     LEFT, GATHERS, PARTS,
     WrongCost(
-        "whole-blocks-summed", "Whole blocks were sent. Reduce the block to one number a row first.", 2,
+        "whole-blocks-summed", "Whole blocks were sent. Reduce the block to one number per row first.", 2,
         when=whole_blocks),
 )  # fmt: skip
 TEST = (
@@ -121,11 +121,11 @@ QUESTION = Question(
         "Body: take the block's mean over dimension 1, then pmean over y; do the same for squared deviations. Test: "
         "compute the right answer with NumPy and compare with np.allclose.",
     ),
-    explanation="pmean of an array is taken over devices, element by element, and leaves an array of the block's size. "
-                "So the body subtracts the mean of 2 numbers, not of a row. With two devices every deviation is plus or "
-                "minus the same number, so everything becomes plus or minus one. The mean of these is 0 and their "
-                "standard deviation is 1, so the test in the published notebook passed.\n\nA test of properties proves "
-                "nothing if the wrong answers have these properties too. Compare with an independent, slow, obvious "
-                "answer, on data that show the mistakes you can think of.\n\nIf you reduce a block first, one number a "
-                "row crosses devices, instead of a block.",
+    explanation="pmean of an array is taken over devices, element by element, and leaves an array of the block's size. So "
+                "the body subtracts the mean of 2 numbers, not of a row. With two devices every deviation is plus or minus "
+                "the same number, so everything becomes plus or minus one. The mean of these is 0 and their standard "
+                "deviation is 1, so the test in the published notebook passed.\n\nA test of properties proves nothing if "
+                "the wrong answers have these properties too. Compare with an independent, slow, obvious answer, on data "
+                "that show the mistakes you can think of.\n\nIf you reduce a block first, one number per row crosses "
+                "devices instead of a block.",
 )  # fmt: skip

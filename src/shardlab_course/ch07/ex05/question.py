@@ -35,7 +35,7 @@ MASKED = (
         when=of.own_counts),
     WrongValues(
         "nothing-by-nothing",
-        "A device without a word divides zero by zero. That is no number, and neither is a sum that contains it. Add up "
+        "A device without a word divides zero by zero. The result is NaN, and so is every sum that contains it. Add up "
         "first; divide once, at the end.", 2, when=lambda o: not finite(o)),
     WrongValues(
         "nothing-counts-as-one",
@@ -64,7 +64,7 @@ QUESTION = Question(
     ),
     explanation="A mean is a sum divided by a count, and both run over devices. If each device divides first, every "
                 "device's mean gets the same weight, whether it stands for 9 words or for 1. With sentences of unequal "
-                "length that is wrong, by an amount that changes from batch to batch. pmean is right for all numbers "
-                "only if all devices have equally many terms. The right program sends two numbers a device, whatever the "
+                "length that is wrong, by an amount that changes from batch to batch. pmean is right for all numbers only "
+                "if all devices have equally many terms. The right program sends two numbers per device, whatever the "
                 "batch. Its price is 16 bytes, because this course counts an all-reduce twice.",
 )  # fmt: skip

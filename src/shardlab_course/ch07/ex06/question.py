@@ -23,8 +23,8 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 OVERFLOW = WrongValues(
     "no-maximum-subtracted",
-    "Nothing was subtracted, or one constant: float32 holds neither exp(100) nor exp(-200). First subtract the maximum of "
-    "the row, the same on all devices.", 2,
+    "Nothing was subtracted, or only a constant. But float32 holds neither exp(100) nor exp(-200). First subtract the row's "
+    "maximum, which is the same on all devices.", 2,
     when=of.constant_subtracted)  # fmt: skip
 PART_OF_ROW = WrongValues(
     "part-of-the-row-summed",
@@ -67,7 +67,7 @@ SOFTMAX = (
         like=lambda x: of.softmax(x.T).T),
     GATHERS, PARTS,
     WrongCost(
-        "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number a row first.", 2,
+        "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number per row first.", 2,
         when=whole_blocks),
 )  # fmt: skip
 LOGSUMEXP = (
@@ -105,15 +105,15 @@ QUESTION = Question(
     hints=(
         "Write softmax of one row in NumPy, with the maximum subtracted. Which of its steps need the whole row? How large "
         "is what they produce?",
-        "Two steps need every device: the maximum and the sum of exponentials. Each is one number a row. Reduce the block "
+        "Two steps need every device: the maximum and the sum of exponentials. Each is one number per row. Reduce the block "
         "first, then over x.",
         "m = pmax of the block's maximum over dimension 1, keepdims=True; e = exp(block - m); divide by psum of e's sum. "
         "logsumexp is the log of that sum, plus m.",
     ),
-    explanation="Softmax needs the whole row twice, for its maximum and for its sum, and each time as one number a row. "
-                "So each device reduces its block first, and then there are two all-reduces of one number a row, however "
-                "wide the row is. pmax and psum return invarying values, so logsumexp may promise P().\n\nThe maximum "
-                "must be the same on all devices, or sums in different units are added. Without any maximum float32 "
+    explanation="Softmax needs the whole row twice, for its maximum and for its sum, and each of these is one number per "
+                "row. So each device reduces its block first, and then there are two all-reduces of one number per row, "
+                "however wide the row is. pmax and psum return invarying values, so logsumexp may promise P().\n\nThe "
+                "maximum must be the same on all devices, or sums in different units are added. Without any maximum float32 "
                 "overflows at exp(89), and exp(-88) is already zero on XLA for CPU. A local softmax makes each block of a "
                 "row add up to 1, and the row to the number of devices along x. Vocabulary-parallel cross-entropy and "
                 "attention over split sequences are made of these two functions. To train through them, put "

@@ -12,8 +12,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 WRONG_KINDS = (
     WrongValues(
         "rows-are-independent-so-free",
-        "Rows are independent, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers "
-        "the rest. (XLA for TPU has a rule for the two best of short rows.)", 1,
+        "Rows are independent, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers the "
+        "rest. (XLA for TPU has a rule for the two best values of short rows.)", 1,
         like=lambda got: not got),
     WrongValues(
         "thinks-of-sums", "Nothing is added up. XLA for CPU brings all rows to every device.", 1,
@@ -27,8 +27,8 @@ BY_ROW = (
     TRAVEL,
     WrongCost(
         "compiler-does-not-know",
-        "On the whole array XLA for CPU sends all rows to every device. In shard_map, with in_specs that cut the rows as "
-        "they lie, each device takes its own.", 1, when=lambda o: not o.manual and "all-gather" in o.kinds),
+        "On the whole array XLA for CPU sends all rows to every device. In shard_map, with in_specs that match how the rows "
+        "are cut, each device takes its own.", 1, when=lambda o: not o.manual and "all-gather" in o.kinds),
     WrongValues(
         "best-of-columns", "You took the best of each column, in dimension 0.", 1, when=of.down_columns),
     WrongValues(
@@ -86,11 +86,11 @@ QUESTION = Question(
         "jnp.take_along_axis looks up their columns. A block starts at axis_index times its width.",
     ),
     explanation="Choosing experts for tokens means top_k of every row. If the array is cut by rows, nothing has to move. "
-                "XLA for CPU has no rule that cuts top_k, and gathers all scores. XLA for TPU moves nothing where a row "
-                "has 64 of them, and gathers rows of 96 or more (if you ask for eight values, it cuts longer rows too). "
-                "With shard_map the question does not arise: inside it there is nothing left to partition.\n\nIf the "
-                "array is cut by columns, something must move, but only candidates: the best two of a row are among each "
-                "device's best two. 2n values and 2n columns replace a whole row. A column found in a block has a local "
-                "number; axis_index times the width makes it global. custom_partitioning can teach XLA the same rule. It "
-                "then works for callers who know nothing about meshes, but such programs cannot be exported.",
+                "XLA for CPU has no rule that cuts top_k, and gathers all scores. XLA for TPU moves nothing where a row has "
+                "64 scores, and gathers rows of 96 or more (if you ask for eight values, it cuts longer rows too). With "
+                "shard_map the question does not arise: inside it there is nothing left to partition.\n\nIf the array is "
+                "cut by columns, something must move, but only candidates: the best two of a row are among each device's "
+                "best two. 2n values and 2n columns replace a whole row. A column found in a block has a local number; "
+                "axis_index times the width makes it global. custom_partitioning can teach XLA the same rule. It then works "
+                "for callers who know nothing about meshes, but such programs cannot be exported.",
 )  # fmt: skip

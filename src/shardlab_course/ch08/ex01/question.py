@@ -18,11 +18,11 @@ QUESTION = Question(
         "Make zeros for the whole array. Put your own block at row d times r, for blocks of r rows. Then n - 1 times: "
         "ppermute, and dynamic_update_slice_in_dim at row ((d - i) % n) times r. out_specs=P() needs check_vma=False.",
     ),
-    explanation="There are n blocks and n - 1 hops. In each hop every device sends one block to its neighbour and gets "
-                "one, which makes (n - 1) / n of the gathered array per device. Only the index algebra can go wrong. "
-                "Blocks come in the order d, d - 1, d - 2, ..., which is a different order on every device. A program "
-                "that lays them down as they come ends up with n different arrays, each of the right shape.\n\nAn array "
-                "of ones would not show this mistake, and with a ring that runs the other way device 0's copy is right "
-                "by chance. So the check uses random values, and compares every device's copy. For the judge a Python "
-                "loop and a fori_loop are the same program, because it counts how often each permute runs.",
+    explanation="There are n blocks and n - 1 hops. In each hop every device sends one block to its neighbour and gets one. "
+                "Over all hops that is (n - 1) / n of the gathered array per device. Only the index algebra can go wrong. "
+                "Blocks come in the order d, d - 1, d - 2, ..., which is a different order on every device. A program that "
+                "lays them down as they come ends up with n different arrays, each of the right shape.\n\nAn array of ones "
+                "would not show this mistake, and with a ring that runs the other way device 0's copy is right by chance. "
+                "So the check uses random values, and compares every device's copy. For the judge a Python loop and a "
+                "fori_loop are the same program, because it counts how often each permute runs.",
 )  # fmt: skip

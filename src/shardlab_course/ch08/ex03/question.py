@@ -79,11 +79,10 @@ QUESTION = Question(
         "Call the bodies of 8.2 and 8.1, in this order, inside one shard_map: sum the block's chunks round the ring, "
         "then pass the finished chunk round. check_vma=False.",
     ),
-    explanation="2 (n - 1) permutes of V / n bytes are less than 2 V a device, whatever n is. That is why this course "
+    explanation="2 (n - 1) permutes of V / n bytes are less than 2 V per device, whatever n is. That is why this course "
                 "counts an all-reduce twice.\n\nThe tempting version keeps a running total and lets each device's whole "
                 "term travel past all the others. Its n - 1 hops look like half the work, and allclose finds its values "
                 "right. But it moves n / 2 times the bytes: for the page's terms 7 permutes of 4,096 bytes in place of 14 "
                 "of 512. And each device adds in its own order, so the copies differ in their last digits, and "
-                "out_specs=P() is a promise that is not kept. If sums travel, each chunk is added up once, and then "
-                "copied.",
+                "out_specs=P() is a promise that is not kept. If sums travel, each chunk is added up once, and then copied.",
 )  # fmt: skip

@@ -48,11 +48,11 @@ QUESTION = Question(
         "For i up to n // 2, permute right by +1 and place at d - i. For i up to (n - 1) // 2, permute left by -1 and "
         "place at d + i. All modulo n.",
     ),
-    explanation="Bytes and steps are two different numbers. Both programs send n - 1 blocks a device. In the first each "
-                "hop waits for the one before. In the second two chains run beside each other, and the longer one has n "
-                "// 2 hops. Program.depth reads that from the compiled program: it follows each value from the inputs on "
-                "and counts the collectives that it waits for.\n\nOn links that carry both directions at once, half the "
-                "steps take about half the time, whether latency or bandwidth is the limit. Half blocks that go all the "
-                "way round, both ways, use both directions too, but they save nothing where latency is the limit: n - 1 "
-                "hops in a row remain. With an even n the opposite device's block must not come twice.",
+    explanation="Bytes and steps are two different numbers. Both programs send n - 1 blocks per device. In the first each "
+                "hop waits for the one before. In the second two chains run beside each other, and the longer one has n // "
+                "2 hops. Program.depth reads that from the compiled program: it follows each value from the inputs on and "
+                "counts the collectives that it waits for.\n\nOn links that carry both directions at once, half the steps "
+                "take about half the time, whether latency or bandwidth is the limit. Half blocks that go all the way "
+                "round, both ways, use both directions too, but they save nothing where latency is the limit: n - 1 hops in "
+                "a row remain. With an even n the opposite device's block must not come twice.",
 )  # fmt: skip

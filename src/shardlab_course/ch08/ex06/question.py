@@ -14,7 +14,8 @@ STEPS = (
         "tree-as-deep-as-wide", "A tree halves the number of holders in each step: it takes log2(n) steps, not n - 1.", 2,
         like=of.steps_with(linear=True)),
     WrongValues(
-        "logarithm-rounded-down", "With 5 devices one is left over after two halvings, and needs a third one: round up.", 3,
+        "logarithm-rounded-down", "With 5 devices one is left over after two halvings, and needs a third halving: round "
+        "up.", 3,
         like=of.steps_with(rounded=True)),
     WrongValues(
         "hops-of-a-closed-ring", "n chunks pass n - 1 links: nobody sends a chunk back to where it began.", 2,

@@ -51,10 +51,10 @@ QUESTION = Question(
         "part = psum_scatter(term, 'x', scatter_dimension=0, tiled=True); then all_gather(part, 'x', axis=0, tiled=True, "
         "to='invarying'), and out_specs=P() needs no promise.",
     ),
-    explanation="{U_x} becomes a subscript, and then the subscript goes. The reduce-scatter has V bytes and the "
-                "all-gather V bytes, together the 2 V of an all-reduce (if the compiler keeps the reduce-scatter). That "
-                "is more than an identity. Between the halves every device holds a finished n-th of the sum. Whatever is "
-                "done to it there is done once instead of n times: the optimizer's step in ZeRO, a normalization in "
-                "sequence parallelism. And if no device needs the whole sum, omit the second half.\n\nto='invarying' "
-                "says that all devices gathered the same. After ppermute nothing could say so; here JAX knows it.",
+    explanation="{U_x} becomes a subscript, and then the subscript disappears. The reduce-scatter has V bytes and the "
+                "all-gather V bytes, together the 2 V of an all-reduce (if the compiler keeps the reduce-scatter). That is "
+                "more than an identity. Between the halves every device holds a finished n-th of the sum. Whatever is done "
+                "to it there is done once instead of n times: the optimizer's step in ZeRO, a normalization in sequence "
+                "parallelism. And if no device needs the whole sum, omit the second half.\n\nto='invarying' says that all "
+                "devices gathered the same. After ppermute no type could say so. Here JAX knows it.",
 )  # fmt: skip

@@ -22,7 +22,7 @@ EXCHANGE = (
     WrongProgram("split-and-concat-swapped", OTHER_WAY_ROUND, 2, error="to be divisible"),
     WrongCost(
         "out-specs-as-before",
-        "Each device holds the right block, but out_specs name another dimension than the one that is cut.",
+        "Each device holds the right block, but out_specs name a dimension other than the one that is cut.",
         2, when=of.right_blocks),
     WrongProgram(
         "not-tiled",

@@ -31,9 +31,9 @@ DROPPED = (
         "one column, and broadcasting repeats it. Draw as many numbers as the block has elements.", 1,
         when=of.lines_alike),
     WrongValues(
-        "mask-is-a-pattern", "If you shift the mask of some slice by some rows and columns, it agrees with itself, with "
-        "another slice's mask or with another seed's more often than drawn numbers do. So the mask was counted, shifted "
-        "or repeated, and not drawn for each element.", 2, when=of.counted),
+        "mask-is-a-pattern", "If you shift the mask of some slice by some rows and columns, it agrees with itself, another "
+        "slice's mask or another seed's mask more often than random numbers do. So the mask was counted, shifted or "
+        "repeated, and not drawn for each element.", 2, when=of.counted),
     WrongValues(
         "same-mask-everywhere", "Several slices have the same mask: their devices use the same key, or the same part of a "
         "mask.", 1,

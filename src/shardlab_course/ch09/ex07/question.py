@@ -26,8 +26,8 @@ STEP = (
         "one-device-is-not-free", "Along an axis of one device there is nothing to add up, so it costs nothing.", 3,
         like=of.step_with(free=False)),
     WrongValues(
-        "axes-swapped", "Hidden units are cut along `model`, so outputs are added up over it. Tokens are cut along "
-        "`data`, so gradients of weights are added up over that.", 2, like=of.step_swapped),
+        "axes-swapped", "Hidden units are cut along `model`, so outputs are added up over it. Tokens are cut along `data`, "
+        "so gradients of weights are added up over `data`.", 2, like=of.step_swapped),
 )  # fmt: skip
 BEST = (
     WrongValues(

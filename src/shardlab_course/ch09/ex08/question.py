@@ -45,12 +45,12 @@ QUESTION = Question(
         "x, first, _ = facts['inputs']; allowed = 2 * first['shape'][0] * math.prod(x['shape']) * size, with size 2 for "
         "bfloat16 and 4 for float32. Then check the values, and that the output is whole.",
     ),
-    explanation="Tensor parallelism promises one all-reduce of the activations for each layer, and weights that stay "
-                "where they are. In bytes this is twice the number of layers times T D times the size of a number. That "
-                "limit catches gathered weights (while there are fewer tokens than hidden units), gathered hidden "
-                "activations, and a second average that changes no value.\n\nThe limit depends on the dtype: a guard that "
-                "allows four bytes where the activations have two lets every sum be sent twice. XLA for CPU widens "
-                "bfloat16 sums to float32 by itself, and XLA for v5e does not. So a guard for chips is asked about "
-                "programs that were compiled for chips. The collective of a scan is written once, and it runs once for "
-                "each layer. `price` counts these rounds, and your guard must count them too.",
+    explanation="Tensor parallelism promises one all-reduce of the activations for each layer, and weights that stay where "
+                "they are. In bytes this is twice the number of layers times T D times the size of a number. That limit "
+                "catches gathered weights (while there are fewer tokens than hidden units), gathered hidden activations, "
+                "and a second average that changes no value.\n\nThe limit depends on the dtype: a guard that allows four "
+                "bytes where the activations have two lets every sum be sent twice. XLA for CPU widens bfloat16 sums to "
+                "float32 by itself, and XLA for v5e does not. So a guard for chips is checked with programs that were "
+                "compiled for chips. The collective of a scan is written once, and it runs once for each layer. `price` "
+                "counts these rounds, and your guard must count them too.",
 )  # fmt: skip

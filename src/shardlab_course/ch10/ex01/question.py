@@ -75,8 +75,8 @@ QUESTION = Question(
     explanation="dW[D, F] = X[B_x, D]ᵀ·dY[B_x, F] sums over the batch, which is cut on both sides: case 3. So each device "
                 "makes terms of the weights' own shapes, and these are added up over the devices. The bytes are those of "
                 "the weights, however large the batch is. That is why data parallelism likes large batches.\n\nThe number "
-                "of operations that carry them is the compiler's choice: XLA for CPU and for TPU join the sums of all "
-                "eight gradients into one here. So a count of operations would not tell a bias from a model. Bytes do. "
-                "Nothing in the program says all-reduce. It follows from how the batch and the weights are cut: if "
-                "every device updates all of the weights, every device needs the whole gradient.",
+                "of operations that carry these bytes is the compiler's choice: XLA for CPU and for TPU join the sums of "
+                "all eight gradients into one here. So a count of operations would not tell a bias from a model. Bytes do. "
+                "Nothing in the program says all-reduce. It follows from how the batch and the weights are cut: if every "
+                "device updates all of the weights, every device needs the whole gradient.",
 )  # fmt: skip

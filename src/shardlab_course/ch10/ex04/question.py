@@ -12,15 +12,14 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 MICRO = (
     WrongProgram(
         "accumulator-is-reduced",
-        "One of the accumulator and the gradient is unreduced and the other is not, and adding the two would need a sum. "
-        "Reshard zeros to unreduced. Cast the weights to reduced before jax.grad, and not inside the function that it "
-        "differentiates.",
+        "Either the accumulator or the gradient is unreduced, not both, and adding the two would need a sum. Reshard zeros "
+        "to unreduced. Cast the weights to reduced before jax.grad, and not inside the function that it differentiates.",
         3, error="unreduced while"),
     WrongProgram(
         "accumulator-does-not-vary",
-        "What a loop in shard_map carries varies over data only before a round or only after it. For example, it goes "
-        "in as fresh zeros and comes out varying, or the round sums it. Start from a value that varies, such as zeros_like "
-        "of the weights that you cast, and sum after the loops.",
+        "What a loop in shard_map carries varies over data either before a round or after it, and not both. For example, it "
+        "goes in as fresh zeros and comes out varying, or the round sums it. Start from a value that varies, such as "
+        "zeros_like of the weights that you cast, and sum after the loops.",
         3, error="manual axis types do not match"),
     WrongCost(
         "all-reduce-in-both-loops",

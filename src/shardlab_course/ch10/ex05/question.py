@@ -19,7 +19,7 @@ STATISTICS = (
         1, local=of.normalised_own),
     WrongValues(
         "mean-of-variances",
-        "The mean of the devices' variances omits how far their means are apart. Measure deviations from the global mean.",
+        "The mean of the devices' variances omits how far apart their means are. Measure deviations from the global mean.",
         2, when=of.mean_of_variances),
     WrongValues(
         "mean-of-deviations",

@@ -62,10 +62,10 @@ QUESTION = Question(
         "On global arrays under jit, plain sums are enough.",
     ),
     explanation="Clipping keeps the direction, so there can be only one factor, and every device must know it. This takes "
-                "one number: each device squares and sums what it holds, and the scalars are summed over model. Arrays "
-                "that are whole on every device are counted once, outside the psum. Inside it they would be counted n "
-                "times, because psum does not ask whether its terms are copies.\n\nUnder jit all this is done for you: "
-                "jnp.sum means the sum of the global array. There one all-reduce is enough: XLA for CPU sends both "
-                "scalars in it, XLA for TPU their sum. Clipping by local norms gives each device another factor. With the "
-                "check on, JAX detects that the whole array would no longer be the same everywhere.",
+                "one number: each device squares and sums what it holds, and the scalars are summed over model. Arrays that "
+                "are whole on every device are counted once, outside the psum. Inside it they would be counted n times, "
+                "because psum does not ask whether its terms are copies.\n\nUnder jit all this is done for you: jnp.sum "
+                "means the sum of the global array. There one all-reduce is enough: XLA for CPU sends both scalars in it, "
+                "XLA for TPU their sum. Clipping by local norms gives each device a different factor. With the check on, "
+                "JAX detects that the whole array would no longer be the same everywhere.",
 )  # fmt: skip

@@ -79,8 +79,8 @@ QUESTION = Question(
     explanation="An nnx.Param holds an array and notes about it. The notes cut something only where code applies them. "
                 "Given out_sharding and a mesh, nnx.Param applies them itself, by a sharding constraint. With "
                 "eager_sharding=False it only remembers them. With weights cut over model, each step sums the outputs of "
-                "one data group's samples over model, and the gradients of a device's own part of the weights over "
-                "data.\n\nWith 12, 16 and 6 units and 32 samples on 4 by 2, the price is 8240 bytes in five steps, "
-                "against 12400 for data parallelism alone, and a device has about half of the arithmetic and of the "
-                "weights. Nobody wrote a collective. The same class with other specs is another parallelism.",
+                "one data group's samples over model. It sums the gradients of a device's own part of the weights over "
+                "data.\n\nWith 12, 16 and 6 units and 32 samples on 4 by 2, the price is 8240 bytes in five steps, against "
+                "12400 for data parallelism alone, and a device has about half of the arithmetic and of the weights. Nobody "
+                "wrote a collective. The same class with other specs is another parallelism.",
 )  # fmt: skip

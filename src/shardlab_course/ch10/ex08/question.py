@@ -31,7 +31,8 @@ NOISY = (
         1, local=of.noisy_blocks),
     WrongValues(
         "depends-on-the-mesh",
-        "Each device folded its number into the key. That is good noise, but on a mesh of another size it is other noise.",
+        "Each device folded its number into the key. That is good noise, but on a mesh of another size it is different "
+        "noise.",
         1, local=of.noisy_folded),
     WrongCost(
         "all-numbers-everywhere",

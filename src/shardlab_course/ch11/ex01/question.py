@@ -36,7 +36,7 @@ LEDGER = (
         "That is the Scaling Book's ledger, without gradients and without a precise copy. This one counts both.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, mixed, (2, 0, 8) if mixed else None)),
     WrongValues(
-        "precisions-swapped", "The ledger of mixed precision is where everything is float32, and the other way round.",
+        "precisions-swapped", "You swapped the ledger of mixed precision and the ledger where everything is float32.",
         1, like=lambda p, n, stage, mixed: of.ledger(p, n, stage, not mixed)),
     WrongValues(
         "of-all-devices", "These are the bytes on all devices together. The question asks for those on one device.", 2,
@@ -74,10 +74,10 @@ QUESTION = Question(
         "sum. Multiply first and divide last, so that the number is exact.",
     ),
     explanation="Everything that training keeps is as large as the model, several times over: 16 bytes for each parameter "
-                "with either precision, 2 + 2 + 12 in mixed precision. Data parallelism keeps all of it n times. The "
-                "stages of ZeRO remove copies, the largest part first. Only the device that updates a weight needs its "
-                "optimizer state, so each device keeps the state of what it updates. In mixed precision and with many "
-                "devices stage 1 approaches 4 bytes for each parameter, stage 2 approaches 2, and only stage 3 approaches "
-                "nothing. The ledger does not contain activations, which grow with the batch, nor what a step needs for a "
-                "while, such as a layer's gathered weights.",
+                "with either precision, 2 + 2 + 12 in mixed precision. Data parallelism keeps all of it n times. The stages "
+                "of ZeRO remove copies, the largest part first. Only the device that updates a weight needs its optimizer "
+                "state, so each device keeps the state of what it updates. In mixed precision and with many devices stage 1 "
+                "approaches 4 bytes for each parameter, stage 2 approaches 2, and only stage 3 approaches zero. The ledger "
+                "does not contain activations, which grow with the batch, nor what a step needs for a while, such as a "
+                "layer's gathered weights.",
 )  # fmt: skip

@@ -33,8 +33,8 @@ TRAIN = (
     WrongValues("one-step", "This is one step of five.", 1, like=of.trained(steps=1)),
     WrongValues(
         "gradients-summed",
-        "The gradients are sums over devices of means over their samples, n times the mean's gradient. Adam hides nearly "
-        "all of it from the weights. m and v show it.",
+        "Each gradient is summed over devices, from means over their own samples, so it is n times the gradient of the "
+        "mean. Adam hides nearly all of it from the weights. m and v show it.",
         3, when=lambda o: _scaled(o, dict(o.case.axes)["data"])),
     WrongCost(
         "weights-cut",
@@ -78,12 +78,13 @@ QUESTION = Question(
         "After jax.grad, constrain m and v with with_sharding_constraint(..., P('data', None)), and also the step that is "
         "computed from them. Constrain the new weight to P().",
     ),
-    explanation="Adam works element by element, so its state can be cut in any way, and the device that holds a part of "
-                "the state updates that part of the weight. The rest is communication: gradients come as sums, of which a "
+    explanation="Adam works element by element, so its state can be cut in any way, and the device that holds a part of the "
+                "state updates that part of the weight. The rest is communication: gradients come as sums, of which a "
                 "device needs its rows, and all devices need the new weights. That is a reduce-scatter and an all-gather, "
                 "the two halves of the all-reduce that plain data parallelism makes, so ZeRO-1 need not move more "
                 "bytes.\n\nIn automatic mode on CPU the first half is a whole all-reduce and a slice, and the two uses of "
-                "the tied weight are summed separately. In the first case that moves about twice as much; shard_map with "
-                "psum_scatter saves it. The tied weight is one array used twice. Its gradient is one sum over both uses, "
-                "and it has one state. If you treat it as two weights, training takes another course, without any error.",
+                "the tied weight are summed separately. In the exercise's first case that moves about twice as much; "
+                "shard_map with psum_scatter avoids this. The tied weight is one array used twice. Its gradient is one sum "
+                "over both uses, and it has one state. If you treat it as two weights, training takes another course, "
+                "without any error.",
 )  # fmt: skip

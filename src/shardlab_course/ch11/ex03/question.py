@@ -24,12 +24,12 @@ QUESTION = Question(
         "In the body: a loss that gathers each w with all_gather(w, 'data', tiled=True) and returns pmean of the mean "
         "over its own samples. Then jax.grad of it with respect to the tuple of slices.",
     ),
-    explanation="The transpose of an all-gather, without to='invarying', is a reduce-scatter: what came from n devices "
-                "sends n contributions back, and they are summed where it came from. So you write FSDP's backward pass by "
+    explanation="The transpose of an all-gather, without to='invarying', is a reduce-scatter: each slice gets contributions "
+                "back from n devices, and they are summed on the device that owns it. So you write FSDP's backward pass by "
                 "differentiating its forward pass, and each gradient arrives in the rows that the device owns. L "
                 "all-gathers and L reduce-scatters move twice the weights' bytes, as much as one all-reduce. XLA for CPU, "
-                "left alone, sums the whole gradient for all devices and cuts it. On the line of eight that moves half "
-                "as much again.\n\nThe loss must be the global mean before you differentiate it, as in chapter 10. "
-                "Otherwise you get the gradient of the sum of n means. This program still keeps every gathered weight that "
-                "the backward pass uses, until it has used it.",
+                "left alone, sums the whole gradient for all devices and cuts it. On the line of eight that moves half as "
+                "much again.\n\nThe loss must be the global mean before you differentiate it, as in chapter 10. Otherwise "
+                "you get the gradient of the sum of n means. This program still keeps every gathered weight that the "
+                "backward pass uses, until it has used it.",
 )  # fmt: skip

@@ -111,11 +111,11 @@ QUESTION = Question(
         "layer, with the gather inside.",
     ),
     explanation="JAX decides what jax.grad keeps for the backward pass before any compiler runs. A gathered weight is the "
-                "result of an operation like any other, so it is kept, and FSDP holds a whole model again at the end of "
-                "its forward pass. jax.checkpoint with a policy that does not keep gathers gives it up and gathers again "
-                "behind a barrier, 2L - 1 times in all. The backward pass does not need the first layer's weight, because "
-                "the gradient of the batch is not asked for.\n\nA policy that refuses a name given to the gathered weight "
-                "does not help, because the unnamed result of the gather is kept in its place. And the program compiled "
-                "for CPU shows nothing of this: there, in JAX 0.10, the barriers are removed and equal gathers merged. "
-                "Look where the decision is written.",
+                "result of an operation like any other, so it is kept, and FSDP holds a whole model again at the end of its "
+                "forward pass. With a policy that does not keep gathers, jax.checkpoint gives the weight up and gathers it "
+                "again behind a barrier, 2L - 1 times in all. The backward pass does not need the first layer's weight, "
+                "because the gradient of the batch is not asked for.\n\nA policy that refuses a name given to the gathered "
+                "weight does not help, because the unnamed result of the gather is kept in its place. And the program "
+                "compiled for CPU shows nothing of this: there, in JAX 0.10, the barriers are removed and equal gathers "
+                "merged. Look where the decision is written.",
 )  # fmt: skip

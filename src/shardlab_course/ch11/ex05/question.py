@@ -69,13 +69,13 @@ QUESTION = Question(
     hints=(
         "Write every plan with two words only: all-gather and reduce-scatter. In each, a device sends V (n - 1) / n bytes.",
         "What happens once in each step, and what happens once in each microbatch? Ask what a device may keep in between.",
-        "Gathers and scatters with k microbatches: data parallel and zero-1 1 and 1; zero-2 1 and k; fsdp k and k if "
-        "weights are kept, else 2k and k.",
+        "Gathers and scatters with k microbatches: 1 and 1 for data parallel and zero-1; 1 and k for zero-2; k and k for "
+        "fsdp if weights are kept, else 2k and k.",
     ),
     explanation="An all-reduce is a reduce-scatter and an all-gather, so data parallelism sends 2V. ZeRO-1, which updates "
-                "the weights between the two halves, sends the same. FSDP gathers twice and scatters once: 3V. That is "
-                "half as much again, for an n-th of the memory. With microbatches the plans differ. A device adds whole "
+                "the weights between the two halves, sends the same. FSDP gathers twice and scatters once: 3V. That is half "
+                "as much again, for an n-th of the memory. With microbatches the plans differ. A device adds whole "
                 "gradients up and sends them once. Cut gradients must be scattered each time, and weights that are not kept "
-                "are gathered each time. That is why FSDP likes one large batch, and why some keep gathered weights from "
-                "forward to backward where memory allows it.",
+                "are gathered each time. That is why FSDP likes one large batch, and why some programs keep gathered "
+                "weights from forward to backward where memory allows it.",
 )  # fmt: skip

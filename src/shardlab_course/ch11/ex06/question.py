@@ -64,12 +64,11 @@ QUESTION = Question(
         "jax.jit(adam, static_argnums=0, donate_argnums=(1, 2, 3)).",
     ),
     explanation="A function cannot know that its caller will not look at an argument again. So unless you say so, new "
-                "weights and state are written beside the old ones, and for a moment they take 24 bytes for each "
-                "parameter instead of 12. You say so with donate_argnums: XLA may write an output into the memory of a "
-                "donated argument of the same size, and memory_analysis counts those bytes as alias. The old arrays are "
-                "deleted, and reading one raises an exception.\n\nDonated arrays are matched to outputs by shape and "
-                "dtype, or by size, not by meaning. A gradient given away alone holds a new weight afterwards. If it is "
-                "given away beside the weight and its state, it is left over here, without a warning. So give away only "
-                "what you mean to. A jit inside another one donates nothing, because only the outermost one talks to the "
-                "caller.",
+                "weights and state are written beside the old ones, and for a moment they take 24 bytes for each parameter "
+                "instead of 12. You say so with donate_argnums: XLA may write an output into the memory of a donated "
+                "argument of the same size, and memory_analysis counts those bytes as alias. The old arrays are deleted, "
+                "and reading one raises an exception.\n\nDonated arrays are matched to outputs by shape and dtype, or by "
+                "size, not by meaning. A gradient given away alone holds a new weight afterwards. If it is given away "
+                "together with the weight and its state, it is left over here, without a warning. So give away only what "
+                "you mean to. A jit inside another one donates nothing, because only the outermost one talks to the caller.",
 )  # fmt: skip

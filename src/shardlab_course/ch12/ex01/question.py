@@ -47,14 +47,14 @@ QUESTION = Question(
         "Write the product as a sum over chunks first. Which rows of W belong to the chunk that a device has after i hops?",
         "With a ring that sends to d - 1, device d holds chunk (d + i) % n after i hops. Multiply it with the rows of that "
         "chunk, and pass it on; neither needs the other.",
-        "In round i: dynamic_slice_in_dim(w, (d + i) % n * k, k), add x @ part, and in all rounds but the last ppermute "
-        "x. Both ways: multiply right with rows d - i, left with d + i.",
+        "In round i: dynamic_slice_in_dim(w, (d + i) % n * k, k), add x @ part, and in all rounds but the last, ppermute x. "
+        "Both ways: multiply right with rows d - i, left with d + i.",
     ),
     explanation="No device ever holds the gathered array. A product with it is a sum over chunks, and you may add up a sum "
                 "in any order. Each device begins with its own chunk, a different one on each device, and goes on with the "
                 "chunks that arrive. While one chunk is multiplied the next is under way, because neither needs the "
                 "other.\n\nThe payload is that of the all-gather without the device's own part. If you first pass all "
                 "chunks round and then multiply, the same permutes move the same bytes and the values are the same, but the "
-                "one product waits for every hop. Only what waits for what tells the two programs apart, and you can read "
+                "one product waits for every hop. The two programs differ only in what waits for what, and you can read "
                 "that from the program. With both directions at most n // 2 hops wait for one another.",
 )  # fmt: skip

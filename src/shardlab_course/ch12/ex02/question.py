@@ -24,11 +24,11 @@ SCATTER = (
         "that it is made from, so let sums travel.", 1, when=of.inputs_travel),
     WrongCost(
         "whole-sums-travel", "A hop carries sums, or terms, of all chunks. Each device ends with one chunk's sum, so a hop "
-        "need carry only one.", 1,
+        "has to carry only one.", 1,
         when=lambda o: rings.only_permutes(o) and rings.largest(o) >= product(*o.inputs).nbytes),
     WrongCost(
-        "one-hop-too-many", "n terms need n - 1 hops. Of your n hops, the last one moves a finished sum on, or the first "
-        "one carries zeros.", 2,
+        "one-hop-too-many", "n terms need n - 1 hops. Either your last hop moves a finished sum on, or your first one "
+        "carries zeros.", 2,
         when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o) and rings.ways(o) == 1
         and right(o, product)),
     NOTHING_BESIDE, EARLY, IDLE,

@@ -31,11 +31,11 @@ OVERLAPPED = (
         "tokens, or multiplies W with all tokens.", 2,
         when=lambda o: right(o, of.scores) and (o.flops or 0) > 1.5 * least(o), barred=True),
     WrongProgram(
-        "made-then-gathered", "A gathering waits for a product, and has none beside it. Gather the tokens as they are: no "
+        "made-then-gathered", "An all-gather waits for a product, and has none beside it. Gather the tokens as they are: no "
         "product is needed for that.", 2, when=of.gathers_products, barred=True),
     WrongProgram(
         "own-part-of-the-whole", "The local product takes its tokens out of the array that was gathered, so it waits for "
-        "the gathering, although its device had them from the start.", 2, barred=True,
+        "the all-gather, although its device had these tokens from the start.", 2, barred=True,
         when=of.after_gathering),
     WrongValues(
         "local-scores-only", "Queries were compared with their own device's tokens only: the output has too few columns.", 1,

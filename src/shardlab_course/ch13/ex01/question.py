@@ -78,16 +78,16 @@ QUESTION = Question(
                     draw=of.draw_signals),
     ),
     hints=(
-        "Which rows does a row's transform need? And who might not use that?",
+        "Which rows does a row's transform need? And who might not use this fact?",
         "In shard_map the body sees a block of whole rows, and no partitioner looks at what you do with it.",
         "The rows are cut over all axes of the mesh: spec = P(mesh.axis_names). Body: jnp.fft.fft of the block, along its "
         "last dimension.",
     ),
     explanation="A batch of transforms needs no message. XLA for CPU, as in JAX 0.10.2, sends all of it nonetheless: it "
-                "gathers the rows, transforms all of them on every device, and cuts the output again. XLA for TPU makes "
-                "the same program without a message. vmap only makes the batch. Explicit mode's type says "
-                "complex64[64@x,128] of an output that was gathered and cut again.\n\nSo a type is not a ledger; the "
-                "compiled program is. In shard_map each device transforms its block, and nothing is left to decide. The "
-                "product with the matrix of waves is cut as well, because XLA for CPU and for TPU both cut products. But "
-                "it takes n² multiplications a row, and n log n are enough.",
+                "gathers the rows, transforms all of them on every device, and cuts the output again. XLA for TPU makes the "
+                "same program without a message. vmap only makes the batch. Explicit mode's type says complex64[64@x,128] "
+                "of an output that was gathered and cut again.\n\nSo a type is not a ledger; the compiled program is. In "
+                "shard_map each device transforms its block, and nothing is left to decide. The product with the matrix of "
+                "waves is cut as well, because XLA for CPU and for TPU both cut products. But it takes n² multiplications "
+                "per row, and n log n are enough.",
 )  # fmt: skip

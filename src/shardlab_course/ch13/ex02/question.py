@@ -71,9 +71,9 @@ QUESTION = Question(
         "P(None, 'x') out.",
     ),
     explanation="A transform in two dimensions is one along rows, then one along columns, and each needs its dimension "
-                "whole. Between them the data are transposed over the devices: one all-to-all of one block. A gather "
-                "would bring the whole plane, as many times more as there are devices. The output is cut into columns. "
-                "That is right, and its type says so. A second exchange would bring the rows back; a program that "
-                "multiplies by something in k-space and returns never needs it. Two shard_maps with specs P('x') and "
-                "P(None, 'x') are right as well: XLA, for CPU and for TPU, gets from one to the other by an all-to-all.",
+                "whole. Between them the data are transposed over the devices: one all-to-all of one block. A gather would "
+                "bring the whole plane, which is n blocks on n devices. The output is cut into columns. That is right, and "
+                "its type says so. A second exchange would bring the rows back; a program that multiplies by something in "
+                "k-space and returns never needs it. Two shard_maps with specs P('x') and P(None, 'x') are right as well: "
+                "XLA, for CPU and for TPU, gets from one to the other by an all-to-all.",
 )  # fmt: skip

@@ -91,10 +91,10 @@ QUESTION = Question(
         "fft along 2; all_to_all over 'y', split 2, concat 1; fft along 1; all_to_all over 'x', split 1, concat 0; fft "
         "along 0.",
     ),
-    explanation="Pencils cut two dimensions and leave one whole, so three transforms need two exchanges. Each exchange "
-                "goes along one mesh axis: along y there are four groups of 2, along x two groups of 4. Each has a "
-                "payload of one block, whatever the size of the groups. A slab needs only one exchange of the same size, "
-                "but an n³ cube has n slabs and n² pencils, so slabs can use at most n devices. The order of exchanges "
-                "decides the sharding of the transform. Some libraries choose an order in which dimensions come out "
-                "transposed, so that each local transform runs along the last one. The inverse then undoes it.",
+    explanation="Pencils cut two dimensions and leave one whole, so three transforms need two exchanges. Each exchange goes "
+                "along one mesh axis: along y there are four groups of 2, along x two groups of 4. Each has a payload of "
+                "one block, whatever the size of the groups. A slab needs only one exchange of the same size, but an n³ "
+                "cube has n slabs and n² pencils, so slabs can use at most n devices. The order of exchanges decides the "
+                "sharding of the transform. Some libraries choose an order in which dimensions come out transposed, so that "
+                "each local transform runs along the last one. The inverse then undoes the transposition.",
 )  # fmt: skip

@@ -17,8 +17,8 @@ POISSON = (
     all_of_it(of.potential), RFFT, SWAPPED, UNTILED,
     WrongValues(
         "local-index-as-global",
-        "Each device numbered the columns of its block from zero. In k-space device d's columns begin at d times their "
-        "number, and so do its wavenumbers.", 1, when=of.numbered_locally),
+        "Each device numbered the columns of its block from zero. In k-space device d's columns begin at d times the number "
+        "of columns per device, and so do its wavenumbers.", 1, when=of.numbered_locally),
     WrongValues(
         "zeroed-on-every-device",
         "Each device zeroed entry [0, 0] of its own block. That is wavenumber zero on the first device alone; set the "
@@ -71,8 +71,8 @@ QUESTION = Question(
     hints=(
         "In the middle a device holds all rows of some columns. Which columns are they, and which wavenumbers do they "
         "have?",
-        "Wavenumbers of dimension 0 are whole, those of dimension 1 are cut like the columns. The spec P('x') on the "
-        "array of all of them cuts them; axis_index with a slice does too.",
+        "Wavenumbers of dimension 0 are whole, those of dimension 1 are cut like the columns. The spec P('x') cuts the "
+        "array of all wavenumbers; axis_index with a slice does too.",
         "k0 = 2π fftfreq(n), k1 = 2π fftfreq(m); shard_map with in_specs (P('x'), P('x')) for density and k1. Where the "
         "square is zero, multiply by zero.",
     ),

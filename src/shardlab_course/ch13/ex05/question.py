@@ -14,7 +14,7 @@ LOOP = (
         1, like=lambda got: got.get("bytes") in (264, 268) or got.get("runs") in (3, 4)),
     WrongValues(
         "first-dot-forgotten",
-        "One sum runs before the loop, the first r·r: one collective and 4 bytes more than six rounds have.",
+        "One sum, the first r·r, runs before the loop. It adds one collective and 4 bytes to those of the six rounds.",
         1, like=lambda got: got.get("bytes") == 1584 or got.get("runs") == 18),
     WrongValues(
         "sums-counted-twice",
@@ -32,7 +32,7 @@ LOOP = (
 SOLVER = (
     WrongCost(
         "gathers-the-matrix",
-        "The matrix was gathered. Let the vector move: n numbers a round instead of n².",
+        "The matrix was gathered. Let the vector move: n numbers per round instead of n².",
         1, when=if_right(of.conjugate_gradients, gathers)),
     WrongCost(
         "rounds-unknown",

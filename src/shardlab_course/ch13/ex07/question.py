@@ -23,8 +23,8 @@ SUBSTITUTION = (
         "say what moves.", 2, when=if_right(of.substituted, lambda o: not o.manual)),
     WrongCost(
         "whole-vector-each-round",
-        "At least a whole vector comes in each round, but a block is enough: on the way down the one that is solved, on "
-        "the way up the sum for the one that is due.",
+        "At least a whole vector comes in each round, but a block is enough: the solved block on the way down, the sum for "
+        "the block that is due on the way up.",
         2, when=if_right(of.substituted, of.whole_vectors)),
     WrongValues(
         "half-way", "This is y, the solution of L y = b. The way up is missing: L transposed times x is y.", 1,
@@ -58,11 +58,12 @@ QUESTION = Question(
         "Down: y = psum(y if me == s else 0), below b -= column @ y. Up: x - psum(column.T @ x if me > s else 0), solved "
         "if me == s. column = L[:, s k:][:, :k].",
     ),
-    explanation="The factor is cut in one way and used in both directions, and both move the same: a block of a vector a "
-                "round, n numbers on the way down and n on the way up, while the factor has n². On the way down a device "
-                "computes a whole sum but lacks its operands, so they are sent out. On the way up it has the operands but "
-                "not the whole sum, so terms are sent in.\n\nIt is the same pair as in tensor parallelism: rows and "
-                "columns of one matrix are transposes of each other, and so are a broadcast and a sum. The order is not "
-                "parallel here: each round waits for the one before, and while device s solves, the others wait. With "
-                "many right-hand sides at once the number of rounds stays the same, and each round has more to do.",
+    explanation="The factor is cut in one way and used in both directions, and both directions move the same: one block of "
+                "a vector in each round. That is n numbers on the way down and n on the way up, while the factor has n². On "
+                "the way down a device computes a whole sum but lacks its operands, so they are sent out. On the way up it "
+                "has the operands but not the whole sum, so terms are sent in.\n\nIt is the same pair as in tensor "
+                "parallelism: rows and columns of one matrix are transposes of each other, and so are a broadcast and a "
+                "sum. The order is not parallel here: each round waits for the one before, and while device s solves, the "
+                "others wait. With many right-hand sides at once the number of rounds stays the same, and each round has "
+                "more to do.",
 )  # fmt: skip

@@ -9,7 +9,8 @@ from shardlab_judge.question import Question, WrongProgram, WrongValues
 FEED = (
     WrongProgram(
         "values-from-elsewhere",
-        "NumPy wants all values, but this process has half of them: leave the array to JAX, or look at its own shards.",
+        "NumPy wants all values, but this process has half of them: leave the array to JAX, or look at this process's "
+        "shards.",
         1, error="spans non-addressable"),
     WrongValues(
         "own-devices-only",
@@ -47,11 +48,11 @@ QUESTION = Question(
         "that one axis. Each process gives its own rows.",
         "jax.make_array_from_process_local_data(NamedSharding(mesh, P('data')), mine), and .mean(0) of what it returns.",
     ),
-    explanation="A global array is an agreement: every process names the same shape and sharding, and brings the values "
-                "of its own devices. make_array_from_process_local_data does the bookkeeping. From the sharding it knows "
-                "which rows this process's devices have, cuts what you give it, and computes the global shape. It sends "
-                "nothing and asks no other process. So it is cheap, and it does not notice a wrong promise. You use the "
-                "array as on one machine: batch.mean(0) is the mean over both hosts, since both call it. Here every "
-                "process could have made all rows, and device_put of them all is also right. In training each host reads "
-                "its own files, and no host could hold them all.",
+    explanation="A global array is an agreement: every process names the same shape and sharding, and brings the values of "
+                "its own devices. make_array_from_process_local_data does the bookkeeping. From the sharding it knows which "
+                "rows this process's devices have, cuts what you give it, and computes the global shape. It sends nothing "
+                "and asks no other process. So it is cheap, and it does not notice a wrong promise. You use the array as on "
+                "one machine: batch.mean(0) is the mean over both hosts, since both call it. Here every process could have "
+                "made all rows, and device_put of all rows is also right. In training each host reads its own files, and no "
+                "host could hold them all.",
 )  # fmt: skip

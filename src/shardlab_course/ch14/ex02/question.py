@@ -80,9 +80,9 @@ QUESTION = Question(
     hints=(
         "For each line ask: is it a computation on a global array, or a look at what this process has? Who calls it?",
         "All processes must call a computation, equally often, in the same order. Looking concerns one process. And who "
-        "checks that what you say about your data is true of the other process's?",
-        "Two lines raise errors, two hang, one differs in silence, and three are fine. In the silent one each process "
-        "tells JAX something different, and JAX does not ask the other.",
+        "checks that what the two processes say about their data agrees?",
+        "Two lines raise errors, two hang, one differs silently, and three are fine. In the silent one each process tells "
+        "JAX something different, and JAX does not ask the other.",
     ),
     explanation="A jitted function of a global array is one program of all its devices, and each process starts its own "
                 "part. If the parts exchange something, as a sum does, and one process never calls it (c), or calls it "

@@ -72,9 +72,9 @@ QUESTION = Question(
     ),
     explanation="The terms of one host are added over its own wires, and each device keeps one part of the sum. Then each "
                 "device exchanges its part with the devices at the same place in other hosts: a quarter of the row with "
-                "four devices a host. Finally the parts are gathered, over the fast wires again.\n\nOn 2 by 4 with 4096 B "
+                "four devices per host. Finally the parts are gathered, over the fast wires again.\n\nOn 2 by 4 with 4096 B "
                 "rows the payload along dcn is 1024 B instead of 4096. Two psums, first over ici and then over dcn, are "
                 "right and look hierarchical, but every device of a host sends the same 4096 B. With two hosts, each must "
-                "send at least one row, and this way sends exactly that (with four hosts, in rings, a row and a half). An "
-                "all-reduce is a reduce-scatter and an all-gather, and here the slow sum comes between the two.",
+                "send at least one row, and the three steps send exactly that (with four hosts, in rings, a row and a "
+                "half). An all-reduce is a reduce-scatter and an all-gather, and here the slow sum comes between the two.",
 )  # fmt: skip

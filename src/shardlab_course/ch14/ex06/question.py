@@ -85,10 +85,10 @@ QUESTION = Question(
     ),
     explanation="Tensor parallelism sums activations in every layer. These bytes grow with the batch, and the next "
                 "operation waits for them. Data parallelism sums gradients once a step, and their bytes are those of the "
-                "weights. So cut the batch over the slow axis and the model over the fast one. Each device's gradients "
-                "are then only a part, which makes the slow sum smaller again.\n\nIf you sum gradients by hand, and scatter "
-                "them within the host first, you move as few bytes. Neither helps if the axis called host is not the hosts. "
-                "So build the rows of the mesh from process_index and give them to jax.sharding.Mesh, which takes them as "
-                "they are: jax.make_mesh permutes devices on TPUs. A mesh of local by hosts names the axes the other way "
-                "round: its slow axis stays within a host.",
+                "weights. So cut the batch over the slow axis and the model over the fast one. Each device's gradients are "
+                "then only a part, which makes the slow sum smaller again.\n\nIf you sum gradients by hand, and scatter "
+                "them within the host first, you move as few bytes. Neither helps if the axis called host does not follow "
+                "the hosts. So build the rows of the mesh from process_index and give them to jax.sharding.Mesh, which "
+                "takes them as they are: jax.make_mesh permutes devices on TPUs. A mesh of local by hosts names the axes "
+                "the other way round: its slow axis stays within a host.",
 )  # fmt: skip

@@ -74,7 +74,7 @@ TRAIN = (
         1, when=lambda o: o.placements[0].shape in ((), (1,))),
     WrongCost(
         "logits-gathered",
-        "The logits of the whole vocabulary are gathered; the loss needs three numbers a token: a maximum and two sums.",
+        "The logits of the whole vocabulary are gathered; the loss needs three numbers per token: a maximum and two sums.",
         2, when=lambda o: any(of.VOCABULARY in s[-1:] and len(s) > 2 for kind in ("all-gather", "all-reduce")
                               for s in moved(o, kind))),
     WrongCost(
@@ -99,8 +99,8 @@ QUESTION = Question(
     hints=(
         "Go through the single-device program line by line. Which lines sum over heads, hidden units or the vocabulary? "
         "These have a psum over model. Which shapes are now a block's?",
-        "The softmax needs a maximum, a sum of exponentials and one logit a token: three reductions over model. The loss is "
-        "a pmean over data, before you differentiate. Gradients need nothing.",
+        "The softmax needs a maximum, a sum of exponentials and one logit per token: three reductions over model. The loss "
+        "is a pmean over data, before you differentiate. Gradients need nothing.",
         "pmax of jax.lax.stop_gradient(logits.max(-1)). The right logit: where tokens equal axis_index('model') times the "
         "number of own columns plus arange, else zero; then psum. Speeds: zeros_like of the blocks.",
     ),

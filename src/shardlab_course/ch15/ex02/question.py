@@ -22,13 +22,13 @@ BILL = (
         1, like=lambda data, model, *rest: _always(data, model, *rest)),
     WrongValues(
         "forward-only",
-        "The backward step has sums over model too, one for each copy: two a layer, and one before the vocabulary.",
+        "The backward step has sums over model too, one for each copy: two per layer, and one before the vocabulary.",
         2, like=lambda *given: _forward(*given)),
     WrongValues(
         "embedding-cut", "The embedding is whole on every device: model cuts none of its weights.",
         1, like=lambda *given: of.embedding_cut(*given)),
     WrongValues(
-        "vocabulary-forgotten", "Before U one more sum of vectors crosses model: one in all, not one a layer.",
+        "vocabulary-forgotten", "Before U one more sum of vectors crosses model: one in all, not one per layer.",
         2, like=lambda *given: _layers_alone(*given)),
     WrongValues(
         "sent-bytes", "These are twice the payload. The payload is counted once, however often an all-reduce passes it on.",
@@ -150,15 +150,15 @@ QUESTION = Question(
     ),
     hints=(
         "A device holds the embedding whole and an m-th of the other weights, 6 bytes each. It has batch / data sequences.",
-        "Over model: 4 all-reduces a layer and step, one before the vocabulary, each the size of the device's tokens. "
+        "Over model: 4 all-reduces per layer and step, one before the vocabulary, each the size of the device's tokens. "
         "Over data: one, of the gradients of what the device holds. An axis of one device moves nothing.",
         "choose: for every m that divides the devices, and whose data axis divides the batch, compute the costs; drop "
         "what does not fit; take the smallest (bytes over both axes, m).",
     ),
-    explanation="Over model the tokens travel, over data the gradients. So with more tokens choose a longer data axis, "
-                "and with more weights a longer model axis. Memory decides first, since what does not fit does not run. "
-                "The costs omit much, and the compiler says how much: temporaries, layouts, arrays kept for the backward "
-                "step. If the costs and the compiler rank two meshes differently, say so in the defence. A good defence "
-                "names the bytes over each axis, the peak compared with the chip's memory, with a margin, and one change "
-                "of the task (twice the batch, twice the depth) that would change the choice.",
+    explanation="Over model the tokens travel, over data the gradients. So with more tokens choose a longer data axis, and "
+                "with more weights a longer model axis. Memory decides first, since what does not fit does not run. The "
+                "costs omit much, and the compiler says how much: temporaries, layouts, arrays kept for the backward step. "
+                "If the costs and the compiler rank two meshes differently, say so in the defence. A good defence names the "
+                "bytes over each axis, the peak compared with the chip's memory (with a margin), and one change of the task "
+                "(twice the batch, twice the depth) that would change the choice.",
 )  # fmt: skip

@@ -126,18 +126,18 @@ QUESTION = Question(
                     draw=of.draw_microbatches),
     ),
     hints=(
-        "Write the timetable of 3 stages and 4 microbatches on paper: a row a stage, a column a tick. How many columns "
-        "are there? Which microbatch does stage s have in tick t?",
+        "Write the timetable of 3 stages and 4 microbatches on paper: one row per stage, one column per tick. How many "
+        "columns are there? Which microbatch does stage s have in tick t?",
         "One loop over M + S - 1 ticks. Stage 0 takes microbatch t, the others what arrived; all apply their weight and "
         "send on. In tick t the last stage finishes microbatch t - (S - 1).",
         "Carry (arrived, total), both cast to varying. total grows by the squares where stage is the last and t >= S - 1. "
         "psum(total) / Y.size, and jax.value_and_grad around all of it.",
     ),
     explanation="All stages run one program, and a stage's number decides what it takes and whether its output counts. A "
-                "microbatch moves by one stage a tick, so the last one leaves after M + S - 1 ticks. A stage works in M "
+                "microbatch moves by one stage per tick, so the last one leaves after M + S - 1 ticks. A stage works in M "
                 "of them, so it is idle for (S - 1) / (M + S - 1) of the time: zero with one stage, and 3 / 7 with four "
                 "stages and four microbatches.\n\nYou need not write the backward pass. The transpose of a permute is the "
-                "permute backwards, and the transpose of the loop runs the ticks from the last to the first. So jax.grad "
-                "of the pipeline is a pipeline. Each tick sends one microbatch each way, however wide the model is inside "
-                "a stage. The backward pass costs memory: every tick's input is kept until its gradient comes.",
+                "permute backwards, and the transpose of the loop runs the ticks from the last to the first. So jax.grad of "
+                "the pipeline is a pipeline. Each tick sends one microbatch each way, however wide the model is inside a "
+                "stage. The backward pass costs memory: every tick's input is kept until its gradient comes.",
 )  # fmt: skip

@@ -74,7 +74,7 @@ MIXTURE = (
         1, when=of.gathers_experts),
     WrongValues(
         "rows-added-up",
-        "Answers were added up over expert, but the same row is another token on every device. A token needs the answer "
+        "Answers were added up over expert, but the same row is a different token on every device. A token needs the answer "
         "of one expert, and has to travel to it.",
         1, when=of.added_up),
 )  # fmt: skip
@@ -102,10 +102,9 @@ QUESTION = Question(
                 "before the tokens are known. That number is the capacity. Each device packs room places for each expert. "
                 "all_to_all turns 'sorted by expert on every device' into 'sorted by device at every expert'. The same "
                 "exchange with split and concat swapped brings the answers back to the places that the device "
-                "remembers.\n\nWhat moves each way is the places: about 1.25 times the device's tokens as long as an "
-                "expert's share of them is large, and more where rounding up to a whole place counts, as for 64 experts "
-                "and 24 tokens. Gathering moves all tokens, and the answers have to come back as well: with 24 tokens a "
-                "device, and as many experts as devices, it is more expensive already on two. Empty places travel too, "
-                "and full experts drop tokens, which keep their own vector. Training usually adds a loss that makes "
-                "routers spread tokens evenly.",
+                "remembers.\n\nThe places move each way. They are about 1.25 times the device's tokens if an expert's share "
+                "of them is large, and more where rounding up to a whole place counts, as for 64 experts and 24 tokens. "
+                "Gathering moves all tokens, and the answers have to come back as well: with 24 tokens per device, and as "
+                "many experts as devices, it costs more even on two. Empty places travel too, and full experts drop tokens, "
+                "which keep their own vector. Training usually adds a loss that makes routers spread tokens evenly.",
 )  # fmt: skip

@@ -143,8 +143,8 @@ MENDED_2 = (
         3, like=of.predictions_mixed),
     WrongCost(
         "slices-of-the-cut",
-        "Rows travel, in the loop, before it or after it. A slice that has equally many rows of every device needs none "
-        "from other devices, as long as nothing asks for another cut.",
+        "Rows travel, in the loop, before it or after it. If a slice takes equally many rows from every device, no row has "
+        "to travel, as long as nothing asks for another cut.",
         3, when=lambda o: o.price > 0 and not _whole(o, 0) and "stablehlo.while" in dict(o.operations)
         and agrees(o, (of.predictions(*wide(o)),))),
     WrongCost(

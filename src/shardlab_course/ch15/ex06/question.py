@@ -51,7 +51,7 @@ DESIGN = (
     WrongCost(
         "data-parallel-in-disguise",
         "A weight that is cut is gathered, or its gradient is: the weight's bytes travel. Which dimension could be cut so "
-        "that activations travel instead, and are these fewer?",
+        "that activations travel instead, and are these fewer bytes?",
         2, when=lambda o: _right(o) and (_travels(o, (2, 0), (2, 1)) or _travels(o, (3, 0), (3, 1)))),
     WrongCost(
         "outputs-summed-everywhere",
@@ -108,10 +108,10 @@ QUESTION = Question(
     explanation="Weights and hidden units are cut together over all devices, so no weight ever travels. Arrays of the "
                 "activations' size travel: X is gathered, the outputs are scattered as they are summed, and their slopes "
                 "are gathered on the way back, by the transpose of psum_scatter. With rows of X and Y cut too, no device "
-                "holds a copy, so no design holds less. On 4 by 2 this design is a point of the front. (On 2 by 4 a mix "
-                "of batch over x and hidden units over y moves a little less at the same memory.)\n\nIf you leave X "
-                "whole, you save its gather and hold its copies: that is another point, on both meshes. If you cut hidden "
-                "units over one axis and the batch over the other, you get a third, better with small weights and large "
-                "batches. FSDP holds the same memory, and moves weights and gradients: far out here, and on the front for "
-                "another shape. There is no best design, only designs that no other beats.",
+                "holds a copy, so no design holds less. On 4 by 2 this design is a point of the front. (On 2 by 4 a mix of "
+                "batch over x and hidden units over y moves a little less at the same memory.)\n\nIf you leave X whole, you "
+                "save its gather and hold its copies: that is another point, on both meshes. If you cut hidden units over "
+                "one axis and the batch over the other, you get a third, better with small weights and large batches. FSDP "
+                "holds the same memory, and moves weights and gradients: far from the front here, and on it for another "
+                "shape. There is no best design, only designs that no other beats.",
 )  # fmt: skip
