@@ -104,7 +104,7 @@ def strength(found: Mapping[str, Any] | None) -> str:
 
 
 def prose(found: Mapping[str, Any] | None) -> str:
-    """How many sentences each reader marked, by chapter, as Markdown; the third and the fourth read the pages alone."""
+    """How many sentences each reader marked, by chapter, as Markdown; the fourth read the pages alone."""
     if found is None:
         return "Not counted for this copy of the book."
     readers = "first reader", "second reader", "third reader", "fourth reader"

@@ -154,14 +154,14 @@ def test_faults_take_what_is_written() -> None:
 
 def test_prose_is_counted_by_chapter() -> None:
     """One row for each text of a chapter; without counts the page says so."""
-    texts = {"page": ("20 of 80", 90, 1, "2 of 91", "3 of 92"), "questions": ("9 of 70", 80, 0)}
+    texts = {"page": ("20 of 80", 90, 1, "2 of 91", "3 of 92"), "questions": ("9 of 70", 80, 0, "1 of 81")}
     kept = "before", "sentences", "after", "third", "fourth"
     counted = {text: dict(zip(kept, counts)) for text, counts in texts.items()}
     about, _, *rows = status.prose({"date": "2027-01-02", "chapters": {"4": counted}}).splitlines()
     assert about == "Counted on 2027-01-02."
     assert [cells(row) for row in rows[2:]] == [
         ["4", "page", "20 of 80", "1 of 90", "2 of 91", "3 of 92"],
-        ["4", "questions", "9 of 70", "0 of 80", "", ""],
+        ["4", "questions", "9 of 70", "0 of 80", "1 of 81", ""],
     ]
     assert "Not counted" in status.prose(None)
 
