@@ -36,6 +36,10 @@ def first_of_each_cause() -> list[Sample]:
     return list(found.values())
 
 
+TOLD = {named(sample) for sample in first_of_each_cause() if sample.question not in GUARDED}
+"""Those that `test_cause_is_told` judges as a notebook does."""
+
+
 @pytest.mark.parametrize(
     "sample", [pytest.param(s, id=named(s), marks=() if s.name == REFERENCE else pytest.mark.thorough) for s in SAMPLES]
 )
@@ -53,7 +57,7 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
     assert expected is None or got.points == expected, text(got, question)
     assert passes or got.points < question.points
     assert html(got, question).startswith("<div")
-    if passes or sample.question not in GUARDED:
+    if (passes or sample.question not in GUARDED) and named(sample) not in TOLD:
         _is_due(sample, notebook_verdict(sample, SEED))
 
 
