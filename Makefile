@@ -28,7 +28,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-lens test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs test-portable faketime gnumeric test-strength mutants
+.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-attacks test-lens test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs test-portable faketime gnumeric test-strength mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,9 +58,10 @@ test-all: bubblewrap chromium faketime gnumeric $(EVERYTHING)  ## run all other 
 
 # In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
 # and notebooks have left in build/.
-SUITES := test-answers test-pages-0 test-pages-1 test-helper test-sandbox test-lens lint test-browsers
+SUITES := test-answers test-sandbox test-pages-0 test-pages-1 test-helper test-attacks test-lens lint test-browsers
 BROWSERS := tests/book tests/lab
-SANDBOX := tests/grader tests/hostile tests/doors tests/test_course.py
+SANDBOX := tests/grader tests/test_course.py
+ATTACKS := tests/hostile tests/doors
 SIZE ?= test
 MARKED := $(if $(filter all,$(SIZE)),thorough,not thorough) and not programs
 REPORTS := build/tests
@@ -83,10 +84,13 @@ test-pages-%: $(EVERYTHING) $(GPU)
 	@PYTHONPATH=tests $(TEST) -p kept_outputs --nbval-lax --nbval-current-env $(wildcard notebooks/?[$(if $(filter 0,$*),02468,13579)]_*.ipynb)
 
 test-helper: $(EVERYTHING) $(GPU) bubblewrap
-	@$(TEST) $(addprefix --ignore=,$(BROWSERS) $(SANDBOX) tests/test_answers.py) tests
+	@$(TEST) $(addprefix --ignore=,$(BROWSERS) $(SANDBOX) $(ATTACKS) tests/test_answers.py) tests
 
 test-sandbox: $(EVERYTHING) bubblewrap
 	@$(TEST) $(SANDBOX)
+
+test-attacks: $(EVERYTHING) bubblewrap
+	@$(TEST) $(ATTACKS)
 
 test-browsers: $(EVERYTHING) $(GPU) $(PYODIDE) $(LAB_SETTINGS) chromium $(if $(filter test,$(SIZE)),test-pages-0 test-pages-1)
 	@$(TEST) $(BROWSERS)
