@@ -162,7 +162,7 @@ CLAIMS: tuple[tuple[str, Claim], ...] = (
     (r"[Nn]othing (?:crossed|moves between)", _silent),
     (r"^On whole arrays|[Ll]eft to itself", _compiler),
     (r"(?:comes|came) out .*times too large|too (?:large|small) by|gradients are as many times", _in_proportion),
-    (r"sends further than", _leaps),
+    (r"sends beyond the next", _leaps),
     (r"does not go round all devices", _open_ring),
     (r"^Something other than ppermute", lambda e: bool(e.kinds - {"collective-permute"})),
     (r"float32 holds neither|quotient is not finite", not_finite),
