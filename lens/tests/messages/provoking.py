@@ -34,13 +34,18 @@ def said(name: str) -> dict[str, str]:
             warnings.filterwarnings("ignore", category=DeprecationWarning, message="(?!`with mesh)")
             program()
     except BaseException as error:
-        return {"type": type(error).__name__, "text": plain(str(error))[:MOST], "line": plain(raised_at(error))}
+        return {"type": type(error).__name__, "text": whole_lines(plain(str(error))), "line": plain(raised_at(error))}
     return {}
 
 
 def plain(text: str) -> str:
     """Without what differs from run to run and from machine to machine: addresses, folders, numbers of lines."""
     return _LINE.sub("", _FOLDER.sub("", _ADDRESS.sub("0x0", text)))
+
+
+def whole_lines(text: str) -> str:
+    """At most MOST characters; of a line that is cut off, another row could know what is left."""
+    return text if len(text) <= MOST else text[:MOST].rpartition("\n")[0] or text[:MOST]
 
 
 def load() -> None:
