@@ -10,6 +10,7 @@ import cutting
 import forms
 import jupytext
 import nbformat
+import sending
 import takeaway
 from nbformat import NotebookNode
 
@@ -132,7 +133,10 @@ def plain(text: str) -> str:
     return re.sub(r"""([\\`*_{}\[\]<>#$|~'"])""", r"\\\1", text)
 
 
-FIGURES = {"01_meshes_and_shardings": ("## Two shapes: global and local", cutting.figure)}
+FIGURES = {
+    "01_meshes_and_shardings": ("## Two shapes: global and local", cutting.figure),
+    "08_collectives": ("## Round the ring", sending.figure),
+}
 """What a chapter's page has before a heading, and its notebook has not."""
 
 

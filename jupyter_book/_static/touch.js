@@ -1,5 +1,6 @@
 // What a reader touches besides forms: menus, curtains over what follows a prediction, sliders of films, the first page's switch, chapter 1's
-// array to cut. Without this script nothing is covered, the switch still turns by style alone, and the array is cut as it was first.
+// array to cut, chapter 8's arrows to draw. Without this script nothing is covered, the switch still turns by style alone, and the array and
+// the arrows are as they were first.
 "use strict";
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
@@ -266,6 +267,82 @@ function cutting(figure) {
   figure.scrollIntoView();
 }
 
+/** The arrows to draw: a message is dragged, or its two ends are tapped; a slider takes steps; the address keeps both. */
+function sending(figure) {
+  const [senders, receivers] = [".send-sends", ".send-holds"].map((row) => [...figure.querySelectorAll(`${row} button`)]);
+  const letters = senders.map((button) => button.querySelector("b").textContent);
+  const svg = figure.querySelector("svg");
+  const [, , wide, tall] = svg.getAttribute("viewBox").split(" ").map(Number);
+  const slider = figure.querySelector("input");
+  const said = figure.querySelector(".send-said");
+  const apart = wide / letters.length;
+  let pairs = [...figure.querySelector("code").textContent.matchAll(/\((\d), (\d)\)/g)].map(([, ...pair]) => pair.map(Number));
+  let taken = null; // the device that is to send, and where a finger took it
+  const arrow = ([source, target]) => {
+    const [start, end] = [source, target].map((device) => apart * device + apart / 2);
+    return `<path d="M${start} 2L${end} ${tall - 2}" marker-end="url(#send-head)"/>`;
+  };
+  const step = (now) => now.map((_, device) => now[pairs.find(([, target]) => target === device)?.[0]] ?? "0");
+  const draw = () => {
+    const steps = Number(slider.value);
+    const listed = pairs.map((pair) => `(${pair.join(", ")})`).join(", ");
+    const refused = [0, 1].some((end) => new Set(pairs.map((pair) => pair[end])).size < pairs.length);
+    let now = letters;
+    for (let n = 0; n < steps; n++) now = step(now);
+    const empty = now.flatMap((letter, device) => (letter === "0" ? [device] : []));
+    const after = `After ${steps} step${steps > 1 ? "s" : ""}`;
+    svg.querySelector("g").innerHTML = pairs.map(arrow).join("");
+    figure.querySelector("code").textContent = `lax.ppermute(block, "x", [${listed}])`;
+    figure.querySelector("output").textContent = steps;
+    receivers.forEach((button, device) => {
+      const block = button.querySelector("b");
+      block.textContent = refused ? "-" : now[device];
+      block.style.background = `var(--${block.textContent}, #E8E8E4)`;
+    });
+    senders.forEach((button, device) => button.setAttribute("aria-pressed", String(device === taken?.device)));
+    said.classList.toggle("refused", refused);
+    if (refused) said.textContent = figure.dataset.refused.replace("{pairs}", listed);
+    else if (now.join() === letters.join()) said.textContent = `${after} every block is home.`;
+    else if (empty.length) said.textContent = `${after} ${empty.length > 1 ? "devices" : "device"} ${empty.join(", ")} hold${empty.length > 1 ? "" : "s"} zeros.`;
+    else said.textContent = `${after} each device holds a block.`;
+  };
+  const keep = () => {
+    draw();
+    history.replaceState(null, "", `#send-${pairs.map((pair) => pair.join("")).join(".")}*${slider.value}`);
+  };
+  const send = (target) => {
+    const pair = [taken.device, target];
+    const others = pairs.filter((each) => each.join() !== pair.join());
+    pairs = others.length < pairs.length ? others : [...pairs, pair];
+    taken = null;
+    keep();
+  };
+  senders.forEach((button, device) => {
+    button.addEventListener("pointerdown", (event) => {
+      button.setPointerCapture(event.pointerId);
+      taken = { device, again: taken?.device === device };
+      draw();
+    });
+    button.addEventListener("pointerup", (event) => {
+      const over = document.elementFromPoint(event.clientX, event.clientY)?.closest("button");
+      if (taken && receivers.includes(over)) send(receivers.indexOf(over));
+    });
+    button.addEventListener("click", (event) => {
+      if (event.detail === 0) taken = { device, again: taken?.device === device }; // by a key
+      if (taken?.again) taken = null;
+      draw();
+    });
+  });
+  receivers.forEach((button, device) => button.addEventListener("click", () => taken && send(device)));
+  slider.addEventListener("input", keep);
+  const kept = /^#send-([0-3.]*)\*([1-4])$/.exec(decodeURIComponent(location.hash));
+  if (!kept) return;
+  pairs = kept[1].split(".").filter((pair) => pair.length === 2).map((pair) => [...pair].map(Number));
+  slider.value = kept[2];
+  draw();
+  figure.scrollIntoView();
+}
+
 /** The theme's menus close when they have led to a place on this page, which they would hide. */
 function closing(menu) {
   menu.addEventListener("click", (event) => {
@@ -279,4 +356,5 @@ document.addEventListener("DOMContentLoaded", () => {
   curtains();
   document.querySelectorAll("figure.turn").forEach(turning);
   document.querySelectorAll("figure.cut").forEach(cutting);
+  document.querySelectorAll("figure.send").forEach(sending);
 });

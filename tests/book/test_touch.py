@@ -23,9 +23,11 @@ from .conftest import CHAPTER, FIRST, ROOT
 
 sys.path.insert(0, str(ROOT / "jupyter_book"))
 
+import chapters  # noqa: E402
 import cutting  # noqa: E402
 import landing  # noqa: E402
 import playground  # noqa: E402
+import sending  # noqa: E402
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 WIDTHS = (360, 390, 800)
@@ -219,6 +221,64 @@ def test_text_twice_as_large_stays_inside(touched: Callable[..., Page], name: st
     assert page.evaluate(WIDE) <= width
 
 
+def test_figures_have_a_place_in_their_chapters() -> None:
+    """Each stands before one heading."""
+    for name, (heading, _) in chapters.FIGURES.items():
+        assert (ROOT / "solutions" / f"{name}.md").read_text().splitlines().count(heading) == 1
+
+
+def jax_holds(pairs: sending.Pairs, steps: int) -> str:
+    """The letters of blocks that JAX sends."""
+    n = len(sending.LETTERS)
+    mesh = jax.make_mesh((n,), ("x",), axis_types=(AxisType.Auto,), devices=jax.devices()[:n])
+
+    def body(block: jax.Array) -> jax.Array:
+        for _ in range(steps):
+            block = jax.lax.ppermute(block, "x", pairs)
+        return block
+
+    after = jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(jnp.arange(1.0, n + 1))
+    return "".join((sending.ZEROS + sending.LETTERS)[int(number)] for number in after)
+
+
+def test_arrows_are_drawn_and_jax_sends_so(alone: Callable[..., Page]) -> None:
+    """Dragged, tapped, by keys or from the address: after each number of steps every device holds what JAX gives it."""
+    drawn = sending.figure().split("\n", 1)[1].removesuffix("```\n")
+    page = alone(drawn)
+    figure = page.locator("figure.send")
+    senders, receivers = (figure.locator(f".send-{row} button") for row in ("sends", "holds"))
+
+    def shown(page: Page = page) -> str:
+        return "".join(page.locator(".send-holds b").all_inner_texts())
+
+    assert shown() == sending.held(sending.BEGIN, 1) == jax_holds(sending.BEGIN, 1)
+    senders.nth(0).tap()
+    receivers.nth(2).tap()
+    senders.nth(2).press("Enter")
+    receivers.nth(1).press("Enter")
+    start, end = senders.nth(0).bounding_box(), receivers.nth(1).bounding_box()
+    assert start and end
+    page.mouse.move(start["x"] + 9, start["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 9, end["y"] + 9, steps=3)
+    page.mouse.up()
+    pairs = [(1, 3), (3, 0), (0, 1)]
+    assert figure.locator("code").inner_text() == f'lax.ppermute(block, "x", {pairs})'
+    assert figure.locator("svg g path").count() == 3 and page.url.endswith("#send-13.30.01*1")
+    for steps in range(1, sending.MOST + 1):
+        figure.locator("input").fill(str(steps))
+        assert shown() == sending.held(pairs, steps) == jax_holds(pairs, steps)
+    assert figure.locator(".send-said").inner_text() == "After 4 steps device 2 holds zeros."
+    senders.nth(0).tap()
+    receivers.nth(3).tap()
+    refused = [*pairs, (0, 3)]
+    with pytest.raises(ValueError, match="must be unique") as raised:
+        jax_holds(refused, 1)
+    assert figure.locator(".send-said").inner_text() == f"ValueError: {raised.value}"
+    assert shown(alone(drawn, "#send-01.10.23.32*2")) == sending.LETTERS
+    assert shown(alone(drawn, "#send-*1")) == jax_holds([], 1) == sending.ZEROS * 4
+
+
 CLIPPED = """() => [...document.querySelectorAll("article svg")].filter(svg => svg.getClientRects().length).flatMap(svg => {
     const frame = svg.getBoundingClientRect();
     const outside = part => {
@@ -274,16 +334,26 @@ HELD = """() => [...document.querySelectorAll("g.m")].filter(group => getCompute
 
 
 @pytest.fixture
-def film(browser: Browser, tmp_path: Path) -> Iterator[Page]:
-    """A page with one film, an all-gather on four devices, and the book's script."""
-    path = tmp_path / "film.html"
+def alone(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """`alone(drawn, kept)` opens a page with nothing but a drawing and the book's script, `kept` in its address."""
     script = (ROOT / "jupyter_book" / "_static" / "touch.js").as_uri()
-    drawn = motion.draw(ring.schedule("all-gather", 4))
-    path.write_text(f'<!doctype html><title>film</title><script src="{script}"></script>{drawn}')
-    page = browser.new_context(reduced_motion="no-preference").new_page()
-    page.goto(path.as_uri())
-    yield page
-    page.context.close()
+    context = browser.new_context(reduced_motion="no-preference", has_touch=True)
+
+    def visit(drawn: str, kept: str = "") -> Page:
+        path = tmp_path / "drawing.html"
+        path.write_text(f'<!doctype html><title>drawing</title><script src="{script}"></script>{drawn}')
+        page = context.new_page()
+        page.goto(path.as_uri() + kept)
+        return page
+
+    yield visit
+    context.close()
+
+
+@pytest.fixture
+def film(alone: Callable[..., Page]) -> Page:
+    """An all-gather on four devices."""
+    return alone(motion.draw(ring.schedule("all-gather", 4)))
 
 
 def test_films_end_with_what_everyone_has(film: Page) -> None:
