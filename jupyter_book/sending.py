@@ -37,10 +37,10 @@ def held(pairs: Pairs, steps: int) -> str:
 def figure() -> str:
     """Devices, arrows, the call and what comes of it, as a page takes them; without scripts, the chapter's permutation."""
     lead = "Drag from a device above to one below, or tap both: that is a message. Do it again, and the message is gone."
-    wide = WIDE * len(LETTERS)
+    wide, arrows = WIDE * len(LETTERS), "".join(_arrow(*pair) for pair in BEGIN)
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {TALL}" width="{wide}" height="{TALL}" '
-        f'aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2">{HEAD}<g>{"".join(_arrow(*pair) for pair in BEGIN)}</g></svg>'
+        f'aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2">{HEAD}<g>{arrows}</g></svg>'
     )
     fills = "".join(f"--{letter}: {fill(device)}; " for device, letter in enumerate(LETTERS))
     inside = (
