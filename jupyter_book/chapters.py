@@ -11,6 +11,7 @@ import forms
 import jupytext
 import nbformat
 import sending
+import stages
 import takeaway
 from nbformat import NotebookNode
 
@@ -136,6 +137,7 @@ def plain(text: str) -> str:
 FIGURES = {
     "01_meshes_and_shardings": ("## Two shapes: global and local", cutting.figure),
     "08_collectives": ("## Round the ring", sending.figure),
+    "11_fsdp_and_memory": ("## First on paper: one parameter", stages.figure),
 }
 """What a chapter's page has before a heading, and its notebook has not."""
 

@@ -1,6 +1,6 @@
 // What a reader touches besides forms: menus, curtains over what follows a prediction, sliders of films, the first page's switch, chapter 1's
-// array to cut, chapter 8's arrows to draw. Without this script nothing is covered, the switch still turns by style alone, and the array and
-// the arrows are as they were first.
+// array to cut, chapter 8's arrows to draw, chapter 11's bar to move. Without this script nothing is covered, the switch still turns by style
+// alone, and array, arrows and bar are as they were first.
 "use strict";
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
@@ -343,6 +343,28 @@ function sending(figure) {
   figure.scrollIntoView();
 }
 
+/** The bar to move: what a device holds by stage and number of devices; the address keeps both. */
+function staging(figure) {
+  const told = JSON.parse(figure.dataset.told);
+  const devices = JSON.parse(figure.dataset.devices);
+  const sliders = [...figure.querySelectorAll("input")];
+  const most = told[0][0].parts.reduce((sum, count) => sum + count);
+  const draw = () => {
+    const [stage, n] = sliders.map((slider) => Number(slider.value));
+    const { parts, said } = told[stage][n];
+    figure.querySelectorAll(".stages-bar span").forEach((span, at) => (span.style.width = `${(100 * parts[at]) / most}%`));
+    figure.querySelectorAll("output").forEach((output, at) => (output.textContent = [stage, devices[n]][at]));
+    figure.querySelector(".stages-said").textContent = said;
+    return `#stages-${stage}.${n}`;
+  };
+  for (const slider of sliders) slider.addEventListener("input", () => history.replaceState(null, "", draw()));
+  const kept = /^#stages-([0-3])\.([0-6])$/.exec(location.hash);
+  if (!kept) return;
+  sliders.forEach((slider, at) => (slider.value = kept[at + 1]));
+  draw();
+  figure.scrollIntoView();
+}
+
 /** The theme's menus close when they have led to a place on this page, which they would hide. */
 function closing(menu) {
   menu.addEventListener("click", (event) => {
@@ -357,4 +379,5 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("figure.turn").forEach(turning);
   document.querySelectorAll("figure.cut").forEach(cutting);
   document.querySelectorAll("figure.send").forEach(sending);
+  document.querySelectorAll("figure.stages").forEach(staging);
 });
