@@ -11,7 +11,7 @@ import forms
 import jupytext
 import nbformat
 import sending
-import stages
+import sliders
 import takeaway
 from nbformat import NotebookNode
 
@@ -136,8 +136,9 @@ def plain(text: str) -> str:
 
 FIGURES = {
     "01_meshes_and_shardings": ("## Two shapes: global and local", cutting.figure),
+    "02_what_communication_costs": ("### Rows do not always help", sliders.rows),
     "08_collectives": ("## Round the ring", sending.figure),
-    "11_fsdp_and_memory": ("## First on paper: one parameter", stages.figure),
+    "11_fsdp_and_memory": ("## First on paper: one parameter", sliders.stages),
 }
 """What a chapter's page has before a heading, and its notebook has not."""
 

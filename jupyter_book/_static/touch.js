@@ -1,6 +1,6 @@
 // What a reader touches besides forms: menus, curtains over what follows a prediction, sliders of films, the first page's switch, chapter 1's
-// array to cut, chapter 8's arrows to draw, chapter 11's bar to move. Without this script nothing is covered, the switch still turns by style
-// alone, and array, arrows and bar are as they were first.
+// array to cut, chapter 8's arrows to draw, bars to move. Without this script nothing is covered, the switch still turns by style alone, and
+// array, arrows and bars are as they were first.
 "use strict";
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
@@ -343,24 +343,23 @@ function sending(figure) {
   figure.scrollIntoView();
 }
 
-/** The bar to move: what a device holds by stage and number of devices; the address keeps both. */
-function staging(figure) {
-  const told = JSON.parse(figure.dataset.told);
-  const devices = JSON.parse(figure.dataset.devices);
+/** Bars to move by two sliders; the address keeps both. */
+function moving(figure) {
+  const moved = JSON.parse(figure.dataset.moved);
+  const places = JSON.parse(figure.dataset.places);
   const sliders = [...figure.querySelectorAll("input")];
-  const most = told[0][0].parts.reduce((sum, count) => sum + count);
   const draw = () => {
-    const [stage, n] = sliders.map((slider) => Number(slider.value));
-    const { parts, said } = told[stage][n];
-    figure.querySelectorAll(".stages-bar span").forEach((span, at) => (span.style.width = `${(100 * parts[at]) / most}%`));
-    figure.querySelectorAll("output").forEach((output, at) => (output.textContent = [stage, devices[n]][at]));
-    figure.querySelector(".stages-said").textContent = said;
-    return `#stages-${stage}.${n}`;
+    const at = sliders.map((slider) => Number(slider.value));
+    const [lengths, said] = moved[at[0]][at[1]];
+    figure.querySelectorAll(".moved-bar span").forEach((span, n) => (span.style.width = `${lengths[n]}%`));
+    figure.querySelectorAll("output").forEach((output, n) => (output.textContent = places[n][at[n]]));
+    figure.querySelector(".moved-said").textContent = said;
+    return `#moved-${at.join(".")}`;
   };
   for (const slider of sliders) slider.addEventListener("input", () => history.replaceState(null, "", draw()));
-  const kept = /^#stages-([0-3])\.([0-6])$/.exec(location.hash);
-  if (!kept) return;
-  sliders.forEach((slider, at) => (slider.value = kept[at + 1]));
+  const kept = /^#moved-(\d+)\.(\d+)$/.exec(location.hash)?.slice(1);
+  if (!kept || kept.some((at, n) => at >= places[n].length)) return;
+  sliders.forEach((slider, n) => (slider.value = kept[n]));
   draw();
   figure.scrollIntoView();
 }
@@ -379,5 +378,5 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("figure.turn").forEach(turning);
   document.querySelectorAll("figure.cut").forEach(cutting);
   document.querySelectorAll("figure.send").forEach(sending);
-  document.querySelectorAll("figure.stages").forEach(staging);
+  document.querySelectorAll("figure.moved").forEach(moving);
 });

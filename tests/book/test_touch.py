@@ -28,7 +28,7 @@ import cutting  # noqa: E402
 import landing  # noqa: E402
 import playground  # noqa: E402
 import sending  # noqa: E402
-import stages  # noqa: E402
+import sliders  # noqa: E402
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 WIDTHS = (360, 390, 800)
@@ -280,21 +280,33 @@ def test_arrows_are_drawn_and_jax_sends_so(alone: Callable[..., Page]) -> None:
     assert shown(alone(drawn, "#send-*1")) == jax_holds([], 1) == sending.ZEROS * 4
 
 
-def test_stages_of_zero_are_moved(alone: Callable[..., Page]) -> None:
-    """The sliders show what one device holds, on 64 devices as the ZeRO paper's figure 1. The address keeps it."""
-    drawn = stages.figure().split("\n", 1)[1].removesuffix("```\n")
+def test_sliders_move_what_a_device_holds(alone: Callable[..., Page]) -> None:
+    """On 64 devices the stages hold what the ZeRO paper's figure 1 says; the address keeps where the sliders are."""
+    drawn = sliders.stages().split("\n", 1)[1].removesuffix("```\n")
     page = alone(drawn)
     stage, devices = page.locator("input").all()
-    bar, said = page.locator(".stages-bar span"), page.locator(".stages-said")
-    devices.fill(str(stages.DEVICES.index(64)))
+    bar, said = page.locator(".moved-bar span"), page.locator(".moved-said")
+    devices.fill(str(sliders.DEVICES.index(64)))
     for n, due in enumerate((120, 31.4, 16.6, 1.9)):
         stage.fill(str(n))
         assert float(said.inner_text().partition(" GB")[0]) == pytest.approx(due, abs=0.05)
         wide = bar.evaluate_all("all => all.reduce((sum, each) => sum + parseFloat(each.style.width), 0)")
         assert wide == pytest.approx(100 * due / 120, abs=0.05)
-    assert page.url.endswith("#stages-3.6") and said.inner_text().endswith("Memory enough: v5e and H100.")
-    again = alone(drawn, "#stages-2.1").locator(".stages-said").inner_text()
+    assert page.url.endswith("#moved-3.6") and said.inner_text().endswith("Memory enough: v5e and H100.")
+    assert page.locator("output").all_inner_texts() == ["3", "64"]
+    again = alone(drawn, "#moved-2.1").locator(".moved-said").inner_text()
     assert again == "67.5 GB on each device: weights 15 GB, gradients 7.5 GB, optimizer 45 GB. Memory enough: H100."
+
+
+def test_sliders_find_the_row_that_keeps_a_chip_busy() -> None:
+    """Fewer rows than a chip has FLOPs for a byte leave it waiting for its memory, and twice as many do not."""
+    for name in sliders.CHIPS:
+        balance = sl.chip(name).flops / sl.chip(name).hbm_bandwidth
+        for count in sliders.ROWS:
+            (computing, moving), said = sliders.roof(name, count)
+            assert max(computing, moving) == 100
+            if not balance <= count < 2 * balance:
+                assert (computing == 100) == (count > balance) == ("computes all the time" in said)
 
 
 CLIPPED = """() => [...document.querySelectorAll("article svg")].filter(svg => svg.getClientRects().length).flatMap(svg => {

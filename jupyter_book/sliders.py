@@ -1,0 +1,98 @@
+"""Bars that two sliders move: chapter 2's times of a product, chapter 11's memory in each stage of ZeRO."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+
+from shardlab_course.ch11.ex01.oracle import ledger
+from shardlens import chip
+from shardlens.charts.ledger import FILLS, size
+from shardlens.charts.roofline import matmul
+from shardlens.tables import seconds
+
+Moved = tuple[Sequence[float], str]
+"""Of one place of the sliders: how long each bar is, in percent, and words."""
+
+PARAMETERS = 7_500_000_000
+DEVICES = (1, 2, 4, 8, 16, 32, 64)
+ROOMS = {chip(name).name: chip(name).hbm_bytes for name in ("v5e", "h100")}
+
+ROWS = tuple(2**n for n in range(14))
+CHIPS = ("v5e", "v5p", "h100")
+WEIGHTS = 8192, 32768
+
+
+def zero(stage: int, devices: int) -> Moved:
+    """Bytes of weights, gradients and optimizer on one device, and the chips that have so much memory."""
+    parts = ledger(PARAMETERS, devices, stage, mixed=True)
+    whole, most = sum(parts.values()), sum(ledger(PARAMETERS, 1, 0, mixed=True).values())
+    fits = " and ".join(name for name, room in ROOMS.items() if whole <= room)
+    line = ", ".join(f"{part} {size(count)}" for part, count in parts.items())
+    said = f"{size(whole)} on each device: {line}. Memory enough: {fits or 'neither chip'}."
+    return [100 * count / most for count in parts.values()], said
+
+
+def roof(name: str, rows: int) -> Moved:
+    """Seconds that one chip computes a product, and that it reads and writes memory for it."""
+    on, work = chip(name), matmul(rows, *WEIGHTS)
+    times = work.flops / on.flops, work.memory_bytes / on.hbm_bandwidth
+    longest = max(times)
+    named = f"{seconds(times[0])} to compute, {seconds(times[1])} to move the bytes"
+    busy = "It computes all the time" if longest == times[0] else f"It computes {100 * times[0] / longest:.2g}% of the time"
+    return [100 * time / longest for time in times], f"{named}. {busy}, if both go on at once."
+
+
+def stages() -> str:
+    """Chapter 11's figure."""
+    most = sum(ledger(PARAMETERS, 1, 0, mixed=True).values())
+    marks = "".join(f'<i style="left: {100 * room / most:.4g}%">{name}</i>' for name, room in ROOMS.items())
+    return _figure(
+        "Move the stage of ZeRO and the number of devices. Each stage cuts one part more. Activations are not counted.",
+        {"stage": range(4), "devices": DEVICES},
+        [[zero(stage, devices) for devices in DEVICES] for stage in range(4)],
+        {part: FILLS[n] for n, part in enumerate(("weights", "gradients", "optimizer"))},
+        marks,
+    )
+
+
+def rows() -> str:
+    """Chapter 2's figure."""
+    d, f = WEIGHTS
+    return _figure(
+        f"One chip multiplies X[B, {d:,}] by W[{d:,}, {f:,}] in bfloat16. Move the number of rows. The longer bar decides.",
+        {"chip": [chip(name).name for name in CHIPS], "B": ROWS},
+        [[roof(name, count) for count in ROWS] for name in CHIPS],
+        {"computing": FILLS[0], "moving bytes": FILLS[1]},
+    )
+
+
+def _figure(
+    lead: str,
+    sliders: Mapping[str, Sequence[object]],
+    moved: Sequence[Sequence[Moved]],
+    fills: Mapping[str, str],
+    marks: str | None = None,
+) -> str:
+    """Sliders, bars and words, as a page takes them: one bar with `marks` beside it, or without, a bar for each part."""
+    lengths, said = moved[0][0]
+    spans = [f'<span style="width: {at:.4g}%; background: {fill}"></span>' for at, fill in zip(lengths, fills.values())]
+    bars = ["".join(spans) + marks] if marks is not None else spans
+    shown = "".join(f'<div class="moved-bar" aria-hidden="true">{bar}</div>' for bar in bars)
+    legend = " ".join(f'<span><b style="background: {fill}"></b>{part}</span>' for part, fill in fills.items())
+    controls = "".join(
+        f'<label><span>{name}</span><input type="range" min="0" max="{len(values) - 1}" value="0">'
+        f"<output>{values[0]}</output></label>"
+        for name, values in sliders.items()
+    )
+    told = [[[[round(at, 2) for at in lengths], said] for lengths, said in line] for line in moved]
+    data = f'data-moved="{_json(told)}" data-places="{_json([[str(value) for value in each] for each in sliders.values()])}"'
+    return (
+        f'```{{raw}} html\n<figure class="moved" {data}><figcaption>{lead}</figcaption>{controls}{shown}'
+        f'<p class="moved-legend">{legend}</p><p class="moved-said" role="status">{said}</p></figure>\n```\n'
+    )
+
+
+def _json(value: object) -> str:
+    return html.escape(json.dumps(value, separators=(",", ":")))
