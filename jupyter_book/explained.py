@@ -63,7 +63,8 @@ def _entry(row: Message, quoted: str) -> str:
         lines += ["", "```text", quoted, "```"]
     mistake = re.sub(r"'?\\\d'?", "...", row.mistake)
     lines += ["", f"{plain(mistake)} {plain(row.cure)}", "", "```python", row.code, "```", ""]
-    exercise = f"[Exercise {TRAINED[row.name]}](#{label(TRAINED[row.name])}) trains it." if row.name in TRAINED else ""
+    trained = TRAINED.get(row.name)
+    exercise = f"[Exercise {trained}](#{label(trained)}) practises this." if trained else ""
     more = f"[A program that provokes it]({page_of(row.name)})." if row.name in CASES else ""
     return "\n".join([*lines, " ".join(filter(None, [exercise, more]))]).rstrip() + "\n"
 
@@ -95,14 +96,15 @@ KNOWN_WRONG = [
     """\
 ## What no message tells
 
-Two public reports are of wrong values, without a message. Tests of this repository compare programs of both kinds with
-NumPy.
+Two public reports describe wrong values without any message. Tests of this repository compare programs of both kinds
+with NumPy.
 
 - [openxla/xla#42481](https://github.com/openxla/xla/issues/42481): the gradient of a lookup in a sharded table. The tests
-  cut the table in five ways and the tokens in four, along `Auto` and along `Explicit` axes. All gradients were NumPy's.
+  cut the table in five ways and the tokens in four, along `Auto` and along `Explicit` axes. All gradients agreed with
+  NumPy's.
 - [jax#40830](https://github.com/jax-ml/jax/issues/40830): `psum_scatter` between processes, over gloo, with chunks of 4 MiB,
   on one development version. The test runs two processes with chunks from 1 KiB to 8 MiB, 4 MiB and its neighbours
-  included. All sums were NumPy's.
+  included. All sums agreed with NumPy's.
 
 Compare a sharded program with the same program on one device before you trust a new version. One step is enough:
 `np.testing.assert_allclose`.

@@ -168,7 +168,7 @@ shard [2], 1 copy                 shard [2], 1 copy
  │  0  │  1  │  2  │  3  │         │  0  │ ≠ 2 │ ≠ 1 │  3  │
  └─────┴─────┴─────┴─────┘         └─────┴─────┴─────┴─────┘
 devices 4, 5, 6, 7 hold nothing   devices 4, 5, 6, 7 hold nothing
-≠ devices 1, 2 hold something else than expected""",
+≠ devices 1, 2 hold something other than expected""",
     ),
     "elsewhere": (
         place((4, 4), EVEN, ("x", "y"), order=(0, 2, 4, 6)),
@@ -184,7 +184,7 @@ shard [2, 2], 1 copy              shard [2, 2], 1 copy
  2:4 │  4  │  6  │                 2:4 │ ≠ 2 │ ≠ 3 │
      └─────┴─────┘                     └─────┴─────┘
 devices 1, 3, 5, 7 hold nothing   devices 4, 5, 6, 7 hold nothing
-≠ devices 1, 2, 3, 4, 6 hold something else than expected""",
+≠ devices 1, 2, 3, 4, 6 hold something other than expected""",
     ),
     "same": (
         place((4,), {"x": 8}, ()),
@@ -445,7 +445,7 @@ NOT_SHOWN = {
         """\
 [sharding-without-shape] NamedSharding alone does not say which slices its devices hold.
   where: x is a sharding
-  mend:  give the global shape too, behind the sharding: (16, 16).""",
+  mend:  give the global shape too, after the sharding: (16, 16).""",
     ),
     "abstract-mesh": (
         lambda mesh: jax.ShapeDtypeStruct((8,), "float32", sharding=NamedSharding(mesh.abstract_mesh, jax.P("x"))),

@@ -143,7 +143,7 @@ def test_a_hang_is_ended_and_nothing_is_left(tmp_path: pathlib.Path) -> None:
     assert not launched.ended and [p.stopped for p in launched.processes] == ["time", ""]
     assert launched.error is not None and launched.error.reference == "processes-hang"
     assert 'process 0: line 13, in waits: multihost_utils.sync_global_devices("meeting")' in launched.error.where
-    assert "process 1: had come to its end" in launched.error.where
+    assert "process 1: had ended" in launched.error.where
     assert soon(lambda: gone(tmp_path))
 
 

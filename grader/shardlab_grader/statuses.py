@@ -9,7 +9,7 @@ STOPPED = 130
 """As shells have it of Ctrl-C."""
 MEANINGS = {
     DONE: "done; of `grade`: everything is graded",
-    MEND: "stopped by something that the message says how to mend",
+    MEND: "stopped by something that you can mend; the message says how",
     USAGE: "the command line has a mistake",
     LOOK: "a person must look: a submission is ungraded",
     NOTHING: "nothing to grade: nobody has handed in",

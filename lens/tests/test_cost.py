@@ -337,7 +337,7 @@ def test_printed() -> None:
     made = cost(program(GATHER, small, platform="cpu"), "v5e")
     lines = str(made).splitlines()
     assert [line.split() for line in lines[:7]] == [line.split() for line in PRINTED.splitlines()]
-    assert lines[7] == "bound by communication; between 18.5 us (all overlaps) and 21.9 us (nothing does)"
+    assert lines[7] == "bound by communication; between 18.5 us (everything overlaps) and 21.9 us (nothing does)"
     assert lines[8].startswith("A model, not a measurement") and len(lines) == 11
     console = Console(file=io.StringIO(), width=120)
     console.print(made)

@@ -100,7 +100,7 @@ def test_what_is_known_of_a_call(name: str, inside: bool) -> None:
 @settings(max_examples=60, deadline=None)
 @given(text=st.sampled_from(TEXTS), name=st.sampled_from(UNKNOWN), place=st.integers(0, 10**6), data=st.data())
 def test_planted_in_real_programs(text: str, name: str, place: int, data: st.DataObject) -> None:
-    """Wherever in a compiled program that runs an unknown call is planted, no sum is said, and what was read before is."""
+    """Wherever in a compiled program that runs an unknown call is planted, no sum is given, and what was read before is."""
     hlo = (HLO / f"{text}.txt").read_text()
     name = data.draw(st.sampled_from([each for each in UNKNOWN if each not in ON_TPU])) if ":T(" in hlo else name
     lines = hlo.splitlines(keepends=True)

@@ -67,7 +67,7 @@ def setup(n: int = 8) -> Devices:
             "no-number-of-devices",
             f"{n!r} is not a number of devices.",
             where=f"sl.setup({n!r})",
-            mend="write a whole number from 1 on: sl.setup(8).",
+            mend="write a whole number of at least 1: sl.setup(8).",
         )
     _check_versions(n)
     if (shell := _shell()) is not None:

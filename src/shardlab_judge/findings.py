@@ -22,8 +22,8 @@ _OURS = re.compile(r"(?P<what>\[[a-z-]+\] .*)\n  where: (?P<where>.*)\n  mend:  
 
 PUT_INSIDE = Misconception(
     "device-put-inside",
-    "Your function calls jax.device_put. Under jit, along Auto axes, JAX for CPUs drops that without a word; "
-    "jax.lax.with_sharding_constraint is what asks for a sharding there.",
+    "Your function calls jax.device_put. Under jit, along Auto axes, JAX for CPUs silently drops that. Use "
+    "jax.lax.with_sharding_constraint to ask for a sharding there.",
 )
 """Of an output with another sharding, where the answer says that it calls it: nobody sees this in the exported program."""
 

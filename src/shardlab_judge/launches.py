@@ -147,7 +147,7 @@ def _global(raw: Any, everywhere: Sequence[Any], case: Launch) -> Global:
             raise ValueError(f"device {device} holds a shard that the placement does not give it")
         block, index = np.asarray(values, dtype="float64"), indices[device]
         if block.shape != whole[index].shape:
-            raise ValueError(f"the shard of device {device} has another shape than its slice")
+            raise ValueError(f"the shard of device {device} does not have the shape of its slice")
         copies = copies and bool(np.array_equal(whole[index][known[index]], block[known[index]]))
         whole[index], known[index] = block, True
         shards.append((device, index, block))

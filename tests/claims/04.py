@@ -167,7 +167,7 @@ def written_by_hand(target):
     assert sl.inspect(scattered, *flat, target=target).kinds == {small}
 
 
-@claim("Over one axis of eight v5p chips (2 by 2 by 2) it did for every array that was tried", targets=("v5p:2x2x2",))
+@claim("Over one axis of eight v5p chips (2 by 2 by 2) it did so for every array tried", targets=("v5p:2x2x2",))
 def over_all_axes_of_a_cube(target):
     """psum_scatter over eight, of squares up to 4096."""
     line = jax.make_mesh((8,), ("x",), (jax.sharding.AxisType.Auto,))

@@ -252,7 +252,7 @@ def degrees():
     assert sum(times(1)) / sum(times(4)) < 3
 
 
-@claim("XLA for CPU adds bfloat16 up in float32, and XLA for v5e does not", targets=(CPU, V5E), alone=True)
+@claim("XLA for CPU sums bfloat16 in float32, and XLA for v5e does not", targets=(CPU, V5E), alone=True)
 def sums_of_bfloat16(target):
     """The dtype of what is sent, and the bytes."""
     shapes = (((T, D), WHOLE), ((D, F), COLUMNS), ((F, D), ROWS))

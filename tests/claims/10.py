@@ -33,7 +33,7 @@ def given(shape, spec, mesh=MESH):
     return jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(mesh, spec))
 
 
-@claim("So the bytes are those of the weights.", "XLA for CPU and for TPU agree on it.", targets=(CPU, V5E))
+@claim("So the bytes are those of the weights.", "XLA for CPU and for TPU agree on this payload.", targets=(CPU, V5E))
 def bytes_of_weights(target):
     """However large the batch is, and the loss is not in them."""
     for rows in (64, 128):

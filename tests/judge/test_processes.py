@@ -93,10 +93,10 @@ def _whole_numbers(value: dict[str, Any], process: int) -> None:
 
 WRONG = {
     "swapped": (_swap, "swapped", "2 of 2 elements on device 0"),
-    "halves": (_half, "halves", "in ['sum']: the value is another one"),
+    "halves": (_half, "halves", "in ['sum']: the value is different"),
     "one-wrong": (_one_wrong, None, "1 of 2 elements on device 6"),
     "dtype": (_whole_numbers, None, "another dtype"),
-    "list": (lambda v, p: v.update(x=[1.0, 2.0]), None, "it is no JAX array"),
+    "list": (lambda v, p: v.update(x=[1.0, 2.0]), None, "it is not a JAX array"),
     "keys": (lambda v, p: v.pop("sum"), None, "it has other entries"),
     "own-number": (lambda v, p: v.update(mine=[0, v["mine"][1]]), None, "Process 1 in ['mine'][0]"),
     "shape": (lambda v, p: v.update(x=array(np.arange(8.0), p)), None, "another shape"),
@@ -140,7 +140,7 @@ def test_a_loop_without_an_end() -> None:
     verdict = judged(entries({"stopped": "computing", "where": "line 5, in f: while True:"}, {"value": right(2, 1)}))
     (found,) = verdict.findings
     assert found.misconception is None and found.got == "process 0: line 5, in f: while True:; process 1: returned"
-    assert found.what == "Not all processes came to their end: some still compute after 20 seconds."
+    assert found.what == "Not all processes ended: some are still computing after 20 seconds."
 
 
 def test_an_exception() -> None:

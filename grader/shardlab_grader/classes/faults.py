@@ -41,7 +41,7 @@ def check(course_dir: pathlib.Path) -> None:
 
 def full(place: str, said: str = "what was graded before is kept.") -> ShardlabError:
     """The error for a disk without room."""
-    mend = "free some space, then run the same command again: it goes on where it was."
+    mend = "free some space, then run the same command again: it continues where it stopped."
     return ShardlabError("disk-full", f"the disk is full: {said}", where=place, mend=mend)
 
 
@@ -52,7 +52,7 @@ def refused(error: OSError) -> ShardlabError:
         return full(where)
     said = error.strerror or type(error).__name__
     what = f"the system refused: {said}; what was graded before is kept."
-    mend = "see that this can be read and written, then run the same command again: it goes on where it was."
+    mend = "see that this can be read and written, then run the same command again: it continues where it stopped."
     return ShardlabError("system-refuses", what, where=where, mend=mend)
 
 

@@ -158,14 +158,14 @@ def placement_of(x: Any, shape: int | Sequence[int] | None = None) -> Placement:
         raise LensError("mesh-without-devices", what, where=where, mend=mend)
     if alone and shape is None:
         what = f"{type(x).__name__} alone does not say which slices its devices hold."
-        mend = "give the global shape too, behind the sharding: (16, 16)."
+        mend = "give the global shape too, after the sharding: (16, 16)."
         raise LensError("sharding-without-shape", what, where="x is a sharding", mend=mend)
     try:
         if alone:
             return placed(sharding, (shape,) if isinstance(shape, int) else tuple(shape or ()))
         return placed(sharding, tuple(x.shape), str(x.dtype))
     except NotImplementedError as error:
-        what = "this array is not added up yet: each device holds one term of its elements, and no device a slice."
+        what = "this array is not added up yet: each device holds one term of each element, and no device holds a slice."
         mend = "add the terms up first, by jax.reshard(x, P(...)); the terms are in x.addressable_shards."
         raise LensError("partial-sums", what, where=f"x is cut by {sharding}", mend=mend) from error
 

@@ -38,7 +38,7 @@ def expression(x: Any, names: str | None = None) -> str:
     holder = jax.typeof(x) if isinstance(x, jax.core.Tracer) else x
     sharding = x if isinstance(x, Sharding) else getattr(holder, "sharding", None)
     if not isinstance(sharding, Sharding) or not (sharding is x or hasattr(x, "shape")):
-        what = f"what is of type {type(x).__name__} has no sharding here."
+        what = f"a value of type {type(x).__name__} has no sharding here."
         mend = "pass a jax.Array, a jax.ShapeDtypeStruct that was given a sharding, or the NamedSharding itself."
         raise ShardingError("nothing-to-express", what, where=f"sl.expression({str(x)[:80]})", mend=mend)
     rank = len(x.spec) if isinstance(x, NamedSharding) else len(x.shape) if sharding is not x else 0

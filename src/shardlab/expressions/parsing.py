@@ -102,7 +102,7 @@ def _word_fault(word: str, name: str | None, rest: str, span: Span) -> Fault:
         what = f"{shown(word[foreign[0]])} is not one of the digits 0-9"
         return Fault("digit-not-ascii", what, "write numbers with the digits 0123456789.", spans)
     if number.startswith("0"):
-        mend = "write a number from 1 on, without zeros before it."
+        mend = "write a number of at least 1, without leading zeros."
         return Fault("number-starts-with-zero", f"the number in {shown(word)} starts with 0", mend, (span,))
     if len(number) > _LONGEST_COUNT:
         what = f"{shown(word)} asks for more parts than there are devices anywhere"

@@ -127,7 +127,8 @@ def _named(k: int, axes: Axes, order: Sequence[int]) -> str:
 def _note(blocks: Blocks, order: Sequence[int]) -> str:
     devices = [order[k] for k in blocks.unequal]
     verb = "s" * (len(devices) == 1)
-    return f"≠ {drawing.named(devices)} return{verb} other values for a slice than the first device that has it"
+    who = drawing.named(devices)
+    return f"≠ {who} return{verb} values for a slice that differ from those of the first device that has it"
 
 
 def _lines(rows: Sequence[Sequence[Sequence[str]]]) -> Iterator[str]:

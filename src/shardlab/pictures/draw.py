@@ -87,7 +87,7 @@ def _change(expected: Placement, got: Placement) -> str:
     moved = picture.differing(expected, got)
     if not moved:
         return "= every device holds the same slice in both"
-    return f"≠ {drawing.named(moved)} hold{'s' * (len(moved) == 1)} something else than expected"
+    return f"≠ {drawing.named(moved)} hold{'s' * (len(moved) == 1)} something other than expected"
 
 
 def _devices(x: Any) -> list[int] | None:

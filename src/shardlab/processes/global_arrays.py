@@ -26,7 +26,7 @@ def global_as_json(value: Any) -> Any:
         return {"array": described(value)}
     if isinstance(value, Mapping):
         if "array" in value:
-            raise TypeError("a dict with the key 'array' cannot be returned; name it otherwise")
+            raise TypeError("a dict with the key 'array' cannot be returned; use another key")
         return {str(key): global_as_json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [global_as_json(part) for part in value]

@@ -181,7 +181,7 @@ def _state(process: Process) -> str:
         return process.where or "stopped, as another process had failed"
     if process.error:
         return f"raised {process.error['type']}"
-    return f"ended with exit status {process.status}" if process.status else "had come to its end"
+    return f"ended with exit status {process.status}" if process.status else "had ended"
 
 
 def short(message: str, most: int = 200) -> str:

@@ -90,7 +90,8 @@ GATHERS = WrongCost(
     when=lambda o: gathers(o, whole=True))  # fmt: skip
 PARTS = WrongCost(
     "results-gathered",
-    "Each device sends its result to all of them: n numbers, where a sum or a maximum is one. Reduce the results instead.",
+    "Each device sends its result to all of them: n numbers arrive, where a sum or a maximum would be one number. Reduce "
+    "the results instead.",
     2,
     when=lambda o: gathers(o, whole=False))  # fmt: skip
 

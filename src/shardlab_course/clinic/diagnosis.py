@@ -54,7 +54,7 @@ def diagnose(message: str | BaseException) -> Diagnosis:
         unbound-axis: A collective is called where its axis has no name
           said:      unbound axis name: batch
           cause:     A collective names the axis batch, and no jax.shard_map around it has
-                     that.
+                     that axis.
           mend:      Call it inside jax.shard_map over a mesh with this axis. Under jit
                      alone write the sum over the whole array, and XLA communicates.
           code:      jax.shard_map(lambda b: jax.lax.psum(b, "data"), mesh=mesh, in_specs=P("data"), out_specs=P())(x)

@@ -16,18 +16,18 @@ OWN = (
      "Shardlab has this function already; the exercise is to write it, from Python, NumPy and JAX."),
     ("a-call-for-a-function",
      r"^TypeError: .* is an? (\w+); it should be a function",
-     "What stands there is no function. Give its name alone: with parentheses and arguments behind it is a call, and "
-     "its result is given."),
+     "What was given is not a function. Give the function's name alone: a name with parentheses and arguments is a call, "
+     "and gives the call's result."),
     ("other-entries",
      "^LookupError: no such entry in",
-     "A key is written otherwise than in the exercise."),
+     "A key is not spelt as in the exercise."),
     ("spec-alone",
      r"^LensError: \[no-sharding\] (?:P|PartitionSpec) has no sharding\.",
      "A spec alone names no devices: jax.NamedSharding(mesh, spec) does."),
     ("no-sharding",
      r"^LensError: \[no-sharding\] (?!P |PartitionSpec )(\w+) has no sharding\.",
-     r"A \1 lies nowhere. A jax.NamedSharding(mesh, jax.P(...)) is asked for, or an array that was put on one by "
-     "jax.device_put."),
+     r"A \1 has no place on any device. A jax.NamedSharding(mesh, jax.P(...)) is asked for, or an array that was put on "
+     "one by jax.device_put."),
     ("nothing-returned",
      r"^TypeError: the function returned None\n",
      "It returns None: `return` is missing, in it or in the body that it maps."),

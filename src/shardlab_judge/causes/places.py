@@ -30,14 +30,14 @@ def likely(target: Placement, got: Placement) -> Misconception | None:
     if mine == wanted:
         return Misconception(
             "blocks-in-other-order",
-            "It is cut as it should be, and blocks lie on other devices: mesh axes stand in another order or place, or the "
-            "devices of the mesh do.",
+            "It is cut as it should be, but its blocks are on the wrong devices: the mesh axes, or the devices of the "
+            "mesh, are in another order or place.",
         )
     if set(mine) == {1}:
         return Misconception("cut-nowhere", "Every device holds all of it: no mesh axis cuts any dimension.")
     if sorted(mine) == sorted(wanted):
         cuts = " and ".join(f"dimension {d} into {w}" for d, w in enumerate(wanted) if w > 1)
-        return Misconception("other-dimension-cut", f"It is cut along another dimension than it should be: cut {cuts}.")
+        return Misconception("other-dimension-cut", f"It is cut along the wrong dimension: cut {cuts}.")
     if all(m <= w for m, w in swapped) or all(m >= w for m, w in swapped):
         few = swapped[0][0] < swapped[0][1]
         dimensions = ", ".join(str(d) for d, (m, w) in enumerate(zip(mine, wanted)) if m != w)
@@ -48,7 +48,7 @@ def likely(target: Placement, got: Placement) -> Misconception | None:
             + (
                 "a mesh axis is missing there, or it is too small."
                 if few
-                else "a mesh axis too many cuts it, or a larger one."
+                else "one mesh axis too many cuts it, or one that is too large."
             ),
         )
     return None
@@ -58,7 +58,7 @@ def _on_other_devices(wanted: set[int], mine: set[int]) -> Misconception | None:
     for id, devices, words in (("devices-left-out", wanted - mine, "none"), ("devices-too-many", mine - wanted, "some")):
         if devices and (wanted < mine or mine < wanted):
             told = ", ".join(map(str, sorted(devices)))
-            return Misconception(id, f"Of it there is {words} on device {told}: look at which devices the mesh is made of.")
+            return Misconception(id, f"There is {words} of it on device {told}: look at which devices the mesh is made of.")
     return None
 
 

@@ -32,22 +32,24 @@ def _collectives(observed: Observed, over: int) -> Iterator[Misconception]:
     if len(whole) == 1 and whole[0].payload_bytes == largest and in_parts:
         yield Misconception(
             "all-reduce-for-a-part",
-            f"What is too much is half of its {_named(whole[0])}. An all-reduce brings the whole sum to every device; where "
+            f"Half of its {_named(whole[0])} is unnecessary. An all-reduce brings the whole sum to every device; where "
             "each keeps a part, a reduce-scatter moves half as much, and so does an all-gather where only zeros are added.",
         )
     for group in _alike(observed.collectives):
         enough = next((n for n in range(1, len(group)) if price(group[n:]) == over), 0)
         if enough:
             rounds = f" in each of {n} rounds" if (n := group[0].executions or 1) > 1 else ""
-            what = f"With {enough} {_named(group[0])}{rounds}, and not {len(group)}, it would cost what it has to."
+            instead = f"{enough} {_named(group[0])}{rounds} instead of {len(group)}"
+            what = f"With {instead}, it would cost no more than it has to."
             yield Misconception("sent-again", what)
         elif len(group) == 1 and (fewer := _rounds_too_many(group[0], over)):
             runs = group[0].executions
-            what = f"Its {_named(group[0])} runs {runs} times. With {runs - fewer} times it would cost what it has to."
+            ran = f"If it ran {runs - fewer} times, it would cost no more than it has to."
+            what = f"Its {_named(group[0])} runs {runs} times. {ran}"
             yield Misconception("rounds-too-many", what)
         if price(group) == over:
-            many = f"{len(group)} times " if len(group) > 1 else ""
-            what = f"All that is too much is {many}its {_named(group[0])}: without, it would cost what it has to."
+            many, it = (f"{len(group)} times ", "them") if len(group) > 1 else ("", "it")
+            what = f"It does not need {many}its {_named(group[0])}: without {it}, it would cost no more than it has to."
             yield Misconception("needless-collective", what)
 
 
@@ -81,8 +83,9 @@ def _whole_program(observed: Observed, budget: int) -> Iterator[Misconception]:
     if budget and (name := times.get(observed.price // budget)) and observed.price % budget == 0:
         yield Misconception(
             "bytes-times-axis",
-            f"It moves {observed.price // budget} times the bytes that it needs to, and as many devices lie along {name}: "
-            "it may be that whole arrays are sent where blocks would do, or that all is sent again in each step.",
+            f"It moves {observed.price // budget} times the bytes that it needs to, and this is the number of devices "
+            f"along {name}. Perhaps whole arrays are sent where blocks would do, or everything is sent again in each "
+            f"step.",
         )
 
 

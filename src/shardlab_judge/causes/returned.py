@@ -36,7 +36,7 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | N
     if all(isinstance(right, dict) and isinstance(got, dict) and right.keys() == got.keys() for right, got in pairs):
         return _entries(pairs)
     if len(pairs) > 1 and all(isinstance(got, str) for got in returned) and len(set(returned)) == 1:
-        return Misconception("one-word-too-often", f"Every wrong answer is {returned[0]!r}: it is said too often.")
+        return Misconception("one-word-too-often", f"Every wrong answer is {returned[0]!r}: it is given too often.")
     if len(pairs) > 1 and all(isinstance(right, str) for right in rights) and len(set(rights)) == 1:
         return Misconception("one-word-missed", f"What it misses is always {rights[0]!r}, and nothing else.")
     flat = [(_numbers(right), _numbers(got)) for right, got in pairs]
@@ -80,7 +80,7 @@ def _entries(pairs: Sequence[tuple[dict[Any, Any], dict[Any, Any]]]) -> Misconce
         found = likely([right[name] for right, _ in pairs], [got[name] for _, got in pairs])
         if found is not None:
             return Misconception(found.id, f"Only {name!r} is wrong. {found.cause}")
-    return Misconception("some-entries", f"Wrong are only {', '.join(map(repr, wrong))}; the other entries are right.")
+    return Misconception("some-entries", f"Only {', '.join(map(repr, wrong))} are wrong; the other entries are right.")
 
 
 def _verdicts(rights: Sequence[bool]) -> Misconception | None:
@@ -108,7 +108,9 @@ def _numeric(pairs: Sequence[tuple[list[float], list[float]]], returned: Sequenc
     if len(pairs) > 1 and all(one == returned[0] for one in returned) and len({str(right) for right, _ in pairs}) > 1:
         yield Misconception("always-the-same", "It returns the same in all these calls, whatever its arguments are.")
     if all(r == int(r) for r, _ in each) and any(g != int(g) for _, g in each):
-        yield Misconception("no-whole-numbers", "Right are whole numbers, and some of these are none: is `//` meant?")
+        yield Misconception(
+            "no-whole-numbers", "The right answers are whole numbers, and some of these are not: did you mean `//`?"
+        )
     if all(r >= 0 for r, _ in each) and any(g < 0 for _, g in each):
         yield Misconception("below-zero", "Some of the numbers are negative, and no right one is.")
     if len(each) > 1 and all(r and not 1e-4 < abs(g / r) < 1e4 for r, g in each):
@@ -123,7 +125,7 @@ def _by_a_constant(each: Sequence[tuple[float, float]]) -> Iterator[Misconceptio
         yield Misconception("off-by-a-constant", f"Every wrong answer is {abs(apart):.6g} too {more}.")
     if all(r for r, _ in each) and (ratio := _one([g / r for r, g in each])):
         words = "has the other sign" if ratio == -1 else f"is {ratio:.6g} times the right one"
-        yield Misconception("constant-factor", f"Every wrong answer {words}: a factor is missing, or is one too many.")
+        yield Misconception("constant-factor", f"Every wrong answer {words}: a factor is missing, or there is one too many.")
     if all(r and g for r, g in each) and (product := _one([g * r for r, g in each])):
         yield Misconception("upside-down", f"Every wrong answer is {product:.6g} divided by the right one: upside down.")
 

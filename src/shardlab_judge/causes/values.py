@@ -81,8 +81,8 @@ def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
         if (over := _axes_of(observed, factor)) and _is(blocks, ratio * right):
             return Misconception(
                 f"times-too-{words[0]}",
-                f"Every value is {factor:.3g} times too {words[0]}, and as many devices lie along {over}: so it is when "
-                f"something is {words[1]} over them once too often.",
+                f"Every value is {factor:.3g} times too {words[0]}, and this is the number of devices along {over}. It "
+                f"happens when something is {words[1]} over them once too often.",
             )
     return None
 
@@ -97,7 +97,7 @@ def _elsewhere(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconc
     device, (owner, *_) = next((d, o) for (d, _, _), o in zip(blocks, owners) if d not in o)
     return Misconception(
         "blocks-on-other-devices",
-        f"Every block is right, and some lie on other devices than they should: device {device} has what device {owner} "
+        f"Every block is right, but some are on the wrong devices: device {device} has what device {owner} "
         "should have. Look at which device counts as which: axis_index, the direction of a permutation, the order of axes.",
     )
 
@@ -136,7 +136,8 @@ def _unadded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
             words = " and ".join(over)
             return Misconception(
                 "terms-not-added",
-                f"Every device has a term of its own: added up over {words} they are right, and nobody added them up.",
+                f"Every device has a term of its own. Added up over {words} the terms would be right, but nobody added "
+                f"them up.",
             )
     return None
 
@@ -201,7 +202,7 @@ def _other_order(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
             place = int(np.argmax(by[np.argsort(to)] != np.arange(length)))
             return Misconception(
                 "other-order",
-                f"Everything is there, and along dimension {dimension} in another order: what belongs at {place} "
+                f"Everything is there, but in another order along dimension {dimension}: what belongs at {place} "
                 f"lies at {int(by[np.argsort(to)][place])}.",
             )
     return None
@@ -219,12 +220,15 @@ def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
     ratio, apart = quotient.real, block[largest] - wanted[largest]
     if ratio and abs(quotient.imag) < 1e-4 * abs(ratio) and _is(blocks, ratio * right):
         words = "has the other sign" if abs(ratio + 1) < 1e-3 else f"is {ratio:.4g} times the right one"
-        return Misconception("constant-factor", f"Every value {words}: a factor is missing, or is one too many.")
+        return Misconception("constant-factor", f"Every value {words}: a factor is missing, or there is one too many.")
     if np.iscomplexobj(block) and quotient and _is(blocks, quotient * right):
-        told = f"Every value is {quotient:.3g} times the right one: a complex factor is missing, or is one too many."
+        told = f"Every value is {quotient:.3g} times the right one: a complex factor is missing, or there is one too many."
         return Misconception("constant-factor", told)
     if not np.iscomplexobj(block) and _is(blocks, right + apart):
-        return Misconception("constant-added", f"Every value is the right one plus {apart:.4g}: a constant is left or lost.")
+        return Misconception(
+            "constant-added",
+            f"Every value is the right one plus {apart:.4g}: a constant is missing, or there is one too many.",
+        )
     return None
 
 
@@ -256,8 +260,9 @@ def _by_slice(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconce
             if varied and 2 * lines.sum() > lines.size and np.allclose(whole, fitted, rtol=1e-3, atol=1e-5):
                 return Misconception(
                     f"{what}-by-line",
-                    f"Along dimension {dimension} all values are wrong by one {what}, another for each line of values: what "
-                    "belongs to a whole line, as a bias, a sum, a mean or a maximum does, is wrong or missing.",
+                    f"Along dimension {dimension} all values are wrong by the same {what}, but each line of values has "
+                    f"another one: something that belongs to a whole line, such as a bias, a sum, a mean or a maximum, is "
+                    f"wrong or missing.",
                 )
     return None
 
@@ -280,12 +285,13 @@ def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
     if wrong.size and not np.isfinite(wrong).any():
         return Misconception(
             "not-finite",
-            "All values that are wrong are not finite, as 0 / 0 is, or a difference of infinities, or a root or logarithm "
-            "of what is negative. Look at what a device does that has nothing to add up or to compare.",
+            "All wrong values are not finite, like 0 / 0, a difference of infinities, or a root or logarithm of a negative "
+            "number. Look at what a device does if it has nothing to add up or to compare.",
         )
     if wrong.size and not wrong.any():
         return Misconception(
-            "left-at-zero", "All values that are wrong are 0, as where nothing is written, all is masked, or a relu cuts."
+            "left-at-zero",
+            "All wrong values are 0, as happens where nothing is written, everything is masked, or a relu cuts.",
         )
     return None
 
@@ -301,8 +307,8 @@ def _at_edges(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconce
             ends = " and ".join({0: "first", length - 1: "last"}[n] for n in sorted(at))
             return Misconception(
                 "wrong-at-block-edges",
-                f"Values are wrong only at the {ends} position of blocks along dimension {dimension}, "
-                "beside which lies what a neighbour has, or nothing.",
+                f"Values are wrong only at the {ends} position of blocks along dimension {dimension}, where the adjacent "
+                f"value belongs to a neighbour or does not exist.",
             )
     return None
 
@@ -325,7 +331,7 @@ def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
             look = f"what axis_index('{name}') is there, or at " if _knows_its_place(observed) else ""
             return Misconception(
                 "right-on-some",
-                f"Right are the devices with coordinate {told} along {name}, and no others: look at {look}what they hold.",
+                f"Only the devices with coordinate {told} along {name} are right: look at {look}what they hold.",
             )
     return None
 

@@ -151,7 +151,7 @@ def unfair(item: DesignItem, case: Case, observed: Observed, reached: Front) -> 
         return "A loop's number of rounds depends on values, so its bytes cannot be counted.", "fixed rounds", "unknown"
     held = cost_of(observed).memory
     if held > item.limit(case):
-        what = "A device has not the room for this design."
+        what = "A device does not have room for this design."
         return what, f"at most {item.limit(case):,} B a device", f"{held:,} B a device"
     if _loops(observed):
         return "The arithmetic in a loop is counted once, however often it runs.", "a step without a loop", "a loop"

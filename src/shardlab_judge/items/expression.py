@@ -13,7 +13,7 @@ from shardlab_judge.reading import AS_VALUE, placed, unread
 from shardlab_judge.verdict import Finding
 from shardlens import Axes, Placement
 
-COUNT = "Multiplied, the numbers must make the number of devices; which number goes where follows from what is asked for."
+COUNT = "The numbers must multiply to the number of devices. Which number goes where follows from the exercise."
 
 
 @dataclasses.dataclass(frozen=True)

@@ -150,7 +150,7 @@ def _shard(raw: Any, devices: int) -> list[Any]:
 def _numbers(raw: Any) -> Any:
     if isinstance(raw, list):
         return [_numbers(part) for part in raw]
-    return raw if isinstance(raw, int | float) else responses.fail("a shard holds something else than numbers")
+    return raw if isinstance(raw, int | float) else responses.fail("a shard holds something other than numbers")
 
 
 def _judge_launch(item: ProcessesItem, case: Launch, processes: Sequence[Response]) -> list[Finding]:
@@ -181,8 +181,8 @@ def _not_ended(item: ProcessesItem, observed: Seen, processes: Sequence[Response
         states = (_state(n, one, observed) for n, one in enumerate(processes))
         waited = "computing" not in observed.stopped
         what = "The processes wait for one another, and did not end in time."
-        what = what if waited else f"Not all processes came to their end: some still compute after {item.seconds:g} seconds."
-        return Finding(item.name, first, what, "all processes come to their end", "; ".join(states))
+        what = what if waited else f"Not all processes ended: some are still computing after {item.seconds:g} seconds."
+        return Finding(item.name, first, what, "all processes end", "; ".join(states))
     for n, one in enumerate(processes):
         if "error" in one:
             found = raised(item, one["error"], f"Process {n} raised an exception.")
@@ -256,14 +256,14 @@ def _differences(
         for n, part in enumerate(right):
             yield from _differences(part, got[n], process, case, item, f"{path}[{n}]")
     elif not _same(right, got, item):
-        yield path, "the value is another one.", repr(right), _kind(got)
+        yield path, "the value is different.", repr(right), _kind(got)
 
 
 def _array_differences(
     right: np.ndarray, got: Any, process: int, case: Launch, item: ProcessesItem, path: str
 ) -> Iterator[Difference]:
     if not isinstance(got, Global):
-        yield path, "it is no JAX array.", f"a global array {list(right.shape)}", _kind(got)
+        yield path, "it is not a JAX array.", f"a global array {list(right.shape)}", _kind(got)
         return
     if got.placement.shape != right.shape:
         yield path, "the global array has another shape.", str(list(right.shape)), str(list(got.placement.shape))
@@ -307,7 +307,7 @@ def _placements(item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
         arrays = observed.arrays(process)
         if len(arrays) != len(case.outputs):
             counts = str(len(case.outputs)), str(len(arrays))
-            yield Finding(item.name, "S", f"Process {process} returns another number of arrays.", *counts)
+            yield Finding(item.name, "S", f"Process {process} returns the wrong number of arrays.", *counts)
             return
         for n, (array, spec) in enumerate(zip(arrays, case.outputs)):
             target = placed_as(array.placement.shape, case.axes, spec) if spec is not None else None

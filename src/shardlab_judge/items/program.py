@@ -220,7 +220,7 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:
     expected, moved = f"at most {budget:,} B a device{_slack(item, observed.case)}", describe(observed.collectives)
     if any(c.executions is None for c in observed.collectives):
-        what = "It cannot be told how often your program communicates: a loop's number of rounds depends on values."
+        what = "Nobody can tell how often your program communicates: a loop's number of rounds depends on values."
         yield Finding(item.name, "H", what, expected=expected, got=moved)
     elif observed.slow > slow:
         what = f"Your program sends more bytes along {observed.case.slow} than it needs to."
@@ -237,13 +237,13 @@ def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int
         got = f"{'nobody knows how many' if observed.depth is None else observed.depth}: {moved}"
         yield Finding(item.name, "H", what, expected=f"at most {item.deepest(observed.case)} one after another", got=got)
     elif is_barred(item, observed):
-        what = "Your program is cheap enough, but it communicates in another way than the one asked for."
+        what = "Your program is cheap enough, but it does not communicate in the way that was asked for."
         yield Finding(item.name, "H", what, expected="the way that the exercise asks for", got=moved)
 
 
 def _values(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
     if item.manual and not observed.manual:
-        what = "Your program leaves to the compiler what you were to write."
+        what = "Your program leaves to the compiler what you should write yourself."
         yield Finding(item.name, "V", what, expected="jax.shard_map, and what moves sent inside", got="left to the compiler")
     elif item.oracle is not None:
         yield from unequal(item, observed, *oracle_outputs(item, observed))
@@ -253,7 +253,7 @@ def unequal(item: ProgramItem, observed: Observed, *wanted: np.ndarray) -> Itera
     """Where the outputs are other ones than these."""
     if len(observed.shards) != len(wanted):
         counts = f"{len(wanted)} array{'s' * (len(wanted) != 1)}", f"{len(observed.shards)}"
-        yield Finding(item.name, "V", "Your function returns another number of arrays.", expected=counts[0], got=counts[1])
+        yield Finding(item.name, "V", "Your function returns the wrong number of arrays.", expected=counts[0], got=counts[1])
         return
     for shards, right, placement in zip(observed.values, wanted, observed.placements):
         kind = np.dtype("float32") if np.issubdtype(right.dtype, np.floating) else right.dtype

@@ -101,7 +101,7 @@ def _misplaced(
     if wrong and "S" in item.points:
         first = wrong[0]
         shown = dataclasses.replace(wanted[first], axes=None, spec=None)
-        what = f"{len(wrong)} of {len(wanted)} leaves lie elsewhere, the first is {first}."
+        what = f"{len(wrong)} of {len(wanted)} leaves are in the wrong place. The first is {first}."
         shards = f"shards {list(wanted[first].shard_shape)}", f"shards {list(got[first].shard_shape)}"
         pictures = (shown, got[first]) if len(shown.shape) == 2 else None
         yield Finding(item.name, "S", what, *shards, where=_title(tree), pictures=pictures)

@@ -214,7 +214,7 @@ def _first_devices(count: int) -> tuple[Any, ...]:
     here = jax.devices()
     if count > len(here):
         what, mend = (
-            f"the mesh has {count} devices, and here are {len(here)}.",
+            f"the mesh has {count} devices, and there are {len(here)} here.",
             f"give JAX {count} devices before it is used (jax_num_cpu_devices), or give target=.",
         )
         raise LensError("devices-too-few", what, where="inspect(f, *args)", mend=mend)

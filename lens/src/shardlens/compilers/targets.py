@@ -128,7 +128,7 @@ def _compiled(request: Request, platform: str) -> tuple[Reply, str, str]:
         for larger in roomier(request.target):
             with contextlib.suppress(jax.errors.JaxRuntimeError):
                 reply, said = compiled(dataclasses.replace(request, target=str(larger)))
-                return reply, said, f"{words} Told is the program for {larger}, where it fits."
+                return reply, said, f"{words} What follows is the program for {larger}, where it fits."
         mend = "cut large arrays over more devices, or recompute activations: jax.checkpoint."
         raise LensError("does-not-fit", words, where=f"target={request.target!r}", mend=mend) from error
 

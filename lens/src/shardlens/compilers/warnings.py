@@ -52,7 +52,7 @@ def unused_donations(donated: list[bool], hlo: str) -> list[str]:
     if given <= len(used):
         return []
     of = "The donated argument is" if given == 1 else f"{given - len(used)} of {given} donated arguments are"
-    return [f"{of} not reused: no output took the place. One of the same shape, dtype and sharding can."]
+    return [f"{of} not reused: no output took their place. An output of the same shape, dtype and sharding could."]
 
 
 @contextlib.contextmanager

@@ -173,7 +173,7 @@ class Cost:
         ]
         if len(self.collectives) > 1:
             rows += [(f"all over {_over(axes)}", "", "", seconds(time)) for axes, time in self.by_axes.items()]
-        between = f"between {seconds(self.lower)} (all overlaps) and {seconds(self.upper)} (nothing does)"
+        between = f"between {seconds(self.lower)} (everything overlaps) and {seconds(self.upper)} (nothing does)"
         lines = (f"bound by {self.bound}; {between}", MODEL if self.chip.torus_axes else SWITCHED, *self.notes)
         columns, sides = ("one device", "how much", self.chip.name, "time"), ("left", "right", "right", "right")
         return Table(columns, sides, tuple(rows), lines)

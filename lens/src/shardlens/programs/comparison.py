@@ -48,7 +48,7 @@ class Comparison:
         platforms = {program.platform for _, program in self.programs}
         if "cpu" not in platforms or len(platforms) == 1:
             return []
-        return ["A CPU runs bf16 collectives in f32, and its temporary and peak bytes say nothing of an accelerator."]
+        return ["A CPU runs bf16 collectives in f32, and its temporary and peak bytes say nothing about an accelerator."]
 
     def __rich__(self) -> Table:
         return self._table()

@@ -61,7 +61,9 @@ class OnChip:
         model = "no numbers" if self.model is None else seconds(self.model)
         ratio = f"{self.median / self.model:.1f}" if self.model else ""
         row = (self.name, f"{self.count} x {self.kind}", seconds(self.median), model, ratio)
-        lines = [f"Measured here: the median of {self.runs} runs, each waited for. The model: peak rates, all overlaps."]
+        lines = [
+            f"Measured here: the median of {self.runs} runs, each waited for. The model: peak rates, everything overlaps."
+        ]
         if chip_called(self.kind) is None:
             lines.append(f"There are no numbers for a {self.kind}.")
         columns = ("program", "ran on", "measured", "model", "measured / model")
@@ -147,7 +149,7 @@ def _beside(name: str, f: Callable[..., Any], args: tuple[Any, ...], runs: int) 
             subprocess.run(command, env=given, check=True, capture_output=True, text=True, timeout=LIMIT)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
             said = str(error.stderr or error).strip().splitlines()[-1]
-            mend = "look whether another program has the chip."
+            mend = "check whether another program has the chip."
             raise _refused(name, f"did not run on the accelerator: {said}", mend) from error
         return OnChip(**json.loads((path / "found").read_text()))
 

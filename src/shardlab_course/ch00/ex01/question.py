@@ -8,7 +8,7 @@ from shardlab_judge.question import Question, WrongValues
 
 OUTCOMES = (
     WrongValues(
-        "array-starts-nothing", "An array of JAX lies on a device, so JAX starts its devices to make one. The request came "
+        "array-starts-nothing", "A JAX array lies on a device, so JAX starts its devices to make one. The request came "
         "too late (b).", 1, like=lambda said: said["b"] == "8"),
     WrongValues(
         "asking-starts-nothing", "JAX has to start its devices to list them. Listing them uses them (c).", 2,
@@ -57,7 +57,7 @@ QUESTION = Question(
     ),
     hints=(
         "Ask of each line whether it needs a place to put a number. If it does, JAX must start its devices there and then.",
-        "Making an array of JAX needs devices, and so does listing them. Importing a module, naming a spec or writing a "
+        "Making a JAX array needs devices, and so does listing the devices. Importing a module, naming a spec or writing a "
         "function that nobody calls does not.",
         "Once the devices have started, their number is fixed, because arrays lie on them. So ask first: import, ask, make, "
         "print.",

@@ -68,7 +68,8 @@ def takes(card: str, *wrong: str) -> Any:
 CLOCKS = (
     WrongValues(
         "microseconds-matmul", "A call returns when the work is handed over, not when it is done. If you do not wait for "
-        "the product, you time only the handing over (a).", 1, like=takes("a", "product", "compiling")),
+        "the product, you time only how long it takes to hand the work over "
+        "(a).", 1, like=takes("a", "product", "compiling")),
     WrongValues(
         "waits-for-another", "The clock stops before the waiting begins, so the waiting is not timed (d).", 2,
         like=takes("d", "product", "compiling")),
@@ -106,10 +107,10 @@ QUESTION = Question(
         "seconds. Believe a rate that is not above the peak.",
     ),
     explanation="The call of a large product returns as soon as the work is handed over. (When many calls are under way, "
-                "the next one may wait.) A clock that stops there shows only the handing over, however large the matrices "
-                "are and whatever the program waits for afterwards. block_until_ready waits, and so does everything that "
-                "needs the numbers, such as np.asarray or print.\n\nThe first call of a jitted function also compiles, and "
-                "so does the first call with another shape, dtype or sharding. So a measurement starts with the call after "
-                "it. Every time can be turned into a rate: a product of an (m, k) and a (k, n) matrix has 2·m·k·n FLOPs. If "
-                "the rate is above the peak of the chip, the time is wrong.",
+                "the next one may wait.) A clock that stops there shows only how long it took to hand the work over, "
+                "however large the matrices are and whatever the program waits for afterwards. block_until_ready waits, "
+                "and so does everything that needs the numbers, such as np.asarray or print.\n\nThe first call of a jitted "
+                "function also compiles, and so does the first call with another shape, dtype or sharding. So a "
+                "measurement starts with the call after it. Every time can be turned into a rate: a product of an (m, k) "
+                "and a (k, n) matrix has 2·m·k·n FLOPs. If the rate is above the peak of the chip, the time is wrong.",
 )  # fmt: skip

@@ -50,8 +50,8 @@ QUESTION = Question(
         ValueItem("moved", {"P": 0.5}, key=6, predicted=True, misconceptions=(
             WrongValues("order-does-not-matter", SAME, 2, like=0),
             WrongValues(
-                "nobody-stays", "The order makes no difference where both coordinates are zero, or where both are the "
-                                "last. There are such devices here.", 3,
+                "nobody-stays", "The order makes no difference where both coordinates are zero, or where both have their "
+                "largest value. There are such devices here.", 3,
                 like=lambda count: count in (7, 8)),
         )),
         MECHANISM,

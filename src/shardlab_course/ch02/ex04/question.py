@@ -50,7 +50,7 @@ EXCHANGE = (
         "one-way-only", "With both directions a block takes the shorter way round.", 1,
         like=lambda v, n, both: v * (n - 1) / n / 2),
     WrongValues(
-        "second-direction-halves", "Half of the blocks go each way, and their ways are also shorter. That makes about a "
+        "second-direction-halves", "Half of the blocks go each way, and their paths are also shorter. That makes about a "
         "quarter, not a half.", 2, like=lambda v, n, both: v * (n - 1) / n / (4 if both else 2)),
     WrongValues(
         "directions-added", "That counts the blocks of both directions. A link in one direction carries half of them.", 3,

@@ -28,7 +28,7 @@ STEPS = (
         "again. Put a step by columns and a step by rows into one round, and make three rounds.", 3,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathered_in_each_round(o)),
     WrongCost(
-        "rows-before-columns", "x is gathered without need. Rows want it whole. Columns want it cut, as it arrives. Begin "
+        "rows-before-columns", "x is gathered needlessly. Rows want it whole. Columns want it cut, as it arrives. Begin "
         "with columns, and leave x as it comes.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
     WrongCost(
@@ -91,5 +91,5 @@ QUESTION = Question(
                 "gathers, but the devices meet half as often. Against the six all-reduces of columns alone (XLA for CPU), "
                 "the price halves too. You pay by holding W twice. Two layers of a network are two different matrices, so "
                 "there the pattern is free: that is tensor parallelism (chapter 9). A loop that begins with rows needs one "
-                "gather more, or one in every round.",
+                "more gather, or one in every round.",
 )  # fmt: skip

@@ -81,5 +81,5 @@ QUESTION = Question(
                 "prediction from a textbook is not a measurement of a compiler. In shard_map you write the collective, and "
                 "XLA for CPU compiles what you wrote. XLA for TPU makes an all-reduce even of a written psum_scatter. For "
                 "v5e it does so if the array is small or has few rows for each device. Over one axis of eight v5p chips (2 "
-                "by 2 by 2) it did for every array that was tried.",
+                "by 2 by 2) it did so for every array tried.",
 )  # fmt: skip

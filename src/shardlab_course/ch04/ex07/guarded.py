@@ -185,7 +185,7 @@ GUARDED = Guarded(
         Program("on-one", True, "one psum along an axis of one device, which moves nothing", summed),
         Program("unsummed", False, "nobody adds the terms up", unsummed, public=True),
         Program("twice", False, "the sum is summed again", twice),
-        Program("averaged", False, "pmean in the place of psum", averaged),
+        Program("averaged", False, "pmean in place of psum", averaged),
         Program("gathered", False, "both arguments are gathered first", gathered, public=True),
         Program("terms-gathered", False, "all terms are gathered, and each device adds them up", terms_gathered),
         Program("left-cut", False, "a reduce-scatter, after which each device has some rows only", left_cut, public=True),

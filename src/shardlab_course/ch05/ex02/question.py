@@ -10,8 +10,8 @@ from shardlab_judge.question import Question, WrongValues
 
 MINI = (
     WrongValues(
-        "root-of-floats", "64 ** (1 / 3) is 3.9999999999999996. int() makes 3 of it, and is_integer() says no. Take roots "
-        "in whole numbers.", 3, like=of.mistaken(truncate=True)),
+        "root-of-floats", "64 ** (1 / 3) is 3.9999999999999996. int() turns it into 3, and is_integer() says no. Take "
+        "roots in whole numbers.", 3, like=of.mistaken(truncate=True)),
     WrongValues(
         "number-of-star-forgotten", "A starred word is its number times the ratio. So divide the share by the starred "
         "numbers, too, before you take the root.", 2, like=of.mistaken(bare=True)),

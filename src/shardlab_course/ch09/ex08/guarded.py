@@ -215,7 +215,7 @@ GUARDED = Guarded(
         Program("hidden-gathered", False, "the hidden activations are gathered, and the second weight", hidden_gathered),
         Program("sum-before-relu", False, "there is no relu between the products", sum_before_relu),
         Program("last-unsummed", False, "nobody adds up the terms of the last layer", last_unsummed, public=True),
-        Program("averaged", False, "pmean in the place of psum", averaged),
+        Program("averaged", False, "pmean in place of psum", averaged),
         Program("doubled", False, "each sum is averaged once more, which changes no value", doubled, public=True),
         Program("some-again", False, "a quarter of each sum's rows is averaged once more", some_again, public=True),
         Program("unit-lost", False, "each device forgets its last hidden unit", unit_lost, public=True),

@@ -221,7 +221,7 @@ GUARDED = Guarded(
         Program("on-one", True, "a pmean of both along an axis of one device, which moves nothing", averaged),
         Program("each-microbatch", False, "two microbatches, each with a pmean of its own", each_microbatch),
         Program("own-rows", False, "each device keeps the gradients of its own rows", own_rows, public=True),
-        Program("summed", False, "psum in the place of pmean", summed, public=True),
+        Program("summed", False, "psum in place of pmean", summed, public=True),
         Program("bias-forgotten", False, "the bias's gradient is of a device's own rows", bias_forgotten),
         Program("averaged-again", False, "means are averaged again, which changes no value", averaged_again, public=True),
         Program("all-gradients", False, "every device gathers all gradients and averages them itself", all_gradients),

@@ -9,7 +9,7 @@ from shardlab_judge.question import Question, WrongValues
 LEDGER = (
     WrongValues(
         "stages-are-not-cumulative",
-        "Each stage cuts what the one before it cut, and one part more. Here stage 3 cuts the weights alone.",
+        "Each stage cuts what the one before it cut, and one more part. Here stage 3 cuts the weights alone.",
         2, like=of.ledger_of_one),
     WrongValues(
         "gradients-cut-in-stage-1", "ZeRO-1 cuts only the optimizer's state. The gradients are cut from stage 2 on.",
@@ -78,6 +78,6 @@ QUESTION = Question(
                 "of ZeRO remove copies, the largest part first. Only the device that updates a weight needs its optimizer "
                 "state, so each device keeps the state of what it updates. In mixed precision and with many devices stage 1 "
                 "approaches 4 bytes for each parameter, stage 2 approaches 2, and only stage 3 approaches zero. The ledger "
-                "does not contain activations, which grow with the batch, nor what a step needs for a while, such as a "
+                "does not contain activations, which grow with the batch, nor what a step needs temporarily, such as a "
                 "layer's gathered weights.",
 )  # fmt: skip

@@ -28,6 +28,6 @@ def other_numbers(item: ProgramItem, o: Observed) -> Iterator[Finding]:
     for name, (least, most) in written(o.case).items():
         found = counts.get(f"stablehlo.{name}", 0)
         if not least <= found <= most:
-            what = "Your program, before XLA, holds another number of an operation."
+            what = "Before XLA compiles it, your program contains some operation too often or too seldom."
             expected = f"{least} to {most} {name}" if least < most else f"{least} {name}"
             yield Finding(item.name, "J", what, expected=expected, got=str(found))

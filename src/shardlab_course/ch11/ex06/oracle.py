@@ -26,7 +26,7 @@ def adam(w: np.ndarray, m: np.ndarray, v: np.ndarray, g: np.ndarray, step: np.nd
 def other_donations(item: ProgramItem, o: Observed) -> Iterator[Finding]:
     """Donated arrays that should not be, or the other way round."""
     if o.donated != GIVEN_AWAY:
-        what = "Your program donates other arrays than it should."
+        what = "Your program does not donate exactly the arrays that it should."
         yield Finding(item.name, "M", what, expected=_positions(GIVEN_AWAY), got=_positions(o.donated))
 
 

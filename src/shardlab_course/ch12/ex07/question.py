@@ -7,7 +7,8 @@ from shardlab_judge.question import Question, WrongValues
 
 RIGHT_ON = (
     WrongValues("wrong-everywhere", "On one device `i` and `(d + i) % n` are the same number.", 1, like=[]),
-    WrongValues("right-everywhere", "Only a test that cannot see the mistake says so.", 1, like=[*range(8)]),
+    WrongValues("right-everywhere", "The block is right on every device only in a test that cannot show the "
+                                    "mistake.", 1, like=[*range(8)]),
     WrongValues(
         "not-round-by-round", "In round i device d has chunk d + i, modulo n, and takes rows i. On which devices are these "
         "the same number in every round?", 1, like=lambda said: isinstance(said, list | tuple)),

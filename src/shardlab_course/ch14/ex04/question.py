@@ -60,7 +60,7 @@ QUESTION = Question(
                 "use device_put, which compares. Samples are shared out: shuffle with the same seed in every process, "
                 "then take a part by process_index. If each process has a seed of its own, they read some samples twice "
                 "and others never. Noise must differ from device to device.\n\nThe simplest way is one global draw from "
-                "one key, cut over the devices. Each device makes its own part, and the numbers stay the same on another "
-                "number of hosts. With local draws, fold the process number into the key. In short: for copies, the same "
-                "key; for a cut array, one key for the whole or a different key for each part.",
+                "one key, cut over the devices. Each device makes its own part, and the numbers stay the same on a "
+                "different number of hosts. With local draws, fold the process number into the key. In short: for copies, "
+                "the same key; for a cut array, one key for the whole or a different key for each part.",
 )  # fmt: skip

@@ -19,7 +19,7 @@ CAUSES = {
     "summed-twice": "what is summed already is summed again",
     "table-gathered": "a whole table is gathered to read a few of its rows",
     "widened-first": "an array is made wider, and then moved",
-    "wrong-axis": "a constraint cuts another dimension than the one that is already cut",
+    "wrong-axis": "a constraint cuts a dimension other than the one that is already cut",
     "local-index": "a device takes the index in its block for the index in the array",
     "same-key": "all devices draw from one key",
 }
@@ -93,7 +93,7 @@ CASE_4 = (
 CASE_5 = (
     WrongValues(
         "constraint-on-the-output-blamed",
-        "The constraint says how the rows should be cut, and that is by batch. What does the product need of the table?",
+        "The constraint says how the rows should be cut, and that is by batch. What does the product need from the table?",
         1, like=_cause("wrong-axis", "unplaced-state")),
     WrongValues(
         "table-counted",
