@@ -385,9 +385,7 @@ def test_judge_in_a_child_gives_the_same_verdict(monkeypatch: pytest.MonkeyPatch
         for _ in range(2):
             assert elsewhere.judge_elsewhere("1.2", answer) == local.judge_here("1.2", answer)
     finally:
-        elsewhere._child().kill()
-        elsewhere._child().wait()
-        elsewhere._child.cache_clear()
+        elsewhere.end_child()
 
 
 @pytest.mark.parametrize("value", [float("inf"), object(), [1, {2: len}], 1j], ids=str)

@@ -158,12 +158,50 @@ def many_rounds(mesh: Any, a: Any, b: Any) -> Any:
     return jax.lax.fori_loop(0, 10**9, lambda i, c: c * 0.5, a @ b)
 
 
-@pytest.mark.parametrize("program", [endless, many_rounds])
+def apart(mesh: Any, body: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """The body on each device of the whole arrays, with the device's number first."""
+
+    def own(a: Any, b: Any) -> Any:
+        return body(jax.lax.axis_index(mesh.axis_names), a @ b)
+
+    return jax.shard_map(own, mesh=mesh, in_specs=(jax.P(), jax.P()), out_specs=jax.P(), check_vma=False)(a, b)
+
+
+def sums_in_a_branch(mesh: Any, a: Any, b: Any) -> Any:
+    def body(me: Any, c: Any) -> Any:
+        return jax.lax.cond(me % 2 == 0, lambda c: jax.lax.psum(c, mesh.axis_names), lambda c: c, c)
+
+    return apart(mesh, body, a, b)
+
+
+def sums_in_some_rounds(mesh: Any, a: Any, b: Any) -> Any:
+    def body(me: Any, c: Any) -> Any:
+        def more(at: Any) -> Any:
+            return at[0] < me % 3
+
+        return jax.lax.while_loop(more, lambda at: (at[0] + 1, jax.lax.psum(at[1], mesh.axis_names)), (0, c))[1]
+
+    return apart(mesh, body, a, b)
+
+
+def chooses_in_a_branch(mesh: Any, a: Any, b: Any) -> Any:
+    """Nothing is communicated in it."""
+
+    def body(me: Any, c: Any) -> Any:
+        return jax.lax.psum(jax.lax.cond(me % 2 == 0, lambda c: c * 2, lambda c: c.sum() + c, c), mesh.axis_names)
+
+    return apart(mesh, body, a, b)
+
+
+DEADLOCKS = [sums_in_a_branch, sums_in_some_rounds]
+
+
+@pytest.mark.parametrize("program", [endless, many_rounds, *DEADLOCKS])
 def test_a_compiled_loop_runs_elsewhere(program: Callable[..., Any]) -> None:
     """Nothing can stop it here, so it is not run here."""
     recorded = record(PROGRAM.manifest(), {"product": program}, {})
-    with pytest.raises(local.OpenLoop):
-        local.judge_here("0.1", recorded, open_loops=False)
+    with pytest.raises(local.Unsafe):
+        local.judge_here("0.1", recorded, unsafe=False)
 
 
 @pytest.mark.thorough
@@ -177,9 +215,30 @@ def test_a_compiled_loop_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
         elsewhere.judge_elsewhere("4.2", recorded)
     verdict = elsewhere.judge_elsewhere("4.2", record(asked.manifest(), dict.fromkeys(asked.variables, product), {}))
     assert verdict.status == "failed"
-    elsewhere._child().kill()
-    elsewhere._child().wait()
-    elsewhere._child.cache_clear()
+    elsewhere.end_child()
+
+
+def test_a_branch_without_collectives_runs_here() -> None:
+    """All devices come to what stands behind it."""
+    recorded = record(PROGRAM.manifest(), {"product": chooses_in_a_branch}, {})
+    assert local.judge_here("0.1", recorded, unsafe=False).status == "failed"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("program", DEADLOCKS)
+def test_devices_that_wait_for_others(program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """XLA ends the process that runs it, which is not this one, and the verdict says which rule is broken."""
+    monkeypatch.undo()
+    monkeypatch.setattr(elsewhere, "_LIMITS", elsewhere._LIMITS.replace(f"={elsewhere.WAIT}", "=2"))
+    try:
+        feedback = sl.check("4.2", case_1=program)
+        (finding,) = feedback.verdict.findings
+        said = "Some devices wait in the all-reduce that the others never enter, so your program was stopped."
+        assert not feedback.passed and finding.what == said
+        assert finding.cause.startswith("All devices of an axis take part in its collectives.")
+        assert sl.check("4.2", case_1=product).verdict.findings[0].what != finding.what
+    finally:
+        elsewhere.end_child()
 
 
 def test_a_watch_acts_and_goes_on() -> None:

@@ -73,8 +73,9 @@ def test_a_judge_that_was_ended_is_started_again(monkeypatch: pytest.MonkeyPatch
     """One message that says what to do; then the next check has a judge."""
     answer = {"items": {item["name"]: {"todo": True} for item in QUESTIONS["4.2"].manifest()["items"]}}
     assert elsewhere.judge_elsewhere("4.2", answer).status == "unattempted"
-    elsewhere._child().kill()
-    elsewhere._child().wait()
+    child, _ = elsewhere._child()
+    child.kill()
+    child.wait()
     with pytest.raises(sl.ShardlabError, match="judge-ended"):
         elsewhere.judge_elsewhere("4.2", answer)
     assert elsewhere.judge_elsewhere("4.2", answer).status == "unattempted"

@@ -12,9 +12,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from typing import Any
+from typing import IO, Any
 
+import shardlens
 from shardlab.errors import ShardlabError
 from shardlab_course.checking.limits import PROCESS, TimeUp, watched
 from shardlab_judge.verdict import Verdict
@@ -22,20 +24,47 @@ from shardlab_judge.verdict import Verdict
 STOPPED = "stopped"
 VARIABLE = "SHARDLAB_CHECK_SECONDS"
 """The environment's seconds of processor time for a question, in place of `PROCESS`."""
+WAIT = 10
+"""Seconds after which XLA for CPU reports a collective that waits for devices, and then seconds until it ends its process;
+else 20 and 40."""
+_LIMITS = " ".join(f"--xla_cpu_collective_call_{what}_timeout_seconds={WAIT}" for what in ("warn_stuck", "terminate"))
+
+
+class Deadlock(Exception):
+    """A collective waited for devices that never came, and XLA ended the process. Its text is what XLA said of it."""
 
 
 @functools.cache
-def _child() -> subprocess.Popen[str]:
+def _child() -> tuple[subprocess.Popen[str], IO[str]]:
+    """The process, and what it writes besides replies."""
     # TPU arrays beside eight CPU devices in one process end in a KeyError of `device_put` (jax-ml/jax issue 33353), and this
     # child must not take the TPU, which one process alone can hold.
-    environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    flags = f"{os.environ.get('XLA_FLAGS', '')} {_LIMITS}".lstrip()
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags}
     command = [sys.executable, "-m", "shardlab_course.checking.elsewhere"]
     # In a session of its own: who interrupts the kernel does not interrupt the judge.
+    written = tempfile.TemporaryFile("w+", errors="replace")
     child = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=written,
+        text=True,
+        env=environment,
+        start_new_session=True,
     )
     atexit.register(child.kill)
-    return child
+    return child, written
+
+
+def end_child() -> None:
+    """Ends the child, if there is one; the next question starts another."""
+    if _child.cache_info().currsize:
+        child, written = _child()
+        child.kill()
+        child.wait()
+        written.close()
+    _child.cache_clear()
 
 
 def judge_elsewhere(question: str, answer: dict[str, Any]) -> Verdict:
@@ -44,6 +73,7 @@ def judge_elsewhere(question: str, answer: dict[str, Any]) -> Verdict:
     Raises:
         ShardlabError: the child ended; the next call starts another.
         TimeUp: the answer's program does not end.
+        Deadlock: some devices wait in a collective that others never enter.
     """
     return Verdict.from_json(_reply({"question": question, "answer": answer}))
 
@@ -54,26 +84,31 @@ def reached_elsewhere(question: str, answer: dict[str, Any]) -> list[str]:
 
 
 def _reply(asked: dict[str, Any]) -> Any:
-    child = _child()
+    child, written = _child()
     try:
         line = _asked(child, asked)
-    except BaseException:  # it still works on what nobody waits for
-        child.kill()
-        _child.cache_clear()
+        if line == f"{STOPPED}\n":
+            raise TimeUp
+        if not line:
+            raise _ended(asked["question"], child.wait(), written)
+    except BaseException:  # it has ended, or still works on what nobody waits for
+        end_child()
         raise
-    if line == f"{STOPPED}\n":
-        child.wait()
-        _child.cache_clear()
-        raise TimeUp
-    if not line:
-        _child.cache_clear()
-        raise ShardlabError(
-            "judge-ended",
-            f"the judge ended with status {child.wait()} while it looked at {asked['question']}.",
-            where="a child of this kernel, on 8 simulated CPU devices",
-            mend="run the cell again.",
-        )
     return json.loads(line)
+
+
+def _ended(question: str, status: int, written: IO[str]) -> Exception:
+    written.seek(0)
+    known = shardlens.diagnose(written.read()).found
+    if hang := [each for each in known if each.message.name == "hang"]:
+        return Deadlock(hang[0].said)
+    said = "".join(f"\nit wrote: {each.said}" for each in known)
+    return ShardlabError(
+        "judge-ended",
+        f"the judge ended with status {status} while it looked at {question}.",
+        where=f"a child of this kernel, on 8 simulated CPU devices{said}",
+        mend="run the cell again.",
+    )
 
 
 def _asked(child: subprocess.Popen[str], question: dict[str, Any]) -> str:

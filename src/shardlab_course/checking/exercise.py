@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import html
 import os
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -17,11 +18,12 @@ from shardlab.answers.record import record
 from shardlab.devices import set_up_anew
 from shardlab.errors import ShardlabError
 from shardlab_course.checking import examples, progress_file
+from shardlab_course.checking.elsewhere import Deadlock, judge_elsewhere, reached_elsewhere
 from shardlab_course.checking.limits import SECONDS, Stopped, TimeUp, limited
 from shardlab_course.checking.moment import Moment, moment, reached
 from shardlab_course.checking.naming import exercise
 from shardlab_course.checking.predictions import predicted
-from shardlens import Placement, raised_at
+from shardlens import Placement, known_messages, raised_at
 
 DEVICES = 8
 _RECORDING: list[str] = []
@@ -107,15 +109,14 @@ def _verdict(asked: Any, namespace: dict[str, Any]) -> tuple[Any, dict[str, Any]
     except TimeUp as stopped:
         stopped.__context__ = None  # one that the answer caught came through lines that say nothing of this one
         return _endless(asked, [*namespace], raised_at(stopped), stopped.kept), {}
+    except Deadlock as waiting:
+        return _deadlock(asked, [*namespace], str(waiting)), {}
     except KeyboardInterrupt:
         raise Stopped(f"{asked.id}: you stopped the check, and nothing was judged. Your variables are all there.") from None
 
 
 def _endless(asked: Any, given: Sequence[str], line: str, kept: bool) -> Any:
     """The verdict on answers of which one was stopped, in this line of it; `kept` says that an `except:` kept it going."""
-    from shardlab_judge.verdict import Finding, Part, Verdict
-
-    parts = tuple(Part(item.name, letter, 0.0, of) for item in asked.items for letter, of in item.points.items())
     what = f"Your answer was stopped after {SECONDS:g} seconds of computing."
     cause = "A loop has no end: look at what its condition needs, and where that changes inside the loop."
     if kept:
@@ -123,6 +124,22 @@ def _endless(asked: Any, given: Sequence[str], line: str, kept: bool) -> Any:
     if not line:
         what = "Your compiled program did not end, and was stopped."
         cause = "Look at the condition of its jax.lax.while_loop, or at the number of rounds of its jax.lax.fori_loop."
+    return _stopped(asked, given, what, cause, line)
+
+
+def _deadlock(asked: Any, given: Sequence[str], said: str) -> Any:
+    """The verdict on answers of which one waits for ever, of which XLA said this."""
+    row = next(each for each in known_messages() if each.name == "hang")
+    kind = re.search(r"waiting for `([a-z ]+) RendezvousKey", said)
+    which = kind[1].replace(" ", "-") if kind else "collective"
+    what = f"{row.means.replace('a collective', f'the {which}')}, so your program was stopped."
+    return _stopped(asked, given, what, f"{row.mistake} {row.cure}", "")
+
+
+def _stopped(asked: Any, given: Sequence[str], what: str, cause: str, line: str) -> Any:
+    from shardlab_judge.verdict import Finding, Part, Verdict
+
+    parts = tuple(Part(item.name, letter, 0.0, of) for item in asked.items for letter, of in item.points.items())
     items = [item for item in asked.items if not getattr(item, "predicted", False)] or list(asked.items)
     form = f"an answer within {SECONDS:g} seconds"
     finding = Finding(", ".join(given) or asked.id, items[0].first, what, form, cause=cause, line=line)
@@ -264,18 +281,15 @@ def need_devices() -> None:
 
 
 def _judge(question: str, answer: dict[str, Any]) -> Any:
-    from shardlab_course.checking.elsewhere import judge_elsewhere
-    from shardlab_course.checking.local import OpenLoop, judge_here
+    from shardlab_course.checking.local import Unsafe, judge_here
 
     if jax.default_backend() == "cpu":
-        with contextlib.suppress(OpenLoop):
-            return judge_here(question, answer, open_loops=False)
+        with contextlib.suppress(Unsafe):
+            return judge_here(question, answer, unsafe=False)
     return judge_elsewhere(question, answer)
 
 
 def _reached(asked: Any, answer: dict[str, Any]) -> list[str]:
-    from shardlab_course.checking.elsewhere import reached_elsewhere
-
     return list(reached(asked, answer)) if jax.default_backend() == "cpu" else reached_elsewhere(asked.id, answer)
 
 
