@@ -81,8 +81,9 @@ def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
 
     Args:
         plain, parallel: functions, or the `NamedValues` that `record` made of one. Values have their names from
-            `jax.ad_checkpoint.checkpoint_name` or `lens.name`; derivatives of named values are named by themselves. Where
-            the programs have no name in common, matrix products are compared in order, which is a guess.
+            `jax.ad_checkpoint.checkpoint_name` or `lens.name`. What a module of Flax returns has the module's path as its
+            name, and derivatives of named values are named too. Where the programs have no name in common, matrix products
+            are compared in order, which is a guess.
         args: arguments of both, arrays. The plain program gets them without their shardings.
     Raises:
         LensError: an argument is no array, or nothing can be compared.

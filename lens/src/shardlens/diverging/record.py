@@ -17,6 +17,7 @@ import numpy as np
 from shardlens import progress
 from shardlens.diverging.flow import Flow, Origins
 from shardlens.diverging.marks import named_cotangents
+from shardlens.diverging.modules import named_modules
 from shardlens.diverging.numbers import FloatArray, comparable, largest
 from shardlens.diverging.tapping import RAN, Path, Site, Tapped, execution, loops, mapped_outputs, mesh_of, sites
 from shardlens.sources import Line, told
@@ -114,7 +115,7 @@ class Traced:
     def __init__(self, f: Callable[..., Any], args: Sequence[Any], shaken: bool, guess: bool = False) -> None:
         self.shaken = shaken
         self.what = getattr(f, "__name__", "the program")
-        with named_cotangents():
+        with named_cotangents(), named_modules():
             self.jaxpr, shape = jax.make_jaxpr(f, return_shape=True)(*args)
         self.flat = jax.tree.leaves(args)
         self.outputs = [OUTPUT + jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(shape)]
