@@ -179,7 +179,9 @@ def _check_ids(found: Sequence[str], known: Collection[str]) -> None:
     strange = bool(known) and bool(found) and not set(found) & set(known)
     if other or strange:
         who = f"{other[0]} is spelled in another way in the gradebook" if other else "none of them is in the gradebook"
-        mend = "name the column that has the gradebook's ids: --id COLUMN; a spreadsheet changes ids, as it takes zeros, so export the table anew."
+        mend = (
+            "name the column that has the gradebook's ids: --id COLUMN; spreadsheets change ids, so export the table anew."
+        )
         raise ShardlabError(
             "lms-ids", f"these are other ids: {who}; nothing was stored.", where=", ".join(found[:3]), mend=mend
         )

@@ -54,9 +54,12 @@ def _twin(student: str, known: Collection[str]) -> str:
 
 
 def misspelt(student: str, known: Collection[str]) -> str:
-    """Why a folder is nobody's, where its name is a student's in another spelling."""
-    one = _twin(student, known)
-    return f"unknown student: the gradebook has {one}, not {student}; rename the folder submitted/{student}." if one else ""
+    """Why a folder is nobody's, where its name is a student's in another spelling, or no student's."""
+    if one := _twin(student, known):
+        return f"unknown student: the gradebook has {one}, not {student}; rename the folder submitted/{student}."
+    if student != student.strip():
+        return f"unknown student: the name of the folder submitted/{student} begins or ends with a blank; rename it."
+    return ""
 
 
 def _told(found: pathlib.Path, submitted: pathlib.Path, place: str) -> str:
