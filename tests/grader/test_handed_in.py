@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import pathlib
+from collections.abc import Callable
 
 import jupytext
 import nbformat
@@ -34,6 +36,10 @@ def solved(path: pathlib.Path = TINY, syllabus: header.Syllabus = SYLLABUS) -> t
 
 def exported(notebook: nbformat.NotebookNode, format: str) -> str:
     """The notebook as text."""
+    if format == "colab":
+        return "".join(
+            f'"""{cell.source}"""\n\n' if cell.cell_type == "markdown" else f"{cell.source}\n\n" for cell in notebook.cells
+        )
     if format in EXPORTERS:
         return str(EXPORTERS[format]().from_notebook_node(notebook)[0])  # type: ignore[no-untyped-call]
     return str(jupytext.writes(notebook, fmt=format))
@@ -97,6 +103,22 @@ def test_a_sentence_of_two_alphabets() -> None:
     assert json.loads(form)["cells"][0]["source"] == "a = '→ é“'"
 
 
+ENCODINGS: dict[str, Callable[[str], bytes]] = {
+    "PowerShell's": lambda text: text.encode("utf-16"),
+    "of an old Mac": lambda text: text.replace("\n", "\r").encode(),
+    "of an old Windows": lambda text: text.replace("\n", "\r\n").encode("cp1252", "replace"),
+}
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_the_bytes_of_other_programs_are_read(name: str) -> None:
+    """A text edition as an editor or a shell saved it."""
+    notebook, released = solved()
+    content = exported(notebook, "py:percent").replace("Double it.", "“Double” it.")
+    ran = run(handed_in(ENCODINGS[name](content)), released)
+    assert "“" in content and all(any(text in source for source in ran) for text in SOLVED) and {"90.1", "90.2"} <= set(ran)
+
+
 OTHERS = {
     "another chapter": (
         "notebook of 01_first",
@@ -124,6 +146,14 @@ OTHERS = {
         f"handed in as another file: work.html, which holds none of its exercises as code; ask for {NAME}",
     ),
     "another program": ("print(1)", "work.py", "handed in as another file: work.py, "),
+    "a PDF": (b"%PDF-1.7\n\xe2", f"{NAME}.ipynb", "not a notebook: the file is a PDF; ask for the notebook."),
+    "a packed one": (gzip.compress(b"{}"), f"{NAME}.ipynb", "not a notebook: the file is an archive; "),
+    "a pointer": (
+        "version https://git-lfs.github.com/spec/v1\n",
+        f"{NAME}.ipynb",
+        "not a notebook: the file is a pointer of ",
+    ),
+    "never synchronised": (b"\0" * 4096, f"{NAME}.ipynb", "not a notebook: the file is made of zero bytes"),
     "nothing": (None, "", f"missing notebook: there is no {NAME}.ipynb."),
 }
 """What Ann's file holds, its name, and what is said of it."""
@@ -147,6 +177,9 @@ PLACES = {
     "text": (f"{NAME}.py", "py:percent"),
     "text of another name": ("my work.md", "md:myst"),
     "renamed by a browser": (f"{NAME}.ipynb.txt", "ipynb"),
+    "without an ending": (NAME, "ipynb"),
+    "with a blank behind it": (f"{NAME}.ipynb ", "ipynb"),
+    "of Colab's": (f"Copy of {NAME}.py", "colab"),
     "in a folder of its own": (f"{NAME}/{NAME}.ipynb", "ipynb"),
     "in a folder as text": ("work/notebook.py", "py:light"),
 }
@@ -267,17 +300,22 @@ def test_what_belongs_to_another_assignment_is_no_stray(course: pathlib.Path) ->
     assert list(each(course, NAME)) == []
 
 
-ZEROS = {
+IDS = {
     "lost": ("123", ["00123", "7"], "unknown student: the gradebook has 00123, not 123; rename the folder submitted/123."),
     "known": ("123", ["00123", "123"], ""),
     "two": ("123", ["00123", "0123"], ""),
     "another": ("124", ["00123"], ""),
     "letters": ("ann", ["0ann"], ""),
+    "as a spreadsheet's number": ("4711.0", ["4711"], "unknown student: the gradebook has 4711, not 4711.0"),
+    "in capitals": ("ANN", ["ann"], "unknown student: the gradebook has ann, not ANN"),
+    "composed by a Mac": ("jose\u0301", ["jos\u00e9"], "unknown student: the gradebook has jos\u00e9, not jose\u0301"),
+    "a point": ("ann", ["ann.0"], ""),
 }
 
 
-@pytest.mark.parametrize("name", ZEROS)
-def test_an_id_without_its_zeros_is_nobody(name: str) -> None:
-    """Spreadsheets take them; the student with the zeros would get nothing, and a new one all."""
-    student, known, problem = ZEROS[name]
-    assert strays.lost_zeros(student, known) == problem
+@pytest.mark.parametrize("name", IDS)
+def test_an_id_in_another_spelling_is_nobody(name: str) -> None:
+    """As spreadsheets take zeros; the student with the zeros would get nothing, and a new one all."""
+    student, known, problem = IDS[name]
+    said = strays.misspelt(student, known)
+    assert said.startswith(problem) and bool(said) == bool(problem)

@@ -13,11 +13,13 @@ from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition, header
 from shardlab_grader import cli
 from shardlab_grader.by_hand import rubric
-from shardlab_grader.classes import classroom
+from shardlab_grader.classes import classroom, jobs
+from shardlab_grader.classes.stages import Graded
 from shardlab_grader.nbgrader.course import Course, quiet
-from shardlab_grader.releases.release import Release
+from shardlab_grader.releases.release import Release, release
+from shardlab_judge.verdict import Verdict
 
-from .conftest import NAME, ROOT
+from .conftest import NAME, ROOT, SYLLABUS
 from .test_manual import hand_in, made  # noqa: F401 (a fixture)
 from .test_nbgrader import silent
 
@@ -49,10 +51,10 @@ def graded(made: Release) -> Release:  # noqa: F811
     return made
 
 
-def filled(sheet: pathlib.Path, **columns: str) -> pathlib.Path:
-    """The sheet with these cells in the row of the answer that begins with `Because`."""
+def filled(sheet: pathlib.Path, begins: str = "Because", **columns: str) -> pathlib.Path:
+    """The sheet with these cells in the row of the answer that begins so."""
     rows = list(csv.DictReader(sheet.read_text().splitlines(keepends=True)))
-    row = next(row for row in rows if row["answer"].startswith("Because"))
+    row = next(row for row in rows if row["answer"].startswith(begins))
     row.update(columns)
     with sheet.open("w", newline="") as file:
         writer = csv.DictWriter(file, row.keys())
@@ -139,6 +141,54 @@ def test_a_sheet_survives_students_and_spreadsheets(graded: Release, tmp_path: p
     assert "[bad-marks] a graded copy is damaged" in run(graded, "--write", sheet).output
     classroom.grade(graded.course_dir, NAME, "bubblewrap", 1, silent)
     assert run(graded, "--write", sheet, "--all").output.endswith("3 answers\n")
+
+
+CANVAS = f"""Student,ID,SIS Login ID,Section,{NAME} (31)
+    Points Possible,,,,14.5
+Ann,1,ann,A,
+Bob,2,bob,A,
+"""
+
+
+@pytest.mark.sandbox
+@pytest.mark.thorough
+def test_marks_and_sheets_outlive_a_release(
+    graded: Release, tiny: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another exercise's points change: the marked answer stays marked, and a sheet of before is taken for the others.
+
+    Gradebook, page and the LMS's table say the same; so they do after a run in which the machine failed.
+    """
+    sheet, table, out = (tmp_path / name for name in ("marks.csv", "canvas.csv", "out.csv"))
+    run(graded, "--write", sheet)
+    before = sheet.read_text()
+    filled(sheet, **{"Points (of 3)": "2", "comment": "Good."})
+    assert run(graded, "--read", sheet).output == "points given: 1\n"
+    monkeypatch.setitem(SYLLABUS.questions, "90.1", SYLLABUS.questions["90.1"].worth(10))  # type: ignore[arg-type]
+    release(NAME, graded.course_dir, tiny)
+
+    def graded_again() -> dict[str, tuple[bool, float]]:
+        rows = classroom.grade(graded.course_dir, NAME, "bubblewrap", 1, silent)
+        return {row.student: (row.waiting, row.total) for row in rows}
+
+    marked = {"ann": (False, 2.0), "bob": (True, 0.0), "cyd": (False, 0.0)}
+    with monkeypatch.context() as patch:
+        lost = {id: Verdict(id, "ungraded", reason="The machine failed.") for id in graded.manifests}
+        patch.setattr(jobs, "run_all", lambda work, *_, **__: ((job, Graded(lost)) for job in work))
+        graded_again()
+        assert {row.status for row in classroom.rows(graded.course_dir, NAME)} == {"ungraded"}
+    assert graded_again() == marked
+    assert run(graded, "--write", tmp_path / "new.csv").output.endswith(": 1 answer\n")
+    sheet.write_text(before)
+    assert run(graded, "--read", filled(sheet, "'=", **{"Points (of 3)": "1"})).output == "points given: 1\n"
+    assert graded_again() == marked | {"bob": (False, 1.0)}
+    table.write_text(CANVAS)
+    arguments = ("export", "90", table, "--to", "canvas", "--output", out, "--course", graded.course_dir)
+    exported = CliRunner().invoke(cli.main, [*map(str, arguments)])
+    assert exported.output.startswith("scores: 2 of 2 students\n"), exported.output
+    assert [row[-1] for row in csv.reader(out.read_text().splitlines())][2:] == ["2", "1"]
+    page = (graded.course_dir / "feedback" / "ann" / NAME / f"{NAME}.html").read_text()
+    assert "Good." in page and "2.0 / 14.5" in page
 
 
 def raise_of(of: Release, sheet: pathlib.Path) -> None:

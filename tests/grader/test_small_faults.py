@@ -74,6 +74,23 @@ def test_a_row_with_a_cell_too_many_is_named(tmp_path: pathlib.Path) -> None:
         Sheet(PRESETS["canvas"], tmp_path / "t.csv")
 
 
+MANGLED = {
+    "a decimal point": ("Hana,4712.0,hana,A,,", "'4712.0' in column 'ID' is no number of the LMS's"),
+    "an exponent": ("Hana,4.712E+12,hana,A,,", "'4.712E+12' in column 'ID' is no number"),
+    "a quote that stays open": ('"Hana,2,hana,A,,\nIvo,3,ivo,A,,', "it is not CSV (unexpected end of data)"),
+}
+
+
+@pytest.mark.parametrize("name", MANGLED)
+def test_a_row_that_would_vanish_is_named(name: str, tmp_path: pathlib.Path) -> None:
+    """What a spreadsheet makes of numbers, and of one row the end of the file: those students would get no score."""
+    row, said = MANGLED[name]
+    (tmp_path / "t.csv").write_text(CANVAS.format(row=row))
+    with pytest.raises(ShardlabError) as error:
+        Sheet(PRESETS["canvas"], tmp_path / "t.csv").students()
+    assert said in str(error.value)
+
+
 def test_a_placement_on_no_device_is_refused() -> None:
     """It would stop the judge."""
     with pytest.raises(responses.Refused, match="on no device"):
@@ -174,19 +191,29 @@ def test_what_is_ungraded_is_tried_again_by_nbgraders_own_command(monkeypatch: p
         assert jobs.grade_one(Grading(), "key", b"") is (made if tried else kept)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", ["PAR101?2026", "$HOME"])
+def test_a_path_that_nbgrader_reads_in_another_way_is_refused(name: str, tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Before anything is written: its gradebook would be in a folder `PAR101`, its configuration looked for at home."""
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(ShardlabError, match=r"\[course-path\]"):
+        release(NAME, tmp_path / name / "course", tiny)
+    assert sorted(tmp_path.iterdir()) == before
+
+
 @pytest.mark.thorough
 @pytest.mark.sandbox
 def test_a_path_of_a_course_is_no_pattern(tiny: pathlib.Path, tiny_course: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Released, graded and reported in a folder with brackets; a student whose name is a colour of rich's is shown."""
-    course = shutil.copytree(tiny_course, tmp_path / "PAR101 [2026]" / "[a-z] course")
+    course = shutil.copytree(tiny_course, tmp_path / "PAR101 [2026] 50% #1" / "[a-z] {x} Ann's")
     release(NAME, course, tiny)
     text = (course / "release" / NAME / f"{NAME}.ipynb").read_text().replace("TODO", "done")
-    for student in ("[red]", "ann"):
+    for student in ("[red]", "ann", "a+{b} *", " ann"):
         place = course / "submitted" / student / NAME
         place.mkdir(parents=True)
         (place / f"{NAME}.ipynb").write_text(text)
     rows = classroom.grade(course, NAME, "bubblewrap", 1, silent)
-    assert {row.student: row.total for row in rows} == {"[red]": 3.5, "ann": 3.5}
-    assert sorted(path.parts[-3] for path in course.glob("feedback/*/*/*.html")) == ["[red]", "ann"]
+    assert {row.student: row.total for row in rows} == {"[red]": 3.5, "ann": 3.5, "a+{b} *": 3.5, " ann": None}
+    assert rows[0].reason == "unknown student: the name of the folder submitted/ ann begins or ends with a blank; rename it."
+    assert sorted(path.parts[-3] for path in course.glob("feedback/*/*/*.html")) == ["[red]", "a+{b} *", "ann"]
     printed = CliRunner().invoke(cli.main, ["report", "90", "--names", "--course", str(course)])
     assert printed.exit_code == 0 and "[red]" in printed.output

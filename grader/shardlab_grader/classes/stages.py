@@ -118,8 +118,8 @@ def found(release: Release, student: str = "*") -> Iterator[Submission]:
     """The submissions in their handed-in form, each with the key of its verdict, or with the problem."""
     fingerprint, known = release.fingerprint, roster.people(release.course_dir)
     for one in each(release.course_dir, release.assignment, student):
-        if lost := strays.lost_zeros(one.student, known):
-            yield Submission(one.student, problem=lost, stray=True)
+        if problem := strays.misspelt(one.student, known):
+            yield Submission(one.student, problem=problem, stray=True)
         else:
             yield one if one.problem else dataclasses.replace(one, key=key(one.content, fingerprint))
 

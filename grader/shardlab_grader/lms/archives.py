@@ -173,14 +173,14 @@ def _check_ids(found: Sequence[str], known: Collection[str]) -> None:
     """Do nothing where these students are those of the gradebook, or new ones beside them.
 
     Raises:
-        ShardlabError: none of them is, or ids have lost the zeros that they begin with.
+        ShardlabError: none of them is, or ids are spelled in another way than there, mostly without their first zeros.
     """
-    lost = [one for one in found if strays.lost_zeros(one, known)]
+    other = [one for one in found if strays.misspelt(one, known)]
     strange = bool(known) and bool(found) and not set(found) & set(known)
-    if lost or strange:
-        who = f"{lost[0]} is without the zeros that it has in the gradebook" if lost else "none of them is in the gradebook"
+    if other or strange:
+        who = f"{other[0]} is spelled in another way in the gradebook" if other else "none of them is in the gradebook"
         mend = (
-            "name the column that has the gradebook's ids: --id COLUMN; a spreadsheet takes zeros, so export the table anew."
+            "name the column that has the gradebook's ids: --id COLUMN; spreadsheets change ids, so export the table anew."
         )
         raise ShardlabError(
             "lms-ids", f"these are other ids: {who}; nothing was stored.", where=", ".join(found[:3]), mend=mend

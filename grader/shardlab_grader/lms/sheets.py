@@ -91,7 +91,7 @@ class Sheet:
         first = text.partition("\n")[0]
         self._delimiter = max(",;\t", key=first.count)
         try:
-            rows = list(csv.reader(io.StringIO(text), delimiter=self._delimiter))
+            rows = list(csv.reader(io.StringIO(text), delimiter=self._delimiter, strict=True))
         except csv.Error as error:
             raise self._error(f"it is not CSV ({error})", "export it once more, as CSV.") from None
         self._header, found = (rows[0], rows[1:]) if rows else ([], [])
@@ -232,8 +232,12 @@ class Sheet:
     def _people(self) -> Iterator[tuple[str, list[str]]]:
         """Rows of persons, each with the LMS's own number, which Moodle puts after a word of its language."""
         for row in self._rows:
-            if found := re.fullmatch(r"\D*(\d+)", self._cell(row, self.preset.key)):
+            number = self._cell(row, self.preset.key)
+            if found := re.fullmatch(r"\D*(\d+)", number):
                 yield found[1], row
+            elif number:  # the student would get no score
+                mend = "export it once more, and let no other program save it."
+                raise self._error(f"{number!r} in column {self.preset.key!r} is no number of the LMS's", mend)
 
     def _cell(self, row: Sequence[str], column: str) -> str:
         return row[self._header.index(column)].strip()

@@ -22,6 +22,17 @@ KINDS = {"code": "code", "markdown": "markdown", "raw": "raw", "heading": "markd
 PIECE = re.compile(
     r'\{\s*"(?:attachments|cells|cell_type|collapsed|execution_count|id|input|metadata|nbformat|outputs|source|worksheets)"\s*:'
 )
+OTHERS = {
+    "%PDF": "a PDF",
+    "PK\x03\x04": "an archive or a document of a word processor",
+    "\x1f‹": "an archive",  # gzip's two bytes, as Windows-1252 reads them
+    "7z¼¯": "an archive",
+    "Rar!": "an archive",
+    "<": "a page of the web",
+    "version https://git-lfs": "a pointer of Git LFS, which stands for a file that was not handed in",
+    "\0": "made of zero bytes, as a synchronised folder leaves one that was never loaded",
+}
+"""How files begin that go by the name of a notebook, and what they are."""
 FAILURES = 100
 """Pieces of a broken file that are looked at in vain; each can cost a pass over the file."""
 
@@ -79,7 +90,9 @@ def _cells(text: str) -> list[Any]:
     except (ValueError, RecursionError) as error:
         found = texts.cells(text) or _salvaged(text)
         if not found:
-            raise Unreadable(f"not a notebook: {said(error)}.") from None
+            other = next((what for begins, what in OTHERS.items() if text.startswith(begins)), "")
+            what = f"the file is {other}; ask for the notebook" if other else said(error)
+            raise Unreadable(f"not a notebook: {what}.") from None
         return found
 
 

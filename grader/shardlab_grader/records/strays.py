@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 import pathlib
+import re
+import unicodedata
 from collections.abc import Collection, Iterator
 
 from shardlab_grader.plain import plain
 from shardlab_grader.records.recognising import Exercises
 
+DIGITS = re.compile(r"\d+(?:[.,]0+)?")
 MOST = 20
 """Files that are looked at in one student's folders."""
 
@@ -36,18 +39,27 @@ def strays(course_dir: pathlib.Path, ours: Exercises, student: str = "*") -> Ite
                 yield place.name, _told(found, submitted, f"submitted/{whose}/{name}/{name}.ipynb")
 
 
+def _plainly(student: str) -> str:
+    """An id without what spreadsheets, archives and keyboards change: zeros, a decimal point, case, composed letters."""
+    found = unicodedata.normalize("NFKC", student).strip().casefold()
+    return re.sub(r"0*(\d+)(?:[.,]0+)?", r"\1", found) if DIGITS.fullmatch(found) else found
+
+
 def _twin(student: str, known: Collection[str]) -> str:
-    """The student of the gradebook whose id this one is without leading zeros; nothing unless there is exactly one."""
-    if student in known or not student.isdecimal():
+    """The student of the gradebook whose id this one is in another spelling; nothing unless there is exactly one."""
+    if student in known:
         return ""
-    fits = [one for one in known if one.isdecimal() and one.lstrip("0") == student.lstrip("0")]
+    fits = [one for one in known if _plainly(one) == _plainly(student)]
     return fits[0] if len(fits) == 1 else ""
 
 
-def lost_zeros(student: str, known: Collection[str]) -> str:
-    """Why a folder is nobody's, where its name has lost zeros, as spreadsheets take them."""
-    one = _twin(student, known)
-    return f"unknown student: the gradebook has {one}, not {student}; rename the folder submitted/{student}." if one else ""
+def misspelt(student: str, known: Collection[str]) -> str:
+    """Why a folder is nobody's, where its name is a student's in another spelling, or no student's."""
+    if one := _twin(student, known):
+        return f"unknown student: the gradebook has {one}, not {student}; rename the folder submitted/{student}."
+    if student != student.strip():
+        return f"unknown student: the name of the folder submitted/{student} begins or ends with a blank; rename it."
+    return ""
 
 
 def _told(found: pathlib.Path, submitted: pathlib.Path, place: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import re
 from collections.abc import Sequence
@@ -57,8 +58,9 @@ def check_course(course_dir: pathlib.Path) -> None:
     """Do nothing where there is a course directory.
 
     Raises:
-        ShardlabError: there is none; names those that lie around it.
+        ShardlabError: there is none; names those that lie around it. Or nbgrader cannot use its path.
     """
+    check_path(course_dir)
     if (course_dir / CONFIG).exists():
         return
     around = [*course_dir.resolve().parents, *course_dir.resolve().glob("*/")]
@@ -67,6 +69,19 @@ def check_course(course_dir: pathlib.Path) -> None:
     if courses:
         mend = "name the course, which may be this:\n" + "\n".join(f"--course {place}" for place in courses)
     raise ShardlabError("no-course-directory", f"there is no {CONFIG}.", where=str(course_dir), mend=mend)
+
+
+def check_path(course_dir: pathlib.Path) -> None:
+    """Do nothing where nbgrader finds a course directory by its path.
+
+    Raises:
+        ShardlabError: it would have its gradebook, or look for its configuration, in another folder.
+    """
+    text = str(course_dir.resolve())
+    odd = next((sign for sign in "?$" if sign in text and (sign == "?" or os.path.expandvars(text) != text)), "")
+    if odd:
+        what = f"nbgrader cannot use a course directory with {odd!r} in its path."
+        raise ShardlabError("course-path", what, where=text, mend="rename the folder, or take another one.")
 
 
 def foreign(course_dir: pathlib.Path) -> ShardlabError:

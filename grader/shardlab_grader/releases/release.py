@@ -148,6 +148,7 @@ def release(
     syllabus = header.installed() if folder else header.syllabus(root)
     source = edition.source(path, syllabus)
     course_dir = course_dir.resolve()
+    places.check_path(course_dir)
     decided = reading.load(course_dir)
     chosen = decided.of(path.stem)
     chosen = dataclasses.replace(chosen, core=core or chosen.core)
