@@ -55,7 +55,7 @@ def test_names_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
     sl.predict(4.4, wide="all-gather")
     assert in_the_box.GIVEN == {"4.4": {"deep": "all-reduce", "wide": "all-gather"}}
     assert str(sl.check("4.2", 1)) == "4.2: recorded." and str(sl.show_front("15.6")).startswith("15.6: ")
-    assert all("are for you" in str(said) for said in (sl.hint(), sl.hint(4.2, 1), sl.explain(4), sl.example()))
+    assert all("are for you" in str(said) for said in (sl.hint(), sl.hint(4.2, 1), sl.explain(4), sl.example(), sl.viva()))
     assert sl.progress(4).earned == 0 and sl.target("1.1", "A").shape == (1,)
     assert {name: getattr(sl, name) for name in MOVED} == {name: getattr(sl.pictures, name) for name in MOVED}
     assert {sl.__getattr__(name).__module__ for name in COURSE} == {in_the_box.__name__}

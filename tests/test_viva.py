@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
+import pathlib
 import random
 from typing import Any
 
 import jax
 import pytest
+from jax import P
 
+import shardlab as sl
 import variants
 from shardlab.answers.record import record
+from shardlab.errors import ShardlabError
 from shardlab_course.chapters import QUESTIONS
-from shardlab_course.viva import questions
+from shardlab_course.checking import elsewhere, exercise
+from shardlab_course.viva import alone, questions
+from shardlab_course.viva.alone import Viva
 from shardlab_course.viva.changes import changes
 from shardlab_course.viva.facts import counted, facts
+from shardlab_course.viva.forms import Devices, Form, Number, Slices
+from shardlab_course.viva.leaving_out import without_one
 from shardlab_course.viva.questions import Asked
-from shardlab_grader.viva.leaving_out import without_one
+from shardlab_course.viva.tried import tried
 from shardlab_judge.items.program import ProgramItem
 from variants import REFERENCE
 
@@ -107,7 +116,7 @@ def test_a_sum_left_out() -> None:
     exec(left_out.source, namespace)
     (now, *_) = programs("4.2", item, namespace)
     assert now is not None
-    (asked,) = questions.without("4.2", "case_3", left_out.line, left_out.name, now)
+    (asked,) = questions.without({"exercise": "4.2", "function": "case_3"}, left_out.line, left_out.name, now)
     assert asked.key.startswith("It is wrong on every device. There it is a term of the sum over x")
 
 
@@ -142,4 +151,112 @@ def test_a_sheet_has_other_kinds_and_exercises() -> None:
 
 def asked(kind: str, exercise: str) -> Asked:
     """A question."""
-    return Asked(kind, exercise, f"f{exercise}", f"{kind} of {exercise}?", kind, "", "")
+    return Asked(kind, exercise, f"f{exercise}", f"{kind} of {exercise}?", kind, Number(1), "", "")
+
+
+@pytest.mark.parametrize(
+    ("form", "typed"),
+    [
+        (Number(1536), 1536),
+        (Number(1536), "1,536 B"),
+        (Number(0.5), "0.5 times"),
+        (Slices([[0, 8], [4, 8]], (8, 16)), "[0:8, 4:8]"),
+        (Slices([[0, 8], [4, 8]], (8, 16)), (slice(None), slice(4, 8))),
+        (Slices([[0, 8], [4, 16]], (8, 16)), ": , 4:"),
+        (Slices([[4, 8]], (8,)), ((4, 8),)),
+        (Slices([[4, 8]], (8,)), slice(4, 8)),
+        (Devices([0, 1, 2, 3], 4), "all"),
+        (Devices([0, 1, 2, 3], 4), "on every device"),
+        (Devices([1, 3], 4), "3 and 1"),
+        (Devices([1, 3], 4), [1, 3]),
+    ],
+    ids=lambda part: str(part),
+)
+def test_forms(form: Form, typed: Any) -> None:
+    """What is right may be typed in several ways; the example is another answer."""
+    assert form.right(typed) and not form.right(form.example.partition(", or")[0])
+
+
+@pytest.mark.parametrize(
+    ("form", "typed"),
+    [
+        (Number(1), "many"),
+        (Number(1), "8 by 16"),
+        (Slices([[0, 8], [4, 8]], (8, 16)), "0:8"),
+        (Slices([[0, 8]], (8,)), 8),
+        (Devices([1], 4), "none"),
+    ],
+    ids=lambda part: str(part),
+)
+def test_what_is_no_answer(form: Form, typed: Any) -> None:
+    """It is not taken for a wrong one."""
+    with pytest.raises(ValueError):
+        form.right(typed)
+
+
+def summed(mesh: jax.sharding.Mesh, A: jax.Array, B: jax.Array) -> jax.Array:
+    specs = P(None, "x"), P("x", None)
+    body = jax.shard_map(lambda a, b: jax.lax.psum(a @ b, "x"), mesh=mesh, in_specs=specs, out_specs=P(), check_vma=False)
+    return body(A, B)
+
+
+@pytest.fixture
+def passed(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> dict[str, Any]:
+    """What was passed in this session, and nothing was asked yet."""
+    monkeypatch.setenv("SHARDLAB_PROGRESS", str(tmp_path / "progress.json"))
+    monkeypatch.setattr(alone, "_DRAWN", {})
+    monkeypatch.setattr(exercise, "PASSED", kept := {})
+    monkeypatch.setattr(alone, "PASSED", kept)
+    return kept
+
+
+def test_nothing_to_ask_about(passed: dict[str, Any]) -> None:
+    """Before a pass, and of an exercise without a program, a line says so."""
+    assert "Pass 4.2 first" in repr(sl.viva("4.2")) and "asks for no program" in repr(sl.viva("4.1"))
+
+
+def test_a_student_alone(passed: dict[str, Any]) -> None:
+    """Who has passed is asked about the functions that passed; the same program gets the same questions."""
+    cases = variants.of("4.2")[REFERENCE].variables()
+    with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
+        feedback = sl.check("4.2", *(cases[f"case_{n}"] for n in (1, 2, 3, 4)))
+        assert "`sl.viva(4.2)`" in repr(feedback)
+        drawn = sl.viva()
+        passed["4.2"] = {**passed["4.2"]}
+        again = sl.viva(4.2)
+    assert isinstance(drawn, Viva) and drawn is not again and drawn.asked == again.asked and len(drawn.asked) == alone.MOST
+    for number, one in enumerate(drawn.asked, 1):
+        assert one.text in drawn._repr_html_().replace("&#x27;", "'") and f"  1 | def {one.function}(mesh" in repr(drawn)
+        assert repr(sl.viva(4.2, number, one.key)).startswith(f"{number}. Right: {one.key}\n")
+        assert repr(sl.viva(4.2, number, ...)).startswith(f"{number}. {one.key}\n")
+        wrong = repr(sl.viva(4.2, number, one.form.example.partition(", or")[0]))
+        assert "Look again at" in wrong and one.reason not in wrong
+    assert "Write it as" in repr(sl.viva(4.2, 1, "so")) and "numbered 1 to 3" in repr(sl.viva(4.2, 4, 1))
+
+
+def test_a_call_of_one_s_own_is_left_out(passed: dict[str, Any]) -> None:
+    """Of a function at the top of a module; one inside another function, whose names are not to be had, keeps its calls."""
+    passed["4.2"] = variants.of("4.2")[REFERENCE].variables() | {"case_3": summed}
+    source = alone._source(jax.jit(summed))
+    (left,) = without_one(source)
+    made = alone._without(jax.jit(summed), left)
+    assert made is not summed and "psum" in source and left.name == "psum"
+    assert alone._source(lambda: 0) == alone._source(print) == ""
+    item = item_of("4.2", "case_3")
+    one = tried(QUESTIONS["4.2"], item, source.replace("summed", "case_3"), random.Random(1))
+    one = dataclasses.replace(one, left_out=(left,))
+    with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
+        facts = alone._measured(one, passed["4.2"])
+    (now,) = (each for (name, _), each in facts.items() if name in one.names)
+    assert len(now["wrong"][0]) == 8 and facts[one.whole, 0]["wrong"] == [[], []]
+
+
+def test_a_program_that_ends_the_judge_is_not_asked_about(passed: dict[str, Any]) -> None:
+    """The notebook goes on, and so does the next program."""
+    program = {"question": "4.2", "item": "case_3", "change": 0, "module": "", "seed": 0}
+    refused = elsewhere.examined_elsewhere(program)
+    assert ": " in refused["refused"]
+    elsewhere._child().kill()
+    elsewhere._child().wait()
+    assert elsewhere.examined_elsewhere(program) == {"refused": ShardlabError.__name__}
+    assert elsewhere.examined_elsewhere(program) == refused

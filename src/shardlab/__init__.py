@@ -8,6 +8,7 @@ sl.why(f, *args)             # why it communicates, line by line
 sl.check(4.2, answer)        # right, or what differs and why
 sl.hint()                    # the next hint of the exercise that was checked last
 sl.explain()                 # why its solution works, once it is passed
+sl.viva()                    # questions about your own program, once the exercise is passed
 sl.diagnose(error)           # what an error of JAX means, and how to mend it
 sl.explain_errors(False)     # no explanation below tracebacks any more
 sl.progress()                # what is done, and what comes next; sl.progress(4) for chapter 4

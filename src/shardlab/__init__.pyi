@@ -25,6 +25,7 @@ from shardlab_course.checking.predictions import predict as predict
 from shardlab_course.checking.progress import progress as progress
 from shardlab_course.clinic.diagnosis import Diagnosis as Diagnosis
 from shardlab_course.clinic.diagnosis import diagnose as diagnose
+from shardlab_course.viva.alone import viva as viva
 from shardlens import Chip as Chip
 from shardlens import Collective as Collective
 from shardlens import Comparison as Comparison

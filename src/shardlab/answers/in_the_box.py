@@ -67,6 +67,11 @@ def explain(question: str | float | None = None, /) -> Said:
     return Said("explanations are for you, not for the grader.")
 
 
+def viva(question: str | float | None = None, number: int | None = None, answer: Any = None, /) -> Said:
+    """Questions and their keys are with the course."""
+    return Said("questions about your program are for you, not for the grader.")
+
+
 def diagnose(message: str | BaseException) -> Said:
     """The clinic is with the course."""
     return Said("what a message means is for you, not for the grader.")

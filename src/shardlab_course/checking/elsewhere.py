@@ -1,7 +1,8 @@
 """The judge in one long-lived child on simulated CPU devices, so that TPU arrays and CPU devices never meet in one process.
 
 Protocol: the child reads one JSON line a question, `{"question": id, "answer": ...}`, and writes one line, a verdict's JSON.
-With `"passed": true` in the line it writes a list of sentences instead: what the answer, which has passed, reached.
+With `"passed": true` in the line it writes a list of sentences instead: what the answer, which has passed, reached. With
+`"module"` in the line it writes what `shardlab_course.viva.facts.examined` returns.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from typing import IO, Any
 
 import shardlens
 from shardlab.errors import ShardlabError
+from shardlab_course.chapters import asked as find
 from shardlab_course.checking.limits import PROCESS, TimeUp, watched
+from shardlab_course.checking.local import judge_here
+from shardlab_course.checking.moment import reached
+from shardlab_course.viva.facts import examined
 from shardlab_judge.verdict import Verdict
 
 STOPPED = "stopped"
@@ -83,6 +88,14 @@ def reached_elsewhere(question: str, answer: dict[str, Any]) -> list[str]:
     return list(_reply({"question": question, "answer": answer, "passed": True}))
 
 
+def examined_elsewhere(program: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a program, or why there are none; a program that ends the child or does not end itself has none."""
+    try:
+        return dict(_reply(program))
+    except (ShardlabError, TimeUp) as ended:
+        return {"refused": type(ended).__name__}
+
+
 def _reply(asked: dict[str, Any]) -> Any:
     child, written = _child()
     try:
@@ -127,10 +140,6 @@ def main() -> None:
     import jax
 
     jax.config.update("jax_num_cpu_devices", 8)
-    from shardlab_course.chapters import asked as find
-    from shardlab_course.checking.local import judge_here
-    from shardlab_course.checking.moment import reached
-
     # XLA and libraries write to descriptor 1 too, past `sys.stdout`.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # nothing but verdicts may reach the parent
@@ -146,11 +155,17 @@ def main() -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         with watched(float(os.environ.get(VARIABLE, PROCESS)), time.process_time, stop):
-            if asked.get("passed"):
-                told: Any = list(reached(find(asked["question"]), asked["answer"]))
-            else:
-                told = judge_here(asked["question"], asked["answer"]).to_json()
+            told = _told(asked)
         reply(json.dumps(told))
+
+
+def _told(asked: dict[str, Any]) -> Any:
+    question = find(asked["question"])
+    if "module" in asked:
+        return examined(asked, asked["seed"])
+    if asked.get("passed"):
+        return list(reached(question, asked["answer"]))
+    return judge_here(asked["question"], asked["answer"]).to_json()
 
 
 if __name__ == "__main__":

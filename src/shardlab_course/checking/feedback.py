@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from shardlab.pictures import draw
 from shardlab_course.checking.moment import Moment
+from shardlab_course.viva.changes import programs
 from shardlab_judge.items.value import DIFFERENT
 from shardlab_judge.question import LETTERS, Question
 from shardlab_judge.verdict import Finding, Verdict
@@ -229,7 +230,8 @@ def _closing(verdict: Verdict, question: Question, hints: bool, again: str) -> l
     if hints and verdict.status == "failed" and verdict.findings:
         lines.append(f"Stuck? `sl.hint({question.id}, {verdict.findings[0].hint})`")
     if hints and verdict.status == "passed":
-        lines.append(f"Why it works: `sl.explain({question.id})`")
+        asks = f". Questions about your program: `sl.viva({question.id})`" * bool(programs(question))
+        lines.append(f"Why it works: `sl.explain({question.id})`{asks}")
     if hints and verdict.status == "unattempted":
         lines.append(f"Replace the `...  # TODO`, then run this cell again. A first nudge: `sl.hint({question.id})`")
     return lines

@@ -40,6 +40,7 @@ TOOLS = (
     ("sl.hint()", "the next hint of the exercise that you checked last; `sl.hint(4.2)` for another one", 0),
     ("sl.example()", "a smaller program about the mistake that the last check named", 0),
     ("sl.explain()", "why the solution works, once the exercise is passed", 0),
+    ("sl.viva()", "a few questions about your own program, once the exercise is passed; no points", 0),
     ("sl.diagnose(error)", "what an error or a warning of JAX means, and how to mend it; paste its text in quotes", 0),
     ("sl.why(f, x)", "which of your lines makes a program communicate, and what would be cheaper", 3),
     ("sl.progress()", "what you have done, and what comes next; `sl.progress(4)` for chapter 4", 0),

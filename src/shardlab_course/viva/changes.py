@@ -10,6 +10,7 @@ from typing import Literal
 
 from shardlab_judge.cases import Case
 from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Question
 from shardlens import Axes, Spec
 
 Kind = Literal["given", "mesh", "size"]
@@ -26,6 +27,11 @@ class Change:
     kind: Kind
     case: Case
     what: str = ""
+
+
+def programs(question: Question) -> list[ProgramItem]:
+    """The functions of an exercise that are compiled."""
+    return [item for item in question.items if isinstance(item, ProgramItem)]
 
 
 def changes(item: ProgramItem) -> tuple[Change, ...]:
@@ -55,7 +61,8 @@ def _sizes(given: Case) -> Iterator[Change]:
     for size in sorted({size for array in given.inputs for size in array.shape if size > 1}):
         for times in TIMES:
             inputs = tuple(dataclasses.replace(a, shape=_grown(a.shape, size, times)) for a in given.inputs)
-            what = f"with {size * times} in place of {size} wherever that is a dimension of an array, on the same mesh"
+            larger = f"with {size * times} in place of {size} wherever that is a dimension of an array"
+            what = f"{larger}, on the same mesh {mesh_text(given.axes)}"
             yield Change("size", dataclasses.replace(given, inputs=inputs), what)
 
 

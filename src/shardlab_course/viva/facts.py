@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from shardlab_course.chapters import question
+from shardlab_course.viva.changes import changes
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.findings import describe
 from shardlab_judge.inputs import hidden_inputs
@@ -24,6 +27,19 @@ LISTED = re.compile(r"replica_groups=\{\{([\d,]+)\}")
 FOLDED = re.compile(r"replica_groups=\[\d+,(\d+)\]")
 NOT_COUNTED = (" while(", " conditional(", "-start(", " custom-call(")
 """With these in it a program is not counted in the second way."""
+
+
+def examined(program: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """`{"facts": ...}` of `{"question", "item", "change", "module"}`, or `{"refused": text}`.
+
+    `change` is the number of the case among the item's `changes`, `module` is base64.
+    """
+    try:
+        item: Any = next(one for one in question(program["question"]).items if one.name == program["item"])
+        case = changes(item)[program["change"]].case
+        return {"facts": facts(item, case, base64.b64decode(program["module"]), seed)}
+    except Exception as error:
+        return {"refused": f"{type(error).__name__}: {error}"[:300]}
 
 
 def facts(item: ProgramItem, case: Case, module: bytes, seed: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shardlab_course.viva.changes import Change, mesh_text
+from shardlab_course.viva.forms import Devices, Form, Number, Slices
 from shardlab_judge.cases import Case
 
 Facts = Mapping[str, Any]
@@ -25,8 +26,9 @@ class Asked:
         function: the student's.
         text: the question.
         key: the right answer.
+        form: how it is typed, by a student alone.
         reason: where it comes from.
-        reveals: what a wrong answer says of its giver.
+        overlooked: what a wrong answer has not looked at.
     """
 
     kind: str
@@ -34,23 +36,24 @@ class Asked:
     function: str
     text: str
     key: str
+    form: Form
     reason: str
-    reveals: str
+    overlooked: str
 
 
 def asked(
-    exercise: str, function: str, first: Case, change: Change, given: Facts, now: Facts, rng: random.Random
+    of: Mapping[str, str], first: Case, change: Change, given: Facts, now: Facts, rng: random.Random
 ) -> Iterator[Asked]:
     """The questions that a changed case gives.
 
     Args:
+        of: the exercise and the function, as fields of a question.
         first: the first public case.
         given: the facts of it.
         now: those of the changed one.
         rng: chooses a device.
     """
-    call = f"{function} takes {_arrays(first)}. It runs {change.what}."
-    of = {"exercise": exercise, "function": function}
+    call = f"{of['function']} takes {_arrays(first)}. It runs {change.what}."
     yield from _bytes(change, call, given, now, of)
     yield from _where(change, call, now, of, rng)
     if change.kind == "mesh":
@@ -60,10 +63,11 @@ def asked(
         yield from _growing("memory", "bytes of arguments and results", call, given, now, of)
 
 
-def without(exercise: str, function: str, line: str, left_out: str, now: Facts) -> Iterator[Asked]:
+def without(of: Mapping[str, str], line: str, left_out: str, now: Facts) -> Iterator[Asked]:
     """The question that a program gives in which a call was left out.
 
     Args:
+        of: as for `asked`.
         line: the line of it, with its number.
         left_out: the call's name, such as `psum`.
         now: the facts of the program without it, in the first public case.
@@ -77,8 +81,9 @@ def without(exercise: str, function: str, line: str, left_out: str, now: Facts) 
         "result wrong now, and what is it instead?"
     )
     key = f"It is wrong {devices}. There it is {now['instead']}."
-    reveals = f"Who cannot say has used {left_out} without knowing what each device held before it."
-    yield Asked("without", exercise, function, text, key, "Computed with two draws of the arrays.", reveals)
+    form, reason = Devices(wrong, len(now["slices"][0])), "Computed with two draws of the arrays."
+    overlooked = f"what each device holds before {left_out}"
+    yield Asked("without", text=text, key=key, form=form, reason=reason, overlooked=overlooked, **of)
 
 
 def _arrays(case: Case) -> str:
@@ -119,8 +124,9 @@ def _bytes(change: Change, call: str, given: Facts, now: Facts, of: Mapping[str,
         f"Before the change it moves {before:,} B."
     )
     reason = f"The compiled program does this: {now['moves']}. Two counts of it agree."
-    reveals = f"{before:,} B: has not asked which axis the collective runs over, or what each device sends along it."
-    yield Asked(f"bytes by {change.kind}", text=text, key=f"{after:,} B", reason=reason, reveals=reveals, **of)
+    overlooked = "which axis the collective runs over, and what each device sends along it"
+    key, form = f"{after:,} B", Number(after)
+    yield Asked(f"bytes by {change.kind}", text=text, key=key, form=form, reason=reason, overlooked=overlooked, **of)
 
 
 def _where(change: Change, call: str, now: Facts, of: Mapping[str, str], rng: random.Random) -> Iterator[Asked]:
@@ -133,8 +139,8 @@ def _where(change: Change, call: str, now: Facts, of: Mapping[str, str], rng: ra
     text = f"{call} The first result is then {size}. Which slice of it does device {device} hold?"
     key = f"[{', '.join(f'{start}:{stop}' for start, stop in slices[device])}]"
     holds = f"Devices stand in the mesh {mesh_text(change.case.axes)} row by row, the last axis fastest."
-    reveals = "Another slice: has not followed which axis of the mesh cuts which dimension."
-    yield Asked("where", text=text, key=key, reason=holds, reveals=reveals, **of)
+    form, overlooked = Slices(slices[device], now["shape"]), "which axis of the mesh cuts which dimension"
+    yield Asked("where", text=text, key=key, form=form, reason=holds, overlooked=overlooked, **of)
 
 
 def _copies(change: Change, call: str, given: Facts, now: Facts, of: Mapping[str, str]) -> Iterator[Asked]:
@@ -143,14 +149,8 @@ def _copies(change: Change, call: str, given: Facts, now: Facts, of: Mapping[str
         return
     text = f"{call} On how many devices does each element of the first result lie?"
     reason = f"The axes of {mesh_text(change.case.axes)} that cut no dimension of it make the copies."
-    yield Asked(
-        "copies",
-        text=text,
-        key=str(after),
-        reason=reason,
-        reveals="Fewer: does not know that an axis which a spec leaves out makes copies.",
-        **of,
-    )
+    overlooked = "the axes that the spec of the result omits: each of them makes copies"
+    yield Asked("copies", text=text, key=str(after), form=Number(after), reason=reason, overlooked=overlooked, **of)
 
 
 def _growing(name: str, what: str, call: str, given: Facts, now: Facts, of: Mapping[str, str]) -> Iterator[Asked]:
@@ -161,5 +161,5 @@ def _growing(name: str, what: str, call: str, given: Facts, now: Facts, of: Mapp
         return
     text = f"{call} How many times as many {what} has one device now?"
     reason = f"{given[name][0]:,.0f} become {now[name][0]:,.0f} by the compiler's count, and another count agrees."
-    reveals = "Another factor: has not looked in which arrays the dimension stands."
-    yield Asked(name, text=text, key=f"{times.pop():g} times", reason=reason, reveals=reveals, **of)
+    (factor,), overlooked = times, "the arrays that have the dimension, and those that do not"
+    yield Asked(name, text=text, key=f"{factor:g} times", form=Number(factor), reason=reason, overlooked=overlooked, **of)
