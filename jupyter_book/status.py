@@ -104,23 +104,25 @@ def strength(found: Mapping[str, Any] | None) -> str:
 
 
 def prose(found: Mapping[str, Any] | None) -> str:
-    """How many sentences each reader marked, by chapter, as Markdown; the fourth read the pages alone."""
+    """How many sentences each reader marked, by chapter and by set of other texts, as Markdown."""
     if found is None:
         return "Not counted for this copy of the book."
-    readers = "first reader", "second reader", "third reader", "fourth reader"
+    readers = "first reader", "second reader", "third reader", "fourth reader", "fifth reader"
     rows = [
         _row(
             chapter,
             text,
             f"{counts['before']}",
             f"{counts['after']} of {counts['sentences']}",
-            *(counts.get(reader, "") for reader in ("third", "fourth")),
+            *(counts.get(reader, "") for reader in ("third", "fourth", "fifth")),
         )
         for chapter, texts in found["chapters"].items()
         for text, counts in texts.items()
     ]
     head = [_row("chapter", "text", *readers), "|:--|:--" + "|--:" * len(readers) + "|"]
-    return "\n".join([f"Counted on {found['date']}.", "", *head, *rows])
+    others = [_row(*one) for one in found["sets"].items()]
+    sets = [_row("other text", "last reader"), "|:--|--:|", *others]
+    return "\n".join([f"Counted on {found['date']}.", "", *head, *rows, "", *sets])
 
 
 def bench(entries: Sequence[Mapping[str, Any]] | None) -> str:

@@ -26,9 +26,9 @@ XLA = (
     'metadata={op_name="jit(g)/sin" stack_frame_id=3}. As the last resort\n'
 ).encode()
 SAID = (
-    f"XLA: involuntary full rematerialization. Two shardings meet, and XLA knows no way from {FROM} to {TO} but to bring "
-    "f32[4,16,8] together whole on every device. Another spec on one of the two sides, or a sharding between them, avoids "
-    "it. shardlens.why names the lines where they were asked for. The operation is jit(g)/sin."
+    f"XLA: involuntary full rematerialization. Two shardings meet, and the only way from {FROM} to {TO} that XLA "
+    "knows is to bring all of f32[4,16,8] to every device. Another spec on one of the two sides, or a sharding between them, "
+    "avoids it. shardlens.why names the lines where they were asked for. The operation is jit(g)/sin."
 )
 
 # As the XLA of JAX 0.12.0.1 says it.

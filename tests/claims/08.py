@@ -80,7 +80,7 @@ def nobody():
 
 @claim(
     "To send *twice* is an error",
-    "A permute is no broadcast: at most one message from each device",
+    "A permute is not a broadcast: at most one message from each device",
 )
 def twice():
     """One source with two targets is refused, and so is one target with two sources."""

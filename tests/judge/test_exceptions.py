@@ -194,9 +194,9 @@ def test_each_is_tried() -> None:
 @pytest.mark.parametrize(
     ("chapter", "told"),
     [
-        ("0", "Let its definition have the arguments that it is called with."),
-        ("1", "Let its definition have the arguments that it is called with."),
-        ("4", "The body of jax.shard_map has one for each of in_specs."),
+        ("0", "Give its definition the arguments that it is called with."),
+        ("1", "Give its definition the arguments that it is called with."),
+        ("4", "The body of jax.shard_map has one argument for each entry of in_specs."),
     ],
 )
 def test_advice_is_of_what_a_chapter_knows(chapter: str, told: str) -> None:

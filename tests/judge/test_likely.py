@@ -113,7 +113,7 @@ def test_work_and_rounds() -> None:
     assert prices.work(observed, 160.0) is None and prices.work(observed, None) is None
     looped = dataclasses.replace(observed, collectives=(dataclasses.replace(moved("collective-permute", 64), executions=8),))
     found = prices.likely(looped, 7 * 64)
-    assert found.id == "rounds-too-many" and "runs 8 times. With 7 times" in found.cause
+    assert found.id == "rounds-too-many" and "runs 8 times. If it ran 7 times" in found.cause
     assert prices.likely(looped, 7 * 64 - 1) is None
 
 
@@ -266,7 +266,7 @@ def moved(kind: str, size: int) -> Collective:
     [
         ([("all-gather", 96), ("all-reduce", 32)], 96, "needless-collective", "its all-reduce over x of 32 B"),
         ([("all-gather", 96), ("all-to-all", 40), ("all-to-all", 40)], 96, "needless-collective", "2 times its all-to-all"),
-        ([("all-to-all", 40)] * 3, 80, "sent-again", "With 2 all-to-all over x of 40 B, and not 3"),
+        ([("all-to-all", 40)] * 3, 80, "sent-again", "With 2 all-to-all over x of 40 B instead of 3"),
         ([("all-gather", 384)], 96, "bytes-times-axis", "4 times the bytes"),
         ([("all-gather", 100)], 96, None, ""),
         ([("all-gather", 90)], 96, None, ""),
@@ -327,7 +327,7 @@ def test_places_on_other_devices() -> None:
     few = dataclasses.replace(whole, shards=tuple(s for s in whole.shards if s[0] not in (2, 5)))
     left, added = places.likely(whole, few), places.likely(few, whole)
     assert (left.id, added.id) == ("devices-left-out", "devices-too-many") and {left.id, added.id} <= places.IDS
-    assert "none on device 2, 5" in left.cause and "some on device 2, 5" in added.cause
+    assert "none of it on device 2, 5" in left.cause and "some of it on device 2, 5" in added.cause
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ QUESTION = Question(
     explanation="The mesh and the spec must fit each other. A name that the mesh does not have is a ValueError. A name that "
     "occurs twice, in one entry or in two, is a DuplicateSpecError. JAX finds both when it makes the NamedSharding, "
     "before there is any array.\n\nThen the spec must fit the array. It has at most as many entries as the array has "
-    "dimensions (else ValueError), and each dimension is a multiple of its number of parts (else IndivisibleError, which "
-    "is a kind of ValueError). So 10 rows can be cut over 2 devices but not over 4, and a single row cannot be cut at all. "
-    "If sizes do not fit, people pad the array or shard another dimension. Both choices are yours; device_put makes "
-    "neither for you.",
+    "dimensions (otherwise ValueError), and each dimension is a multiple of its number of parts (otherwise "
+    "IndivisibleError, which is a kind of ValueError). So 10 rows can be cut over 2 devices but not over 4, and a single "
+    "row cannot be cut at all. If sizes do not fit, people pad the array or shard another dimension. Both choices are "
+    "yours; device_put makes neither for you.",
 )  # fmt: skip

@@ -97,7 +97,8 @@ MECHANISM = why(
     a=Believed(
         "The problem: a row needs all rows above it, so nothing less will do.",
         "the-problem-asks",
-        "Less will do: `running_total` gives the same rows and gathers one row of each device. The ledger has both prices.",
+        "Less will do: `running_total` gives the same rows and gathers one row from each device. The ledger has both "
+        "prices.",
     ),
     b=Believed(
         "Where the output lies: it stays cut, so each device makes its own rows from the rows that it has.",

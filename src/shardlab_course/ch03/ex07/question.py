@@ -68,8 +68,8 @@ QUESTION = Question(
     ),
     hints=(
         "For each request: does every device already hold what it has to hold in the end? If not, what brings it there?",
-        "shares: what has to cross devices if you sum columns first, and what if you turn first? After the turn, what "
-        "does a device know of its columns?",
+        "shares: what has to cross devices if you sum columns first, and what if you turn first? After the turn, what does "
+        "a device know about its columns?",
         "Ask for columns with with_sharding_constraint, before the softmax. Inside jit, on an Auto mesh, device_put "
         "constrains nothing (for a TPU, unless it names another memory).",
     ),

@@ -25,8 +25,8 @@ COPIES = (
     "place, neighbours hold the same slice."
 )
 GROUPS = (
-    "The words of a repeated name cut its dimension in the order in which they are written. A word between two of them is "
-    "a mesh axis between theirs."
+    "The words of a repeated name cut its dimension in the order in which they are written. A word between two of these "
+    "words is a mesh axis between their axes."
 )
 TUPLE = "In the tuple of the question the other axis stands first. The first axis is the slowest, in P and behind @."
 DEFAULT = WrongProgram(

@@ -21,8 +21,8 @@ WRONG_SAYABLE = (
         "mesh-cannot-be-given", "You may give a mesh of any devices in any order. An expression then names its axes, in any "
         "order (b, c, d).", 2, like=lambda said: "nothing" in (said["b"], said["c"], said["d"])),
     WrongValues(
-        "sums-as-copies", "A partial sum (e) is no copy. An expression says which device holds which slice, and cannot say "
-        "that slices still have to be added.", 1, like=lambda said: said["e"] in ("numbers", "axes")),
+        "sums-as-copies", "A partial sum (e) is not a copy. An expression says which device holds which slice, and cannot "
+        "say that slices still have to be added.", 1, like=lambda said: said["e"] in ("numbers", "axes")),
     WrongValues(
         "one-device-in-numbers", "An array that is made without a placement (f) lies on one device. Numbers take all "
         "devices.",

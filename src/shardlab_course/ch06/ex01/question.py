@@ -18,7 +18,7 @@ TYPES = (
         "where their sum should lie. It raises an error.", 2, like=lambda got: got["h"] not in ("error", None)),
     WrongValues(
         "none-against-axis-clashes",
-        "A whole dimension against a sharded one is no conflict: each device slices the whole operand, which moves "
+        "A whole dimension against a sharded one is not a conflict: each device slices the whole operand, which moves "
         "nothing. Two different axes in one dimension are an error, and so is one axis in two dimensions.",
         2, like=lambda got: got["f"] == "error"),
     WrongValues(

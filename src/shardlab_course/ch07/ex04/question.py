@@ -70,7 +70,7 @@ TEST = (
         "the right answer.", 3, like=of.moments),
     WrongValues(
         "moments-of-rows-prove-nothing",
-        "Rows with mean 0 and standard deviation 1 can be other rows than those of x. Compare with the right answer.",
+        "Rows with mean 0 and standard deviation 1 can be rows other than those of x. Compare with the right answer.",
         3, like=functools.partial(of.moments, axis=1)),
     WrongValues(
         "order-proves-nothing",

@@ -20,8 +20,8 @@ BOTH_WAYS = (
         when=lambda o: o.depth == rings.hops(o) == rings.devices(o) - 1 and rings.ways(o) == 2),
     WrongCost(
         "halves-both-ways",
-        "Half a block goes each way, but all the way round. Each hop carries half as much, but there are as many of them "
-        "in a row. Whole blocks need to go only half round.",
+        "Half a block goes each way, but all the way round. Each hop carries half as much, but there are just as many of "
+        "them in a row. Whole blocks need to go only half round.",
         2, when=lambda o: of.both_all_round(o) and rings.largest(o) < o.inputs[0].nbytes // rings.devices(o)),
     WrongCost(
         "blocks-arrive-twice",

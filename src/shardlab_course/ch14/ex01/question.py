@@ -19,8 +19,8 @@ FEED = (
         1, when=lambda seen: len(seen.returned[0]["batch"].placement.shards) < seen.launch.processes * seen.launch.devices),
     WrongValues(
         "promised-copies",
-        "By this sharding devices of both hosts have the same rows, but each host gave its own. The array promises copies "
-        "that differ, and JAX does not compare them.",
+        "Under this sharding devices of both hosts have the same rows, but each host gave its own. The array promises "
+        "copies that differ, and JAX does not compare them.",
         2, when=lambda seen: not seen.returned[0]["batch"].copies),
     WrongValues(
         "every-host-the-same-rows", "Both hosts read the same rows: which file a host reads must depend on "

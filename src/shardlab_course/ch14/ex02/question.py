@@ -57,7 +57,7 @@ MECHANISM = why(
         "In d one process alone looks at its own part of a global array, and the launch ended.",
     ),
     c=Believed(
-        "Where a number is read, by `print` or `float`: it is collected from all.",
+        "Where a number is read, by `print` or `float`: it is collected from all processes.",
         "reading-waits",
         "In e one process alone reads the total, and the launch ended: both processes had computed it, and each has a copy.",
     ),

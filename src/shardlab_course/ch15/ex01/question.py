@@ -27,7 +27,7 @@ TRAIN = (
         3, error="Differentiation rule for 'pmax'"),
     WrongProgram(
         "carry-does-not-vary",
-        "A value that the loop carries varies over other axes when it goes in than when it comes out. Speeds made with "
+        "A value that the loop carries varies over different axes when it goes in and when it comes out. Speeds made with "
         "zeros_like from the blocks vary as the blocks do; jnp.zeros of a shape varies over no axis.", 3, error=CARRY),
     WrongValues(
         "own-shape-for-the-whole",

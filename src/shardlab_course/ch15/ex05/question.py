@@ -57,6 +57,5 @@ QUESTION = Question(
                 "over every axis that cuts the tokens. Padding hid that, because only the first block had tokens. A "
                 "product with one_hot reads the whole table, an index reads rows. In case 6 XLA for CPU sends the weights "
                 "as floats (XLA for TPU as bfloat16, twice the stored bytes): ask for the stored numbers on every device, "
-                "and widen them after that. On one device none of these mistakes changes a value, and on many only one "
-                "does.",
+                "and then widen them. On one device none of these mistakes changes a value, and on many only one does.",
 )  # fmt: skip
