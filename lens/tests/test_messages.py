@@ -75,6 +75,20 @@ PASTED = {
     "machine, but a CUDA-enabled jaxlib is not installed. Falling back to cpu.",
     "coordinator-unreachable": "jaxlib.xla_extension.XlaRuntimeError: UNAVAILABLE: failed to connect to all addresses; "
     "last error: UNKNOWN: ipv4:10.0.0.2:1234: Failed to connect to remote host",
+    "donated-into-another-size": "XlaRuntimeError: INTERNAL: Expected aliased input 0 at index {} and output at index {0} "
+    "to have the same size. Input sub-shape is s32[16]{0} with size 64, output sub-shape is s32[8]{0} with size 32",
+    "computed-on-the-host": 'W host_offloader.cc:294] Found an instruction ("scatter.5") which does device compute in host '
+    "memory space. Converting into host compute. This is likely to have a very slow execution time.",
+    "checkpoint-of-other-devices": "E sharding.py:426] The available devices are different from the devices used to save "
+    "the checkpoint. Please restore checkpoint by passing new shardings for target devices.",
+    "put-while-traced": "TypeError: No canonicalize_dtype handler for type: <class "
+    "'jax.interpreters.partial_eval.DynamicJaxprTracer'>",
+    "devices-not-a-block": "AssertionError: jax_devices=[TpuDevice(id=1), TpuDevice(id=2)] dims=(2, 2, 1) cores_per_chip=1",
+    "kernel-out-of-memory": "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space vmem.",
+    "group-not-complete": "E external/xla/xla/service/rendezvous.cc:38] This thread has been waiting for `initialize clique "
+    "for rank 6; clique=devices=[0,1,2,3]; stream=0` for 10 seconds and may be stuck. Expected 8 threads to join the "
+    "rendezvous, but not all of them arrived on time.",
+    "gpu-library-failed": "E cuda_dnn.cc:429] Could not create cudnn handle: CUDNN_STATUS_NOT_INITIALIZED",
     "device-failure": "jaxlib.xla_extension.XlaRuntimeError: INTERNAL: NCCL operation ncclCommInitRankConfig(&comm, nranks, "
     "id, rank, &config) failed: unhandled system error (run with NCCL_DEBUG=INFO for details).",
     "compiler-failed": "jaxlib.xla_extension.XlaRuntimeError: INTERNAL: Failed to execute XLA Runtime executable: run time "

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -142,3 +144,41 @@ def test_no_such_slices(target: str | None, slices: int) -> None:
     """Slices are TPUs' and said once."""
     with pytest.raises(LensError, match=re.escape(f"[no-slices] num_slices={slices} slices of {target} are no target.")):
         lens.inspect(jnp.sin, jax.ShapeDtypeStruct((8,), "float32"), target=target, num_slices=slices)
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=3)
+def test_num_slices_is_the_same_for_all() -> None:
+    """What compares, guards and tells of a program takes it too, and so do the facts of a lock file."""
+    w, x = args("part of one")
+    two: dict[str, Any] = {"target": "v5e:2x4", "num_slices": 2}
+    ((name, program),) = lens.compare(gradient, [w, x], ["v5e:2x4"], num_slices=2).programs
+    assert name == TARGET and ("dcn",) in {c.axes for c in program.collectives}
+    facts = lens.facts(gradient, w, x, **two)
+    assert facts == lens.facts(gradient, w, x, target=TARGET) and facts["made_with"]["target"] == TARGET
+    with pytest.raises(AssertionError, match=" bytes over dcn, "):
+        lens.assert_communicates(gradient, w, x, at_most={"dcn": 0}, **two)
+    told = lens.diff(program, facts, **two)
+    assert not told.more and [row for row in told.rows if "over dcn" in row.what] == []
+
+
+@needs_libtpu
+@pytest.mark.thorough(after=3)
+def test_num_slices_in_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--num-slices says the same as *2, for one target and for several."""
+    monkeypatch.chdir(tmp_path)
+    Path("model.py").write_text("def step(x):\n    return x.sum(0)\n")
+    given = ["model.py:step", "--args", "float32[64,8]@data", "--mesh", "data=16"]
+    said = []
+    for words in (["--target", "v5e:2x4", "--num-slices", "2"], ["--target", TARGET]):
+        assert lens.lens_command(["inspect", *given, *words, "--json"]) == 0
+        said.append(json.loads(capsys.readouterr().out))
+    assert said[0] == said[1] and "dcn" in {axis for one in said[0]["collectives"] for axis in one["axes"]}
+    assert lens.lens_command(["compare", *given, "--targets", "v5e:2x4", "--num-slices", "2"]) == 0
+    assert "over dcn" in capsys.readouterr().out
+    assert lens.lens_command(["diff", *given, "--targets", "v5e:2x4,v6e:2x4", "--num-slices", "2"]) in (0, 3)
+    assert "v6e:2x4*2" in capsys.readouterr().out
+    assert lens.lens_command(["inspect", *given, "--num-slices", "2"]) == 1
+    assert "[no-slices]" in capsys.readouterr().err

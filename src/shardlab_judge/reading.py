@@ -11,7 +11,7 @@ from shardlab.expressions.resolution import Resolution, resolve, resolve_on
 from shardlab_judge.findings import raised, short
 from shardlab_judge.question import Item
 from shardlab_judge.verdict import Finding
-from shardlens import Axes, Placement, place
+from shardlens import Axes, LensError, Placement, place
 
 Shape = tuple[int, ...]
 AS_VALUE = {"kind": "value", "predicted": False}
@@ -64,7 +64,7 @@ def _of_spec(entries: list[Any], shape: Shape, axes: Axes | None) -> Resolution:
     except ValueError as error:
         raise ShardlabError(
             "spec-does-not-fit",
-            f"{error}.",
+            error.what if isinstance(error, LensError) else f"{error}.",
             where=short(f"P({', '.join(map(repr, spec))})"),
             mend="name each mesh axis at most once in a spec, for a size that it divides.",
         ) from error

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 import shardlens
 from shardlens import arguments, progress
 from shardlens.compilers.kept import keeping, usual_folder
-from shardlens.compilers.topology import host_settings
+from shardlens.compilers.topology import host_settings, in_slices
 from shardlens.errors import LensError
 from shardlens.exceptions import raised_at
 from shardlens.tables import read_bytes
 
 TOO_MUCH = 3
 """Exit status of `inspect --fail-above`, of `diff`, of `lock` and of `diverge`."""
+HERE = ("here", "cpu")
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
 EPILOG = """examples:
@@ -38,6 +39,7 @@ EPILOG = """examples:
   shardlens why train.py:step                       the line and the cut that make it communicate
   shardlens cost train.py:step v5e                  what a model of the chip says of its time
   shardlens compare train.py:step --targets here,v5e:2x4
+  shardlens inspect train.py:step --mesh data=16 --target v5e:2x4 --num-slices 2
   shardlens diff old/train.py:step new/train.py:step    status 3 if the second moves more
   shardlens diff step.json train.py:step            against a lock file, or what inspect --json wrote
   shardlens diff --git HEAD~1 train.py:step --markdown   what the last commit changed, for a pull request
@@ -67,6 +69,8 @@ def lens_command(words: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(words)
     try:
+        if getattr(options, "num_slices", 1) != 1:
+            _name_slices(options)
         with progress.shown(), host_settings(), keeping(None if options.no_cache else usual_folder()):
             return int(options.run(options))
     except LensError as error:
@@ -80,6 +84,14 @@ def lens_command(words: Sequence[str] | None = None) -> int:
             raise
         print(f"{at}\n{type(error).__name__}: {error}", file=sys.stderr)
         return 1
+
+
+def _name_slices(options: argparse.Namespace) -> None:
+    """Has the targets named as those of so many slices."""
+    if several := getattr(options, "targets", None):
+        options.targets = [each if each in HERE else in_slices(each, options.num_slices) for each in several]
+    else:
+        options.target = in_slices(options.target, options.num_slices)
 
 
 def given(options: argparse.Namespace) -> Given:
@@ -166,7 +178,7 @@ def _slice(chip: str, target: str | None) -> str:
 
 def compare_command(options: argparse.Namespace) -> int:
     """Prints what the compilers of several targets make of a function, side by side."""
-    options.target = next((each for each in options.targets if each not in ("here", "cpu")), None)
+    options.target = next((each for each in options.targets if each not in HERE), None)
     asked = given(options)
     _print(shardlens.compare(asked.f, asked.args, options.targets, asked.axes))
     return 0
@@ -312,6 +324,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def target(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
         made.add_argument("--target", help="devices that need not be here: v5e:2x4, h100:8, h100:2x8")
+        made.add_argument("--num-slices", type=int, default=1, metavar="N", help="for N slices like the target")
         made.add_argument("--no-cache", action="store_true", help="compile again, and store nothing")
         return made
 
@@ -321,6 +334,7 @@ def _parser() -> argparse.ArgumentParser:
     compare = command("compare", compare_command, "print what several compilers make of a function, side by side")
     told = "targets separated by commas, like here,v5e:2x4"
     compare.add_argument("--targets", type=lambda text: text.split(","), default=["here", "v5e:2x4"], help=told)
+    compare.add_argument("--num-slices", type=int, default=1, metavar="N", help="for N slices like each target")
     diff = target(command("diff", diff_command, "print what differs between two functions: status 3 if B moves more", "A"))
     diff.add_argument("B", nargs="?", default="", help="another function, or a lock file")
     diff.add_argument("--git", metavar="COMMIT", help="compare with the function as it was at this commit")

@@ -37,5 +37,11 @@ class LensError(Exception):
         return [*raised_at(self).splitlines(), f"{type(self).__name__}:", *str(self).splitlines()]
 
 
+def shown(x: object, most: int = 60) -> str:
+    """A value in one line of a message, cut off where it is long."""
+    text = " ".join(repr(x).split())
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def _rebuild(kind: type[LensError], reference: str, what: str, where: str, mend: str) -> LensError:
     return kind(reference, what, where=where, mend=mend)

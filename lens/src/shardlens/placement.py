@@ -5,15 +5,20 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
-from shardlens.errors import LensError
+from shardlens.errors import LensError, shown
 
 Slice = tuple[int, int]
 Index = tuple[Slice, ...]
 Spec = tuple[str | tuple[str, ...] | None, ...]
 Axes = tuple[tuple[str, int], ...]
+
+
+class DoesNotFit(LensError, ValueError):
+    """A shape, the sizes of a mesh and a spec that make no placement."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,22 +111,24 @@ def place(shape: Sequence[int], axes: Mapping[str, int] | Axes, spec: Spec, orde
         spec: for each dimension a mesh axis, a tuple of them, or `None`; may be shorter than the shape.
         order: device ids in mesh order; 0, 1, 2, ... unless given.
     Raises:
-        ValueError: an axis is unknown or used twice, a size does not divide, or the spec is longer than the shape.
+        LensError: an axis is unknown or used twice, a size does not divide, the spec is longer than the shape; or one of
+            them is something else. It is a ValueError too.
     Example:
         >>> place((16, 4), {"x": 2, "y": 4}, ("x", "y")).shard_shape
         (8, 1)
     """
+    where = f"shape {shown(shape)}   mesh {shown(axes)}   spec {shown(spec)}"
+    _need_parts(shape, axes, spec, where)
     axes = tuple(axes.items()) if isinstance(axes, Mapping) else tuple(axes)
     sizes = dict(axes)
+    spec = tuple(tuple(e) if isinstance(e, list) else e for e in spec)
     entries = [e if isinstance(e, tuple) else (() if e is None else (e,)) for e in spec]
-    used = [axis for entry in entries for axis in entry]
-    if len(entries) > len(shape) or len(set(used)) != len(used) or not set(used) <= set(sizes):
-        raise ValueError(f"spec {tuple(spec)} does not fit shape {tuple(shape)} on mesh {sizes}")
     entries += [()] * (len(shape) - len(entries))
+    if faults := [*_misfits(shape, sizes, entries)]:
+        mend = f"give each dimension one of the axes {', '.join(sizes)}, several in a tuple, or None; each axis once."
+        raise DoesNotFit("spec-does-not-fit", " ".join(faults), where=where, mend=mend)
     parts = [math.prod(sizes[axis] for axis in entry) for entry in entries]
-    if any(n % p for n, p in zip(shape, parts)):
-        raise ValueError(f"parts {parts} do not divide shape {tuple(shape)}")
-    ids = list(range(math.prod(sizes.values()))) if order is None else list(order)
+    ids = list(range(math.prod(sizes.values()))) if order is None else _ids(order, math.prod(sizes.values()))
     shards = []
     for device, place_ in zip(ids, itertools.product(*(range(n) for _, n in axes)), strict=True):
         coordinates = dict(zip(sizes, place_))
@@ -133,6 +140,50 @@ def place(shape: Sequence[int], axes: Mapping[str, int] | Axes, spec: Spec, orde
             index.append((block * (n // p), (block + 1) * (n // p)))
         shards.append((device, tuple(index)))
     return Placement(tuple(shape), tuple(sorted(shards)), axes, tuple(spec))
+
+
+def _need_parts(shape: Any, axes: Any, spec: Any, where: str) -> None:
+    """Raises unless they are a shape, axes with sizes, and entries."""
+    if not isinstance(shape, list | tuple) or not all(isinstance(n, Integral) and int(n) >= 0 for n in shape):
+        raise DoesNotFit(
+            "spec-does-not-fit", "the shape is no tuple of sizes.", where=where, mend="write (16, 4), or x.shape."
+        )
+    pairs = [*axes.items()] if isinstance(axes, Mapping) else axes
+    named = isinstance(pairs, list | tuple) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs)
+    if (
+        not named
+        or len({str(name) for name, _ in pairs}) != len(pairs)
+        or not all(isinstance(size, Integral) and int(size) >= 1 for _, size in pairs)
+    ):
+        mend = "give each axis a name and a size of at least 1: {'x': 2, 'y': 4}; of a mesh, dict(mesh.shape)."
+        raise DoesNotFit("spec-does-not-fit", "the axes are no names with sizes.", where=where, mend=mend)
+    if isinstance(spec, str | Mapping) or not hasattr(spec, "__iter__"):
+        mend = "give an entry for each dimension: ('x', None), or jax.P('x', None)."
+        raise DoesNotFit("spec-does-not-fit", f"a {type(spec).__name__} is no spec.", where=where, mend=mend)
+
+
+def _misfits(shape: Sequence[int], sizes: Mapping[str, int], entries: Sequence[tuple[Any, ...]]) -> Iterator[str]:
+    """What does not fit, a sentence each."""
+    used = [axis for entry in entries for axis in entry]
+    for axis in dict.fromkeys(map(str, used)):
+        if axis not in sizes:
+            yield f"The mesh has no axis {axis!r}."
+        elif used.count(axis) > 1:
+            yield f"The axis {axis!r} stands in the spec {used.count(axis)} times."
+    if len(entries) > len(shape):
+        yield f"The spec has {len(entries)} entries, and the array {len(shape)} dimensions."
+    for number, (n, entry) in enumerate(zip(shape, entries)):
+        if n % (parts := math.prod(sizes.get(str(axis), 1) for axis in entry)):
+            yield f"{parts} blocks do not divide dimension {number} of size {n}."
+
+
+def _ids(order: Any, devices: int) -> list[int]:
+    ids = list(order) if isinstance(order, Sequence) and not isinstance(order, str) else []
+    if len(ids) != devices or len({*ids}) != devices:
+        what = f"the order does not name {devices} devices, each once."
+        mend = "give the ids in the order of the mesh: [device.id for device in mesh.devices.flat]."
+        raise DoesNotFit("spec-does-not-fit", what, where=f"order {shown(order)}", mend=mend)
+    return ids
 
 
 def placement_of(x: Any, shape: int | Sequence[int] | None = None) -> Placement:

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.extend import core
 
 from messages.setting import auto, mapped, on, says, x
 
@@ -212,3 +213,31 @@ def tree_of_another_length() -> Any:
 def mesh_of_the_old_kind() -> Any:
     with auto:
         return jax.jit(jnp.sin)(x)
+
+
+def own() -> Any:
+    """An operation that runs, and has no other rule."""
+    made = core.Primitive("doubled")
+    made.def_abstract_eval(lambda aval: aval)
+    made.def_impl(lambda x: 2 * x)
+    return made
+
+
+@says("rule-missing")
+def an_operation_without_a_batching_rule() -> Any:
+    jax.vmap(own().bind)(x)
+
+
+@says("rule-missing")
+def an_operation_without_a_gradient() -> Any:
+    jax.grad(lambda x: own().bind(x).sum())(x)
+
+
+@says("rule-missing")
+def an_operation_that_is_not_lowered() -> Any:
+    jax.jit(own().bind)(x)
+
+
+@says("rule-missing")
+def an_operation_that_does_not_run() -> Any:
+    core.Primitive("doubled").bind(x)

@@ -11,9 +11,9 @@ _ROWS = {
     " not-a-mesh drawn-in-two-dimensions put-on-no-sharding sharding-of-another-kind device-and-sharding gone-attribute",
     "1.3": "two-meshes axis-twice",
     "1.4": "specs-too-long pmapped dimension-not-one",
-    "1.5": "shards-do-not-fit packed-across-devices",
-    "2.4": "device-mesh-size granules",
-    "3.1": "tracer-asked-where abstract-mesh-has-no-devices abstract-mesh-lowered abstract-mesh-size",
+    "1.5": "shards-do-not-fit packed-across-devices checkpoint-of-other-devices",
+    "2.4": "device-mesh-size granules devices-not-a-block",
+    "3.1": "tracer-asked-where put-while-traced abstract-mesh-has-no-devices abstract-mesh-lowered abstract-mesh-size",
     "3.3": "whole-on-one-device",
     "3.7": "argument-lies-elsewhere compiled-for-other-types keyword-with-in-shardings count-of-shardings"
     " jit-device-and-shardings layouts-differ layout-does-not-fit layout-without-format layout-of-another-kind"
@@ -40,12 +40,13 @@ _ROWS = {
     "10.1": "gradient-of-many gradient-of-integers gradient-of-a-while-loop",
     "10.7": "spmd-axis-name-in-specs spmd-axis-name-and-explicit vmapped-shardings-differ wrong-mapped-axis-size"
     " wrong-mapped-axes vmapped-output-kept",
-    "11.5": "memory-kind-unknown memories-differ checkpoint-names transfer-forbidden",
-    "11.6": "donated-twice donated-and-static put-aliased-and-donated crashed killed",
+    "11.5": "memory-kind-unknown memories-differ checkpoint-names transfer-forbidden computed-on-the-host",
+    "11.6": "donated-twice donated-and-static put-aliased-and-donated donated-into-another-size crashed killed",
     "13.2": "tiled-fft",
-    "13.6": "kernel-needs-interpret kernel-varies",
+    "13.6": "kernel-needs-interpret kernel-varies kernel-out-of-memory",
     "14.1": "local-data-shape unknown-process",
-    "14.2": "initialize-too-late initialize-arguments barrier-timeout coordinator-unreachable peer-ended device-failure",
+    "14.2": "initialize-too-late initialize-arguments barrier-timeout coordinator-unreachable peer-ended device-failure"
+    " group-not-complete gpu-library-failed",
 }
 TRAINED = {name: exercise for exercise, names in _ROWS.items() for name in names.split()} | {
     case.name: case.exercise for case in (*cases.CASES, *old.CASES)

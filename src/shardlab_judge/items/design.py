@@ -127,7 +127,9 @@ class DesignItem(Item):
             try:
                 place(given.shape, case.axes, specs[name])
             except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(f"the spec of {name} does not fit {list(given.shape)}: {error}") from error
+                raise ValueError(
+                    f"the spec of {name} does not fit {list(given.shape)}: {getattr(error, 'what', error)}"
+                ) from error
         inputs = tuple(dataclasses.replace(given, spec=specs[name]) for name, given in zip(self.arrays, case.inputs))
         return dataclasses.replace(case, inputs=inputs, outputs=tuple(specs[name] for name in self.kept))
 

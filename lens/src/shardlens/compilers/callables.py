@@ -49,11 +49,10 @@ class Handed:
             what, mend = "already has its arguments, and others are given.", "leave them out, or hand in the function."
             stage = type(f).__name__
             raise LensError("stage-with-arguments", f"a {stage} {what}", where=f"inspect(<{stage}>, ...)", mend=mend)
-        # Texts have a `lower` of their own, and a mesh can be called, as a decorator.
-        if isinstance(f, str | jax.sharding.Mesh) or not (isinstance(f, stages) or callable(f) or hasattr(f, "lower")):
-            what = f"what was handed in is not a function, but of type {type(f).__name__}."
-            mend = "hand in the function, and not what it returns: inspect(f, x), not inspect(f(x))."
-            raise LensError("nothing-to-compile", what, where="inspect(f, *args)", mend=mend)
+        if not isinstance(f, stages):
+            need_function(f)
+        if not hasattr(f, "lower") and not isinstance(f, stages):
+            need_arrays(args[1:] if args and _is_mesh(args[0]) else args, kwargs)
         self.f, self.args, self.kwargs, self.staged = f, args, dict(kwargs), isinstance(f, stages)
 
     def map(self, leaf: Callable[[Any], Any]) -> Handed:
@@ -110,10 +109,59 @@ class Handed:
         if described and type(f).__module__.startswith("equinox"):
             raise _described_to_equinox()
         if isinstance(f, _jitted()):
-            return _whole(f.trace(*args, **self.kwargs).lower(lowering_platforms=platforms))
+            with _arrays_named():
+                traced = f.trace(*args, **self.kwargs)
+            return _whole(traced.lower(lowering_platforms=platforms))
         # What wraps a jitted function (equinox, flax, pmap) has a `lower` that takes no platform.
         with replaced(jax.stages.Traced, "lower", lambda lower: functools.partial(lower, lowering_platforms=platforms)):
             return _whole(_inner(f.lower(*args, **self.kwargs), (jax.stages.Lowered,)))
+
+
+def need_function(f: Any) -> None:
+    """Raises unless it is a function, or has a `lower` method as what `jax.jit` returns."""
+    import jax
+
+    # Texts have a `lower` of their own, and a mesh can be called, as a decorator.
+    if isinstance(f, str | bytes | jax.sharding.Mesh) or not (callable(f) or hasattr(f, "lower")):
+        what = f"what was handed in is not a function, but of type {type(f).__name__}."
+        mend = "hand in the function, and not what it returns: inspect(f, x), not inspect(f(x))."
+        raise LensError("nothing-to-compile", what, where="inspect(f, *args)", mend=mend)
+
+
+def need_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Raises unless JAX can trace each leaf: an array, a number, or what describes one."""
+    import jax
+    import numpy as np
+
+    for path, leaf in jax.tree_util.tree_leaves_with_path((args, dict(kwargs))):
+        array = hasattr(leaf, "shape") and hasattr(leaf, "dtype")
+        if isinstance(leaf, np.ndarray | np.generic):
+            array = leaf.dtype.kind not in "OUS"
+        if not array and not isinstance(leaf, (bool, int, float, complex)) and not hasattr(leaf, "__jax_array__"):
+            first, *rest = path[1:]
+            name = f"args{jax.tree_util.keystr((first,))}" if path[0].idx == 0 else first.key
+            raise no_array(f"{name}{jax.tree_util.keystr(tuple(rest))}", type(leaf).__name__)
+
+
+def no_array(name: str, kind: str) -> LensError:
+    """The error of an argument that is no array; `kind` is the name of its type."""
+    what = f"an argument is of type {kind}, which JAX does not trace."
+    mend = "name it in static_argnames, jax.jit(f, static_argnames='mode'), or give it by functools.partial(f, mode=...)."
+    return LensError("no-array", what, where=f"{name}", mend=mend)
+
+
+@contextlib.contextmanager
+def _arrays_named() -> Iterator[None]:
+    """What JAX says of an argument that is no array, as an error of ours."""
+    try:
+        yield
+    except TypeError as error:
+        found = re.search(
+            r"value is of type <class '([^']+)'> and was passed to the function at path (\S+?)\.\s", f"{error} "
+        )
+        if not found:
+            raise
+        raise no_array(found[2], found[1].rpartition(".")[2]) from None
 
 
 def _refuse_what_ends_the_process(lowered: Any) -> None:

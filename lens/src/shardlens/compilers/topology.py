@@ -13,14 +13,14 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from shardlens.compilers import cards
 from shardlens.costs.chips import TARGETS
-from shardlens.errors import LensError
+from shardlens.errors import LensError, shown
 from shardlens.placement import Axes
 from shardlens.reading.slices import within
 
@@ -67,13 +67,13 @@ def parse_target(text: str) -> Target:
         >>> parse_target("v5p:4x4x4").size
         64
     """
-    found = re.fullmatch(r"(\w+):(\d+(?:x\d+)*)(?:\*([1-9]\d*))?", text)
+    found = re.fullmatch(r"(\w+):(\d+(?:x\d+)*)(?:\*([1-9]\d*))?", text if isinstance(text, str) else "")
     target = Target(found[1], tuple(map(int, found[2].split("x"))), int(found[3] or 1)) if found else None
     if target is None or not _exists(target):
         raise LensError(
             "unknown-target",
-            f"there is no target {text!r}.",
-            where=f"target={text!r}",
+            f"there is no target {shown(text)}.",
+            where=f"target={shown(text)}",
             mend=f"v5e and v6e come as {', '.join('x'.join(map(str, shape)) for shape in FLAT)};\n"
             "v4, v5p and tpu7x as three sizes, each 2 or a multiple of 4 (the last may be 1): v5p:2x2x1, v5p:4x4x8;\n"
             "several slices with *: v5e:2x4*2;\n"
@@ -91,16 +91,16 @@ def in_slices(target: str | None, num_slices: int) -> str | None:
         >>> in_slices("v5e:2x4", 2), in_slices("v5e:2x4", 1), in_slices(None, 1)
         ('v5e:2x4*2', 'v5e:2x4', None)
     """
-    if num_slices == 1:
-        return target
-    one = parse_target(target) if target else None
-    if one is None or one.slices != 1 or one.platform == "gpu" or num_slices < 1:
-        what = f"num_slices={num_slices} slices of {target} are no target."
+    if isinstance(num_slices, int) and num_slices == 1 and isinstance(target, str | None):
+        return target  # it is looked up where it is used
+    one = None if target is None else parse_target(target)
+    if one is None or one.slices != 1 or one.platform == "gpu" or not isinstance(num_slices, int) or num_slices < 1:
+        what = f"num_slices={shown(num_slices)} slices of {target} are no target."
         mend = (
             "give one TPU slice and how many of it: target='v5e:2x4', num_slices=2, or target='v5e:2x4*2'; hosts of GPUs are"
         )
         raise LensError(
-            "no-slices", what, where=f"target={target!r}   num_slices={num_slices}", mend=f"{mend} target='h100:2x8'."
+            "no-slices", what, where=f"target={target!r}   num_slices={shown(num_slices)}", mend=f"{mend} target='h100:2x8'."
         )
     return str(dataclasses.replace(one, slices=num_slices))
 
@@ -112,6 +112,20 @@ def devices(target: str) -> tuple[Any, ...]:
         LensError: the target is not known, or its compiler is not installed, or it refuses.
     """
     return _devices(parse_target(target))
+
+
+def sizes_of(axes: Any) -> dict[str, int]:
+    """Mesh axes and their sizes.
+
+    Raises:
+        LensError: they are no names with sizes.
+    """
+    pairs = axes.items() if isinstance(axes, Mapping) else axes
+    if isinstance(pairs, list | tuple | ItemsView) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        if all(isinstance(name, str) and isinstance(size, int | np.integer) for name, size in pairs):
+            return {name: int(size) for name, size in pairs}
+    what, mend = "the axes of a mesh are names with sizes.", "write {'x': 2, 'y': 4}."
+    raise LensError("not-a-mesh", what, where=f"axes are of type {type(axes).__name__}", mend=mend)
 
 
 def target_mesh(
@@ -139,7 +153,7 @@ def target_mesh(
     import jax
     from jax.experimental import mesh_utils
 
-    sizes = dict(axes)
+    sizes = sizes_of(axes)
     slice_ = parse_target(in_slices(target, num_slices) or target)
     if math.prod(sizes.values()) != slice_.size:
         raise size_differs(slice_, sizes)

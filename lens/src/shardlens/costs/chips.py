@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from shardlens.errors import LensError
+from shardlens.errors import LensError, shown
 from shardlens.tables import Table
 
 _SPECS = "scaling-book, Part 2 (How to Think About TPUs), table under 'TPU specs'"
@@ -120,10 +120,10 @@ def chip(name: str) -> Chip:
         >>> chip("v4:2x2x1").name, chip("TPU v5 lite").name
         ('v4p', 'v5e')
     """
-    found = chip_called(name.partition(":")[0])
+    found = chip_called(name.partition(":")[0]) if isinstance(name, str) else None
     if found is None:
         raise LensError(
-            "unknown-chip", f"there are no numbers for a chip {name!r}.", where=f"chip({name!r})",
+            "unknown-chip", f"there are no numbers for a chip {shown(name)}.", where=f"chip({shown(name)})",
             mend=f"name one of {', '.join(c.name for c in CHIPS)}; or make a Chip with your own numbers.",
         )  # fmt: skip
     return found

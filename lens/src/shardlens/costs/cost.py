@@ -218,7 +218,7 @@ def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None, 
         >>> lens.seconds(cost(lens.inspect(lambda a: a @ a, a), "v5e").compute)
         '10.9 us'
     """
-    found = chip(on) if isinstance(on, str) else on
+    found = on if isinstance(on, Chip) else chip(on)
     # A program has no mesh of its own, and names axes only where its outputs are placed on one.
     axes = {name: size for placement in program.output_placements for name, size in placement.axes or ()}
     sizes = dict(slice_axes(tuple(axes.items()), program.hlo))

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from shardlens.compilers.callables import need_arrays, need_function
 from shardlens.diverging.comparison import Comparison, First
 from shardlens.diverging.numbers import FloatArray, comparable
 from shardlens.diverging.record import OUTPUT, NamedValues, Traced
@@ -93,6 +94,10 @@ def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
         >>> diverge(lambda x: double(x).sum(), lambda x: double(x)[::-1].sum(), x).first is None
         True
     """
+    for f in (plain, parallel):
+        if not isinstance(f, NamedValues):
+            need_function(f)
+    need_arrays(args, {})
     _need_arrays(args)
     given = (jax.tree.map(_whole, args), args)
     sides = [
@@ -131,7 +136,7 @@ def _named_arguments(plain: Any, args: Any) -> Iterator[tuple[str, FloatArray]]:
         names = []
     for path, leaf in jax.tree_util.tree_leaves_with_path(args):
         first = path[0].idx
-        if not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        if not jnp.issubdtype(jax.typeof(leaf).dtype, jax.dtypes.prng_key):
             name = names[first] if first < len(names) else str(first)
             yield f"argument {name}{jax.tree_util.keystr(path[1:])}", comparable(leaf)[None]
 

@@ -167,9 +167,10 @@ class Traced:
         ran = values.get((*site.path, RAN))
         there = np.ones((len(folded), 1), bool) if ran is None else fold(site, ran).reshape(len(folded), -1)
         line = told(site.line) if site.line.file else ""
+        dtype = "uint32" if jnp.issubdtype(site.dtype, jax.dtypes.prng_key) else str(site.dtype)  # as `_data` has it
         returned = self.mapped[site.path[1]] if site.path[0] == OUTPUTS else None
         blocks = returned and (dict(zip(returned[1].axes, returned[1].sizes)), values[returned[0]][None])
-        return Tap(site.name, line, str(site.dtype), mesh_of(site), folded, keys, there.max(axis=1), spread, before, blocks)
+        return Tap(site.name, line, dtype, mesh_of(site), folded, keys, there.max(axis=1), spread, before, blocks)
 
 
 def _data(value: Any) -> Any:

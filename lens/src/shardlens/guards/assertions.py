@@ -32,12 +32,14 @@ def assert_communicates(
     memory: int | str | None = None,
     target: str | None = None,
     axes: Mapping[str, int] | None = None,
+    num_slices: int = 1,
     **kwargs: Any,
 ) -> Program:
     """The compiled program, if it communicates no more than it may; nothing runs.
 
     Args:
-        f, args, target, axes, kwargs: as for `inspect`. Where `f` has a keyword of one of these names: `functools.partial`.
+        f, args, target, axes, num_slices, kwargs: as for `inspect`. A keyword of `f` that has one of these names is given by
+            `functools.partial`.
         at_most: bytes that one device may move, as `Program.price` counts them, or `"3 MB"`; by mesh axis in a mapping.
             The axis "dcn" is what goes between the slices of a target such as "v5e:2x4*2".
         kinds: the kinds of collectives that it may have, as HLO names them; `()` for none.
@@ -49,18 +51,21 @@ def assert_communicates(
     Raises:
         AssertionError: it does more, or nobody can say how much. The message names the lines, and what would be cheaper if
             the variable SHARDLENS_WHY of the environment is set.
-        LensError: a limit is for an axis that the mesh does not have, or for a time without a target.
+        LensError: a limit is for an axis that the mesh does not have, for a kind that there is not, or for a time without a
+            target; or it is no limit.
     Example:
         >>> import jax
         >>> assert_communicates(lambda x: x + 1, jax.ShapeDtypeStruct((4,), "float32"), at_most=0).price
         0
     """
     __tracebackhide__ = True
+    from shardlens.compilers.topology import in_slices
     from shardlens.guards.failure import Asked, failure
     from shardlens.guards.limits import Limits
     from shardlens.programs.inspection import inspect, mesh_axes_of
     from shardlens.reading.slices import DCN
 
+    target = in_slices(target, num_slices)
     program: Program = inspect(f, *args, target=target, axes=axes, **kwargs)
     named = [name for name, _ in mesh_axes_of((args, kwargs)) or ()]
     named += [axis for c in program.collectives for axis in c.axes]

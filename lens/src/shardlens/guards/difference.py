@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from shardlens.compilers.topology import in_slices
 from shardlens.errors import LensError
 from shardlens.guards import lock
 from shardlens.guards.amounts import Facts, Moved, moved
@@ -18,6 +19,9 @@ from shardlens.reading.collectives import price
 from shardlens.reading.hlo import parse_hlo
 from shardlens.sources import Line, name_of_file
 from shardlens.tables import Table
+
+NEEDED = frozenset(("price", "collectives", "memory", "made_with"))
+"""What facts have at least, to be compared."""
 
 
 class Row(NamedTuple):
@@ -129,20 +133,31 @@ class Difference:
 
 
 def diff(
-    a: Program | Facts, b: Program | Facts, names: tuple[str, str] = ("A", "B"), target: str | None = None
+    a: Program | Facts,
+    b: Program | Facts,
+    names: tuple[str, str] = ("A", "B"),
+    target: str | None = None,
+    num_slices: int = 1,
 ) -> Difference:
     """What differs between two programs: collectives by kind and axis, bytes by line, FLOPs, memory, time, price.
 
     Args:
         a, b: programs, or facts as a lock file or `shardlens inspect --json` has them.
         names: what they are called.
-        target: what the programs were compiled for; then times by the model are compared too.
+        target, num_slices: what the programs were compiled for; then times by the model are compared too.
+    Raises:
+        LensError: one of them is neither a program nor its facts.
     Example:
         >>> x = jax.ShapeDtypeStruct((4,), "float32")
         >>> one, two = (lens.inspect(f, x) for f in (lambda x: x + 1, lambda x: (x, x + 1)))
         >>> [row.what for row in lens.diff(one, two).rows]
         ['output, bytes', 'peak, bytes', 'price, bytes']
     """
+    target = in_slices(target, num_slices)
+    for name, each in zip(names, (a, b)):
+        if not isinstance(each, Program) and not (isinstance(each, Mapping) and NEEDED <= {*each}):
+            what = f"{name} is of type {type(each).__name__}, and neither a program nor the facts of one."
+            raise LensError("not-facts", what, where="diff(a, b)", mend="give what inspect(f, x) returns, or facts(f, x).")
     told = (figures(each, target) if isinstance(each, Program) else each for each in (a, b))
     return Difference(names, *told)
 
@@ -195,8 +210,7 @@ def read_figures(path: Path) -> dict[str, Any]:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         raw = None
-    needed = {"price", "collectives", "memory", "made_with"}
-    if isinstance(raw, dict) and raw.get("schema") == lock.SCHEMA and needed <= {*raw}:
+    if isinstance(raw, dict) and raw.get("schema") == lock.SCHEMA and NEEDED <= {*raw}:
         return raw
     mend = f"write it again: shardlens inspect train.py:step --json > {path.name}."
     what = f"{path.name} does not hold the facts of a program, schema {lock.SCHEMA}."

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from shardlens.compilers.topology import in_slices
 from shardlens.errors import LensError
 from shardlens.guards import lock
 from shardlens.programs.inspection import inspect
@@ -23,6 +24,7 @@ def facts(
     right: Any = None,
     target: str | None = None,
     axes: Mapping[str, int] | None = None,
+    num_slices: int = 1,
     **kwargs: Any,
 ) -> dict[str, Any]:
     """What a program is given, gives, moves and holds, as plain JSON.
@@ -37,7 +39,7 @@ def facts(
     some. `instructions` counts those of the compiled program. `made_with` and `schema` are as in a lock file.
 
     Args:
-        f, args, target, axes, kwargs: as for `inspect`; `error` is of a run on the devices here.
+        f, args, target, axes, num_slices, kwargs: as for `inspect`; `error` is of a run on the devices here.
         right: the values that it should return, computed otherwise; an array, or several as `f` returns them.
     Raises:
         LensError: `f` cannot be compiled, or libtpu is missing for a target; values are asked of what has none.
@@ -46,6 +48,7 @@ def facts(
         >>> facts(lambda x: 2 * x, jnp.arange(3.0), right=[0, 2, 4])["error"]
         0.0
     """
+    target = in_slices(target, num_slices)
     program = inspect(f, *args, target=target, axes=axes, **kwargs)
     given = [x for x in jax.tree.leaves((args, kwargs)) if _is_array(x)]
     meshes = [x.sharding.mesh.shape for x in given if isinstance(getattr(x, "sharding", None), jax.NamedSharding)]
@@ -107,7 +110,10 @@ def _error(found: Any, right: Any) -> float:
 def _wide(x: Any) -> np.ndarray:
     if isinstance(x, jax.Array) and jax.numpy.issubdtype(x.dtype, jax.dtypes.prng_key):
         x = jax.random.key_data(x)
-    held = np.asarray(x)
+    try:
+        held = np.asarray(x)
+    except ValueError:  # rows of different lengths
+        held = np.asarray(None)
     if held.dtype.kind in "OUS":
         what = f"right= compares values, and holds a {type(x).__name__}."
         raise LensError(

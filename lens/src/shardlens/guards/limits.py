@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from shardlens.errors import LensError
+from shardlens.errors import LensError, shown
 from shardlens.programs.program import Program
-from shardlens.reading.collectives import Collective, price
+from shardlens.reading.collectives import COLLECTIVE_KINDS, REMOTE, UNKNOWN, Collective, price
 from shardlens.tables import read_bytes, seconds
 
 Bytes = int | str
@@ -45,6 +45,18 @@ class Limits:
     per_round: Bytes | None = None
     time: float | None = None
     memory: Bytes | None = None
+
+    def __post_init__(self) -> None:
+        every = [*self.at_most.values()] if isinstance(self.at_most, Mapping) else [self.at_most]
+        for name, limits in {"at_most": every, "per_round": [self.per_round], "memory": [self.memory]}.items():
+            for limit in limits:
+                _need_bytes(name, limit)
+        for name, words in {"kinds": self.kinds, "no": self.no, "only_over": self.only_over}.items():
+            _need_words(name, words)
+        for name in ("kinds", "no"):
+            _need_kinds(name, getattr(self, name) or ())
+        if self.time is not None and not isinstance(self.time, int | float):
+            raise _no_limit("time", self.time, "give seconds: time=0.01.")
 
     def broken(self, program: Program, target: str | None, axes: Collection[str]) -> Iterator[Fault]:
         """What is broken, a sentence each.
@@ -118,6 +130,34 @@ def _more(where: str, found: tuple[Collective, ...], most: int, by: tuple[Collec
 
 def _of_a_round(c: Collective) -> Collective:
     return dataclasses.replace(c, executions=math.prod(each for each in c.loops if each is not None))
+
+
+def _need_bytes(name: str, limit: Any) -> None:
+    try:
+        if limit is not None:
+            read_bytes(limit)
+    except ValueError as error:
+        raise _no_limit(name, limit, "give a number of bytes: 1048576, '1MB' or '1MiB'.") from error
+
+
+def _need_words(name: str, words: Any) -> None:
+    """A text alone would be taken for its letters, and would limit nothing."""
+    if words is not None and not (
+        isinstance(words, list | tuple | set | frozenset | Mapping) and all(isinstance(word, str) for word in words)
+    ):
+        raise _no_limit(name, words, f"give several texts: {name}=('x',).")
+
+
+def _need_kinds(name: str, kinds: Collection[str]) -> None:
+    known = (*COLLECTIVE_KINDS, REMOTE, UNKNOWN)
+    if others := sorted({*kinds} - {*known}):
+        raise _no_limit(name, others[0], f"name kinds as HLO does: {', '.join(known)}.")
+
+
+def _no_limit(name: str, limit: Any, mend: str) -> LensError:
+    what = f"{name}= is of type {type(limit).__name__}, and no limit." if not isinstance(limit, str) else ""
+    what = what or f"{name}= names {limit!r}, which limits nothing."
+    return LensError("no-limit", what, where=f"{name}={shown(limit)}", mend=mend)
 
 
 def _known(named: Collection[str], axes: Collection[str]) -> None:

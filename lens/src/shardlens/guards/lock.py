@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from shardlens.compilers.topology import in_slices
 from shardlens.guards.amounts import grown
 from shardlens.guards.failure import Asked, failure
 from shardlens.programs.inspection import inspect
@@ -59,13 +60,14 @@ def locked(
     target: str | None = None,
     axes: Mapping[str, int] | None = None,
     update: bool = False,
+    num_slices: int = 1,
     **kwargs: Any,
 ) -> bool:
     """Whether a program communicates less than its lock file says, so that the file could be renewed.
 
     Args:
         path: the lock file.
-        f, args, target, axes, kwargs: as for `inspect`.
+        f, args, target, axes, num_slices, kwargs: as for `inspect`.
         update: write the file.
     Raises:
         AssertionError: there is no lock file, or the program communicates more or needs more memory than it says; with
@@ -79,6 +81,7 @@ def locked(
         (False, False)
     """  # fmt: skip
     __tracebackhide__ = True
+    target = in_slices(target, num_slices)
     asked = Asked(f, args, target, axes, kwargs)
     program = inspect(f, *args, target=target, axes=axes, **kwargs)
     now = facts(program, target)

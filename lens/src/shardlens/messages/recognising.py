@@ -8,6 +8,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
+from shardlens.errors import LensError
 from shardlens.exceptions import raised_at
 from shardlens.messages.table import Message, known_messages
 
@@ -73,6 +74,8 @@ def diagnose(message: str | BaseException) -> Diagnosis:
 
     Args:
         message: the text as it was printed, with a traceback, in the middle of a log or alone; or the exception itself.
+    Raises:
+        LensError: it is neither.
     Example:
         >>> diagnose("NameError: Found an unbound axis name: batch. To fix this, please call psum under `jax.shard_map`.")
         unbound-axis: A collective is called where its axis has no name
@@ -85,6 +88,10 @@ def diagnose(message: str | BaseException) -> Diagnosis:
     """
     if isinstance(message, BaseException):
         return Diagnosis(_of_exception(message))
+    if not isinstance(message, str):
+        what = f"a message is a text or an exception, and this is of type {type(message).__name__}."
+        mend = 'paste what was printed, diagnose("..."), or give the exception itself.'
+        raise LensError("no-message", what, where="diagnose(message)", mend=mend)
     text = _COLOURS.sub("", message)
     found: dict[str, Recognised] = {}
     known: tuple[Recognised, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from shardlens.compilers.callables import Handed
 from shardlens.compilers.mistakes import donated_twice, lost_updates
+from shardlens.compilers.topology import in_slices
 from shardlens.compilers.unreduced import placed_of
 from shardlens.compilers.warnings import heard, unused_donations
 from shardlens.errors import LensError
@@ -25,7 +26,12 @@ HERE = "here"
 
 @overload
 def inspect(
-    f: Callable[..., Any], *args: Any, targets: Sequence[str], axes: Mapping[str, int] | None = None, **kwargs: Any
+    f: Callable[..., Any],
+    *args: Any,
+    targets: Sequence[str],
+    axes: Mapping[str, int] | None = None,
+    num_slices: int = 1,
+    **kwargs: Any,
 ) -> Comparison: ...
 @overload
 def inspect(
@@ -68,11 +74,8 @@ def inspect(
         ()
     """
     if targets is not None:
-        return compare(f, args, targets, axes, kwargs)
-    if num_slices != 1:
-        from shardlens.compilers.topology import in_slices
-
-        target = in_slices(target, num_slices)
+        return compare(f, args, targets, axes, kwargs, num_slices)
+    target = in_slices(target, num_slices)
     where = f" for {target}" if target else ""
     note = f"while inspect lowered and compiled {_call(f, args)}{where}"
     if not args and not kwargs:
@@ -90,6 +93,7 @@ def compare(
     targets: Sequence[str] = (HERE, "v5e:2x4"),
     axes: Mapping[str, int] | None = None,
     kwargs: Mapping[str, Any] | None = None,
+    num_slices: int = 1,
 ) -> Comparison:
     """What the compiler of each target makes of `f`.
 
@@ -97,6 +101,7 @@ def compare(
         f, args, kwargs: as for `inspect`.
         targets: "here", or its name ("cpu"), for this machine's own backend, or a target such as "v5e:2x4".
         axes: sizes of the mesh axes on the targets, where they are not those of `args`.
+        num_slices: how many slices like each of the targets; not of "here".
     Raises:
         LensError: as `targets.compile_for`; the arguments or the targets are not in a list.
     Example:
@@ -110,7 +115,14 @@ def compare(
             what = f"{name} is of type {type(given).__name__}, and no list."
             mend = "put it into one: compare(f, [x], ['here', 'v5e:2x4'])."
             raise LensError("not-a-list", what, where="compare(f, args, targets)", mend=mend)
-    return Comparison(tuple((target, _program(f, args, target, axes, kwargs or {})) for target in targets))
+    told = ((target if _is_here(target) else str(in_slices(target, num_slices))) for target in targets)
+    return Comparison(tuple((target, _program(f, args, target, axes, kwargs or {})) for target in told))
+
+
+def _is_here(target: str) -> bool:
+    import jax
+
+    return isinstance(target, str) and target in (HERE, jax.default_backend())
 
 
 def _inspected(
@@ -219,9 +231,7 @@ def _placement(output: Any, sharding: Any, axes: Axes | None) -> Placement:
 def _program(
     f: Callable[..., Any], args: Sequence[Any], target: str, axes: Mapping[str, int] | None, kwargs: Mapping[str, Any]
 ) -> Program:
-    import jax
-
-    there = target not in (HERE, jax.default_backend())
+    there = not _is_here(target)
     made: Program = inspect(f, *args, target=target if there else None, axes=axes if there else None, **kwargs)
     return made
 

@@ -9,7 +9,8 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from shardlens.compilers.callables import Handed
+from shardlens.compilers.callables import Handed, need_arrays, need_function
+from shardlens.compilers.topology import in_slices
 from shardlens.errors import LensError
 from shardlens.exceptions import told_shortly
 from shardlens.programs.inspection import inspect
@@ -153,10 +154,10 @@ def why(
             where="why(f, *args)",
             mend="pass the function, or what jax.jit returned, and its arguments.",
         )
-    if num_slices != 1:
-        from shardlens.compilers.topology import in_slices
-
-        target = in_slices(target, num_slices)
+    need_function(f)
+    if not hasattr(f, "lower"):
+        need_arrays(args, kwargs)
+    target = in_slices(target, num_slices)
     with told_shortly("while why compiled it", f):
         return _why(Source(f, args, kwargs), target, axes, tries)
 
