@@ -57,6 +57,17 @@ def attend(add: Any = lambda term: jax.lax.psum(term, "y"), scale: float = 8**0.
     return answer
 
 
+def along_one(mesh: Any, x: Any, q: Any, k: Any) -> Any:
+    """Manual along y alone, and with softmax over the queries."""
+
+    def body(x: Any, q: Any, k: Any) -> Any:
+        scores = jax.lax.psum((x @ q) @ (x @ k).swapaxes(1, 2), "y") / 8**0.5
+        return jax.nn.softmax(scores, 1) @ x
+
+    specs = P(), P(None, "y"), P(None, "y")
+    return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P(), axis_names={"y"})(x, q, k)
+
+
 def by_itself(mesh: Any, x: Any, q: Any, k: Any) -> Any:
     """Left to the compiler, and with softmax over the queries."""
     return jax.nn.softmax((x @ q) @ (x @ k).swapaxes(1, 2) / 8**0.5, 1) @ x
@@ -77,6 +88,7 @@ WRONG = {
         attend(mix=lambda w, x: jnp.sin(w @ x)),
         "`mixed` is right (cut along 0 over x). The mistake comes after this value.",
     ),
+    "along one axis": (along_one, "`scores` is right (copy). No value of your program is `weights`."),
     "without shard_map": (by_itself, "`scores` is right (copy). No value of your program is `weights`."),
 }
 

@@ -217,7 +217,7 @@ def with_values(admitted: Admitted, devices: int, targets: frozenset[str] = froz
     with _new_context() as context:
         parsed = _parse(admitted.module, context)
         if (axes := bring_out(_main(parsed))) is None:
-            raise Refused("its values are in several regions, or in one that maps some of the axes")
+            raise Refused("its values are in several regions")
         module = _canonical_bytes(parsed)
     return admit(module, devices, targets), axes
 

@@ -24,19 +24,18 @@ def bring_out(main: ir.Operation) -> tuple[str, ...] | None:
     A block gets dimensions of size 1 in front, one for each axis that is mapped, so that the output holds all blocks.
 
     Returns:
-        Those axes, the slowest first; `None`, and nothing is changed, where there are several regions, or one that maps only
-        some of the axes.
+        Those axes, the slowest first; `None`, and nothing is changed, where there are several regions.
     """
     block = main.regions[0].blocks[0]
     regions = [op.operation for op in block.operations if op.operation.name == REGION]
     if not regions:
         _return_also(main, _values(block))
         return ()
-    mesh = _mesh(main)
-    if len(regions) > 1 or mesh is None or set(mesh) != _manual_axes(regions[0]):
+    if len(regions) > 1 or (mesh := _mesh(main)) is None:
         return None
-    _return_also(main, _widened(regions[0], mesh))
-    return tuple(mesh)
+    mapped = {axis: size for axis, size in mesh.items() if axis in _manual_axes(regions[0])}
+    _return_also(main, _widened(regions[0], mapped, "{}" if len(mapped) == len(mesh) else "{?}"))
+    return tuple(mapped)
 
 
 def _values(block: ir.Block) -> Sequence[Value]:
@@ -63,7 +62,7 @@ def _manual_axes(region: ir.Operation) -> set[str]:
     return set(re.findall(r'"([^"]+)"', str(region.attributes["manual_axes"])))
 
 
-def _widened(region: ir.Operation, mesh: dict[str, int]) -> Sequence[Value]:
+def _widened(region: ir.Operation, mesh: dict[str, int], inner: str) -> Sequence[Value]:
     """The region made again, with its values as outputs; what it returned before is used as before."""
     block = region.regions[0].blocks[0]
     values, last = _values(block), block.operations[len(block.operations) - 1].operation
@@ -76,14 +75,14 @@ def _widened(region: ir.Operation, mesh: dict[str, int]) -> Sequence[Value]:
             wholes.append(ir.RankedTensorType.get([*mesh.values(), *kind.shape], kind.element_type))
         ir.Operation.create("sdy.return", [], [*last.operands, *blocks])
     last.erase()
-    name = _text_of_mesh(region)
+    name = _name_of_mesh(region)
     cut = ", ".join(f'{{"{axis}"}}' for axis in mesh)
-    told = [f"<{name}, [{', '.join([cut, *['{}'] * len(ir.RankedTensorType(v.type).shape)])}]>" for v in values]
+    told = [f"<{name}, [{', '.join([cut, *[inner] * len(ir.RankedTensorType(v.type).shape)])}]>" for v in values]
     before = str(region.attributes["out_shardings"])
-    inner = before[before.index("<[") + 2 : before.rindex("]>")]
-    after = f"#sdy.sharding_per_value<[{', '.join(filter(None, [inner, *told]))}]>"
-    attributes = {entry if isinstance(entry, str) else entry.name: None for entry in region.attributes}
-    given = {key: region.attributes[key] for key in attributes}
+    kept = before[before.index("<[") + 2 : before.rindex("]>")]
+    after = f"#sdy.sharding_per_value<[{', '.join(filter(None, [kept, *told]))}]>"
+    names = [entry if isinstance(entry, str) else entry.name for entry in region.attributes]
+    given = {name: region.attributes[name] for name in names}
     given["out_shardings"] = ir.Attribute.parse(after, region.context)
     with ir.Location.unknown(region.context), ir.InsertionPoint(region):
         types = [result.type for result in region.results] + wholes
@@ -96,10 +95,8 @@ def _widened(region: ir.Operation, mesh: dict[str, int]) -> Sequence[Value]:
     return list(made.results)[count:]
 
 
-def _text_of_mesh(region: ir.Operation) -> str:
-    found = re.search(r"@[\w.$-]+", str(region.attributes["out_shardings"])) or re.search(
-        r"@[\w.$-]+", str(region.attributes["in_shardings"])
-    )
+def _name_of_mesh(region: ir.Operation) -> str:
+    found = re.search(r"@[\w.$-]+", f"{region.attributes['out_shardings']} {region.attributes['in_shardings']}")
     return found[0] if found else "@mesh"
 
 
