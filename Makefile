@@ -164,6 +164,7 @@ bench: $(INSTALLED) bubblewrap book chromium  ## measure speed as ratios, for th
 	@$(PY) bench/einshard.py --write build/bench.json $(if $(SMALL),--repeats 200)
 	@$(PY) bench/laboratory.py --write build/bench.json $(if $(SMALL),--repeats 12)
 	@$(PY) bench/checking.py --write build/bench.json $(if $(SMALL),--repeats 7)
+	@$(PY) bench/diverging.py --write build/bench.json $(if $(SMALL),--layers 4 --width 256 --words 4096)
 	@PYTHONPATH=. $(PY) bench/grading.py $(if $(SMALL),--small)
 	@PYTHONPATH=. $(PY) bench/grading.py --defective $(if $(SMALL),--small)
 	@PYTHONPATH=. $(PY) bench/grading.py --chapter 09 --students 30 $(if $(SMALL),--small)

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 
 
 @pytest.mark.thorough(after=1)
-@pytest.mark.parametrize("name", ["checking", "einshard", "grading", "growth", "laboratory", "landing"])
+@pytest.mark.parametrize("name", ["checking", "diverging", "einshard", "grading", "growth", "laboratory", "landing"])
 def test_a_benchmark_starts(name: str) -> None:
     """Its imports are there, and it says what it measures."""
     command = [sys.executable, str(ROOT / "bench" / f"{name}.py"), "--help"]

@@ -14,7 +14,7 @@ import numpy as np
 from shardlab.answers.context import situation
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.inputs import other_numbers
-from shardlens import Placement, lapack, own_lines, placed_of, read_program, stablehlo
+from shardlens import Axes, Placement, lapack, own_lines, placed_of, read_program, stablehlo
 
 QUICK: dict[str, str | int] = {"xla_backend_optimization_level": "0", "xla_cpu_parallel_codegen_split_count": 1}
 """Compiling costs a quarter of what it does otherwise, and collectives, sizes and their order are the same: LLVM's level and
@@ -65,6 +65,22 @@ def measure(module: bytes, case: Case) -> Measured:
         written=admitted.written,
     )
     return Measured(compiled, specs, observed)
+
+
+def values_inside(module: bytes, case: Case, inputs: tuple[np.ndarray, ...]) -> tuple[Axes, list[np.ndarray]]:
+    """What the program computes on its way, in order, `[axes..., block...]` each, and these axes of the mesh.
+
+    Raises:
+        stablehlo.Refused: its values cannot be brought out.
+    """
+    specs = situation(case.to_json())[1]
+    count, targets = len(specs[0].sharding.device_set), lapack.TARGETS if case.lapack else frozenset()
+    admitted = stablehlo.admit(module, count, targets)
+    opened, names = stablehlo.with_values(admitted, count, targets)
+    compiled = _lowered(jax.jit(stablehlo.rebuild(opened, specs)), specs).compile(compiler_options=QUICK)
+    outputs = compiled(*(jax.device_put(x, spec.sharding) for x, spec in zip(inputs, specs)))
+    sizes = dict(case.axes)
+    return tuple((name, sizes[name]) for name in names), [np.asarray(x) for x in outputs[len(admitted.outputs) :]]
 
 
 def _lowered(jitted: Any, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:

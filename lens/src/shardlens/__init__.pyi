@@ -29,6 +29,8 @@ from shardlens.costs.chips import Chip as Chip
 from shardlens.costs.chips import chip as chip
 from shardlens.costs.cost import Cost as Cost
 from shardlens.costs.cost import cost as cost
+from shardlens.diverging.blocks import BlocksOf as BlocksOf
+from shardlens.diverging.blocks import blocks_of as blocks_of
 from shardlens.diverging.divergence import Divergence as Divergence
 from shardlens.diverging.divergence import assert_same_values as assert_same_values
 from shardlens.diverging.divergence import diverge as diverge

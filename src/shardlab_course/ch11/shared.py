@@ -41,6 +41,16 @@ def slopes(x: np.ndarray, y: np.ndarray, *weights: np.ndarray) -> Arrays:
     return tuple(totals)
 
 
+def steps(x: np.ndarray, y: np.ndarray, *weights: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way to these gradients, by name: layers forward, and gradients backward."""
+    named, held = {}, x
+    for n, w in enumerate(weights, 1):
+        held = np.tanh(held @ w)
+        named[f"the output of layer {n}"] = held
+    gradients = [*enumerate(slopes(x, y, *weights), 1)]
+    return named | {f"the gradient of W{n}": gradient for n, gradient in reversed(gradients)}
+
+
 def wide(o: Observed) -> Arrays:
     """The inputs in double precision."""
     return tuple(a.astype(np.float64) if a.dtype.kind == "f" else a for a in o.inputs)

@@ -50,6 +50,8 @@ class ProgramItem(Item):
         most: how many collectives may run, all executions counted; unless given, only their bytes matter.
         deepest: in a case, how many collectives may wait for one another; unless given, any number.
         manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
+        names: of the global inputs, the values on the way to the output by name, in order. Of wrong values without a known
+            cause it is said which of these the program still has.
     """
 
     oracle: Callable[..., Any] | None = dataclasses.field(default=None, kw_only=True)
@@ -65,6 +67,7 @@ class ProgramItem(Item):
     most: int | None = dataclasses.field(default=None, kw_only=True)
     deepest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
     manual: bool = dataclasses.field(default=False, kw_only=True)
+    names: Callable[..., Mapping[str, np.ndarray]] | None = dataclasses.field(default=None, kw_only=True)
     kind = "program"
     sees = ("like", "local", "when", "error")
     form = "a function of the mesh and the arrays"
@@ -170,6 +173,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
     Raises:
         stablehlo.Refused: the program is not allowed.
     """
+    from shardlab_judge.causes import stages
     from shardlab_judge.measuring import measure, run
 
     observed = run(measure(module, case), hidden_inputs(case, seed), seed)
@@ -178,7 +182,10 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
         found = next(_differences(letter, item, observed, cost), None)
         if found is not None:
             found = dataclasses.replace(found, where=case.title, moves=moves(observed) if letter == "H" else ())
-            findings.append(explained(found, recognised(item, observed, letter, cost)))
+            known = recognised(item, observed, letter, cost)
+            if known is None and letter == "V" and item.names is not None:
+                known = stages.likely(item.names, module, observed)
+            findings.append(explained(found, known))
     return findings
 
 

@@ -24,6 +24,7 @@ from jax.interpreters import mlir
 
 from shardlens.export import lapack
 from shardlens.export.manual import Written, written
+from shardlens.export.values import bring_out
 from shardlens.sources import WRITER, Line, is_users, told, users_line
 
 # A two-layer transformer's training step has 7 kB. Far beyond these limits lie programs that compile for longer than the
@@ -199,6 +200,26 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
         out_shardings_hlo=nothing,
     )
     return exported.call
+
+
+def with_values(admitted: Admitted, devices: int, targets: frozenset[str] = frozenset()) -> tuple[Admitted, tuple[str, ...]]:
+    """The same program, which also returns the values that it computes on its way.
+
+    Args:
+        admitted: the program.
+        devices, targets: as for `admit`.
+    Returns:
+        The program, its further outputs `[axes..., block...]`, and these axes of the mesh, the slowest first. Without a
+        `jax.shard_map` there are no axes, and values are whole.
+    Raises:
+        Refused: its values cannot be brought out, or they are too many.
+    """
+    with _new_context() as context:
+        parsed = _parse(admitted.module, context)
+        if (axes := bring_out(_main(parsed))) is None:
+            raise Refused("its values are in several regions")
+        module = _canonical_bytes(parsed)
+    return admit(module, devices, targets), axes
 
 
 def _numbered(module: bytes, context: ir.Context) -> bytes:

@@ -14,6 +14,19 @@ def three_layers(X: np.ndarray, W1: np.ndarray, W2: np.ndarray, W3: np.ndarray) 
     return np.maximum(mlp(X, W1, W2), 0) @ W3
 
 
+def mlp_steps(X: np.ndarray, W1: np.ndarray, W2: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way, by name."""
+    hidden = np.maximum(X @ W1, 0)
+    return {"X @ W1": X @ W1, "relu(X @ W1)": hidden, "relu(X @ W1) @ W2": hidden @ W2}
+
+
+def three_steps(X: np.ndarray, W1: np.ndarray, W2: np.ndarray, W3: np.ndarray) -> dict[str, np.ndarray]:
+    """The same of three layers."""
+    steps = mlp_steps(X, W1, W2)
+    second = np.maximum(steps["relu(X @ W1) @ W2"], 0)
+    return steps | {"relu(relu(X @ W1) @ W2)": second, "relu(relu(X @ W1) @ W2) @ W3": second @ W3}
+
+
 def mlp_case(mesh: Axes, t: int, d: int, f: int) -> Case:
     """Column, then row; everything else whole."""
     return Case(mesh, (Input((t, d)), Input((d, f), COLUMNS), Input((f, d), ROWS)), (WHOLE,))

@@ -24,6 +24,13 @@ def bias_after(X: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray, b2
     return np.asarray((np.maximum(X @ W1, 0) + b1) @ W2 + b2)
 
 
+def steps(X: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way, by name."""
+    hidden = np.maximum(X @ W1 + b1, 0)
+    names = "X @ W1", "X @ W1 + b1", "relu(X @ W1 + b1)", "relu(X @ W1 + b1) @ W2", "relu(X @ W1 + b1) @ W2 + b2"
+    return dict(zip(names, (X @ W1, X @ W1 + b1, hidden, hidden @ W2, hidden @ W2 + b2)))
+
+
 def bias_case(mesh: Axes, t: int, d: int, f: int) -> Case:
     """Both biases where they belong."""
     weights = (Input((d, f), COLUMNS), Input((f,), ("model",)), Input((f, d), ROWS), Input((d,)))

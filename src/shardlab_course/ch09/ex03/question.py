@@ -43,7 +43,8 @@ QUESTION = Question(
     "9.3", "A bias is added once", difficulty=2, minutes=20,
     items=(
         ValueItem("times", {"P": 1.25}, predicted=True, key=7, misconceptions=TIMES),
-        ProgramItem("mlp_bias", {"V": 2.25, "S": 1.25, "H": 1.25}, oracle=of.biased, manual=True, misconceptions=BIASED,
+        ProgramItem("mlp_bias", {"V": 2.25, "S": 1.25, "H": 1.25}, oracle=of.biased, names=of.steps, manual=True,
+                    misconceptions=BIASED,
                     rtol=1e-4, atol=1e-4, tolerance=ROUNDING, draw=drawing(of.bias_case, MESHES, 3),
                     cases=(of.bias_case(LINE, 16, 24, 96), of.bias_case(WIDE, 8, 24, 80))),
     ),

@@ -24,6 +24,14 @@ def block_on_norm(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.ndarr
     return block(X, scale, W1, W2, b2) - X + normed(X, scale)
 
 
+def steps(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way, by name."""
+    even = normed(X, scale)
+    hidden = np.maximum(even @ W1, 0)
+    names = "norm(X, scale)", "norm(X, scale) @ W1", "relu(norm(X, scale) @ W1)", "relu(norm(X, scale) @ W1) @ W2"
+    return dict(zip(names, (even, even @ W1, hidden, hidden @ W2))) | {"the output": X + hidden @ W2 + b2}
+
+
 def block_case(mesh: Axes, t: int, d: int, f: int) -> Case:
     """Tokens over `model` outside, hidden units over `model` inside."""
     weights = (Input((d,)), Input((d, f), COLUMNS), Input((f, d), ROWS), Input((d,)))

@@ -69,7 +69,8 @@ QUESTION = Question(
     items=(
         ValueItem("price", {"P": 1.25}, predicted=True, key=1, misconceptions=RATIO),
         ValueItem("activations", {"P": 1.25}, predicted=True, key=0.125, rtol=1e-6, misconceptions=SHARE),
-        ProgramItem("block", {"V": 4.75, "S": 2.5, "H": 4.75, "M": 2.5}, oracle=block, manual=True, misconceptions=BLOCK,
+        ProgramItem("block", {"V": 4.75, "S": 2.5, "H": 4.75, "M": 2.5}, oracle=block, names=of.steps, manual=True,
+                    misconceptions=BLOCK,
                     rtol=2e-4, atol=2e-4, tolerance=ROUNDING + ", after a norm",
                     draw=drawing(of.block_case, MESHES, 3),
                     cases=(of.block_case(LINE, 16, 24, 96), of.block_case(TALL, 24, 16, 80))),

@@ -21,6 +21,14 @@ def unbiased(x: np.ndarray, y: np.ndarray, w1: np.ndarray, w2: np.ndarray) -> Ar
     return found[0], found[2]
 
 
+def steps(x: np.ndarray, y: np.ndarray, w1: np.ndarray, w2: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way, by name: layers forward, and gradients backward."""
+    hidden = np.maximum(x @ w1, 0)
+    first, second = unbiased(x, y, w1, w2)
+    forward = {"X @ W1": x @ w1, "relu(X @ W1)": hidden, "relu(X @ W1) @ W2": hidden @ w2}
+    return forward | {"the gradient of W2": second, "the gradient of W1": first}
+
+
 def unbiased_own(at: Mapping[str, int], x: np.ndarray, y: np.ndarray, w1: np.ndarray, w2: np.ndarray) -> tuple[Any, ...]:
     """Both weights' gradients of the device's own samples."""
     return tuple(unbiased(x, y, w1, w2))

@@ -70,7 +70,7 @@ def _times(o: Any, factor: Callable[[int], float]) -> bool:
 QUESTION = Question(
     "10.2", "The gradient that is summed already", difficulty=3, minutes=45,
     items=(
-        ProgramItem("gradients", {"V": 5.5, "S": 3, "H": 5.5}, oracle=of.unbiased,
+        ProgramItem("gradients", {"V": 5.5, "S": 3, "H": 5.5}, oracle=of.unbiased, names=of.steps,
                     misconceptions=GRADIENTS, tolerance=SUMS,
                     cases=(of.by_hand(LINE, 96, (6, 8, 3)), of.by_hand(PLANE, 88, (5, 8, 4))), draw=of.draw_by_hand,
                     manual=True),

@@ -20,6 +20,15 @@ def normalised(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, axis: int = 
     return np.asarray((x - mean) / np.sqrt(variance + TINY) * scale + shift)
 
 
+def steps(x: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way, by name."""
+    mean, variance = x.mean(0), x.var(0)
+    return {
+        "the mean": mean, "the variance": variance, "the normalised columns": (x - mean) / np.sqrt(variance + TINY),
+        "the output": normalised(x, scale, shift),
+    }  # fmt: skip
+
+
 def normalised_own(at: Mapping[str, int], x: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """The same with the statistics of the device's own rows."""
     return normalised(x, scale, shift)

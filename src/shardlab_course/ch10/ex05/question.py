@@ -57,7 +57,7 @@ STATISTICS = (
 QUESTION = Question(
     "10.5", "Statistics of a batch that nobody has", difficulty=3, minutes=35,
     items=(
-        ProgramItem("batch_norm", {"V": 4, "S": 2, "H": 4}, oracle=of.normalised,
+        ProgramItem("batch_norm", {"V": 4, "S": 2, "H": 4}, oracle=of.normalised, names=of.steps,
                     misconceptions=STATISTICS, manual=True,
                     rtol=2e-4, atol=2e-4, tolerance="the variance may be taken as a difference of float32 means",
                     cases=(of.columns(LINE, 32, 6), of.columns(PLANE, 24, 7)), draw=of.draw_columns),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlab_course.ch11.shared import GRADIENTS, LINE, PLANE, SUMS, TALL, draw_layers, layers, slopes
+from shardlab_course.ch11.shared import GRADIENTS, LINE, PLANE, SUMS, TALL, draw_layers, layers, slopes, steps
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question
 
@@ -10,7 +10,7 @@ QUESTION = Question(
     "11.3", "FSDP by hand", difficulty=4, minutes=40,
     known_as="FSDP (Zhao and others, 2023), or stage 3 of ZeRO (Rajbhandari and others, 2020)",
     items=(
-        ProgramItem("gradients", {"V": 4.5, "S": 2, "H": 4.5, "M": 2}, oracle=slopes, misconceptions=GRADIENTS,
+        ProgramItem("gradients", {"V": 4.5, "S": 2, "H": 4.5, "M": 2}, oracle=slopes, names=steps, misconceptions=GRADIENTS,
                     tolerance=SUMS, slack=8, slack_reason="the loss, one number, may be reduced beside the gradients",
                     cases=(layers(LINE, 88, (16, 24, 40, 8)), layers(PLANE, 44, (12, 20, 8, 4)),
                            layers(TALL, 22, (6, 10, 14, 2))),

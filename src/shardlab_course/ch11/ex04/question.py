@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch11.ex04 import oracle as of
-from shardlab_course.ch11.shared import GRADIENTS, LINE, PLANE, SUMS, count, draw_layers, layers, right, slopes
+from shardlab_course.ch11.shared import GRADIENTS, LINE, PLANE, SUMS, count, draw_layers, layers, right, slopes, steps
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
@@ -96,7 +96,7 @@ QUESTION = Question(
     items=(
         ValueItem("gathers", {"P": 3}, predicted=True, key=8, misconceptions=GATHERS),
         MECHANISM,
-        ProgramItem("lean", {"V": 2, "S": 2, "H": 2, "J": 6}, oracle=slopes,
+        ProgramItem("lean", {"V": 2, "S": 2, "H": 2, "J": 6}, oracle=slopes, names=steps,
                     misconceptions=LEAN, tolerance=SUMS,
                     slack=8, slack_reason="the loss, one number, may be reduced beside the gradients",
                     cases=(layers(LINE, 88, (16, 24, 40, 32, 8)), layers(PLANE, 44, (12, 20, 8, 16, 4))),

@@ -59,6 +59,15 @@ def mixture(o_devices: int) -> Callable[..., np.ndarray]:
 DEVICES = 8
 
 
+def steps(x: np.ndarray, g: np.ndarray, w1: np.ndarray, w2: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way, by name; a token without a place has zeros for an answer."""
+    answers = [mixed(x, g, w1, w2, DEVICES, residual=False, weighted=weighted) for weighted in (False, True)]
+    return {
+        "softmax(X @ G)": softmax(x @ g), "the experts' answers": answers[0],
+        "the answers times their probability": answers[1], "the output": x + answers[1],
+    }  # fmt: skip
+
+
 def mixed_as(o: Observed, blocks: int = DEVICES, most: Callable[[int, int], int] | None = None, **mistakes: bool) -> bool:
     """Whether the output is that of a mixture with other places or with mistakes."""
     x, g, w1, w2 = wide(o)

@@ -83,7 +83,7 @@ QUESTION = Question(
     "15.4", "Experts, places and two all-to-alls", difficulty=5, minutes=100, optional=True,
     known_as="expert parallelism with a capacity, as in GShard (Lepikhin and others, 2020)",
     items=(
-        ProgramItem("moe", {"V": 16, "S": 4, "H": 12}, oracle=of.mixture(of.DEVICES),
+        ProgramItem("moe", {"V": 16, "S": 4, "H": 12}, oracle=of.mixture(of.DEVICES), names=of.steps,
                     misconceptions=MIXTURE,
                     manual=True,
                     rtol=1e-3, atol=1e-3, tolerance="two float32 products, in another order",
