@@ -330,7 +330,7 @@ def show_class(
     if len(listed) < len(rows):
         console.print(f"as before, and not listed without --verbose: {len(rows) - len(listed)}")
     lines = [*report.changed(changes, names), *report.finals(shown), report.summary(rows)]
-    lines += report.old_points(classroom.outdated(release))
+    lines += report.old_points(classroom.outdated(release)) + report.old_questions(release.copy is not None)
     if everybody:
         absent = classroom.absent(course_dir, name, rows)
         lines.append(report.enrolment(len(rows), sorted(absent if names else absent.values()), verbose))
