@@ -306,7 +306,7 @@ def started(course_dir: pathlib.Path, name: str, mode: Mode, workers: int) -> It
     if not places.has_new(course_dir, name):
         yield None
         return
-    faults.check(course_dir)
+    faults.check(course_dir, name)
     found, chapter = places.references(course_dir, name), places.chapter(course_dir, name)
     settings = Settings(places.cache(course_dir), mode, references=found, chapter=chapter)
     with starting(settings, workers) as servers:
