@@ -306,7 +306,7 @@ def started(course_dir: pathlib.Path, name: str, mode: Mode, workers: int) -> It
     if not places.has_new(course_dir, name):
         yield None
         return
-    faults.check(course_dir)
+    faults.check(course_dir, name)
     found, chapter = places.references(course_dir, name), places.chapter(course_dir, name)
     settings = Settings(places.cache(course_dir), mode, references=found, chapter=chapter)
     with starting(settings, workers) as servers:
@@ -330,7 +330,7 @@ def show_class(
     if len(listed) < len(rows):
         console.print(f"as before, and not listed without --verbose: {len(rows) - len(listed)}")
     lines = [*report.changed(changes, names), *report.finals(shown), report.summary(rows)]
-    lines += report.old_points(classroom.outdated(release))
+    lines += report.old_points(classroom.outdated(release)) + report.old_questions(release.copy is not None)
     if everybody:
         absent = classroom.absent(course_dir, name, rows)
         lines.append(report.enrolment(len(rows), sorted(absent if names else absent.values()), verbose))

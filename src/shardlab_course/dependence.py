@@ -45,21 +45,31 @@ def versions() -> dict[str, str]:
 
 def judging(chapter: int) -> dict[str, str]:
     """By module or file a hash of what can change a verdict in a chapter."""
-    roots, code = [*RECORDER, "shardlab_judge.judging"], list[pathlib.Path]()
-    folder = own.folders().get(chapter) or _folder("shardlab_course") / f"ch{chapter:02}"
-    files = own.files(folder)
+    roots, folder, declared = [*RECORDER, "shardlab_judge.judging"], home(chapter), declaring(home(chapter))
     if chapter in own.folders():
-        code = [path for path in files if path.suffix == ".py"]
-        roots += [module for path in code for module in _imported(ast.parse(path.read_bytes()))]
+        package = f"shardlab_course.ch{chapter:02}."
+        code = [path for path in own.files(folder) if path.suffix == ".py"]
+        modules = [module for path in code for module in _imported(ast.parse(path.read_bytes()))]
+        roots += [module for module in modules if not module.startswith(package)]  # which are in the folder
     else:
         roots += declarations(chapter)
-    paths = {module: path for module in sorted(reached(roots)) if (path := source(module))} | {
-        path.relative_to(folder).as_posix(): path for path in code
-    }
+        declared = {name: digest for name, digest in declared.items() if name.endswith(".json")}
+    return {module: _hash(_judging_text(path)) for module in sorted(reached(roots)) if (path := source(module))} | declared
+
+
+def home(chapter: int) -> pathlib.Path:
+    """The folder of a chapter's questions."""
+    return own.folders().get(chapter) or _folder("shardlab_course") / f"ch{chapter:02}"
+
+
+def declaring(folder: pathlib.Path) -> dict[str, str]:
+    """By file of a chapter's folder a hash of what of it can change a verdict."""
     # A release measures references of its own, with its drawn cases.
-    data = [path for path in files if path.suffix == ".json" and path.name != "references.json"]
-    judging = {name: _hash(_judging_text(path)) for name, path in paths.items()}
-    return judging | {path.relative_to(folder).as_posix(): _hash(path.read_bytes()) for path in data}
+    files = [path for path in own.files(folder) if path.name != "references.json"]
+    return {
+        path.relative_to(folder).as_posix(): _hash(_judging_text(path) if path.suffix == ".py" else path.read_bytes())
+        for path in files
+    }
 
 
 def declarations(chapter: int) -> list[str]:

@@ -66,7 +66,11 @@ def outline() -> dict[int, tuple[Exercise, ...]]:
 def title(chapter: int) -> str:
     """The chapter's title; of an instructor's own, the words of its folder's name."""
     folder = own.folders().get(chapter)
-    return TITLES.get(chapter, "") if folder is None else folder.name.partition("_")[2].replace("_", " ").capitalize()
+    return (
+        TITLES.get(chapter, "")
+        if folder is None or chapter in TITLES
+        else folder.name.partition("_")[2].replace("_", " ").capitalize()
+    )
 
 
 def notebook(chapter: int) -> str:

@@ -1,5 +1,7 @@
 """Chapters of an instructor's own: folders `NN_name`, from 50 on, that lie anywhere and are found as the course's are.
 
+So are the chapters of the course as a release keeps them, once the course's own have changed: see `take_released`.
+
 The environment names them, so that every process which a command starts finds the same ones. Nothing looks around for a
 chapter but what a student calls: `take_beside`.
 """
@@ -21,6 +23,7 @@ VARIABLE = "SHARDLAB_CHAPTERS"
 """The environment's list of chapters' folders; of two with one number the first counts."""
 NUMBER = r"[5-9]\d"
 NAME = re.compile(rf"({NUMBER})_[A-Za-z0-9_]+")
+RELEASED = re.compile(r"(\d\d)_.+")
 EXERCISE = re.compile(r"ex(\d\d)")
 QUESTION, ANSWERS = "question.py", "answers.py"
 """What declares the question of an exercise's folder, and the answers that it must tell apart, which judge nothing."""
@@ -47,7 +50,7 @@ def number(folder: pathlib.Path) -> int:
 def folders() -> dict[int, pathlib.Path]:
     """By number the folders that the environment names and that are there."""
     named = [pathlib.Path(text) for text in os.environ.get(VARIABLE, "").split(os.pathsep) if text]
-    return {number(folder): folder for folder in reversed(named) if folder.is_dir()}
+    return {_number(folder): folder for folder in reversed(named) if folder.is_dir()}
 
 
 def take(folder: pathlib.Path) -> int:
@@ -56,10 +59,23 @@ def take(folder: pathlib.Path) -> int:
     Raises:
         ShardlabError: the folder's name is not that of a chapter of one's own.
     """
-    found, text = number(folder.resolve()), str(folder.resolve())
-    before = os.environ.get(VARIABLE, "").split(os.pathsep)
-    os.environ[VARIABLE] = os.pathsep.join([text, *(other for other in before if other not in ("", text))])
+    found = number(folder.resolve())
+    take_released(folder)
     return found
+
+
+def take_released(folder: pathlib.Path) -> None:
+    """Have this process, and all that it starts, find a chapter's questions as they were released into this folder."""
+    os.environ[VARIABLE] = os.pathsep.join([str(folder.resolve()), *_others(folder)])
+
+
+def leave(folder: pathlib.Path) -> None:
+    """Have this process find no questions in this folder any more."""
+    os.environ[VARIABLE] = os.pathsep.join(_others(folder))
+    text = str(folder.resolve())
+    for package, module in [*sys.modules.items()]:
+        if hasattr(module, "state") and list(getattr(module, "__path__", ())) == [text]:
+            _forget(package)
 
 
 def take_beside() -> None:
@@ -97,8 +113,7 @@ def declared(package: str, folder: pathlib.Path, exercise: int) -> Any:
     """
     now = state(folder)
     if getattr(sys.modules.get(package), "state", None) != now:
-        for module in [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]:
-            del sys.modules[module]
+        _forget(package)
         importlib.invalidate_caches()
         made = types.ModuleType(package)
         made.__dict__.update(__path__=[str(folder)], state=now)
@@ -116,3 +131,18 @@ def declared(package: str, folder: pathlib.Path, exercise: int) -> Any:
             where=(lines or [str(folder / f"ex{exercise:02}" / QUESTION)])[-1],
             mend="mend that line; question.py declares QUESTION = Question(...).",
         ) from error
+
+
+def _number(folder: pathlib.Path) -> int:
+    match = RELEASED.fullmatch(folder.name)
+    return int(match[1]) if match else number(folder)
+
+
+def _others(folder: pathlib.Path) -> list[str]:
+    """The folders that the environment names, without this one."""
+    return [text for text in os.environ.get(VARIABLE, "").split(os.pathsep) if text not in ("", str(folder.resolve()))]
+
+
+def _forget(package: str) -> None:
+    for module in [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]:
+        del sys.modules[module]

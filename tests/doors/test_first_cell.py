@@ -70,7 +70,7 @@ def typed(cell: str, package: str, libtpu: bool = False, folder: pathlib.Path = 
     code = re.sub("|".join(values), lambda match: repr(values[match[0]]), MISSING)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**kept, "JAX_PLATFORMS": "cpu"}, capture_output=True, text=True, timeout=120,
+        [sys.executable, "-c", code], env={**kept, "JAX_PLATFORMS": "cpu"}, capture_output=True, text=True, timeout=600,
         cwd=folder,
     )  # fmt: skip
     assert not done.returncode, done.stdout + done.stderr

@@ -345,12 +345,12 @@ def test_a_class(settings: Settings) -> None:
 
 def test_a_broken_off_class(settings: Settings) -> None:
     """When the caller stops, for instance at Ctrl-C, running sandboxes are killed and no further one starts."""
-    quick, slow = Job("quick", (), MANIFESTS, settings), (Cell("import time; time.sleep(100)"),)
+    quick, slow = Job("quick", (), MANIFESTS, settings), (Cell("import time; time.sleep(500)"),)
     graded = run_all([quick, *(Job(str(n), slow, MANIFESTS, settings) for n in range(5))], workers=2)
     assert next(graded)[0].key == "quick"
     started = time.monotonic()
     graded.close()
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 300
 
 
 def test_student_package_holds_no_keys(tmp_path: pathlib.Path) -> None:

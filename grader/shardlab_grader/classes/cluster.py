@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 CONNECT = 30.0
 """Seconds until a scheduler must answer, and a first worker must be there."""
-CHAPTERS = "shardlab/chapters"
-"""Where a release has the questions of an instructor's own chapter."""
+CHAPTERS = ("shardlab/chapters", "shardlab/questions")
+"""Where a release has the questions of an instructor's own chapter, and where those of one that has changed since."""
 AHEAD = 2
 """Submissions under way for each thread of the cluster, so that none waits for the next one."""
 Packed = dict[str, bytes]
@@ -83,7 +83,8 @@ def pack(release: Release) -> Packed:
     folder = release.course_dir
     kept = compiled.folder(folder / "shardlab" / "cache")
     named = [folder / "shardlab" / f"{release.assignment}.json", release.references]
-    named += own.files(folder / CHAPTERS / release.assignment)
+    if chapter := release.settings("bubblewrap").chapter:
+        named += [folder / path.relative_to(folder.resolve()) for path in own.files(chapter)]
     named += [folder / "release" / release.assignment / f"{release.assignment}.ipynb", *sorted(kept.glob("*"))]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in named}
 
@@ -129,8 +130,8 @@ def _ready(mode: Mode, questions: tuple[str, ...], judgement: str, chapter: Pack
         return str(error)
     with tempfile.TemporaryDirectory() as folder:
         _write(chapter, pathlib.Path(folder))
-        for place in pathlib.Path(folder, CHAPTERS).glob("*"):
-            own.take(place)
+        for place in (place for chapters in CHAPTERS for place in pathlib.Path(folder, chapters).glob("*")):
+            own.take_released(place)
         same = dependence.judgement(questions) == judgement
     return None if same else f"its shardlab or JAX is another one ({dependence.versions()})."
 

@@ -11,6 +11,7 @@ import sqlite3
 import tempfile
 
 from shardlab.errors import ShardlabError
+from shardlab_grader.releases.places import CONFIG
 
 ROOM = 32 * 2**20
 """Bytes that must be free for a run to start: a submission's boxes, its pages, and the gradebook's journal."""
@@ -19,11 +20,12 @@ LOCK_SECONDS = 5.0
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-def check(course_dir: pathlib.Path) -> None:
+def check(course_dir: pathlib.Path, assignment: str) -> None:
     """Look whether grading could write all that it has to.
 
     Raises:
-        ShardlabError: a folder is read-only, there is no room, or another program holds the gradebook.
+        ShardlabError: a folder is read-only, there is no room, another program holds the gradebook, or it is not that in
+            which the assignment was released.
     """
     places = [course_dir / name for name in WRITTEN]
     closed = [str(place.resolve()) for place in places if place.exists() and not os.access(place, os.W_OK)]
@@ -35,8 +37,8 @@ def check(course_dir: pathlib.Path) -> None:
         if (free := shutil.disk_usage(place).free) < ROOM:
             said = f"{free / 2**20:.1f} MB are free, and a run takes {ROOM // 2**20} MB; nothing was changed."
             raise full(str(place), said)
-    if (course_dir / "gradebook.db").exists():
-        _check_gradebook(course_dir / "gradebook.db")
+    if "db_url" not in (course_dir / CONFIG).read_text():  # else the gradebook is in another place
+        _check_gradebook(course_dir / "gradebook.db", assignment)
 
 
 def full(place: str, said: str = "what was graded before is kept.") -> ShardlabError:
@@ -86,11 +88,15 @@ def stop_when_full(error: Exception) -> None:
         raise refused(error) from None
 
 
-def _check_gradebook(path: pathlib.Path) -> None:
+def _check_gradebook(path: pathlib.Path, assignment: str) -> None:
+    if not path.exists():
+        raise _damaged(path, "it is not there")
     try:
         with contextlib.closing(sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)) as gradebook:
             gradebook.execute("begin immediate")
             gradebook.execute("rollback")
+            if not gradebook.execute("select 1 from assignment where name = ?", [assignment]).fetchone():
+                raise _damaged(path, f"it has no assignment {assignment}")
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
             mend = "close the program that holds it (Formgrader, another grading run), then run the same command again."
@@ -101,6 +107,8 @@ def _check_gradebook(path: pathlib.Path) -> None:
         raise _damaged(path, error) from None
 
 
-def _damaged(path: pathlib.Path, error: Exception) -> ShardlabError:
+def _damaged(path: pathlib.Path, why: Exception | str) -> ShardlabError:
     mend = "take it from a backup; the verdicts are kept apart, and the same command writes their points into it again."
-    return ShardlabError("gradebook-damaged", f"the gradebook cannot be opened ({error}).", where=str(path), mend=mend)
+    if isinstance(why, str) or "no such table" in str(why):
+        mend = f"{mend} Without one, move it away and release again: marks by hand are lost, and the seed stays."
+    return ShardlabError("gradebook-damaged", f"the gradebook cannot be used ({why}).", where=str(path), mend=mend)

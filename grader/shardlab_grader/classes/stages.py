@@ -207,7 +207,7 @@ def written(grading: Grading, one: Submission, contents: Contents, *, fresh: boo
         error = course.autograde(assignment, one.student, contents[one.key], one.key)
         error = error or course.feedback(assignment, one.student)
     if error:
-        faults.check(course.root)  # before it is taken for a fault of this submission
+        faults.check(course.root, assignment)  # before it is taken for a fault of this submission
         return Row(one.student, "ungraded", reason=f"nbgrader: {error}")
     return row(grading, one)
 

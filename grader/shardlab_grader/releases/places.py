@@ -33,6 +33,11 @@ def chapter(course_dir: pathlib.Path, assignment: str) -> pathlib.Path | None:
     return folder.resolve() if folder.is_dir() else None
 
 
+def questions(course_dir: pathlib.Path, assignment: str) -> pathlib.Path:
+    """The questions of a chapter of the course, as they were released; of a release made before, nothing is there."""
+    return kept(course_dir, assignment).parent / "questions" / assignment
+
+
 def cache(course_dir: pathlib.Path) -> pathlib.Path:
     """What can be made again."""
     return course_dir / "shardlab" / "cache"

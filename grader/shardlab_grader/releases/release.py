@@ -11,7 +11,7 @@ import secrets
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import nbformat
@@ -24,7 +24,7 @@ from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.records import store
-from shardlab_grader.releases import places, references, wheels
+from shardlab_grader.releases import kept, places, references, wheels
 from shardlab_grader.sandbox.box import Mode
 from shardlab_grader.term import reading
 from shardlab_grader.term.settings import Assignment
@@ -77,9 +77,14 @@ class Release:
         marks = [cell.metadata.get("nbgrader", {}) for cell in self.notebook.cells]
         return {mark.grade_id: float(mark.points) for mark in marks if mark.get("grade") and mark.get("solution")}
 
+    @property
+    def copy(self) -> pathlib.Path | None:
+        """The questions that it keeps, where they judge because the course's have changed since."""
+        return kept.in_use(self.course_dir, self.assignment)
+
     def settings(self, mode: Mode) -> Settings:
         """How notebooks of this release are run and judged."""
-        chapter = places.chapter(self.course_dir, self.assignment)
+        chapter = places.chapter(self.course_dir, self.assignment) or self.copy
         return Settings(places.cache(self.course_dir), mode, references=self.references, seed=self.seed, chapter=chapter)
 
     @classmethod
@@ -87,7 +92,8 @@ class Release:
         """The release that was made.
 
         Raises:
-            ShardlabError: it was not released, or not to the end; a file of it is damaged; its questions have changed.
+            ShardlabError: it was not released, or not to the end; a file of it is damaged; its questions have changed,
+                and those that it keeps cannot judge any more.
         """
         path, again = places.kept(course_dir, assignment), f"shardlab-grader release {assignment} --course {course_dir}"
         if not path.exists():
@@ -101,11 +107,18 @@ class Release:
             _read(needed, [part], f"or release it again, which keeps the seed: {again}")
         if folder := places.chapter(course_dir, assignment):
             own.take(folder)
-        if found.manifests != _manifests(tuple(found.manifests), found.seed):
+            same = found._is_asked()
+        else:
+            same = kept.find(course_dir, assignment, _chapter(found.manifests), found._is_asked)
+        if not same:
             what = "its questions have changed since the release."
             mend = f"release it again (the seed stays): {again}"
             raise ShardlabError("release-outdated", what, where=str(path), mend=mend)
         return found
+
+    def _is_asked(self) -> bool:
+        """Whether the questions that this process finds ask what the release asks."""
+        return self.manifests == _manifests(tuple(self.manifests), self.seed)
 
     def save(self) -> None:
         """Keep the release beside the gradebook."""
@@ -149,6 +162,7 @@ def release(
     source = edition.source(path, syllabus)
     course_dir = course_dir.resolve()
     places.check_path(course_dir)
+    own.leave(places.questions(course_dir, path.stem))
     decided = reading.load(course_dir)
     chosen = decided.of(path.stem)
     chosen = dataclasses.replace(chosen, core=core or chosen.core)
@@ -163,6 +177,8 @@ def release(
         made.save()  # by which nbgrader's steps know that it is ours
         if folder:
             _with_questions(made, folder, references.public(text, made.manifests))
+        else:
+            kept.keep(course_dir, path.stem, _chapter(made.manifests))
         beside = course_dir / "source" / path.stem
         beside.mkdir(parents=True, exist_ok=True)
         if syllabus.address == header.UNSET:
@@ -204,18 +220,9 @@ def revalue(course_dir: pathlib.Path, assignment: str, points: Mapping[str, floa
 
 def _with_questions(made: Release, folder: pathlib.Path, public: str) -> None:
     """Keep a chapter's questions with the release, and give them to students beside the notebook; no answer goes along."""
-    kept = places.kept(made.course_dir, made.assignment).parent / "chapters" / made.assignment
-    for target in (kept, made.course_dir / "source" / made.assignment / made.assignment):
-        if target.is_dir():
-            shutil.rmtree(target)
-        target.mkdir(parents=True)
-        target.chmod(target.stat().st_mode | 0o755)
-        for path in own.files(folder):
-            copy = target / path.relative_to(folder)
-            copy.parent.mkdir(exist_ok=True)
-            copy.parent.chmod(copy.parent.stat().st_mode | 0o755)
-            # The judge reads them inside its sandbox, where it is not the owner.
-            store.write(copy, path.read_text(), 0o644)
+    released = places.kept(made.course_dir, made.assignment).parent / "chapters" / made.assignment
+    for target in (released, made.course_dir / "source" / made.assignment / made.assignment):
+        kept.copy(folder, target)
         store.write(target / "references.json", public, 0o644)
 
 
@@ -238,7 +245,7 @@ def all_or_nothing(course_dir: pathlib.Path, assignment: str) -> Iterator[None]:
     mark = places.unfinished(course_dir, assignment)
     paths = [course_dir / step / assignment for step in ("source", "release")]
     paths += [places.kept(course_dir, assignment), places.references(course_dir, assignment), course_dir / "gradebook.db"]
-    paths += [course_dir / "shardlab" / "chapters" / assignment]
+    paths += [course_dir / "shardlab" / "chapters" / assignment, places.questions(course_dir, assignment)]
     with tempfile.TemporaryDirectory() as directory:
         before = [(path, pathlib.Path(directory, str(n))) for n, path in enumerate(paths)]
         for path, copy in before:
@@ -297,6 +304,10 @@ def own_source(folder: pathlib.Path) -> pathlib.Path:
         )
         raise ShardlabError("no-chapter-here", f"there is no {missing[0]}.", where=str(path.parent), mend=mend)
     return path
+
+
+def _chapter(questions: Iterable[str]) -> int:
+    return int(next(iter(questions)).partition(".")[0])
 
 
 def _manifests(questions: Sequence[str], seed: int) -> dict[str, Any]:

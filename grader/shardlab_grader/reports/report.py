@@ -247,6 +247,12 @@ def old_points(questions: Sequence[str]) -> list[str]:
     return [f"{told} Releasing it again gives it the new points, and every submission is then judged anew."]
 
 
+def old_questions(kept: bool) -> list[str]:
+    """That a release keeps questions that the course has changed since, and what gives it the new ones."""
+    told = "the course has new versions of this chapter's questions; this release keeps those that it was made with."
+    return [f"{told} Releasing it again gives it the new ones, and every submission is then judged anew."] * kept
+
+
 def graded_with(versions: Mapping[str, str]) -> list[str]:
     """With which versions a class was graded last."""
     return [f"graded with {', '.join(f'{name} {version}' for name, version in versions.items())}."] if versions else []
