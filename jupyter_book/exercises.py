@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import pathlib
+import tomllib
 from collections.abc import Sequence
 
 import chapters
 
+from shardlab_course import outline
 from shardlab_course.chapters import CHAPTERS
 from shardlab_course.outline import STARS, stars
 from shardlab_judge.question import LETTERS, Question
 
 WAYS = {"First steps": (0, 1, 2), "Tensor parallelism": (0, 1, 2, 3, 4, 7, 9), "All of it": tuple(CHAPTERS)}
+PLANS = ("Six weeks", "Twelve weeks", "A workshop of two days")
+TALK, PAPER, MARKING = 10, 15, 2
+"""Minutes of a talk with one student, of a class that writes, and of a sheet that is marked: as the page of terms says."""
+CLASSES = (25, 120)
 HEAD = "| exercise | difficulty | minutes | points | what is judged |\n|:--|:--|--:|--:|:--|"
 
 
@@ -31,6 +37,33 @@ def ways() -> str:
             f"| {name} | {', '.join(map(str, numbers))} | {len(core)} | {round(sum(q.minutes for q in core) / 60)} |"
         )
     return "\n".join(rows) + "\n\n"
+
+
+def plan(page: str, name: str) -> str:
+    """The weeks of a plan, or its days: what stands in the settings below a heading, with the hours that it takes."""
+    settings = tomllib.loads(page.partition(f"### {name}\n")[2].partition("```toml\n")[2].partition("```")[0])
+    chosen = {int(n): set(one["exercises"]) for n, one in settings.get("assignments", {}).items()}
+    unit = "day" if name.endswith("days") else "week"
+    rows = [f"| {unit} | chapters | exercises | hours for them | with reading |\n|--:|:--|--:|--:|--:|"]
+    for week, listed in settings["plan"].items():
+        numbers = [int(number) for number in listed]
+        asked = [q for n in numbers for q in CHAPTERS[n] if (q.id in chosen[n] if n in chosen else not q.optional)]
+        hours = round(sum(q.minutes for q in asked) / 60, 1)
+        titles = "; ".join(f"{n} {outline.title(n)}" for n in numbers)
+        rows.append(f"| {week} | {titles} | {len(asked)} | {hours:.1f} | {hours + len(numbers):.1f} |")
+    return "\n".join(rows) + "\n\n"
+
+
+def rooms() -> str:
+    """The hours that asking a class in the room takes, by its size."""
+    rows = ["| students | talks | on paper, in the room | marking the sheets |\n|--:|--:|--:|--:|"]
+    for students in CLASSES:
+        rows.append(f"| {students} | {_clock(students * TALK)} | {_clock(PAPER)} | {_clock(students * MARKING)} |")
+    return "\n".join(rows) + "\n\n"
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min"
 
 
 def _table(root: pathlib.Path, name: str, questions: Sequence[Question], solutions: bool) -> str:

@@ -76,6 +76,9 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
     expand(pages / "intro.md", "asking", landing.asking())
     expand(pages / "intro.md", "cover", cover.framed())
     expand(pages / "intro.md", "ways", exercises.ways())
+    for name in exercises.PLANS:
+        expand(pages / "term.md", f"plan {name}", exercises.plan((HERE / "term.md").read_text(), name))
+    expand(pages / "term.md", "minutes", exercises.rooms())
     expand(pages / "practices.md", "clinic", chapters.clinic())
     expand(pages / "architecture.md", "architecture", architecture.framed())
     for name in playgrounds.FORMS:

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import pathlib
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -210,6 +211,16 @@ def passed(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> dict[str,
     return kept
 
 
+def every(question: str, name: str) -> Iterator[tuple[str, str, str]]:
+    """Whatever can be asked about a reference, of any device, and its key."""
+    item, of = item_of(question, name), {"exercise": question, "function": name}
+    (given, *others), (first, *there) = programs(question, item), changes(item)
+    for change, now in zip(there, others):
+        for seed in range(30 if now else 0):
+            for one in questions.asked(of, first.case, change, given or {}, now or {}, random.Random(seed)):
+                yield name, one.text, one.key
+
+
 def test_nothing_to_ask_about(passed: dict[str, Any]) -> None:
     """Before a pass, and of an exercise without a program, a line says so."""
     assert "Pass 4.2 first" in repr(sl.viva("4.2")) and "asks for no program" in repr(sl.viva("4.1"))
@@ -225,7 +236,9 @@ def test_a_student_alone(passed: dict[str, Any]) -> None:
         passed["4.2"] = {**passed["4.2"]}
         again = sl.viva(4.2)
     assert isinstance(drawn, Viva) and drawn is not again and drawn.asked == again.asked and len(drawn.asked) == alone.MOST
+    right = {pair for name in drawn.code for pair in every("4.2", name)}
     for number, one in enumerate(drawn.asked, 1):
+        assert (one.function, one.text, one.key) in right
         assert one.text in drawn._repr_html_().replace("&#x27;", "'") and f"  1 | def {one.function}(mesh" in repr(drawn)
         assert repr(sl.viva(4.2, number, one.key)).startswith(f"{number}. Right: {one.key}\n")
         assert repr(sl.viva(4.2, number, ...)).startswith(f"{number}. {one.key}\n")

@@ -16,12 +16,12 @@ from shardlab_grader.term.settings import Settings
 
 
 def term(settings: Settings, released: Sequence[str]) -> Table:
-    """A row for each chapter of the plan or with settings: its week, what counts, and when it is due."""
+    """A row for each chapter of the plan or with settings: its week, what counts, its minutes, and when it is due."""
     from shardlab_course.chapters import QUESTIONS
 
     found = Table(box=None, pad_edge=False)
-    for column in ("week", "chapter", "exercises", "points", "deadline (UTC)", "released"):
-        found.add_column(column, justify="right" if column == "points" else "left")
+    for column in ("week", "chapter", "exercises", "minutes", "points", "deadline (UTC)", "released"):
+        found.add_column(column, justify="right" if column in ("minutes", "points") else "left")
     weeks = {chapter: week for week, chapters in settings.plan.items() for chapter in chapters}
     for chapter in [*weeks, *sorted(set(settings.assignments) - set(weeks))]:
         chosen = settings.of(f"{chapter:02}")
@@ -34,6 +34,7 @@ def term(settings: Settings, released: Sequence[str]) -> Table:
             str(weeks.get(chapter, "")),
             f"{chapter:02} {title(chapter)}",
             f"{len(counting)} of {len(questions)}" if questions else "",
+            f"{sum(question.minutes for question in counting)}" if questions else "",
             f"{sum(map(chosen.worth, counting)):g}" if questions else "",
             "\n".join(due),
             "yes" if there else "",

@@ -118,8 +118,7 @@ def _drawn(about: Question, namespace: Mapping[str, Any]) -> Viva:
     rng = random.Random(f"{about.id} {code}")
     chosen = rng.sample(programs(about), min(FUNCTIONS, len(programs(about))))
     found = [tried(about, item, code[item.name], rng) for item in chosen]
-    facts = {key: each for one in found for key, each in _measured(one, namespace).items()}
-    asked = [asked for one in found for asked in one.asked(facts, rng)]
+    asked = [asked for one in found for asked in one.asked(_measured(one, namespace), rng)]
     return Viva(about, sheet(asked, rng, MOST), code)
 
 

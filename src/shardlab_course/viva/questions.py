@@ -106,7 +106,12 @@ def sheet(found: Sequence[Asked], rng: random.Random, most: int = MOST) -> list[
         left.sort(key=lambda one: (one.kind in kinds, one.exercise in exercises))  # stable: else as shuffled
         chosen.append(left.pop(0))
         left = [one for one in left if (one.kind, one.function) != (chosen[-1].kind, chosen[-1].function)]
-    return sorted(chosen, key=lambda one: [int(part) for part in one.exercise.split(".")])
+    return in_order(chosen)
+
+
+def in_order(found: Iterable[Asked]) -> list[Asked]:
+    """By exercise and function."""
+    return sorted(found, key=lambda one: ([int(part) for part in one.exercise.split(".")], one.function))
 
 
 def of_everyone(sheets: Iterable[Sequence[Asked]]) -> set[tuple[str, str]]:

@@ -16,8 +16,6 @@ from shardlab_judge.question import Question
 
 MESHES, SIZES, CALLS = 2, 1, 2
 """Of one function: the other meshes, the other sizes, and the calls left out, that are tried."""
-ALL = 99
-"""More than there are of any."""
 GIVEN = 0
 """The number of the first public case among the changes."""
 
@@ -35,7 +33,7 @@ class Tried:
     @property
     def names(self) -> list[str]:
         """What the variants without a call are asked for by, in the order of `left_out`."""
-        return [f"{self.question.id}/{self.item.name}-{n}" for n in range(len(self.left_out))]
+        return [f"{self.question.id}-{n}" for n in range(len(self.left_out))]
 
     @property
     def whole(self) -> str:
@@ -78,7 +76,7 @@ class Tried:
 
 
 def tried(question: Question, item: ProgramItem, source: str, rng: random.Random, most: int = 0) -> Tried:
-    """Some of what can be tried of a function; `most` of everything, if it is given."""
+    """Some of what can be tried of a function; up to `most` of each kind, if it is given."""
     kinds = [change.kind for change in changes(item)]
     numbers = [GIVEN]
     for kind, few in (("mesh", MESHES), ("size", SIZES)):
