@@ -27,8 +27,8 @@ XLA = (
 ).encode()
 SAID = (
     f"XLA: involuntary full rematerialization. Two shardings meet, and the only way from {FROM} to {TO} that XLA "
-    "knows is to bring all of f32[4,16,8] to every device. Another spec on one of the two sides, or a sharding between them, "
-    "avoids it. shardlens.why names the lines where they were asked for. The operation is jit(g)/sin."
+    "knows is to bring all of f32[4,16,8] to every device. Another spec on one of the two sides, or a sharding between "
+    "them, avoids it. shardlens.why names the lines where they were asked for. The operation is jit(g)/sin."
 )
 
 # As the XLA of JAX 0.12.0.1 says it.

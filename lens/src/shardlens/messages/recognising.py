@@ -34,7 +34,7 @@ class Recognised:
         mistake: the likeliest reason, with what the message names.
     Example:
         >>> recognise("ValueError", "P('x', 'x') has duplicate entries for `x`")[0].mistake
-        "A spec names the mesh axis 'x' twice; each cuts one dimension at most."
+        "A spec names the mesh axis 'x' twice, but an axis cuts at most one dimension."
     """
 
     message: Message
