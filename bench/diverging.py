@@ -125,7 +125,8 @@ def main() -> None:
     print(f"{count / 1e6:.1f} million parameters: {found:.2f} times both programs, at most {MOST:g}")
     if made.write:
         compared_to = "lens.diverge : compiling and running both programs, a transformer's gradients, CPU time"
-        keep([{"name": f"diverge-{count // 10**6}M", "ratio": found, "compared": compared_to, "most": MOST}], made.write)
+        entry = {"name": f"diverge-{count // 10**6}M", "ratio": found, "interval": [found, found], "compared": compared_to}
+        keep([entry | {"most": MOST, "rounds": 1, "interval_is": "no interval"}], made.write)
 
 
 if __name__ == "__main__":
