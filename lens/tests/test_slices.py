@@ -168,6 +168,7 @@ def test_num_slices_in_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """--num-slices says the same as *2, for one target and for several."""
+    jax.devices()  # before the command has JAX start with sixteen
     monkeypatch.chdir(tmp_path)
     Path("model.py").write_text("def step(x):\n    return x.sum(0)\n")
     given = ["model.py:step", "--args", "float32[64,8]@data", "--mesh", "data=16"]
