@@ -19,9 +19,9 @@ import variants
 from shardlab.answers.record import record
 from shardlab.errors import ShardlabError
 from shardlab_course.chapters import QUESTIONS
-from shardlab_course.checking import elsewhere, exercise
-from shardlab_course.viva import alone, questions
-from shardlab_course.viva.alone import Viva
+from shardlab_course.checking import alone, elsewhere, exercise
+from shardlab_course.checking.alone import Viva
+from shardlab_course.viva import questions
 from shardlab_course.viva.changes import changes
 from shardlab_course.viva.facts import counted, facts
 from shardlab_course.viva.forms import Devices, Form, Number, Slices

@@ -15,6 +15,7 @@ from shardlab.pictures.product import show_product as show_product
 from shardlab.processes.launched import Launched as Launched
 from shardlab.processes.launching import launch as launch
 from shardlab.records import recorded as recorded
+from shardlab_course.checking.alone import viva as viva
 from shardlab_course.checking.exercise import check as check
 from shardlab_course.checking.exercise import example as example
 from shardlab_course.checking.exercise import explain as explain
@@ -25,7 +26,6 @@ from shardlab_course.checking.predictions import predict as predict
 from shardlab_course.checking.progress import progress as progress
 from shardlab_course.clinic.diagnosis import Diagnosis as Diagnosis
 from shardlab_course.clinic.diagnosis import diagnose as diagnose
-from shardlab_course.viva.alone import viva as viva
 from shardlens import Chip as Chip
 from shardlens import Collective as Collective
 from shardlens import Comparison as Comparison
