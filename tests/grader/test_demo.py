@@ -38,6 +38,18 @@ def test_demo(tmp_path: pathlib.Path) -> None:
     assert (four["amara"], four["bo"], four["hana"]) == (60, 29.25, 0)
     assert nine["amara"] == 90 and nine["hana"] == 0
     asked_about_own_work(course)
+    asked_about_the_solution(course)
+
+
+def asked_about_the_solution(course: pathlib.Path) -> None:
+    """A bank asks about each function more than one question; the page without keys has the same ones."""
+    made = CliRunner().invoke(main, ["viva", "09", "--course", str(course), "--bank", "--to", str(course / "bank")])
+    assert made.exit_code == 0, made.output
+    asked, keys = ((course / "bank" / name).read_text() for name in ("bank.html", "bank-keys.html"))
+    texts = [re.findall(r"</h2><p>(.*?)</p>", page) for page in (asked, keys)]
+    assert texts[0] == texts[1] and f"{len({*texts[0]})} questions" in made.output and 'class="key"' not in asked
+    for function in ("mlp_by_hand", "three_layers", "mlp_bias", "block", "drop_hidden", "drop_output"):
+        assert len([text for text in texts[0] if f"{function} takes" in text]) > 1, function
 
 
 def asked_about_own_work(course: pathlib.Path) -> None:

@@ -15,12 +15,13 @@ import zipfile
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from shardlab.errors import ShardlabError
 from shardlab_grader import cli
-from shardlab_grader.lms import archives
+from shardlab_grader.lms import archives, commands
 from shardlab_grader.lms.archives import Collected
 from shardlab_grader.lms.sheets import PRESETS, Sheet
 from shardlab_grader.sandbox import box as sandbox
@@ -460,3 +461,12 @@ def test_sections_are_those_of_the_gradebook(tmp_path: pathlib.Path) -> None:
     assert tomllib.loads(ran.output) == {"sections": {"A": ["gus"], "B": ["hana"]}}
     with pytest.raises(ShardlabError, match="it has no column 'Section'"):
         sheet(tmp_path, "moodle").sections()
+
+
+def test_what_is_read_is_not_written_over(tmp_path: pathlib.Path) -> None:
+    """Another file, also one that is not there yet, is taken as it is; the file itself is refused, by whatever name."""
+    read, other = tmp_path / "table.csv", tmp_path / "filled.csv"
+    read.write_text("")
+    assert commands.apart(other, read, "it.") == other
+    with pytest.raises(click.UsageError, match=r"^--output is it\.$"):
+        commands.apart(tmp_path / "." / "table.csv", read, "it.")

@@ -105,9 +105,7 @@ def feedback(
     with mended():
         course_dir = course_dir.resolve()
         name, preset = released(assignment, course_dir), PRESETS[lms]
-        output = output or pathlib.Path(f"{name}-{lms}-feedback.zip")
-        if output.exists() and output.samefile(archive):
-            raise click.UsageError("--output is the archive of submissions itself.")
+        output = apart(output or pathlib.Path(f"{name}-{lms}-feedback.zip"), archive, "the archive of submissions itself.")
         done = pages.pack(archive, preset, Sheet(preset, table).students(column), course_dir, name, output)
         say("pages", done.packed, names)
         say("handed in, and without a page, so not graded yet", done.without, names)
@@ -143,9 +141,8 @@ def export(
     with mended():
         course_dir = course_dir.resolve()
         name, preset = released(assignment, course_dir), PRESETS[lms]
-        output = output or pathlib.Path(f"{name}-{lms}.csv")
-        if output.exists() and output.samefile(table):
-            raise click.UsageError("--output is the table itself: the LMS's own copy is worth keeping.")
+        itself = "the table itself: the LMS's own copy is worth keeping."
+        output = apart(output or pathlib.Path(f"{name}-{lms}.csv"), table, itself)
         sheet = Sheet(preset, table)
         scores, open_, most, reasons = final(course_dir, name)
         students = sheet.students(column)
@@ -156,6 +153,17 @@ def export(
         say("left empty, because ungraded or waiting for a person", sorted(open_ & set(students.values())), names)
         say("graded, and not in the table", sorted(set(scores) - set(students.values())), names)
         console.print(f"wrote {output}", soft_wrap=True)
+
+
+def apart(output: pathlib.Path, read: pathlib.Path, itself: str) -> pathlib.Path:
+    """Where to write, which is never the file that is read.
+
+    Raises:
+        click.UsageError: it is.
+    """
+    if output.exists() and output.samefile(read):
+        raise click.UsageError(f"--output is {itself}")
+    return output
 
 
 def final(course_dir: pathlib.Path, name: str) -> tuple[dict[str, float], set[str], float, dict[str, str]]:

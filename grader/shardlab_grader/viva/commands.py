@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import pathlib
 from typing import TYPE_CHECKING
 
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 @wait_option
 @click.option("--student", default="*", help="Only this student, by name or by key.")
 @click.option("--seed", type=int, help="Draw the same questions again.  [default: the release's]")
+@click.option("--bank", is_flag=True, help="Ask about the solution's programs instead: for an exam without own programs.")
 @click.option("--to", "folder", type=FOLDER, help="Where the sheets go.  [default: COURSE/viva/ASSIGNMENT]")
 def viva(
     assignment: str, course_dir: pathlib.Path, mode: Mode, names: bool, wait: bool, student: str, seed: int | None,
-    folder: pathlib.Path | None,
+    bank: bool, folder: pathlib.Path | None,
 ) -> None:  # fmt: skip
     """Ask each student about what this student handed in: three or four questions on paper, and their keys."""
     from shardlab_grader.releases.places import released
@@ -38,22 +40,41 @@ def viva(
         course_dir = course_dir.resolve()
         name = released(assignment, course_dir)
         with alone(course_dir, f"viva {name}", wait):
-            made = _class(course_dir, name, mode, names, student, seed)
+            made = [_bank(course_dir, name, mode, seed)] if bank else _class(course_dir, name, mode, names, student, seed)
         folder = folder or course_dir / "viva" / name
         folder.mkdir(parents=True, exist_ok=True)
-        for file, write in (
-            ("students.html", sheets.students),
-            ("keys.html", sheets.instructor),
-            ("marks.csv", sheets.marks),
-        ):
+        files = {"students.html": sheets.students, "keys.html": sheets.instructor, "marks.csv": sheets.marks}
+        if bank:
+            files = {"bank.html": sheets.students, "bank-keys.html": sheets.instructor}
+        for file, write in files.items():
             (folder / file).write_text(write(name, made))
             console.print(f"wrote {folder / file}", soft_wrap=True)
         texts = [(asked.text, asked.key) for one in made for asked in one.asked]
+        if bank:
+            console.print(f"{len(set(texts))} questions about programs of the solution")
+            return
         students = sum(bool(one.asked) for one in made)
         console.print(f"{len(texts)} questions for {students} students, {len(set(texts))} of them different")
         for one in made:
             if not one.asked:
                 console.print(f"{one.student}: {one.problem}", soft_wrap=True)
+
+
+def _bank(course_dir: pathlib.Path, name: str, mode: Mode, seed: int | None) -> Sitting:
+    """All questions about the solution that the assignment was released from."""
+    import nbformat
+
+    from shardlab_course.editions import edition
+    from shardlab_grader.classes.stages import Grading
+    from shardlab_grader.releases.release import Release
+    from shardlab_grader.sandbox.servers import Servers
+    from shardlab_grader.viva.sitting import bank
+
+    grading = Grading(Release.load(course_dir, name), mode)
+    source = nbformat.read(course_dir / "source" / name / f"{name}.ipynb", as_version=4)
+    solved = json.dumps(edition.solution(source)).encode()
+    with Servers() as servers, console.status("running the solution's programs in other situations"):
+        return bank(grading, solved, grading.release.seed if seed is None else seed, servers.run)
 
 
 def _class(course_dir: pathlib.Path, name: str, mode: Mode, names: bool, student: str, seed: int | None) -> list[Sitting]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import pathlib
 import random
@@ -13,7 +14,7 @@ from typing import Any
 from shardlab.errors import ShardlabError
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.viva.changes import programs
-from shardlab_course.viva.questions import Asked, Facts, sheet
+from shardlab_course.viva.questions import Asked, Facts, in_order, sheet
 from shardlab_course.viva.tried import Tried, tried
 from shardlab_grader.border import artifact
 from shardlab_grader.classes import judging, stages
@@ -29,6 +30,8 @@ SCRIPT = "/trusted/examiner.py"
 CHILD = pathlib.Path(__file__).parents[1] / "inside" / "examiner.py"
 EXERCISES = 5
 """For one student, with one function of each."""
+EACH = 4
+"""Of a function in a bank: the meshes, the sizes, and the calls left out, that are tried."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +79,27 @@ def _sitting(grading: Grading, one: Submission, contents: Contents, seed: int, r
     return Sitting(one.student, one.key, asked, code, "" if asked else "no two ways of computing agreed on a question")
 
 
+def bank(grading: Grading, solved: bytes, seed: int, run: RunScript) -> Sitting:
+    """Every question about the programs of a solution of the assignment, for whoever has none of their own.
+
+    Args:
+        solved: the handed-in form of a notebook of the assignment with right answers.
+        run: how scripts are run in a sandbox.
+    Raises:
+        ShardlabError, OSError, artifact.Refused: the sandbox could not be made.
+    """
+    job, rng = stages.restored(grading, "bank", solved), random.Random(seed)
+    left = [[_tried(job, q, item, rng, EACH) for item in programs(QUESTIONS[q])] for q in job.manifests]
+    code, asked = dict[str, str](), list[Asked]()
+    # A run of the notebook asks each exercise for one function.
+    for found in itertools.zip_longest(*left):
+        some = [one for one in found if one is not None]
+        facts = _measured(job, some, seed, run)
+        asked += [each for one in some for each in one.asked(facts, rng)]
+        code |= {one.item.name: one.source for one in some}
+    return Sitting("bank", "", in_order(asked), code)
+
+
 def _chosen(job: Job, passed: Sequence[str], rng: random.Random) -> list[Tried]:
     """One function each of some exercises that the student passed, and what is tried of it."""
     able = {q: found for q in passed if (found := programs(QUESTIONS[q]))}
@@ -83,8 +107,8 @@ def _chosen(job: Job, passed: Sequence[str], rng: random.Random) -> list[Tried]:
     return [_tried(job, q, rng.choice(able[q]), rng) for q in chosen]
 
 
-def _tried(job: Job, question: str, item: ProgramItem, rng: random.Random) -> Tried:
-    return tried(QUESTIONS[question], item, _cell(job, question, item.name), rng)
+def _tried(job: Job, question: str, item: ProgramItem, rng: random.Random, most: int = 0) -> Tried:
+    return tried(QUESTIONS[question], item, _cell(job, question, item.name), rng, most)
 
 
 def _cell(job: Job, question: str, function: str) -> str:
