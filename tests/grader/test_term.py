@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import shardlab
 from shardlab.errors import ShardlabError
-from shardlab_course.checking import plan
+from shardlab_course import plan
 from shardlab_course.checking.progress import progress
 from shardlab_course.editions import edition, header
 from shardlab_grader import cli

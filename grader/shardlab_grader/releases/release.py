@@ -18,8 +18,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from shardlab.errors import ShardlabError
-from shardlab_course import dependence, own
-from shardlab_course.checking import plan
+from shardlab_course import dependence, own, plan
 from shardlab_course.editions import edition, header
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.nbgrader.course import Course

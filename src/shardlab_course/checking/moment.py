@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shardlab_course.checking.plan import planned
 from shardlab_course.outline import Exercise, notebook, title
+from shardlab_course.plan import planned
 from shardlab_judge.findings import describe
 from shardlab_judge.question import Question
 from shardlens import price, read_program

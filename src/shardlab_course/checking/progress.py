@@ -16,8 +16,8 @@ from shardlab_course import own
 from shardlab_course.checking import progress_file
 from shardlab_course.checking.moment import following
 from shardlab_course.checking.naming import chapter_of
-from shardlab_course.checking.plan import planned
 from shardlab_course.outline import Exercise, drawn, outline, title
+from shardlab_course.plan import planned
 from shardlens import Table
 
 DONE, BEGUN, OPEN = "●", "◐", "○"
