@@ -48,8 +48,8 @@ def _collectives(observed: Observed, over: int) -> Iterator[Misconception]:
             what = f"Its {_named(group[0])} runs {runs} times. {ran}"
             yield Misconception("rounds-too-many", what)
         if price(group) == over:
-            many, it = (f"{len(group)} times ", "them") if len(group) > 1 else ("", "it")
-            what = f"It does not need {many}its {_named(group[0])}: without {it}, it would cost no more than it has to."
+            many, it = (f", which it has {len(group)} times", "any of them") if len(group) > 1 else ("", "it")
+            what = f"It does not need its {_named(group[0])}{many}: without {it}, it would cost no more than it has to."
             yield Misconception("needless-collective", what)
 
 
