@@ -120,8 +120,8 @@ def prose(found: Mapping[str, Any] | None) -> str:
         for text, counts in texts.items()
     ]
     head = [_row("chapter", "text", *readers), "|:--|:--" + "|--:" * len(readers) + "|"]
-    others = [_row(*one) for one in found["sets"].items()]
-    sets = [_row("other text", "last reader"), "|:--|--:|", *others]
+    others = [_row(name, *counts) for name, counts in found["sets"].items()]
+    sets = [_row("other text", "fifth reader", "sixth readers"), "|:--|--:|--:|", *others]
     return "\n".join([f"Counted on {found['date']}.", "", *head, *rows, "", *sets])
 
 

@@ -8,13 +8,13 @@ OURS, BUSY = 70, 75
 STOPPED = 130
 """As shells have it of Ctrl-C."""
 MEANINGS = {
-    DONE: "done; of `grade`: everything is graded",
+    DONE: "done; for `grade`: everything is graded",
     MEND: "stopped by something that you can mend; the message says how",
     USAGE: "the command line has a mistake",
     LOOK: "a person must look: a submission is ungraded",
     NOTHING: "nothing to grade: nobody has handed in",
     OURS: "a fault of Shardlab's own, shown with its traceback",
-    BUSY: "another command has the course (with --no-wait)",
+    BUSY: "another command is using the course (with --no-wait)",
     STOPPED: "stopped by Ctrl-C",
 }
 REFERENCES = {"course-busy": BUSY, "nothing-to-grade": NOTHING}

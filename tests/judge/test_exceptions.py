@@ -194,8 +194,8 @@ def test_each_is_tried() -> None:
 @pytest.mark.parametrize(
     ("chapter", "told"),
     [
-        ("0", "Give its definition the arguments that it is called with."),
-        ("1", "Give its definition the arguments that it is called with."),
+        ("0", "Define the function with the arguments that it is called with."),
+        ("1", "Define the function with the arguments that it is called with."),
         ("4", "The body of jax.shard_map has one argument for each entry of in_specs."),
     ],
 )

@@ -265,7 +265,12 @@ def moved(kind: str, size: int) -> Collective:
     ("sent", "budget", "id", "words"),
     [
         ([("all-gather", 96), ("all-reduce", 32)], 96, "needless-collective", "its all-reduce over x of 32 B"),
-        ([("all-gather", 96), ("all-to-all", 40), ("all-to-all", 40)], 96, "needless-collective", "its all-to-all, which it has 2 times"),
+        (
+            [("all-gather", 96), ("all-to-all", 40), ("all-to-all", 40)],
+            96,
+            "needless-collective",
+            "its all-to-all over x of 40 B, which it has 2 times",
+        ),
         ([("all-to-all", 40)] * 3, 80, "sent-again", "With 2 all-to-all over x of 40 B instead of 3"),
         ([("all-gather", 384)], 96, "bytes-times-axis", "4 times the bytes"),
         ([("all-gather", 100)], 96, None, ""),

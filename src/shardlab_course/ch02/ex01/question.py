@@ -29,8 +29,8 @@ WRONG_KINDS = (
         "subscript-moved-by-gather", "The subscript moves to the other dimension. Every device has a part for each of the "
         "others, and keeps no more than before (d).", 2, like=said_other("d", "all-to-all")),
     WrongValues(
-        "block-for-block", "Every device ends with one block, all of which comes from one device. The blocks only change "
-        "their holders: a permute (f).", 2, like=said_other("f", "collective-permute")),
+        "block-for-block", "Every device ends with one block, all of which comes from one device. The blocks only "
+        "change devices: a permute (f).", 2, like=said_other("f", "collective-permute")),
     WrongValues(
         "subscript-gone", "A subscript that disappears, with no other in its place, is an all-gather: a device ends with "
         "more than it had (a, g, h).", 1, like=lambda said: any(said_other(card, "all-gather")(said) for card in "agh")),

@@ -32,7 +32,7 @@ BOUND = (
         "roof-of-memory", "1,024 rows per chip are enough for the memory roof. The corner of the links' roof is about nine "
         "times as far out (c).", 2, like=lambda said: said["c"] in ("compute", "memory")),
     WrongValues(
-        "rows-do-not-help", "The bytes of W do not grow with the rows, and the FLOPs do. With enough rows, the product "
+        "rows-do-not-help", "The bytes of W do not grow with the rows, but the FLOPs do. With enough rows, the product "
                             "takes longer than the gather (d).", 2,
         like=lambda said: said["d"] == "communication"),
 )  # fmt: skip

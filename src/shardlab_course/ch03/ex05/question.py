@@ -89,7 +89,7 @@ QUESTION = Question(
         "one: cut the columns of B and the rows of C over both axes. With A whole, that gives A·B in columns and terms of "
         "A·B·C. After the all-reduce everything is whole, and D can be cut by columns.",
     ),
-    explanation="Nothing moves only if all that is summed over is whole: B, C, A's columns and D's rows. Of 6,561 "
+    explanation="To move nothing, keep whole all that is summed over: B, C, A's columns and D's rows. Of 6,561 "
                 "combinations of specs, compiled once with XLA for CPU, nine move nothing. One of these has all four "
                 "whole, with eight times the work.\n\nOnly the rows of A, cut over both axes, divide all three products "
                 "by 8. You pay for it in memory: every device holds B and C. If you cut B and C into 8, there is a sum over "

@@ -28,7 +28,7 @@ STEPS = (
         "again. Put a step by columns and a step by rows into one round, and make three rounds.", 3,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathered_in_each_round(o)),
     WrongCost(
-        "rows-before-columns", "x is gathered needlessly. Rows want it whole. Columns want it cut, as it arrives. Begin "
+        "rows-before-columns", "x is gathered needlessly. Rows want it whole. Columns take it cut, as it arrives. Begin "
         "with columns, and leave x as it comes.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
     WrongCost(

@@ -78,6 +78,6 @@ QUESTION = Question(
                 "arguments, those that somebody placed, are cut. A broken promise is a ValueError. For other arguments "
                 "(NumPy arrays, and arrays that JAX placed itself) it is a plan: JAX silently places them that way before "
                 "the program starts.\n\nWhen columns were asked for at the end, XLA still took the softmax over cut "
-                "columns, with two all-reduces, and turned the result. If you turn x first, each device has whole columns: "
+                "columns, with two all-reduces, and moved the result. If you turn x first, each device has whole columns: "
                 "one all-to-all and nothing else. You say that with a constraint in the middle.",
 )  # fmt: skip

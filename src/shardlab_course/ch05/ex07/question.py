@@ -72,6 +72,6 @@ QUESTION = Question(
                 "that you report are those that nobody notices otherwise. At best, a leaf without a rule stops the program. "
                 "At worst, a default leaves it whole on every device. A rule that decides nothing is harmless only until "
                 "somebody relies on it.\n\nAn unused rule need not be misspelt. If an earlier, more general rule has "
-                "taken all of its leaves, its pattern is found and it still decides nothing. So ask which rules have "
+                "taken all of its leaves, its pattern is found, but the rule decides nothing. So ask which rules have "
                 "decided, and not which patterns are found.",
 )  # fmt: skip

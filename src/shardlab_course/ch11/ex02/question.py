@@ -15,7 +15,7 @@ TRAIN = (
         "not gathered, or all_gather lacks to='invarying'.",
         3, error="can't be statically inferred|Unsupported pcast from=varying"),
     WrongValues(
-        "first-use-only", "E is used twice, and its gradient is the sum of both uses. This is the first use's alone.",
+        "first-use-only", "E is used twice, and its gradient is the sum over both uses. This is the first use's alone.",
         1, like=of.trained(uses=(1, 0))),
     WrongValues(
         "second-use-only", "E is used twice, and its gradient is the sum of both uses. This is the second use's alone.",

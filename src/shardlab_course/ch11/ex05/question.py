@@ -27,7 +27,7 @@ RATIO = (
 TRAFFIC = (
     WrongValues(
         "all-reduce-counted-once",
-        "An all-reduce is a reduce-scatter and an all-gather: two passes around the ring. So FSDP is half as much again, "
+        "An all-reduce is a reduce-scatter and an all-gather: two passes around the ring. So FSDP moves half as much again, "
         "not three times as much.",
         1, like=of.cheap_all_reduce),
     WrongValues(

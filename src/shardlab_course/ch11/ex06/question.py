@@ -46,7 +46,7 @@ DONATION = (
         "weights-not-donated", "m and v are given away, but the old weights stay in memory with the new ones.",
         1, when=lambda o: o.donated == frozenset({1, 2})),
     WrongCost(
-        "not-all-donated", "The weights, m and v are all replaced, and not all three are given away.",
+        "not-all-donated", "The weights, m and v are all replaced, but not all three are given away.",
         1, when=lambda o: o.donated < frozenset({0, 1, 2})),
 )  # fmt: skip
 

@@ -53,7 +53,8 @@ QUESTION = Question(
     ),
     hints=(
         "Take the two sums of the page. Which devices can compute the terms of each?",
-        "Down: device s solves, its block goes to all, devices below subtract their term. Up: devices below make terms, "
+        "Down: device s solves, its block goes to all, and devices below subtract their "
+        "terms. Up: devices below make terms, "
         "their sum goes to device s, which solves.",
         "Down: y = psum(y if me == s else 0), below b -= column @ y. Up: x - psum(column.T @ x if me > s else 0), solved "
         "if me == s. column = L[:, s k:][:, :k].",
