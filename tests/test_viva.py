@@ -269,7 +269,8 @@ def test_a_program_that_ends_the_judge_is_not_asked_about(passed: dict[str, Any]
     program = {"question": "4.2", "item": "case_3", "change": 0, "module": "", "seed": 0}
     refused = elsewhere.examined_elsewhere(program)
     assert ": " in refused["refused"]
-    elsewhere._child().kill()
-    elsewhere._child().wait()
+    child, _ = elsewhere._child()
+    child.kill()
+    child.wait()
     assert elsewhere.examined_elsewhere(program) == {"refused": ShardlabError.__name__}
     assert elsewhere.examined_elsewhere(program) == refused

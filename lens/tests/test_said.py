@@ -27,8 +27,8 @@ XLA = (
 ).encode()
 SAID = (
     f"XLA: involuntary full rematerialization. Two shardings meet, and the only way from {FROM} to {TO} that XLA "
-    "knows is to bring all of f32[4,16,8] to every device. Another spec on one of the two sides, or a sharding between "
-    "them, avoids it. shardlens.why names the lines where they were asked for. The operation is jit(g)/sin."
+    "knows is to bring all of f32[4,16,8] to every device. A different spec on one of the two sides, or a sharding between "
+    "them, avoids this. shardlens.why names the lines that ask for the two shardings. The operation is jit(g)/sin."
 )
 
 # As the XLA of JAX 0.12.0.1 says it.
@@ -70,7 +70,7 @@ def test_what_runs_on_one_device(capfd: pytest.CaptureFixture[str]) -> None:
     # XLA of JAX 0.12 does not warn.
     assert len(program.warnings) == int(jax.__version_info__ < (0, 12))
     for said in program.warnings:
-        assert "a callback" in said and "Inside of shard_map" in said and "nother spec" not in said
+        assert "a callback" in said and "inside shard_map" in said and "ifferent spec" not in said
     assert [c.kind for c in program.collectives] == ["all-gather"] and capfd.readouterr().err == ""
     blocks = lens.inspect(jax.shard_map(sine, mesh=over, in_specs=P("y"), out_specs=P("y")), x)
     assert blocks.collectives == () == blocks.warnings
