@@ -169,3 +169,12 @@ def test_numbers_and_keys_are_followed() -> None:
     """A Python number and a random key are arguments of `diverge` like any other."""
     assert lens.diverge(jnp.sin, jnp.sin, 3.0).first is None
     assert lens.diverge(lambda key: key, jax.jit(lambda key: key), jax.random.key(0)).first is None
+
+
+def test_a_leading_mesh_is_taken() -> None:
+    """It is no array, and stays as it is; `diverge`, which runs both programs, has no use for one."""
+    x = jax.ShapeDtypeStruct((4, 2), "float32", sharding=jax.NamedSharding(MESH, jax.P("x")))
+    (answer,) = lens.why(lambda mesh, x: x.sum(0), MESH, x, tries=0).answers
+    assert answer.collective.kind == lens.inspect(lambda mesh, x: x.sum(0), MESH, x).collectives[0].kind == "all-reduce"
+    with pytest.raises(LensError, match="of type Mesh"):
+        lens.diverge(lambda mesh, x: x, lambda mesh, x: x, MESH, X)

@@ -52,7 +52,7 @@ class Handed:
         if not isinstance(f, stages):
             need_function(f)
         if not hasattr(f, "lower") and not isinstance(f, stages):
-            need_arrays(args[1:] if args and _is_mesh(args[0]) else args, kwargs)
+            need_arrays(args, kwargs)
         self.f, self.args, self.kwargs, self.staged = f, args, dict(kwargs), isinstance(f, stages)
 
     def map(self, leaf: Callable[[Any], Any]) -> Handed:
@@ -128,11 +128,13 @@ def need_function(f: Any) -> None:
         raise LensError("nothing-to-compile", what, where="inspect(f, *args)", mend=mend)
 
 
-def need_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raises unless JAX can trace each leaf: an array, a number, or what describes one."""
+def need_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any], *, led: bool = True) -> None:
+    """Raises unless JAX can trace each leaf: an array, a number, or what describes one; `led`, after a leading mesh."""
     import jax
     import numpy as np
 
+    if led and args and _is_mesh(args[0]):
+        args = (np.zeros(()), *args[1:])
     for path, leaf in jax.tree_util.tree_leaves_with_path((args, dict(kwargs))):
         array = hasattr(leaf, "shape") and hasattr(leaf, "dtype")
         if isinstance(leaf, np.ndarray | np.generic):

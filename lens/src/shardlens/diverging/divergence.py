@@ -97,7 +97,7 @@ def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
     for f in (plain, parallel):
         if not isinstance(f, NamedValues):
             need_function(f)
-    need_arrays(args, {})
+    need_arrays(args, {}, led=False)
     _need_arrays(args)
     given = (jax.tree.map(_whole, args), args)
     sides = [
