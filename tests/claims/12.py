@@ -166,7 +166,7 @@ def gain():
 
 @claim(
     "The public names of this kind in `jax.lax` of JAX 0.10.2 are `psend` and `precv`, which JAX lowers for GPUs alone. "
-    "JAX 0.12 deprecates both, and has `psum_scatter_start`, not documented yet.",
+    "JAX 0.12 deprecates both, and has `psum_scatter_start`, which is not documented yet.",
     "In jax.lax of JAX 0.10.2 no public function starts a collective or waits for one on CPUs and TPUs",
 )
 def no_public_name():
