@@ -83,7 +83,8 @@ def diagnose(message: str | BaseException) -> Diagnosis:
           cause:     A collective names the axis batch, and no jax.shard_map around it has
                      that axis.
           mend:      Call it inside jax.shard_map over a mesh with this axis. Under jit
-                     alone write the sum over the whole array, and XLA communicates.
+                     alone, write the sum over the whole array. XLA then inserts the
+                     communication.
           code:      jax.shard_map(lambda b: jax.lax.psum(b, "data"), mesh=mesh, in_specs=P("data"), out_specs=P())(x)
     """
     if isinstance(message, BaseException):
