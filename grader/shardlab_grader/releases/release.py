@@ -178,17 +178,21 @@ def release(
             _with_questions(made, folder, references.public(text, made.manifests))
         else:
             kept.keep(course_dir, path.stem, _chapter(made.manifests))
-        beside = course_dir / "source" / path.stem
-        beside.mkdir(parents=True, exist_ok=True)
-        if syllabus.address == header.UNSET:
-            wheels.write(beside, f"{path.stem}.ipynb")
-        (beside / plan.NAME).unlink(missing_ok=True)
-        if counting := decided.counting(syllabus.questions):
-            (beside / plan.NAME).write_text(plan.text(counting))
+        _put_beside(course_dir / "source" / path.stem, syllabus, decided.counting(syllabus.questions))
         _generate(course_dir, path.stem, edition.to_ipynb(source))
         # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
         store.write(made.references, text, 0o644)
     return made
+
+
+def _put_beside(folder: pathlib.Path, syllabus: header.Syllabus, counting: dict[int, list[str]]) -> None:
+    """Writes what students get with the notebook: packages that no address has, and the plan of a course that has one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if syllabus.address == header.UNSET:
+        wheels.write(folder, f"{folder.name}.ipynb")
+    (folder / plan.NAME).unlink(missing_ok=True)
+    if counting:
+        (folder / plan.NAME).write_text(plan.text(counting))
 
 
 def _chosen(
