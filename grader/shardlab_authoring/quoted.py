@@ -31,7 +31,7 @@ MATH = re.compile(r"\$\$.+?\$\$|\$(?!\s)[^$]+\$", re.DOTALL)
 LINK = re.compile(r"\[[^]]+\]\([^)]+\)|<https?://[^>]+>")
 TIMES = "**Time:**", "★"
 MARKUP = re.compile(r"<[^>]+>")
-DIGITS = re.compile(r"\d[\d,_]*(?:\.\d+)?(?:e-?\d+)?")
+DIGITS = re.compile(r"\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?")
 NUMBER = re.compile(rf"(?<![\w.,/^-])(?:{DIGITS.pattern})(?!\w)")
 # What is counted through the course and its packages, and is no fact of a page: chapter 3, exercises 4.4 and 9.1, JAX 0.10.
 NAMED = re.compile(
@@ -49,12 +49,14 @@ def compare(chapter: pathlib.Path, written: Sequence[str], page: NotebookNode) -
         written: the source of each cell of the page, placeholders as they are written.
         page: the same cells with their outputs.
     Raises:
-        ShardlabError: a span or a number is not shown, and not allowed; or what is allowed needs no leave.
+        ShardlabError: a span or a number is not shown, and not allowed; or what is allowed is not written any more.
     """
     allowed = _allowed(chapter)
     found = list(dict.fromkeys(_unshown(written, page)))
+    prose = "\n".join(text for text, cell in zip(written, page.cells, strict=True) if cell.cell_type == "markdown")
     faults = [f"{chapter.name}: {text}   is not on the page" for text in found if text not in allowed]
-    faults += [f"{ALLOWED}: {text!r}   is shown by now, or is not written any more" for text in allowed if text not in found]
+    # One that the page shows by now may stay: the digits of a measured error are those of the processor that it ran on.
+    faults += [f"{ALLOWED}: {text!r}   is not written any more" for text in allowed if text not in prose]
     if faults:
         what = "the prose quotes what its page does not show."
         mend = f"write {{{{ expression }}}}, show it in a cell of that section, or say in solutions/{ALLOWED} why it is so."
