@@ -137,6 +137,7 @@ def plain(text: str) -> str:
 FIGURES = {
     "01_meshes_and_shardings": ("## Two shapes: global and local", cutting.figure),
     "02_what_communication_costs": ("### Rows do not always help", sliders.rows),
+    "04_four_matmul_cases": ("## One line, four prices", sliders.cases),
     "08_collectives": ("## Round the ring", sending.figure),
     "11_fsdp_and_memory": ("## First on paper: one parameter", sliders.stages),
 }

@@ -1,4 +1,4 @@
-"""Bars that two sliders move: chapter 2's times of a product, chapter 11's memory in each stage of ZeRO."""
+"""Bars that two sliders move: times of a product (chapter 2), its bytes and FLOPs (4), a device's memory with ZeRO (11)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ ROWS = tuple(2**n for n in range(14))
 CHIPS = ("v5e", "v5p", "h100")
 WEIGHTS = 8192, 32768
 
+SIZES = 8, 12, 16
+"""I, J and K of chapter 4's product in float32."""
+ITEM = 4
+"""Bytes of its elements."""
+CUTS = ("P()", 'P("x", None)', 'P(None, "x")')
+"""Of one operand: cut nowhere, along its rows, along its columns."""
+
 
 def zero(stage: int, devices: int) -> Moved:
     """Bytes of weights, gradients and optimizer on one device, and the chips that have so much memory."""
@@ -44,6 +51,28 @@ def roof(name: str, rows: int) -> Moved:
     return [100 * time / longest for time in times], f"{named}. {busy}, if both go on at once."
 
 
+def case(left: int, right: int) -> Moved:
+    """Price and FLOPs of one device in A[I, J] @ B[J, K] on the mesh (x=4, y=2); `left` and `right` are places of CUTS."""
+    i, j, k = SIZES
+    terms = (left, right) == (2, 1)
+    if terms:
+        price, moves = 2 * ITEM * i * k, "Each device makes a term of all of C, and an all-reduce adds them"
+    elif left == 2:
+        price, moves = ITEM * i * j, "A is cut along J and B is not, so A is gathered"
+    elif right == 1:
+        price, moves = ITEM * j * k, "B is cut along J and A is not, so B is gathered"
+    elif (left, right) == (1, 2):
+        price, moves = ITEM * i * j, "Rows and columns of C cannot both be cut over x, so A, the smaller, is gathered"
+    else:
+        price, moves = 0, "Nothing has to move"
+    whole = 2 * i * j * k
+    divided = terms or left == 1 or right == 2
+    flops = (whole // 4 if divided else whole) + (i * k if terms else 0)
+    share = "a quarter of the product" if divided else "all of the product"
+    said = f"{moves}. Price {price:,} B; {flops:,} FLOPs on each device, {share}{' and a sum' if terms else ''}."
+    return [100 * price / (2 * ITEM * i * k), 100 * flops / whole], said
+
+
 def stages() -> str:
     """Chapter 11's figure."""
     most = sum(ledger(PARAMETERS, 1, 0, mixed=True).values())
@@ -54,6 +83,17 @@ def stages() -> str:
         [[zero(stage, devices) for devices in DEVICES] for stage in range(4)],
         {part: FILLS[n] for n, part in enumerate(("weights", "gradients", "optimizer"))},
         marks,
+    )
+
+
+def cases() -> str:
+    """Chapter 4's figure."""
+    i, j, k = SIZES
+    return _figure(
+        f"A[{i}, {j}] @ B[{j}, {k}] on the mesh (x=4, y=2), as XLA for CPU compiles it. Move the spec of A, then that of B.",
+        {"A": CUTS, "B": CUTS},
+        [[case(left, right) for right in range(len(CUTS))] for left in range(len(CUTS))],
+        {"price": FILLS[0], "FLOPs of one device": FILLS[1]},
     )
 
 
@@ -83,7 +123,7 @@ def _figure(
     legend = " ".join(f'<span><b style="background: {fill}"></b>{part}</span>' for part, fill in fills.items())
     controls = "".join(
         f'<label><span>{name}</span><input type="range" min="0" max="{len(values) - 1}" value="0">'
-        f"<output>{values[0]}</output></label>"
+        f"<output>{html.escape(str(values[0]))}</output></label>"
         for name, values in sliders.items()
     )
     told = [[[[round(at, 2) for at in lengths], said] for lengths, said in line] for line in moved]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
@@ -308,6 +309,23 @@ def test_sliders_find_the_row_that_keeps_a_chip_busy() -> None:
             assert max(lengths) == pytest.approx(100)
             if not balance <= count < 2 * balance:
                 assert (computing > moving) == (count > balance) == ("computes all the time" in said)
+
+
+def test_sliders_say_what_the_compiler_moves() -> None:
+    """For every pair of specs, price and FLOPs are those of the program that XLA for CPU makes."""
+    mesh = jax.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+    i, j, k = sliders.SIZES
+    for left, right in itertools.product(range(len(sliders.CUTS)), repeat=2):
+        specs = [(P(), P("x", None), P(None, "x"))[n] for n in (left, right)]
+        operands = [
+            jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(mesh, spec))
+            for shape, spec in zip(((i, j), (j, k)), specs)
+        ]
+        program = sl.inspect(jnp.matmul, *operands)
+        said = sliders.case(left, right)[1]
+        assert [f"{spec}".replace("'", '"') for spec in specs] == [sliders.CUTS[left], sliders.CUTS[right]]
+        assert f"Price {program.price:,} B;" in said, specs
+        assert f"; {program.flops:,.0f} FLOPs" in said, specs
 
 
 CLIPPED = """() => [...document.querySelectorAll("article svg")].filter(svg => svg.getClientRects().length).flatMap(svg => {
