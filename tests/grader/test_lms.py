@@ -92,7 +92,7 @@ def test_canvas_own_student_without_an_id_blocks_no_column(tmp_path: pathlib.Pat
     found = sheet(tmp_path, "canvas", text)
     assert found.students() == {"4711": "s-1", "4712": "s-2"}
     assert '"Student, Test",4799,,,A,' in found.filled({"4711": 3.5}, 3.5, NAME, False)
-    with pytest.raises(ShardlabError, match="does not name every student"):
+    with pytest.raises(ShardlabError, match="does not give every student a different id"):
         sheet(tmp_path, "canvas", text.replace("Student, Test", "Student, Tess")).students("SIS User ID")
 
 
@@ -112,9 +112,19 @@ def test_an_unpacked_archive_is_taken_too(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("lms", "text", "column", "said"),
     [
-        ("moodle", "", "ID number", "'ID number' does not name every student"),
-        ("moodle", MOODLE.replace("hana@", "gus@"), "", "'ID number' and 'Email address' does not name every student"),
-        ("moodle", MOODLE.replace("gus@example.org", "../gus"), "Email address", "does not name every student"),
+        ("moodle", "", "ID number", "'ID number' does not give every student a different id"),
+        (
+            "moodle",
+            MOODLE.replace("hana@", "gus@"),
+            "",
+            "'ID number' and 'Email address' does not give every student a different id",
+        ),
+        (
+            "moodle",
+            MOODLE.replace("gus@example.org", "../gus"),
+            "Email address",
+            "does not give every student a different id",
+        ),
         ("canvas", "", "Login", "it has no column 'Login'"),
         ("canvas", MOODLE, "", "it has no column 'ID' and no 'Section'"),
         ("moodle", CANVAS, "", "it has no column 'Identifier' and no 'Grade'"),

@@ -59,7 +59,7 @@ WRONG = {
     "no-chapter": ('[assignments.33]\nexercises = "core"', "assignments.33: the course has no chapter 33."),
     "chapter-by-name": (
         '[assignments.four]\nexercises = "core"',
-        "assignments.four: 'four' is no chapter; write its number",
+        "assignments.four: 'four' is not a chapter; write its number",
     ),
     "chapter-twice": ("[assignments.4]\n[assignments.04]", "assignments.04: chapter 4 is named twice."),
     "no-table": ("assignments = 4", "assignments: write a table."),
@@ -69,11 +69,11 @@ WRONG = {
     ),
     "other-chapters": (
         '[assignments.04]\nexercises = ["5.1"]',
-        "assignments.04.exercises: '5.1' is no exercise; chapter 4 has 4.1",
+        "assignments.04.exercises: '5.1' is not an exercise; chapter 4 has 4.1",
     ),
     "without-quotes": (
         "[assignments.04.points]\n4.2 = 8",
-        "assignments.04.points: '4' is no exercise; chapter 4 has 4.1 to",
+        "assignments.04.points: '4' is not an exercise; chapter 4 has 4.1 to",
     ),
     "does-not-count": (
         '[assignments.04]\nexercises = ["4.1"]\npoints = {"4.2" = 8}',
@@ -134,12 +134,12 @@ def test_a_mistake_is_told_with_its_place(text: str, told: str, tmp_path: pathli
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: pathlib.Path) -> None:
-    """Not the first only; a text that is no TOML has the parser's words and its line."""
+    """Not the first only; a text that is not TOML has the parser's words and its line."""
     (tmp_path / reading.FILE).write_text('timezone = "Berlin"\n[assignments.33]\n[plan]\n1 = ["34"]\n')
     with pytest.raises(ShardlabError, match="the settings have 3 mistakes"):
         reading.load(tmp_path)
     (tmp_path / reading.FILE).write_text("timezone = Berlin\n")
-    with pytest.raises(ShardlabError, match=r"no TOML: .*line 1"):
+    with pytest.raises(ShardlabError, match=r"not TOML: .*line 1"):
         reading.load(tmp_path)
 
 
@@ -204,7 +204,7 @@ def test_an_exercise_that_does_not_count_is_not_released(
 def test_an_assignment_without_exercises_is_refused(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """A chapter of one's own is known when it is released: then its exercises are compared with the settings."""
     (tmp_path / reading.FILE).write_text('[assignments.90]\nexercises = ["90.7"]\n')
-    with pytest.raises(ShardlabError, match=r"'90.7' is no exercise; chapter 90 has 90.1 to 90.2"):
+    with pytest.raises(ShardlabError, match=r"'90.7' is not an exercise; chapter 90 has 90.1 to 90.2"):
         release(NAME, tmp_path, tiny)
 
 
@@ -270,7 +270,7 @@ def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> Non
         ("id,days\ngus,3\n", "it has no column student"),
         ("student,days\ngus,three\n", "row 2 needs a student and a number of days from 0 to 3650"),
         ("assignment,student,days\n04,gus,3\n", f"it has no row for {NAME}"),
-        (b"student,days\ng\xfcs,3\n", "it is no CSV in UTF-8"),
+        (b"student,days\ng\xfcs,3\n", "it is not CSV in UTF-8"),
     ],
 )
 def test_another_table_is_refused(text: str | bytes, told: str, tmp_path: pathlib.Path) -> None:

@@ -16,7 +16,7 @@ COURSE = pathlib.Path(__file__).parents[1] / "rubrics"
 """Rubrics of the course's own chapters."""
 ONE_LINE = "Points"
 HEAD = """\
-# What each cell that a person grades earns points for; the points of its lines add up to those of the cell.
+# What earns points in each cell that a person grades; the points of the lines add up to those of the cell.
 # In a sheet of `shardlab-grader mark`, #name in a comment stands for the comment of this name.
 """
 

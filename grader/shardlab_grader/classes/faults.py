@@ -60,7 +60,7 @@ def refused(error: OSError) -> ShardlabError:
 
 def ours() -> ShardlabError:
     """The error for an exception that nobody expected."""
-    mend = "tell us, with the lines above; they can hold names and lines of students. The same command can be tried again."
+    mend = "tell us, with the lines above; they may contain students' names and code. The same command can be tried again."
     what = "a fault of Shardlab's own; what was graded is kept, and no score was changed by it."
     return ShardlabError("our-fault", what, where="the last line of the traceback above", mend=mend)
 

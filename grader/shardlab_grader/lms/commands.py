@@ -23,7 +23,7 @@ SAID = {
     "late": "marked late by the LMS, which gives no time",
     "other": "of another chapter; collected where there was nothing before",
     "unknown": "not in the table, and not collected",
-    "twice": "one student claimed by two names, and not collected; look whose they are",
+    "twice": "claimed for one student by two names, and not collected; check whose they are",
     "large": "larger than the limit, and not collected",
     "left": "other files, left alone",
 }

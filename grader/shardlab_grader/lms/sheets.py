@@ -131,7 +131,7 @@ class Sheet:
             lacking = [user for user, student in found.items() if not SAFE.fullmatch(student)]
             if not lacking and len(set(found.values())) == len(found):
                 return found
-        what = f"{' and '.join(map(repr, tried)) or 'no column'} does not name every student, each by another id"
+        what = f"{' and '.join(map(repr, tried)) or 'no column'} does not give every student a different id"
         raise self._error(what, "name the column that has the names of the folders in submitted/: --id COLUMN.")
 
     def sections(self, column: str = "") -> dict[str, list[str]]:
@@ -237,7 +237,7 @@ class Sheet:
                 yield found[1], row
             elif number:  # the student would get no score
                 mend = "export it once more, and let no other program save it."
-                raise self._error(f"{number!r} in column {self.preset.key!r} is no number of the LMS's", mend)
+                raise self._error(f"{number!r} in column {self.preset.key!r} is not one of the LMS's numbers", mend)
 
     def _cell(self, row: Sequence[str], column: str) -> str:
         return row[self._header.index(column)].strip()

@@ -351,7 +351,7 @@ def keep_out_of_git(course_dir: pathlib.Path) -> None:
     ignored = course_dir / ".gitignore"
     # A course with a repository of its own decides for itself.
     if not ignored.exists() and not (course_dir / ".git").exists():
-        ignored.write_text("# A course directory of Shardlab's: what lies here is not for a repository.\n*\n")
+        ignored.write_text("# A course directory of Shardlab's: these files do not belong in a repository.\n*\n")
 
 
 def _copy_config(course_dir: pathlib.Path) -> None:

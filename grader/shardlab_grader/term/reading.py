@@ -36,7 +36,7 @@ def load(course_dir: pathlib.Path) -> Settings:
         return Settings()
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         mend = "mend this line; words stand in quotes, and tables' names in brackets."
-        raise ShardlabError("bad-settings", f"the settings are no TOML: {error}.", where=str(path), mend=mend) from None
+        raise ShardlabError("bad-settings", f"the settings are not TOML: {error}.", where=str(path), mend=mend) from None
     for name in places.releases(course_dir):
         if folder := places.chapter(course_dir, name):
             own.take(folder)
@@ -88,7 +88,7 @@ class _Reading:
         for part, id in [("exercises", id) for id in listed or ()] + [("points", id) for id in points]:
             if ids and id not in ids:
                 has = f"chapter {number} has {ids[0]} to {ids[-1]}"
-                self._fault(f"{where}.{part}", f"{id!r} is no exercise; {has}, each in quotes")
+                self._fault(f"{where}.{part}", f"{id!r} is not an exercise; {has}, each in quotes")
         if listed:
             for id in [id for id in points if id not in listed]:
                 self._fault(f"{where}.points", f"{id!r} is not among the exercises that count")
@@ -139,7 +139,7 @@ class _Reading:
 
     def _chapter(self, where: str, key: str) -> int | None:
         if not re.fullmatch(r"\d{1,2}", key):
-            self._fault(where, f'{key!r} is no chapter; write its number, as "04"')
+            self._fault(where, f'{key!r} is not a chapter; write its number, as "04"')
             return None
         if not _exercises(int(key)) and not re.fullmatch(own.NUMBER, key):
             self._fault(where, f"the course has no chapter {int(key)}")

@@ -146,7 +146,7 @@ def _need_parts(shape: Any, axes: Any, spec: Any, where: str) -> None:
     """Raises unless they are a shape, axes with sizes, and entries."""
     if not isinstance(shape, list | tuple) or not all(isinstance(n, Integral) and int(n) >= 0 for n in shape):
         raise DoesNotFit(
-            "spec-does-not-fit", "the shape is no tuple of sizes.", where=where, mend="write (16, 4), or x.shape."
+            "spec-does-not-fit", "the shape is not a tuple of sizes.", where=where, mend="write (16, 4), or x.shape."
         )
     pairs = [*axes.items()] if isinstance(axes, Mapping) else axes
     named = isinstance(pairs, list | tuple) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs)
@@ -156,10 +156,10 @@ def _need_parts(shape: Any, axes: Any, spec: Any, where: str) -> None:
         or not all(isinstance(size, Integral) and int(size) >= 1 for _, size in pairs)
     ):
         mend = "give each axis a name and a size of at least 1: {'x': 2, 'y': 4}; of a mesh, dict(mesh.shape)."
-        raise DoesNotFit("spec-does-not-fit", "the axes are no names with sizes.", where=where, mend=mend)
+        raise DoesNotFit("spec-does-not-fit", "the axes are not names with sizes.", where=where, mend=mend)
     if isinstance(spec, str | Mapping) or not hasattr(spec, "__iter__"):
         mend = "give an entry for each dimension: ('x', None), or jax.P('x', None)."
-        raise DoesNotFit("spec-does-not-fit", f"a {type(spec).__name__} is no spec.", where=where, mend=mend)
+        raise DoesNotFit("spec-does-not-fit", f"a {type(spec).__name__} is not a spec.", where=where, mend=mend)
 
 
 def _misfits(shape: Sequence[int], sizes: Mapping[str, int], entries: Sequence[tuple[Any, ...]]) -> Iterator[str]:
@@ -205,7 +205,7 @@ def placement_of(x: Any, shape: int | Sequence[int] | None = None) -> Placement:
     if isinstance(getattr(sharding, "mesh", None), jax.sharding.AbstractMesh):
         what = "this sharding is over an abstract mesh, which has axes but no devices."
         mend = "take the array itself, or a NamedSharding over a mesh of jax.make_mesh with its shape."
-        where = f"x is a {type(x).__name__}, such as jax.typeof gives"
+        where = f"x is a {type(x).__name__}, like the one that jax.typeof returns"
         raise LensError("mesh-without-devices", what, where=where, mend=mend)
     if alone and shape is None:
         what = f"{type(x).__name__} alone does not say which slices its devices hold."

@@ -81,9 +81,9 @@ def _mapped(jaxpr: Any, known: dict[Any, Any]) -> tuple[Any, dict[Any, Any]]:
     found = ", ".join(equation.primitive.name for equation in jaxpr.eqns[:6]) or "nothing"
     raise ShardlabError(
         "no-shard-map",
-        "this function is not one shard_map of its arguments.",
+        "this function is not a single shard_map of its arguments.",
         where=f"sl.pictures.show_blocks(f, ...)   f does: {found}",
-        mend="give what jax.shard_map(body, ...) returns, and do what comes before and after it outside.",
+        mend="give the function that jax.shard_map(body, ...) returns, and do all other work outside of it.",
     )
 
 

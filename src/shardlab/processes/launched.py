@@ -158,7 +158,7 @@ def _hung(launched: Launched) -> ShardlabError:
     what = f"{launched.what}: {len(late)} of {len(launched.processes)} processes did not end within {launched.seconds:g} s."
     if late[0].stopped == "computing":
         mend = "look for a loop without an end at these lines, or give the processes more `seconds`."
-        return ShardlabError("processes-hang", f"{what} Some still compute.", where="\n".join(lines), mend=mend)
+        return ShardlabError("processes-hang", f"{what} Some are still computing.", where="\n".join(lines), mend=mend)
     mend = "all processes must reach the same collectives in the same order.\n"
     mend += "Look for what differs between them before these lines, or give them more `seconds`."
     return ShardlabError("processes-hang", what, where="\n".join(lines), mend=mend)

@@ -83,7 +83,7 @@ def _whole_program(observed: Observed, budget: int) -> Iterator[Misconception]:
     if budget and (name := times.get(observed.price // budget)) and observed.price % budget == 0:
         yield Misconception(
             "bytes-times-axis",
-            f"It moves {observed.price // budget} times the bytes that it needs to, and this is the number of devices "
+            f"It moves {observed.price // budget} times the bytes that it needs to, which is the number of devices "
             f"along {name}. Perhaps whole arrays are sent where blocks would do, or everything is sent again in each "
             f"step.",
         )

@@ -77,7 +77,7 @@ class LayoutItem(Item):
         """Full points for each letter where it holds in every situation; the first finding of each letter."""
         got, names = response["value"], list(self.reference)
         if not isinstance(got, Mapping) or set(got) != set(names):
-            what, wanted = f"{self.name} has other entries.", f"a dict with {names}"
+            what, wanted = f"{self.name} does not have the right entries.", f"a dict with {names}"
             return {}, [Finding(self.name, self.first, what, wanted, short(repr(got)))]
         findings: dict[str, Finding] = {}
         for case in self.cases_of(setting.question, setting.seed):

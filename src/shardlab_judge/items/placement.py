@@ -63,10 +63,10 @@ def _difference(target: Placement, got: Placement) -> str:
     if got.shape != target.shape:
         return "The array has another shape."
     if got.devices != target.devices:
-        return "Other devices hold it."
+        return "It is on the wrong devices."
     if got.copies != target.copies:
         return f"Each element lies on {got.copies} device{'s' * (got.copies > 1)} instead of {target.copies}."
     if got.shard_shape != target.shard_shape:
         return "The shards have another shape."
     wrong = [device for (device, a), (_, b) in zip(target.shards, got.shards) if a != b]
-    return f"The shards have the right shape, but {len(wrong)} devices hold another one: {wrong}."
+    return f"The shards have the right shape, but {len(wrong)} devices hold the wrong one: {wrong}."

@@ -26,7 +26,8 @@ SOURCE = 50_000
 
 ELSEWHERE = Misconception(
     "import-inside",
-    "A process knows nothing of the notebook: the text of this one function is sent to it. Import and define inside of it.",
+    "A process knows nothing of the notebook: only the text of this function is sent to it. Put imports and "
+    "definitions inside the function.",
 )
 """Of a name that is not defined in another process."""
 
@@ -143,7 +144,7 @@ def _returned(raw: Any, devices: int) -> Any:
 def _shard(raw: Any, devices: int) -> list[Any]:
     device, values = responses.listed(raw, 2, exactly=True)
     if type(device) is not int or not 0 <= device < devices:
-        raise responses.Refused("a shard is on a device that is not there")
+        raise responses.Refused("a shard is on a device that does not exist")
     return [device, _numbers(values)]
 
 
@@ -180,7 +181,7 @@ def _not_ended(item: ProcessesItem, observed: Seen, processes: Sequence[Response
     if observed.hung:
         states = (_state(n, one, observed) for n, one in enumerate(processes))
         waited = "computing" not in observed.stopped
-        what = "The processes wait for one another, and did not end in time."
+        what = "The processes waited for one another and did not end in time."
         what = what if waited else f"Not all processes ended: some are still computing after {item.seconds:g} seconds."
         return Finding(item.name, first, what, "all processes end", "; ".join(states))
     for n, one in enumerate(processes):
@@ -245,13 +246,13 @@ def _differences(
         yield from _array_differences(right, got, process, case, item, path)
     elif isinstance(right, Mapping):
         if not isinstance(got, Mapping) or set(got) != set(right):
-            yield path, "it has other entries.", f"a dict with the keys {list(right)}", _kind(got)
+            yield path, "it does not have the right entries.", f"a dict with the keys {list(right)}", _kind(got)
             return
         for key, part in right.items():
             yield from _differences(part, got[key], process, case, item, f"{path}[{key!r}]")
     elif isinstance(right, list | tuple):
         if not isinstance(got, list) or len(got) != len(right):
-            yield path, "it is another kind of list.", f"a list of {len(right)}", _kind(got)
+            yield path, "it is not a list of the right length.", f"a list of {len(right)}", _kind(got)
             return
         for n, part in enumerate(right):
             yield from _differences(part, got[n], process, case, item, f"{path}[{n}]")

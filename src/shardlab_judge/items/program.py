@@ -251,7 +251,7 @@ def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int
 def _values(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
     if item.manual and not observed.manual:
         what = "Your program leaves to the compiler what you should write yourself."
-        yield Finding(item.name, "V", what, expected="jax.shard_map, and what moves sent inside", got="left to the compiler")
+        yield Finding(item.name, "V", what, expected="a jax.shard_map that sends what must move", got="left to the compiler")
     elif item.oracle is not None:
         yield from unequal(item, observed, *oracle_outputs(item, observed))
 

@@ -91,7 +91,7 @@ def need_plugin(target: object) -> None:
     install = f"{command()}\n(a download of 182 MB)" if able else "it exists for Linux only: use such a machine or Colab"
     raise LensError(
         "no-gpu-compiler",
-        "compiling for a GPU needs XLA for GPU, which is not here.",
+        "compiling for a GPU needs XLA for GPU, which is not installed here.",
         where=f"target='{target}'   {platform.system()} {platform.machine()}, Python {platform.python_version()}",
         mend=f"{install}; without it, leave out target=.",
     )

@@ -73,7 +73,7 @@ class Chip:
     devices: int = 1
 
     def is_ring(self, size: int) -> bool:
-        """Whether an axis of `size` chips closes to a ring, so that both directions carry bytes.
+        """Whether an axis of `size` chips closes into a ring, so that both directions carry bytes.
 
         Source: scaling-book, Part 2, note on bidirectional bandwidth: a full axis of 16 on v5e and v6e, a multiple of 4 on
         v4p and v5p.

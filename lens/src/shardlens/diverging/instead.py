@@ -230,4 +230,4 @@ def _index(place: Any, axis: int, shift: int, lead: Sequence[int]) -> int:
 def _shapes(asked: Wrong) -> str:
     block, whole = asked.blocks.shape[1 + len(asked.sizes) :], asked.whole.shape[1:]
     where = " on each device" if asked.sizes else ""
-    return f"of shape {block}{where}, which is no cut of {whole} over {dict(asked.sizes)}"
+    return f"of shape {block}{where}, which is not a cut of {whole} over {dict(asked.sizes)}"

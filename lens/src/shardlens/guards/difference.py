@@ -124,7 +124,7 @@ class Difference:
         if moved(self.a) != moved(self.b):
             yield "collectives: how many, element types, and bytes of their outputs times executions"
         elif self.a["collectives"] != self.b["collectives"]:
-            yield "collectives have other shapes; their sums are the same"
+            yield "collectives have different shapes; their totals are the same"
         made = self.a["made_with"], self.b["made_with"]
         if self.rows or made[0] != made[1]:
             for side, name, by in zip("AB", self.names, made):
