@@ -167,7 +167,7 @@ def test_a_loop_without_end_is_no_hang() -> None:
     assert not launched.ended and {p.stopped for p in launched.processes} == {"computing"}
     assert launched.error.what == f"endless: 2 of 2 processes did not end within {seconds} s. Some are still computing."
     assert "process 1: line 6, in endless: while jax.process_index() == process:" in launched.error.where
-    assert launched.error.mend.startswith("look for a loop without an end")
+    assert launched.error.mend.startswith("look for an endless loop")
 
 
 PASSED: dict[str, tuple[tuple[int, int], float, bool]] = {

@@ -103,7 +103,7 @@ MISFITS = {
     "rank-scalar": (8, (), "a -> a8", "rank-does-not-fit",
                     "the expression names 1 dimension, and the array has 0.", " ^", WHOLE),
     "rank-ellipsis": (8, (8,), "a b ... -> a4 b2 ...", "rank-does-not-fit",
-                      "the expression names 2 dimensions beside '...', and the array has 1.",
+                      "the expression names 2 dimensions in addition to '...', and the array has 1.",
                       " ^ ^ ^^^", "name at most 1: '...' stands for the dimensions without a name."),
     "size": (8, (6, 8), "a b -> a4 b2", "parts-do-not-divide", "4 parts do not divide dimension 'a' of size 6.",
              "        ^^", 'make \'a\' a multiple of 4, or write "a b -> a2 b4" or "a b -> a2 b2*".'),

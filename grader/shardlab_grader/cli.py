@@ -76,9 +76,9 @@ def new(folder: pathlib.Path) -> None:
 @main.command()
 @click.argument("folder", type=FOLDER)
 @click.option(
-    "--only", "part", type=click.Choice(["questions", "solution", "notebook", "answers"]), help="Look at this alone."
+    "--only", "part", type=click.Choice(["questions", "solution", "notebook", "answers"]), help="Check only this part."
 )
-@click.option("--question", help="Look only at the answers to this one, such as 50.1.")
+@click.option("--question", help="Check only the answers to this exercise, such as 50.1.")
 @sandbox_option
 def check(folder: pathlib.Path, part: str | None, question: str | None, mode: Mode) -> None:
     """Check whether a chapter of your own is ready for students."""
@@ -249,7 +249,7 @@ def forget(student: str, course_dir: pathlib.Path, wait: bool) -> None:
             console.print("not deleted, because nbgrader or you made these; while they are there, grading uses them again:")
         for what, remove in gone.stays:
             console.print(f"  {what}\n    {remove}", soft_wrap=True)
-        console.print("not known here: exported tables, pages written with --names, the exchange, backups.")
+        console.print("not searched: exported tables, pages written with --names, the exchange, backups.")
 
 
 @main.command()

@@ -372,9 +372,9 @@ def test_an_unknown_title_lists_the_others(tmp_path: pathlib.Path) -> None:
     """Canvas's own titles are free; two of one title have other numbers."""
     with pytest.raises(ShardlabError, match="lms-table") as error:
         sheet(tmp_path, "canvas").filled({}, 3.5, "Tiny", scale=False)
-    assert "no column of it is 'Tiny'" in str(error.value) and f"{NAME} (31), Essay (32)" in str(error.value)
+    assert "none of its columns is called 'Tiny'" in str(error.value) and f"{NAME} (31), Essay (32)" in str(error.value)
     twice = sheet(tmp_path, "canvas", CANVAS.replace("Essay (32)", f"{NAME} (33)"))
-    with pytest.raises(ShardlabError, match="2 columns of it are"):
+    with pytest.raises(ShardlabError, match="2 of its columns are called"):
         twice.filled({}, 3.5, NAME, scale=False)
     assert twice.filled({}, 10, f"{NAME} (33)", scale=False).startswith("Student,")
 
@@ -402,7 +402,7 @@ def test_from_the_archive_to_the_table(
     assert done.exit_code == 0, done.output
     assert done.output == (
         f"new: 2: gus, hana\nnot in the table, and not collected: 1: petrovivo_4713_3_{NAME}.ipynb\n"
-        f"no times: nothing is late.\nnext: shardlab-grader grade {NAME}\n"
+        f"no times are known, so no submission is late.\nnext: shardlab-grader grade {NAME}\n"
     )
     assert run("grade", "90", "--course", course, "--workers", "1").exit_code == 3
     done = run("export", "90", "canvas.csv", "--to", "canvas", *here)

@@ -65,7 +65,7 @@ WRONG = {
     "no-table": ("assignments = 4", "assignments: write a table."),
     "no-list": (
         '[assignments.04]\nexercises = "4.1"',
-        'assignments.04.exercises: write a list, as ["4.1", "4.2"], or "core".',
+        'assignments.04.exercises: write a list, such as ["4.1", "4.2"], or "core".',
     ),
     "other-chapters": (
         '[assignments.04]\nexercises = ["5.1"]',
@@ -100,9 +100,9 @@ WRONG = {
     ),
     "in-two-sections": ('[sections]\nA = ["gus"]\nB = ["gus"]', "sections: gus is in more than one place."),
     "share": ("[penalty]\na_day = 10", "penalty.a_day: write a number from 0 to 1."),
-    "no-share": ("[penalty]\nmost = 0.5", "penalty: it lacks a_day, the share of the score that a day costs, as 0.1."),
+    "no-share": ("[penalty]\nmost = 0.5", "penalty: it lacks a_day, the share of the score that a day costs, such as 0.1."),
     "week": ('[plan]\none = ["04"]', "plan.one: a week is a whole number."),
-    "no-chapters": ("[plan]\n1 = 4", 'plan.1: write a list of chapters, as ["00", "01"].'),
+    "no-chapters": ("[plan]\n1 = 4", 'plan.1: write a list of chapters, such as ["00", "01"].'),
     "planned-twice": ('[plan]\n1 = ["04"]\n2 = ["04"]', "plan: chapter 4 is in more than one place."),
 }
 
@@ -214,7 +214,7 @@ def test_an_exercise_is_dropped_in_mid_term(course: pathlib.Path, tiny: pathlib.
     classroom.grade(course, NAME, "bubblewrap", 1, silent)
     (course / reading.FILE).write_text('[assignments.90]\nexercises = ["90.1"]\npoints = {"90.1" = 5}\n')
     told = said(course, "settings", "--dry-run")
-    assert f"{NAME}: 90.1: 2 -> 5 points {NAME}: 90.2: 1.5 -> 0 points; it does not count any more" in told
+    assert f"{NAME}: 90.1: 2 -> 5 points {NAME}: 90.2: 1.5 -> 0 points; it no longer counts" in told
     assert "a dry run: nothing was changed." in told and points(course) == {"q90-1": 2, "q90-2": 1.5}
     assert f"next: shardlab-grader grade {NAME}, which judges its submissions anew" in said(course, "settings")
     assert points(course) == {"q90-1": 5, "q90-2": 0} and Release.load(course, NAME).seed == seed

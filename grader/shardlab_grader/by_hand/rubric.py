@@ -68,7 +68,7 @@ def read(path: pathlib.Path, cells: Mapping[str, float]) -> Rubric:
     try:
         raw = tomllib.loads(path.read_text())
     except ValueError as error:
-        raise ShardlabError("bad-rubric", f"{error}.", where=str(path), mend="it is TOML; mend that line.") from None
+        raise ShardlabError("bad-rubric", f"{error}.", where=str(path), mend="a rubric is TOML; mend that line.") from None
     comments = raw.pop("comments", {})
     if not all(isinstance(table, dict) for table in (comments, *raw.values())):
         what, mend = (

@@ -75,7 +75,7 @@ def collect(
         for field, found in dataclasses.asdict(done).items():
             say(SAID[field], found, names)
         if not times:
-            console.print("no times: nothing is late.", soft_wrap=True)
+            console.print("no times are known, so no submission is late.", soft_wrap=True)
         console.print(f"next: shardlab-grader grade {name}", soft_wrap=True)
 
 
@@ -188,7 +188,7 @@ def zone(name: str) -> zoneinfo.ZoneInfo:
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        mend = "write it as Europe/Berlin or America/New_York; UTC is one too."
+        mend = "write it as Europe/Berlin or America/New_York; UTC works, too."
         raise ShardlabError("lms-table", f"there is no time zone {name!r}.", where="--timezone", mend=mend) from None
 
 

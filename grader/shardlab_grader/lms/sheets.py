@@ -215,7 +215,7 @@ class Sheet:
         except ValueError:
             counted = most
         if counted != most and not scale:
-            mend = f"let it count {most:g} there, or add --scale."
+            mend = f"set its points to {most:g} in the LMS, or add --scale."
             raise self._error(f"the LMS counts {counted:g} points, and the assignment has {most:g}", mend)
         return counted / most
 
@@ -225,7 +225,7 @@ class Sheet:
         named = self._header[self._header.index(self.preset.after) + 1 :]
         fits = [name for name in named if title in (name, re.sub(r" \(\d+\)$", "", name))]
         if len(fits) != 1:
-            what = f"{len(fits)} columns of it are {title!r}" if fits else f"no column of it is {title!r}"
+            what = f"{len(fits)} of its columns are called {title!r}" if fits else f"none of its columns is called {title!r}"
             raise self._error(what, f"name one of these: --column TITLE\n{', '.join(named)}")
         return self._header.index(fits[0])
 

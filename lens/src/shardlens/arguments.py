@@ -233,7 +233,7 @@ def need_same_mesh(args: tuple[Any, ...], axes: Mapping[str, int], options: argp
 
 
 def _no_function(name: str, why: str) -> LensError:
-    mend = "write file:function or module:function, as train.py:step for step in train.py of this directory."
+    mend = "write file:function or module:function: train.py:step is step in train.py of this directory."
     return LensError("no-function", f"{name!r} is not a function: {why}", where=f"shardlens inspect {name}", mend=mend)
 
 

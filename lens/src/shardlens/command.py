@@ -345,7 +345,7 @@ def _parser() -> argparse.ArgumentParser:
     diff.add_argument("--fail-above", type=_bytes, default=0, metavar="BYTES", help=told)
     told = "print the first value that differs between two functions: status 3 if there is one"
     command("diverge", diverge_command, told, ("A", "B")).set_defaults(target=None)
-    told = "print what there is to compile with and how to mend what is missing, or what messages in log files mean"
+    told = "print which compilers are here and how to add a missing one, or what messages in log files mean"
     doctor = command("doctor", doctor_command, told, functions=())
     doctor.add_argument("logs", nargs="*", type=Path, metavar="LOG", help="what a program printed; - reads stdin")
     chip = command("chip", chip_command, "print what is known about one chip, or about all", functions=())

@@ -195,7 +195,7 @@ def source_of(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", repr(function))
     if getattr(function, "__closure__", None):
         names = ", ".join(function.__code__.co_freevars)
-        raise _cannot_send(name, f"it uses {names} of the function around it", f"give {names} to it by `arguments`")
+        raise _cannot_send(name, f"it uses {names} of the function around it", f"pass {names} in `arguments`")
     try:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError) as error:

@@ -267,11 +267,11 @@ def _array_differences(
         yield path, "it is not a JAX array.", f"a global array {list(right.shape)}", _kind(got)
         return
     if got.placement.shape != right.shape:
-        yield path, "the global array has another shape.", str(list(right.shape)), str(list(got.placement.shape))
+        yield path, "the global array has the wrong shape.", str(list(right.shape)), str(list(got.placement.shape))
         return
     kind = np.dtype("float32") if np.issubdtype(right.dtype, np.floating) else right.dtype
     if _kind_of(got.placement.dtype or "") != kind.kind:
-        yield path, "the array has another dtype.", kind.name, str(got.placement.dtype)
+        yield path, "the array has the wrong dtype.", kind.name, str(got.placement.dtype)
         return
     for device, index, block in got.shards:
         if device // case.devices != process:
@@ -315,7 +315,7 @@ def _placements(item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
             if spec is not None and (target is None or not array.placement.same_as(target)):
                 right = placed_as(_right_shapes(item, observed, process, arrays)[n], case.axes, spec)
                 pictures = None if right is None else (right, array.placement)
-                what = "The array has another sharding."
+                what = "The array has the wrong sharding."
                 got = spec_text(array.placement.spec)
                 yield Finding(item.name, "S", what, spec_text(spec), got, pictures=pictures)
 

@@ -218,7 +218,7 @@ def _html(timeline: Timeline) -> str:
     parts += _axis(timeline, down, unit)
     drawn = drawing.figure(LEFT + WIDE + 40, down + AXIS, "".join(parts))
     head = f'<div style="font-weight:600;margin-top:.5em">{escape(title(timeline))}</div>'
-    below = f"{_blocks(timeline)}{_unit(timeline)}. Striped: under way beside compute."
+    below = f"{_blocks(timeline)}{_unit(timeline)}. Striped: in progress during compute."
     foot = f'<div style="font-size:12.5px;opacity:.85">{escape(below)}</div>'
     said = "; ".join(f"{bar.name} from {bar.start:.0f} to {bar.stop:.0f}" for bar in rows(timeline))
     label = escape(f"{title(timeline)}. {said}. {_unit(timeline)}")

@@ -88,7 +88,7 @@ def need_plugin(target: object) -> None:
     if at_hand():
         return
     able = sys.platform == "linux"
-    install = f"{command()}\n(a download of 182 MB)" if able else "it exists for Linux only: use such a machine or Colab"
+    install = f"{command()}\n(a download of 182 MB)" if able else "it exists for Linux only: use a Linux machine or Colab"
     raise LensError(
         "no-gpu-compiler",
         "compiling for a GPU needs XLA for GPU, which is not installed here.",

@@ -313,7 +313,7 @@ def _no_libtpu(target: Target) -> LensError:
     here = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     able = sys.platform == "linux" and platform.machine() == "x86_64"
     install = "pip install 'shardlens[tpu]' (a download of 213 MB); without it, leave out target=."
-    elsewhere = "libtpu exists for Linux on x86-64 only: use such a machine or Colab; without it, leave out target=."
+    elsewhere = "libtpu exists for Linux on x86-64 only: use a machine of that kind or Colab; without it, leave out target=."
     return LensError(
         "no-libtpu",
         "compiling for a TPU needs libtpu, the TPU compiler, which is not installed here.",

@@ -336,7 +336,7 @@ def _switched(c: Collective, on: Chip, joined: int, in_network: bool) -> Collect
 
 def _notes(program: Costed, on: Chip, mesh: Mesh) -> Iterator[str]:
     for c in (c for c in program.collectives if c.uncounted):
-        yield f"What {c.name} moves cannot be counted; its time is left out. It is {c.uncounted}."
+        yield f"What {c.name} moves cannot be counted, because it is {c.uncounted}; its time is left out."
     if count := kernels(program.hlo):
         of = f"{count} Pallas kernels are" if count > 1 else "a Pallas kernel is"
         yield f"The arithmetic of {of} left out: XLA does not see inside."

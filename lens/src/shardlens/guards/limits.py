@@ -105,7 +105,7 @@ class Limits:
         if self.time is None:
             return
         if target is None:
-            mend = "add target=, as target='v5e:2x4'."
+            mend = "add target=, such as target='v5e:2x4'."
             raise LensError("time-without-target", "time= needs a target.", where=f"time={self.time!r}", mend=mend)
         if unknown := [c for c in program.collectives if c.uncounted or c.executions is None]:
             yield Fault(f"nobody can say that it takes at most {seconds(self.time)}: {unknown[0].name} is not counted", ())

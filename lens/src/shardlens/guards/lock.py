@@ -119,7 +119,7 @@ def _other(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> Ite
     here, there = (", ".join(filter(None, made.values())) for made in (now["made_with"], before["made_with"]))
     if here != there:
         yield f"{path.name} was made with {there}; this is {here}, which may be the reason"
-    yield f"if it is meant: {UPDATE}, or shardlens lock --update"
+    yield f"if this is intended: {UPDATE}, or shardlens lock --update"
 
 
 def _sort(c: Collective) -> tuple[Any, ...]:
