@@ -54,7 +54,7 @@ def viva(
             console.print(f"{len(set(texts))} questions about programs of the solution")
             return
         students = sum(bool(one.asked) for one in made)
-        console.print(f"{len(texts)} questions for {students} students, {len(set(texts))} of them different")
+        console.print(f"{len(texts)} questions ({len(set(texts))} different ones) for {students} students")
         for one in made:
             if not one.asked:
                 console.print(f"{one.student}: {one.problem}", soft_wrap=True)

@@ -14,8 +14,8 @@ COMPILED_BY = "jax 0.10.2, libtpu 0.0.42.1, 20 November 2026"
 FOLDER = pathlib.Path(__file__).parent
 
 PROGRAMS = {
-    "gather": "A @ B, A cut along the contracted dimension",
-    "none": "a function that is called all_gather, and moves nothing",
+    "gather": "A @ B, with A cut along the contracted dimension",
+    "none": "a function named all_gather that moves nothing",
     "combined": "gradients of four layers with weights and biases, with the batch cut",
     "loop": "ten times v = tanh(W @ v)",
     "nested": "three times: four times v = tanh(W @ v), then v divided by its norm",

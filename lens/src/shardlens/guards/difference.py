@@ -213,7 +213,7 @@ def read_figures(path: Path) -> dict[str, Any]:
     if isinstance(raw, dict) and raw.get("schema") == lock.SCHEMA and NEEDED <= {*raw}:
         return raw
     mend = f"write it again: shardlens inspect train.py:step --json > {path.name}."
-    what = f"{path.name} does not hold the facts of a program, schema {lock.SCHEMA}."
+    what = f"{path.name} does not hold the facts of a program in schema {lock.SCHEMA}."
     raise LensError("not-facts", what, where=str(path), mend=mend)
 
 

@@ -93,7 +93,7 @@ def locked(
         raise AssertionError(f"there is no {path.name} yet: {UPDATE} writes it.")
     before = json.loads(path.read_text())
     if before.get("schema") != SCHEMA:
-        raise AssertionError(f"{path.name} has schema {before.get('schema')}, this version writes {SCHEMA}: {UPDATE}.")
+        raise AssertionError(f"{path.name} has schema {before.get('schema')}, but this version writes {SCHEMA}: {UPDATE}.")
     faults = [*([program.too_large] if program.refused else []), *_grown(before, now)]
     if faults:
         held = {json.dumps({k: v for k, v in one.items() if k != "count"}) for one in before["collectives"]}
