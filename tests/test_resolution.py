@@ -92,7 +92,7 @@ MISFITS = {
               "the numbers without a star give 3, which does not divide 8 devices.",
               "        ^ ^^", 'write "a b -> 4 a* b" or "a b -> 2 a* b".'),
     "base": (8, (8, 8), "a b -> 2 a3* b", "numbers-do-not-divide",
-             "the starred numbers give 3, and 4 of the 8 devices are left for them, which it does not divide.",
+             "the starred numbers give 3, which does not divide the 4 of 8 devices that are left for them.",
              "        ^ ^^^", 'write "a b -> 2 a4* b" or "a b -> 2 a2* b".'),
     "no-root": (8, (8, 8), "a b -> a* b*", "no-whole-root",
                 "2 stars share 8 devices, which is not the square of a whole number "

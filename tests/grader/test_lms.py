@@ -445,7 +445,7 @@ def test_pages_go_back_under_the_names_of_the_submissions(
     given += ["--course", str(tmp_path / "course"), "--output", str(tmp_path / "back.zip"), "--names"]
     ran = CliRunner().invoke(cli.main, given)
     assert ran.exit_code == 0, ran.output
-    assert "pages: 1: gus\nhanded in, and without a page, so not graded yet: 1: hana\n" in ran.output
+    assert "pages: 1: gus\nhanded in, but without a page because not graded yet: 1: hana\n" in ran.output
     with zipfile.ZipFile(tmp_path / "back.zip") as packed:
         newest = files[1] if lms == "canvas" else files[0]
         assert packed.namelist() == [newest.replace(".ipynb", ".html")]

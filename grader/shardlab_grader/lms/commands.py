@@ -108,7 +108,7 @@ def feedback(
         output = apart(output or pathlib.Path(f"{name}-{lms}-feedback.zip"), archive, "the archive of submissions itself.")
         done = pages.pack(archive, preset, Sheet(preset, table).students(column), course_dir, name, output)
         say("pages", done.packed, names)
-        say("handed in, and without a page, so not graded yet", done.without, names)
+        say("handed in, but without a page because not graded yet", done.without, names)
         console.print(f"wrote {output}", soft_wrap=True)
 
 

@@ -30,7 +30,7 @@ from shardlab.recording import recording
 
 _WAITED = re.compile(r"Gloo.*(DEADLINE_EXCEEDED|[Tt]imed out)", re.DOTALL)
 """How gloo says that it waited for another process in vain; it does so for half a minute."""
-BY_DEF = "define it by `def` in a cell or a file"
+BY_DEF = "define it with `def` in a cell or a file"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -201,7 +201,7 @@ def source_of(function: Callable[..., Any]) -> str:
     except (OSError, TypeError) as error:
         raise _cannot_send(name, f"its source cannot be read ({error})", BY_DEF) from error
     if not source.lstrip().startswith(("def ", "@")):
-        raise _cannot_send(name, "it is not defined by `def`", BY_DEF)
+        raise _cannot_send(name, "it is not defined with `def`", BY_DEF)
     return source
 
 

@@ -224,7 +224,7 @@ def _placed(item: DesignItem, case: Case, observed: Observed) -> tuple[float, Fi
         if part < 1:
             what = f"Your design is {found:.2f} times as far out as the nearest design on the front."
             got = f"{cost.price:,} B moved and {cost.memory:,} B held per device: {describe(observed.collectives)}"
-            finding = Finding(item.name, "D", what, "at most 1.10 times, for all points", got, case.title)
+            finding = Finding(item.name, "D", what, "at most 1.10 times as far out, for all points", got, case.title)
     if finding is None:
         return part, None
     # What is known of bytes and room explains no loop.
