@@ -212,7 +212,7 @@ def amount(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 1 <= number < math.inf:
-        raise Unfit(f"{_quoted(text)} is no number of bytes: write 1000000, or 1e6")
+        raise Unfit(f"{_quoted(text)} is not a number of bytes: write 1000000, or 1e6")
     return number
 
 
@@ -235,7 +235,7 @@ def spec_in(text: str) -> Spec:
             value = ast.literal_eval(read)
             entries = value if isinstance(value, tuple) else (value,)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise Unfit(f"{_quoted(text)} is no spec: write P('x', None), or an expression as a b -> a@x b") from None
+        raise Unfit(f"{_quoted(text)} is not a spec: write P('x', None), or an expression as a b -> a@x b") from None
     names = [name for entry in entries for name in (entry if isinstance(entry, tuple) else (entry,))]
     if not all(name is None or isinstance(name, str) for name in names):
         raise Unfit(f"{_quoted(text)}: an entry is the name of an axis, a tuple of names, or None")

@@ -451,8 +451,8 @@ NOT_SHOWN = {
         lambda mesh: jax.ShapeDtypeStruct((8,), "float32", sharding=NamedSharding(mesh.abstract_mesh, jax.P("x"))),
         """\
 [mesh-without-devices] this sharding is over an abstract mesh, which has axes but no devices.
-  where: x is a ShapeDtypeStruct, such as jax.typeof gives
-  mend:  take the array itself, or a NamedSharding over a mesh of jax.make_mesh with its shape.""",
+  where: x is a ShapeDtypeStruct, like the one that jax.typeof returns
+  mend:  give the array itself, or a NamedSharding over a mesh of jax.make_mesh and the array's shape.""",
     ),
 }
 

@@ -112,7 +112,7 @@ def test_slips_are_named(call, reference: str) -> None:
 
 def test_a_name_nobody_has_names_the_nearest() -> None:
     """As Python does for names that it knows."""
-    with pytest.raises(AttributeError, match="no attribute 'chekc'; near is 'check'$"):
+    with pytest.raises(AttributeError, match="no attribute 'chekc'; the nearest name is 'check'$"):
         getattr(sl, "chekc")  # noqa: B009
 
 

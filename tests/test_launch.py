@@ -165,9 +165,9 @@ def test_a_loop_without_end_is_no_hang() -> None:
         if "still starting" not in launched.error.where:
             break
     assert not launched.ended and {p.stopped for p in launched.processes} == {"computing"}
-    assert launched.error.what == f"endless: 2 of 2 processes did not end within {seconds} s. Some still compute."
+    assert launched.error.what == f"endless: 2 of 2 processes did not end within {seconds} s. Some are still computing."
     assert "process 1: line 6, in endless: while jax.process_index() == process:" in launched.error.where
-    assert launched.error.mend.startswith("look for a loop without an end")
+    assert launched.error.mend.startswith("look for an endless loop")
 
 
 PASSED: dict[str, tuple[tuple[int, int], float, bool]] = {
@@ -320,7 +320,7 @@ def test_what_cannot_be_sent() -> None:
 
     for what, arguments, said in (
         (closure, (), "it uses outside of the function around it"),
-        (lambda: 1, (), "it is not defined by `def`"),
+        (lambda: 1, (), "it is not defined with `def`"),
         (len, (), "its source cannot be read"),
         (total, ({1, 2},), "its arguments are not JSON"),
     ):

@@ -78,7 +78,7 @@ def test_picture(name: str) -> None:
 def test_mesh_text() -> None:
     """Rows are the first axis, columns the last; a ring has open ends on both sides."""
     lines = str(PICTURES["mesh"]()).splitlines()
-    assert lines[0] == "mesh x=2 y=4: 8 devices; y closes to a ring"
+    assert lines[0] == "mesh x=2 y=4: 8 devices; y closes into a ring"
     assert lines[2:] == ["x=0 ~  0  -  1  -  2  -  3  ~", "x=1 ~  4  -  5  -  6  -  7  ~"]
 
 

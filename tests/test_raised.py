@@ -138,8 +138,8 @@ HELD = {
     "no-keyword": (PLAIN.format("A = jnp.sum(a=A, axis=9)"), "with A = traced float32[24,40]"),
     "no-text": (PLAIN.format("{}['A']"), ""),
     "mesh": (PLAIN.format("mesh['x']"), "with mesh = (x=2, y=4)"),
-    "attribute": (PLAIN.format("jax.shardmap(A)"), "near jax.shardmap is jax.shard_map"),
-    "name": (PLAIN.format("matriks = A; matrix @ B"), "near matrix is matriks"),
+    "attribute": (PLAIN.format("jax.shardmap(A)"), "the name nearest to jax.shardmap is jax.shard_map"),
+    "name": (PLAIN.format("matriks = A; matrix @ B"), "the name nearest to matrix is matriks"),
 }
 
 
@@ -148,7 +148,8 @@ def test_what_the_names_hold(load: tuple[str, Load], case: str) -> None:
     """Types of arrays, in jax.shard_map those of one device; what small values are; the name that is nearly this one."""
     source, said = HELD[case]
     told = entry(load[1](HEAD + source.lstrip()))["line"].split("\n")
-    assert [line for line in told if line.startswith(("with ", "one device has ", "near "))] == [said] * bool(said), told
+    held = [line for line in told if line.startswith(("with ", "one device has ", "the name nearest "))]
+    assert held == [said] * bool(said), told
 
 
 def test_no_frames_of_ours() -> None:

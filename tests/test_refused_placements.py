@@ -199,7 +199,7 @@ NO_SHAPES = {
 @pytest.mark.parametrize("text", [NUMBERS, NAMED], ids=["numbers", "named"])
 @pytest.mark.parametrize("shape", NO_SHAPES.values(), ids=NO_SHAPES)
 def test_no_shape(shape: Any, text: str) -> None:
-    """A shape is whole numbers, none below zero."""
+    """A shape is non-negative whole numbers."""
     for call in (lambda: make_sharding(text, shape, DEVICES), lambda: spec(text, shape), lambda: spec(text, shape, DEVICES)):
         assert refused(call).reference == "not-a-shape"
 

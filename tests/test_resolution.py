@@ -92,7 +92,7 @@ MISFITS = {
               "the numbers without a star give 3, which does not divide 8 devices.",
               "        ^ ^^", 'write "a b -> 4 a* b" or "a b -> 2 a* b".'),
     "base": (8, (8, 8), "a b -> 2 a3* b", "numbers-do-not-divide",
-             "the starred numbers give 3, and 4 of the 8 devices are left for them, which it does not divide.",
+             "the starred numbers give 3, which does not divide the 4 of 8 devices that are left for them.",
              "        ^ ^^^", 'write "a b -> 2 a4* b" or "a b -> 2 a2* b".'),
     "no-root": (8, (8, 8), "a b -> a* b*", "no-whole-root",
                 "2 stars share 8 devices, which is not the square of a whole number "
@@ -103,7 +103,7 @@ MISFITS = {
     "rank-scalar": (8, (), "a -> a8", "rank-does-not-fit",
                     "the expression names 1 dimension, and the array has 0.", " ^", WHOLE),
     "rank-ellipsis": (8, (8,), "a b ... -> a4 b2 ...", "rank-does-not-fit",
-                      "the expression names 2 dimensions beside '...', and the array has 1.",
+                      "the expression names 2 dimensions in addition to '...', and the array has 1.",
                       " ^ ^ ^^^", "name at most 1: '...' stands for the dimensions without a name."),
     "size": (8, (6, 8), "a b -> a4 b2", "parts-do-not-divide", "4 parts do not divide dimension 'a' of size 6.",
              "        ^^", 'make \'a\' a multiple of 4, or write "a b -> a2 b4" or "a b -> a2 b2*".'),

@@ -104,15 +104,15 @@ BAD = {
         "  where: leaves: embed, layers/0/w2, layers/1/w2, scale\n"
         f"  mend:  {COPIES_RULE}"),
     "rule-never-used": ([("w3", "x y -> x y*"), (".*", COPIES)],
-        "[rule-never-used] 1 rule decides no leaf.\n"
+        "[rule-never-used] 1 rule is never used.\n"
         "  where: rules: 'w3'   paths: embed, layers/0/w1, layers/0/w2, layers/0/b and 4 more\n"
         "  mend:  compare it with the paths, or leave it out."),
     "rule-behind-another": ([(".*", COPIES), ("w1", "x y -> x y*")],
-        "[rule-never-used] 1 rule decides no leaf.\n"
+        "[rule-never-used] 1 rule is never used.\n"
         "  where: rules: 'w1'\n"
         "  mend:  move it up: an earlier rule takes its leaves."),
     "both": ([("layers", COPIES), ("scale", COPIES), ("w3", COPIES)],
-        "[leaf-without-rule] 1 leaf has no rule; 1 rule decides no leaf.\n"
+        "[leaf-without-rule] 1 leaf has no rule; 1 rule is never used.\n"
         "  where: leaves: embed\n"
         "         rules: 'w3'   paths: embed, layers/0/w1, layers/0/w2, layers/0/b and 4 more\n"
         f"  mend:  {COPIES_RULE}\n"
@@ -123,7 +123,7 @@ BAD = {
         "  where: ('(', '... -> * ...')\n"
         '  mend:  write rules like [("w1", "x y -> x y*"), (".*", "... -> * ...")].'),
     "leaf-misfit": ([("w1", "x y -> x y*"), (".*", "a ... -> a* ...")],
-        "[rank-does-not-fit] the expression names 1 dimension beside '...', and the array has 0.\n"
+        "[rank-does-not-fit] the expression names 1 dimension in addition to '...', and the array has 0.\n"
         '  where: "a ... -> a* ..."   shape ()   8 devices   at scale\n'
         "          ^ ^^^\n"
         "  mend:  name at most 0: '...' stands for the dimensions without a name."),

@@ -145,7 +145,7 @@ class TestMesh:
         with pytest.raises(ShardingError) as caught:
             einshard(np.ones((8, 8)), "a b -> b2 a4", named_mesh("explicit"))
         assert str(caught.value).splitlines() == [
-            "[numbers-off-mesh] the axes of the mesh, in their order, do not multiply to the numbers.",
+            "[numbers-off-mesh] the sizes of the mesh axes, taken in order, do not multiply to the numbers.",
             '  where: "a b -> b2 a4"   shape (8, 8)   mesh data=4, model=2',
             "                 ^^ ^^",
             "  mend:  name mesh axes with '@', like 'a@data'.",

@@ -76,12 +76,12 @@ def new(folder: pathlib.Path) -> None:
 @main.command()
 @click.argument("folder", type=FOLDER)
 @click.option(
-    "--only", "part", type=click.Choice(["questions", "solution", "notebook", "answers"]), help="Look at this alone."
+    "--only", "part", type=click.Choice(["questions", "solution", "notebook", "answers"]), help="Check only this part."
 )
-@click.option("--question", help="Look only at the answers to this one, such as 50.1.")
+@click.option("--question", help="Check only the answers to this exercise, such as 50.1.")
 @sandbox_option
 def check(folder: pathlib.Path, part: str | None, question: str | None, mode: Mode) -> None:
-    """Look whether a chapter of your own is fit for students."""
+    """Check whether a chapter of your own is ready for students."""
     from shardlab_grader.own.check import check as look
 
     if question and part not in (None, "answers"):
@@ -234,7 +234,7 @@ def show(
 @course_option
 @wait_option
 def forget(student: str, course_dir: pathlib.Path, wait: bool) -> None:
-    """Delete what is kept of a student, and say what stays with nbgrader."""
+    """Delete what is kept about a student, and say what stays with nbgrader."""
     from shardlab_grader.nbgrader.course import Course
     from shardlab_grader.records import forgetting
 
@@ -246,10 +246,10 @@ def forget(student: str, course_dir: pathlib.Path, wait: bool) -> None:
         pages = f"{len(gone.folders)} folder{'s' * (len(gone.folders) != 1)} of feedback pages"
         console.print(f"deleted: {verdicts}, the student's keys, {pages}.")
         if gone.stays:
-            console.print("not deleted, because nbgrader or you made it; while it is there, grading takes it up again:")
+            console.print("not deleted, because nbgrader or you made these; while they are there, grading uses them again:")
         for what, remove in gone.stays:
             console.print(f"  {what}\n    {remove}", soft_wrap=True)
-        console.print("not known here: exported tables, pages written with --names, the exchange, backups.")
+        console.print("not searched: exported tables, pages written with --names, the exchange, backups.")
 
 
 @main.command()
@@ -257,7 +257,7 @@ def forget(student: str, course_dir: pathlib.Path, wait: bool) -> None:
 @wait_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be deleted.")
 def tidy(course_dir: pathlib.Path, wait: bool, dry_run: bool) -> None:
-    """Delete verdicts that no submission has any more: of earlier releases, versions and answers."""
+    """Delete verdicts that no longer belong to a submission: those of earlier releases, versions and answers."""
     from shardlab_grader.nbgrader.course import Course
     from shardlab_grader.records import tidying
 

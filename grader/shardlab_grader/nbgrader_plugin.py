@@ -81,9 +81,9 @@ class SaveVerdicts(NbGraderPreprocessor):
     a person gave stays, as long as the answer and the judge's points for it are those that it was given for.
     """
 
-    sandbox = Unicode("bubblewrap", help="where code runs that no verdict is stored of: bubblewrap or none").tag(config=True)
-    verdict = Unicode(help="the key of the stored verdict, from who has looked for it before").tag(config=True)
-    before = Unicode("{}", help="by student what was marked, as `course.marked_in` has it, in JSON").tag(config=True)
+    sandbox = Unicode("bubblewrap", help="where to run code that has no stored verdict: bubblewrap or none").tag(config=True)
+    verdict = Unicode(help="the key of the stored verdict, set by the caller that has looked it up").tag(config=True)
+    before = Unicode("{}", help="what was marked, by student, as `course.marked_in` returns it, in JSON").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Converted:
         names = resources["nbgrader"]

@@ -26,7 +26,7 @@ FOLDER = click.Path(file_okay=False, path_type=pathlib.Path)
 FILE = click.Path(dir_okay=False, path_type=pathlib.Path)
 WIDTH = 140
 """Of tables that go to a file or a pipe."""
-IN_BOX = "Where code runs; none has no walls and is written into every verdict."
+IN_BOX = "Where code runs; with none, nothing is isolated, and every verdict records it."
 NAMED = "Show students' names in place of the submissions' keys. (Always: set SHARDLAB_NAMES=1.)"
 course_option = click.option(
     "--course", "course_dir", type=FOLDER, default=".", show_default=True, help="nbgrader's course directory."

@@ -46,7 +46,7 @@ FAULTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "rounded to bfloat16",
         ("jax.nn.gelu(h)", "jax.nn.gelu(h).astype(jnp.bfloat16).astype(h.dtype)"),
     ),
-    "no gradient": ("mlp", "cotangent of act", "there is none", ("jax.nn.gelu(h)", "lax.stop_gradient(jax.nn.gelu(h))")),
+    "no gradient": ("mlp", "cotangent of act", "no value", ("jax.nn.gelu(h)", "lax.stop_gradient(jax.nn.gelu(h))")),
     "a gradient twice": (
         "mlp",
         "cotangent of mlp",
@@ -148,7 +148,7 @@ FAULTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
     "gates without a gradient": (
         "experts",
         "cotangent of gates",
-        "there is none",
+        "no value",
         ("sent * gates[..., None]", "sent * lax.stop_gradient(gates)[..., None]"),
     ),
 }
@@ -259,10 +259,10 @@ def test_the_first_step_that_parts() -> None:
     wrong = diverge_steps(momentum(False), momentum(True), state, batches)
     assert (wrong.step, wrong.compared) == (3, 3) and wrong.divergence.first
     assert wrong.divergence.first.name == "moments"
-    assert str(wrong).startswith("step 3 is the first that parts; 2 before it do not\n")
+    assert str(wrong).startswith("step 3 is the first that differs; the 2 before it do not\n")
     right = diverge_steps(momentum(False), jax.jit(momentum(False)), state, batches)
     assert (right.step, right.compared) == (None, 5)
-    assert str(right) == "none of 5 steps parts from the plain one beyond rounding"
+    assert str(right) == "none of 5 steps differs from the plain one by more than rounding"
 
 
 def test_steps_that_cannot_go_on() -> None:

@@ -130,15 +130,15 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "an array for arguments": (
         lambda: lens.compare(lambda x: x, X, ["here"]),
-        "[not-a-list] args is of type ArrayImpl, and no list.",
+        "[not-a-list] args is of type ArrayImpl, which is not a list.",
     ),
     "a number for arguments": (
         lambda: lens.compare(lambda x: x, 3.0, ["here"]),
-        "[not-a-list] args is of type float, and no list.",
+        "[not-a-list] args is of type float, which is not a list.",
     ),
     "a text for targets": (
         lambda: lens.compare(lambda x: x, [X], "here"),
-        "[not-a-list] targets is of type str, and no list.",
+        "[not-a-list] targets is of type str, which is not a list.",
     ),
     "a text for the function": (
         lambda: lens.inspect("f", X),

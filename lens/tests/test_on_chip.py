@@ -42,7 +42,7 @@ def test_nothing_here() -> None:
 
     found = on_chip(never, LEFT)
     assert (found.kind, found.count, found.median, found.model) == ("", 0, 0.0, None)
-    said = "No accelerator is here, so nothing was timed. On one, never would run 20 times, and the median would stand"
+    said = "There is no accelerator here, so nothing was timed. On one, never would run 20 times, and the median would stand"
     assert " ".join(str(found).split()) == f"{said} here beside the model's time for that chip."
 
 
@@ -56,7 +56,8 @@ def test_eight_devices(known) -> None:
     head, row, *lines = str(found).splitlines()
     assert head.split() == ["program", "ran", "on", "measured", "model", "measured", "/", "model"]
     assert row.split()[:4] == ["product", "8", "x", "cpu"] and row.split()[-1] == f"{found.median / found.model:.1f}"
-    assert lines == ["Measured here: the median of 5 runs, each waited for. The model: peak rates, everything overlaps."]
+    said = "Measured here: the median of 5 runs, each timed until its result was ready."
+    assert " ".join(lines) == f"{said} The model assumes peak rates and full overlap."
 
 
 def test_one_device_among_them() -> None:

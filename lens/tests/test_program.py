@@ -315,8 +315,8 @@ TABLE = """\
 collective  per device           axes  group  line                 payload bytes  times  total bytes  price
 all-reduce  2 f32[8,6] + f32[8]  y         4  test_program.py:{line}            416      1          416    832  ██████████
 collectives: 1, payload 416 bytes a device, price 832, 8 CPU devices
-payload: bytes of the output; total: times its rounds; price: bytes that a device moves, the larger of input and output,
-times its rounds, twice for an all-reduce
+payload: bytes of the output; total: payload times rounds; price: the larger of input and output of a device, in bytes,
+times rounds, doubled for an all-reduce
 memory of a device  bytes
 """
 

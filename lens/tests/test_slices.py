@@ -142,7 +142,7 @@ def test_num_slices_is_the_same() -> None:
 @pytest.mark.parametrize(("target", "slices"), [(None, 2), (TARGET, 2), ("h100:8", 2), ("v5e:2x4", 0)])
 def test_no_such_slices(target: str | None, slices: int) -> None:
     """Slices are TPUs' and said once."""
-    with pytest.raises(LensError, match=re.escape(f"[no-slices] num_slices={slices} slices of {target} are no target.")):
+    with pytest.raises(LensError, match=re.escape(f"[no-slices] num_slices={slices} slices of {target} are not a target.")):
         lens.inspect(jnp.sin, jax.ShapeDtypeStruct((8,), "float32"), target=target, num_slices=slices)
 
 

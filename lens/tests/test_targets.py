@@ -71,7 +71,7 @@ def test_unknown_targets(text: str) -> None:
 
 
 LINUX = "pip install 'shardlens[tpu]' (a download of 213 MB); without it, leave out target=."
-ELSEWHERE = "libtpu exists for Linux on x86-64 only: use such a machine or Colab; without it, leave out target=."
+ELSEWHERE = "libtpu exists for Linux on x86-64 only: use a machine of that kind or Colab; without it, leave out target=."
 
 
 @pytest.mark.parametrize("machine, mend", [("x86_64", LINUX), ("arm64", ELSEWHERE)])

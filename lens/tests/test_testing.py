@@ -88,7 +88,7 @@ def test_a_lock_file(tmp_path: Path) -> None:
     assert "was made with" not in said and kept.read_bytes() == first
     path.write_text(LESS)
     code, said = run(tmp_path)
-    assert code == 0 and "no more than that: test_model.test_step.json (--shardlens-update)" in said
+    assert code == 0 and "communicating no more: test_model.test_step.json (--shardlens-update)" in said
     assert run(tmp_path, "--shardlens-update")[0] == 0 and json.loads(kept.read_text())["collectives"] == []
 
 

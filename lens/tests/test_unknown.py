@@ -240,7 +240,8 @@ def test_a_kernel_that_sends(name: str) -> None:
     f, grid, moves, pairs = SENDING[name]
     program = kernel(f, grid)
     if moves is None:
-        assert [c.uncounted for c in program.collectives] == [KERNEL] and "cannot be counted, it is a kernel" in str(program)
+        assert [c.uncounted for c in program.collectives] == [KERNEL]
+        assert "cannot be counted, because it is a kernel" in str(program)
         assert lock.facts(program, TARGET)["price"] is None and "its time is left out" in str(program.cost(TARGET))
         return
     assert program.price == moves and kernels(program.hlo) == 1 and "what 1 Pallas kernels do" in str(program)
@@ -272,7 +273,7 @@ HOST = {
 
 @pytest.mark.parametrize("name", HOST)
 def test_the_host_is_told(name: str) -> None:
-    """Bytes to the host and from it have a line, and are no part of the price."""
+    """Bytes to the host and from it have a line, and are not part of the price."""
     f, out, into, times = HOST[name]
     program = lens.inspect(f, jax.ShapeDtypeStruct((4, 6), "float32"))
     calls = program.host_calls
@@ -298,17 +299,18 @@ HIDDEN = {
     "larger in a loop of unknown rounds": (
         [("all-reduce", "x", 4, None, (None,))],
         [("all-reduce", "x", 4096, None, (None,))],
-        "all-reduce over x: 4,096 bytes of outputs in a round of a loop whose rounds data decides; 4 are locked",
+        "all-reduce over x: 4,096 bytes of outputs in a round of a loop whose number of rounds depends on data; "
+        "4 are locked",
     ),
     "into such a loop": (
         [("all-reduce", "x", 4, 1, ()), ("all-reduce", "x", 4, None, (None,))],
         [("all-reduce", "x", 4, None, (None,)), ("all-reduce", "x", 4, None, (None,))],
-        "all-reduce over x: 8 bytes of outputs in a round of a loop whose rounds data decides; 4 are locked",
+        "all-reduce over x: 8 bytes of outputs in a round of a loop whose number of rounds depends on data; 4 are locked",
     ),
     "more known rounds inside": (
         [("all-reduce", "x", 4, None, (None, 2))],
         [("all-reduce", "x", 4, None, (None, 200))],
-        "all-reduce over x: 800 bytes of outputs in a round of a loop whose rounds data decides; 8 are locked",
+        "all-reduce over x: 800 bytes of outputs in a round of a loop whose number of rounds depends on data; 8 are locked",
     ),
     "into an inner loop": (
         [("all-reduce", "x", 4, None, (None,))],
@@ -323,7 +325,7 @@ HIDDEN = {
     "known, then unknown": (
         [("all-gather", "x", 4, 10, ())],
         [("all-gather", "x", 4, None, (None,))],
-        "all-gather over x: 4 bytes of outputs in a round of a loop whose rounds data decides; 0 are locked",
+        "all-gather over x: 4 bytes of outputs in a round of a loop whose number of rounds depends on data; 0 are locked",
     ),
     "uncounted": (
         [("unknown", "", 64, 1, ())],
@@ -392,7 +394,7 @@ def test_loops_around(tmp_path: Path) -> None:
     assert {tuple(one["loops"]) for one in json.loads(file.read_text())["collectives"] if one["times"] is None} >= {
         (None, 3)
     }
-    with pytest.raises(AssertionError, match="in a round of a loop whose rounds data decides"):
+    with pytest.raises(AssertionError, match="in a round of a loop whose number of rounds depends on data"):
         lens.locked(file, lambda x: step(x, 300), *args)
     with pytest.raises(AssertionError, match="nobody can say that a device moves at most 10 bytes"):
         assert_communicates(lambda x: step(x, 3), *args, at_most=10)

@@ -126,7 +126,7 @@ def test_a_sum_that_transposition_put_there() -> None:
     said = " ".join(str(found).split())
     assert answer.turned and str(answer.line) == f"{Path(__file__).name}:{number('# <- loop')}"
     assert "JAX put it there for a gradient" in said and "jax.lax.pcast(array, ('x',), to='varying')" in said
-    assert "It runs 5 times; before the loop, pcast has it run once." in said and "you wrote it" not in said
+    assert "It runs 5 times; pcast before the loop runs it once." in said and "you wrote it" not in said
     cured = lens.inspect(pipeline(varying=True), *args)
     assert {c.executions for c in cured.collectives} == {1} and cured.price * 4 < found.program.price
 

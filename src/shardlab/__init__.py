@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
     if not module:
         near = import_module("difflib").get_close_matches(name, __dir__(), n=1)
         raise AttributeError(
-            f"module 'shardlab' has no attribute {name!r}" + "".join(f"; near is {each!r}" for each in near)
+            f"module 'shardlab' has no attribute {name!r}" + "".join(f"; the nearest name is {each!r}" for each in near)
         )
     value = getattr(import_module(module), name)
     globals()[name] = value

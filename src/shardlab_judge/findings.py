@@ -22,7 +22,7 @@ _OURS = re.compile(r"(?P<what>\[[a-z-]+\] .*)\n  where: (?P<where>.*)\n  mend:  
 
 PUT_INSIDE = Misconception(
     "device-put-inside",
-    "Your function calls jax.device_put. Under jit, along Auto axes, JAX for CPUs silently drops that. Use "
+    "Your function calls jax.device_put. Under jit, along Auto axes, JAX for CPUs silently ignores that call. Use "
     "jax.lax.with_sharding_constraint to ask for a sharding there.",
 )
 """Of an output with another sharding, where the answer says that it calls it: nobody sees this in the exported program."""

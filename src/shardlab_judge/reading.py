@@ -66,6 +66,6 @@ def _of_spec(entries: list[Any], shape: Shape, axes: Axes | None) -> Resolution:
             "spec-does-not-fit",
             error.what if isinstance(error, LensError) else f"{error}.",
             where=short(f"P({', '.join(map(repr, spec))})"),
-            mend="name each mesh axis at most once in a spec, for a size that it divides.",
+            mend="name each mesh axis at most once in a spec, for a dimension that it divides.",
         ) from error
     return Resolution(axes, (*spec, *[None] * (len(shape) - len(spec))))

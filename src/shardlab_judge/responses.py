@@ -70,7 +70,7 @@ def lines(raw: Any) -> dict[str, list[int]]:
         raise Refused(f"lines should be a table of at most {OPERATIONS}")
     for numbers in raw.values():
         if not all(type(number) is int and 0 <= number < OPERATIONS for number in listed(numbers, OPERATIONS)):
-            raise Refused("lines should have the numbers of operations")
+            raise Refused("lines should list the numbers of operations")
     return {said(text(line, MESSAGE), WIDTH): numbers for line, numbers in raw.items()}
 
 
@@ -120,7 +120,7 @@ def text(raw: Any, most: int) -> str:
     if not isinstance(raw, str) or len(raw) > most:
         raise Refused(f"a text is missing or longer than {most} characters")
     if not raw.isascii() and any("\ud800" <= c <= "\udfff" for c in raw):
-        raise Refused("a text holds half a character")
+        raise Refused("a text holds one half of a surrogate pair")
     return raw
 
 

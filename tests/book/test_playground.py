@@ -179,4 +179,4 @@ def test_what_is_no_amount_is_refused() -> None:
     """Nothing, less than nothing, and more than all."""
     for text in ("", "abc", "-5", "0", "nan", "inf", "1e400"):
         said = playground.answered("cost", on="v5e", kind="all-gather", nbytes=text, n="8", both="no")
-        assert "is no number of bytes" in said, text
+        assert "is not a number of bytes" in said, text

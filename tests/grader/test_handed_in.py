@@ -124,7 +124,7 @@ OTHERS = {
         "notebook of 01_first",
         f"{NAME}.ipynb",
         f"another chapter's: it holds the exercises of chapter 1, 01_first, and none of {NAME}; "
-        "if it was meant as that, move it to submitted/STUDENT/01_first.",
+        "if it was meant for that, move it to submitted/STUDENT/01_first.",
     ),
     "another chapter as text": (
         "text of 01_first",

@@ -21,7 +21,7 @@ TOLD = {
     "a part": (verdict(("f", "V", 3, 3), ("f", "S", 0, 1), found="S"), "values 3 of 3, shardings 0 of 1"),
     "no values": (
         verdict(("f", "V", 0, 3), ("f", "S", 0, 1), ("f", "H", 0, 1.5), found="VS"),
-        "values 0 of 3, shardings 0 of 1, communication 0 of 1.5 (needs right values)",
+        "values 0 of 3, shardings 0 of 1, communication 0 of 1.5 (counts only with right values)",
     ),
     "items": (verdict(("A", "C", 0, 1), ("B", "C", 2, 2), found="C"), "A: formula 0 of 1; B: formula 2 of 2"),
     "one part": (verdict(("A", "C", 0, 1), found="C"), ""),

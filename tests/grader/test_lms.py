@@ -92,7 +92,7 @@ def test_canvas_own_student_without_an_id_blocks_no_column(tmp_path: pathlib.Pat
     found = sheet(tmp_path, "canvas", text)
     assert found.students() == {"4711": "s-1", "4712": "s-2"}
     assert '"Student, Test",4799,,,A,' in found.filled({"4711": 3.5}, 3.5, NAME, False)
-    with pytest.raises(ShardlabError, match="does not name every student"):
+    with pytest.raises(ShardlabError, match="does not give every student a different id"):
         sheet(tmp_path, "canvas", text.replace("Student, Test", "Student, Tess")).students("SIS User ID")
 
 
@@ -112,9 +112,19 @@ def test_an_unpacked_archive_is_taken_too(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("lms", "text", "column", "said"),
     [
-        ("moodle", "", "ID number", "'ID number' does not name every student"),
-        ("moodle", MOODLE.replace("hana@", "gus@"), "", "'ID number' and 'Email address' does not name every student"),
-        ("moodle", MOODLE.replace("gus@example.org", "../gus"), "Email address", "does not name every student"),
+        ("moodle", "", "ID number", "'ID number' does not give every student a different id"),
+        (
+            "moodle",
+            MOODLE.replace("hana@", "gus@"),
+            "",
+            "'ID number' and 'Email address' does not give every student a different id",
+        ),
+        (
+            "moodle",
+            MOODLE.replace("gus@example.org", "../gus"),
+            "Email address",
+            "does not give every student a different id",
+        ),
         ("canvas", "", "Login", "it has no column 'Login'"),
         ("canvas", MOODLE, "", "it has no column 'ID' and no 'Section'"),
         ("moodle", CANVAS, "", "it has no column 'Identifier' and no 'Grade'"),
@@ -362,9 +372,9 @@ def test_an_unknown_title_lists_the_others(tmp_path: pathlib.Path) -> None:
     """Canvas's own titles are free; two of one title have other numbers."""
     with pytest.raises(ShardlabError, match="lms-table") as error:
         sheet(tmp_path, "canvas").filled({}, 3.5, "Tiny", scale=False)
-    assert "no column of it is 'Tiny'" in str(error.value) and f"{NAME} (31), Essay (32)" in str(error.value)
+    assert "none of its columns is called 'Tiny'" in str(error.value) and f"{NAME} (31), Essay (32)" in str(error.value)
     twice = sheet(tmp_path, "canvas", CANVAS.replace("Essay (32)", f"{NAME} (33)"))
-    with pytest.raises(ShardlabError, match="2 columns of it are"):
+    with pytest.raises(ShardlabError, match="2 of its columns are called"):
         twice.filled({}, 3.5, NAME, scale=False)
     assert twice.filled({}, 10, f"{NAME} (33)", scale=False).startswith("Student,")
 
@@ -392,7 +402,7 @@ def test_from_the_archive_to_the_table(
     assert done.exit_code == 0, done.output
     assert done.output == (
         f"new: 2: gus, hana\nnot in the table, and not collected: 1: petrovivo_4713_3_{NAME}.ipynb\n"
-        f"no times: nothing is late.\nnext: shardlab-grader grade {NAME}\n"
+        f"no times are known, so no submission is late.\nnext: shardlab-grader grade {NAME}\n"
     )
     assert run("grade", "90", "--course", course, "--workers", "1").exit_code == 3
     done = run("export", "90", "canvas.csv", "--to", "canvas", *here)
@@ -435,7 +445,7 @@ def test_pages_go_back_under_the_names_of_the_submissions(
     given += ["--course", str(tmp_path / "course"), "--output", str(tmp_path / "back.zip"), "--names"]
     ran = CliRunner().invoke(cli.main, given)
     assert ran.exit_code == 0, ran.output
-    assert "pages: 1: gus\nhanded in, and without a page, so not graded yet: 1: hana\n" in ran.output
+    assert "pages: 1: gus\nhanded in, but without a page because not graded yet: 1: hana\n" in ran.output
     with zipfile.ZipFile(tmp_path / "back.zip") as packed:
         newest = files[1] if lms == "canvas" else files[0]
         assert packed.namelist() == [newest.replace(".ipynb", ".html")]

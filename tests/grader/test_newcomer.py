@@ -107,7 +107,9 @@ def test_from_an_empty_directory_to_exported_grades(tmp_path: pathlib.Path) -> N
     for title in ("An archive of an LMS", "Grade", "Report", "Export"):
         instructor.follow(title)
     from_canvas, from_moodle = (said for line, said in instructor.said.items() if " collect " in line)
-    assert from_canvas.startswith("new: 2\nmarked late by the LMS, which gives no time: 1\nno times: nothing is late.\n")
+    assert from_canvas.startswith(
+        "new: 2\nmarked late by the LMS, which gives no time: 1\nno times are known, so no submission is late.\n"
+    )
     assert from_moodle.startswith("as before: 2\nnext: ")
     shown = instructor.said[".venv/bin/shardlab-grader settings --course mycourse --dry-run"]
     assert "deadline: none -> 2027-03-01 18:00 UTC" in shown and "deadlines of 1 student\n" in shown

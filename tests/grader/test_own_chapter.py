@@ -337,7 +337,13 @@ ANSWERED = "column_sums = lambda mesh, m: m.sum(0)\n```\n\n```{code-cell} ipytho
 OPEN = "notebook with everything open"
 FAULTS = {
     "too long a hint": (DECLARED, "What can a", "What " * 41 + "can a", "questions", "a hint has more than 40 words"),
-    "no answer for a cause": ("ex01/answers.py", '"still-owed", 0', '"-", 0', "questions", "no answer is due still-owed"),
+    "no answer for a cause": (
+        "ex01/answers.py",
+        '"still-owed", 0',
+        '"-", 0',
+        "questions",
+        "there is no wrong answer for still-owed",
+    ),
     "other points": ("ex01/answers.py", 'rows", 1', 'rows", 0.5', "answers", "50.1, gathers: 1 points, not 0.5"),
     "a right answer fails": (
         "ex01/answers.py",

@@ -334,7 +334,7 @@ def test_probe_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
         "[sandbox-unavailable] prlimit is not installed.\n"
         "  where: the sandbox is made of bwrap, prlimit, choom\n"
         "  mend:  apt-get install bubblewrap util-linux (bubblewrap 0.8 or newer), and allow unprivileged user namespaces;\n"
-        "         or, for submissions that you trust as your own code, ask for no sandbox: --sandbox none"
+        "         or, for submissions that you trust as much as your own code, ask for no sandbox: --sandbox none"
     )
 
 

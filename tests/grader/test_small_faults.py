@@ -77,8 +77,8 @@ def test_a_row_with_a_cell_too_many_is_named(tmp_path: pathlib.Path) -> None:
 
 
 MANGLED = {
-    "a decimal point": ("Hana,4712.0,hana,A,,", "'4712.0' in column 'ID' is no number of the LMS's"),
-    "an exponent": ("Hana,4.712E+12,hana,A,,", "'4.712E+12' in column 'ID' is no number"),
+    "a decimal point": ("Hana,4712.0,hana,A,,", "'4712.0' in column 'ID' is not one of the LMS's numbers"),
+    "an exponent": ("Hana,4.712E+12,hana,A,,", "'4.712E+12' in column 'ID' is not one"),
     "a quote that stays open": ('"Hana,2,hana,A,,\nIvo,3,ivo,A,,', "it is not CSV (unexpected end of data)"),
 }
 

@@ -16,7 +16,7 @@ from shardlab_judge.verdict import Finding, Part, Verdict
 from shardlens.placement import place
 
 SHOWN = place((8, 4), {"x": 2}, ("x", None))
-FINDING = Finding("a", "S", "Other devices hold it.", pictures=(SHOWN, SHOWN))
+FINDING = Finding("a", "S", "It is on the wrong devices.", pictures=(SHOWN, SHOWN))
 VERDICTS = {
     "4.1": Verdict("4.1", "failed", (Part("a", "V", 1.5, 2.0), Part("a", "S", 0.0, 1.0)), (FINDING,)),
     "4.2": Verdict("4.2", "ungraded", reason="The judge died."),

@@ -59,21 +59,21 @@ WRONG = {
     "no-chapter": ('[assignments.33]\nexercises = "core"', "assignments.33: the course has no chapter 33."),
     "chapter-by-name": (
         '[assignments.four]\nexercises = "core"',
-        "assignments.four: 'four' is no chapter; write its number",
+        "assignments.four: 'four' is not a chapter; write its number",
     ),
     "chapter-twice": ("[assignments.4]\n[assignments.04]", "assignments.04: chapter 4 is named twice."),
     "no-table": ("assignments = 4", "assignments: write a table."),
     "no-list": (
         '[assignments.04]\nexercises = "4.1"',
-        'assignments.04.exercises: write a list, as ["4.1", "4.2"], or "core".',
+        'assignments.04.exercises: write a list, such as ["4.1", "4.2"], or "core".',
     ),
     "other-chapters": (
         '[assignments.04]\nexercises = ["5.1"]',
-        "assignments.04.exercises: '5.1' is no exercise; chapter 4 has 4.1",
+        "assignments.04.exercises: '5.1' is not an exercise; chapter 4 has 4.1",
     ),
     "without-quotes": (
         "[assignments.04.points]\n4.2 = 8",
-        "assignments.04.points: '4' is no exercise; chapter 4 has 4.1 to",
+        "assignments.04.points: '4' is not an exercise; chapter 4 has 4.1 to",
     ),
     "does-not-count": (
         '[assignments.04]\nexercises = ["4.1"]\npoints = {"4.2" = 8}',
@@ -100,9 +100,9 @@ WRONG = {
     ),
     "in-two-sections": ('[sections]\nA = ["gus"]\nB = ["gus"]', "sections: gus is in more than one place."),
     "share": ("[penalty]\na_day = 10", "penalty.a_day: write a number from 0 to 1."),
-    "no-share": ("[penalty]\nmost = 0.5", "penalty: it lacks a_day, the share of the score that a day costs, as 0.1."),
+    "no-share": ("[penalty]\nmost = 0.5", "penalty: it lacks a_day, the share of the score that a day costs, such as 0.1."),
     "week": ('[plan]\none = ["04"]', "plan.one: a week is a whole number."),
-    "no-chapters": ("[plan]\n1 = 4", 'plan.1: write a list of chapters, as ["00", "01"].'),
+    "no-chapters": ("[plan]\n1 = 4", 'plan.1: write a list of chapters, such as ["00", "01"].'),
     "planned-twice": ('[plan]\n1 = ["04"]\n2 = ["04"]', "plan: chapter 4 is in more than one place."),
 }
 
@@ -134,12 +134,12 @@ def test_a_mistake_is_told_with_its_place(text: str, told: str, tmp_path: pathli
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: pathlib.Path) -> None:
-    """Not the first only; a text that is no TOML has the parser's words and its line."""
+    """Not the first only; a text that is not TOML has the parser's words and its line."""
     (tmp_path / reading.FILE).write_text('timezone = "Berlin"\n[assignments.33]\n[plan]\n1 = ["34"]\n')
     with pytest.raises(ShardlabError, match="the settings have 3 mistakes"):
         reading.load(tmp_path)
     (tmp_path / reading.FILE).write_text("timezone = Berlin\n")
-    with pytest.raises(ShardlabError, match=r"no TOML: .*line 1"):
+    with pytest.raises(ShardlabError, match=r"not TOML: .*line 1"):
         reading.load(tmp_path)
 
 
@@ -204,7 +204,7 @@ def test_an_exercise_that_does_not_count_is_not_released(
 def test_an_assignment_without_exercises_is_refused(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """A chapter of one's own is known when it is released: then its exercises are compared with the settings."""
     (tmp_path / reading.FILE).write_text('[assignments.90]\nexercises = ["90.7"]\n')
-    with pytest.raises(ShardlabError, match=r"'90.7' is no exercise; chapter 90 has 90.1 to 90.2"):
+    with pytest.raises(ShardlabError, match=r"'90.7' is not an exercise; chapter 90 has 90.1 to 90.2"):
         release(NAME, tmp_path, tiny)
 
 
@@ -214,7 +214,7 @@ def test_an_exercise_is_dropped_in_mid_term(course: pathlib.Path, tiny: pathlib.
     classroom.grade(course, NAME, "bubblewrap", 1, silent)
     (course / reading.FILE).write_text('[assignments.90]\nexercises = ["90.1"]\npoints = {"90.1" = 5}\n')
     told = said(course, "settings", "--dry-run")
-    assert f"{NAME}: 90.1: 2 -> 5 points {NAME}: 90.2: 1.5 -> 0 points; it does not count any more" in told
+    assert f"{NAME}: 90.1: 2 -> 5 points {NAME}: 90.2: 1.5 -> 0 points; it no longer counts" in told
     assert "a dry run: nothing was changed." in told and points(course) == {"q90-1": 2, "q90-2": 1.5}
     assert f"next: shardlab-grader grade {NAME}, which judges its submissions anew" in said(course, "settings")
     assert points(course) == {"q90-1": 5, "q90-2": 0} and Release.load(course, NAME).seed == seed
@@ -270,7 +270,7 @@ def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> Non
         ("id,days\ngus,3\n", "it has no column student"),
         ("student,days\ngus,three\n", "row 2 needs a student and a number of days from 0 to 3650"),
         ("assignment,student,days\n04,gus,3\n", f"it has no row for {NAME}"),
-        (b"student,days\ng\xfcs,3\n", "it is no CSV in UTF-8"),
+        (b"student,days\ng\xfcs,3\n", "it is not CSV in UTF-8"),
     ],
 )
 def test_another_table_is_refused(text: str | bytes, told: str, tmp_path: pathlib.Path) -> None:

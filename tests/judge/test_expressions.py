@@ -69,7 +69,7 @@ def test_right_expression_passes(asked: Question, said: str) -> None:
 @pytest.mark.parametrize(
     "asked, said, what, miss",
     [
-        pytest.param(ONE, "r c -> r4 2 c", "The shards have the right shape, but 6 devices hold another one: "
+        pytest.param(ONE, "r c -> r4 2 c", "The shards have the right shape, but 6 devices hold the wrong one: "
                      "[1, 2, 3, 4, 5, 6].", "copies-last", id="elsewhere"),
         pytest.param(ONE, "r c -> r@y c", "said: the expression names mesh axes, and there is no mesh.", "no-mesh", id="@"),
         pytest.param(ONE, "r c -> 3 r c", "said: the numbers give 3 parts, and there are 8 devices.", None, id="numbers"),
@@ -77,7 +77,7 @@ def test_right_expression_passes(asked: Question, said: str) -> None:
         pytest.param(ONE, 8, "said: a sharding expression is text, not int.", None, id="no text"),
         pytest.param(ONE, ["r c -> 2 r4 c"], "said: a sharding expression is text, not list.", None, id="list"),
         pytest.param(ONE, "r c ->" + " r2" * 99, "said: the expression has 303 characters.", None, id="too long"),
-        pytest.param(NAMED, "r c -> r8 c", "The shards have the right shape, but 6 devices hold another one: "
+        pytest.param(NAMED, "r c -> r8 c", "The shards have the right shape, but 6 devices hold the wrong one: "
                      "[1, 2, 3, 4, 5, 6].", "blocks-in-other-order", id="order of axes"),
     ],
 )  # fmt: skip
@@ -127,7 +127,7 @@ def test_table_for_the_public_trees_fails_on_drawn_ones() -> None:
 
 
 def test_patterns_are_not_matched_by_the_judge() -> None:
-    """What is recorded are expressions; a forged list of another length is no table."""
+    """What is recorded are expressions; a forged list of another length is not a table."""
     recorded = record(TABLE.manifest(), {"rules": RULES}, {})["items"]["rules"]["calls"]
     assert recorded[0] == {"value": ["d f -> d f@model", "f d -> f@model d", "... -> ..."]}
     forged = {"items": {"rules": {"calls": [{"value": ["... -> ..."]}, {"value": 3}]}}}

@@ -42,12 +42,12 @@ def test_right_placement_passes(picture) -> None:
 @pytest.mark.parametrize(
     "picture, what",
     [
-        pytest.param(lambda: placed((2, 4), "xy", "y", "x"), "The shards have another shape.", id="swapped"),
+        pytest.param(lambda: placed((2, 4), "xy", "y", "x"), "The shards have the wrong shape.", id="swapped"),
         pytest.param(lambda: placed((2, 4), "xy", "x"), "Each element lies on 4 devices instead of 1.", id="replicated"),
-        pytest.param(lambda: placed((2, 2), "xy", "x", "y"), "Other devices hold it.", id="half the devices"),
+        pytest.param(lambda: placed((2, 2), "xy", "x", "y"), "It is on the wrong devices.", id="half the devices"),
         pytest.param(lambda: np.zeros((16, 8)), "picture could not be read as an answer.", id="NumPy array"),
         pytest.param(lambda: jax.device_put(np.zeros((16, 16), np.float32), placed((2, 4), "xy", "x", "y")),
-                     "The array has another shape.", id="shape"),
+                     "The array has the wrong shape.", id="shape"),
     ],
 )  # fmt: skip
 def test_wrong_placement_fails(picture, what: str) -> None:
@@ -144,7 +144,7 @@ def test_feedback_whole_text() -> None:
         "  2 of 3 right: kinds, table. Not yet: guess.\n"
         "\n"
         "  guess (prediction): That is not it.\n"
-        "    expected:  another number\n"
+        "    expected:  a different number\n"
         "    got:       4\n"
         "    likely:    You counted from zero.\n"
         "  Stuck? `sl.hint(0.1, 1)`"

@@ -95,11 +95,11 @@ WRONG = {
     "swapped": (_swap, "swapped", "2 of 2 elements on device 0"),
     "halves": (_half, "halves", "in ['sum']: the value is different"),
     "one-wrong": (_one_wrong, None, "1 of 2 elements on device 6"),
-    "dtype": (_whole_numbers, None, "another dtype"),
+    "dtype": (_whole_numbers, None, "the wrong dtype"),
     "list": (lambda v, p: v.update(x=[1.0, 2.0]), None, "it is not a JAX array"),
-    "keys": (lambda v, p: v.pop("sum"), None, "it has other entries"),
+    "keys": (lambda v, p: v.pop("sum"), None, "it does not have the right entries"),
     "own-number": (lambda v, p: v.update(mine=[0, v["mine"][1]]), None, "Process 1 in ['mine'][0]"),
-    "shape": (lambda v, p: v.update(x=array(np.arange(8.0), p)), None, "another shape"),
+    "shape": (lambda v, p: v.update(x=array(np.arange(8.0), p)), None, "the wrong shape"),
     "boolean": (lambda v, p: v.update(sum=True), None, "['sum']"),
 }
 

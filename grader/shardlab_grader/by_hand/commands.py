@@ -25,7 +25,7 @@ def mark(
     course_dir: pathlib.Path,
     wait: bool,
 ) -> None:
-    """Grade by hand in a spreadsheet, by the lines of a rubric and with comments that are used again."""
+    """Grade by hand in a spreadsheet, by the lines of a rubric and with comments that you can reuse."""
     from shardlab_grader.by_hand import marks, rubric
     from shardlab_grader.nbgrader.course import Course
     from shardlab_grader.releases.places import released

@@ -16,7 +16,7 @@ COURSE = pathlib.Path(__file__).parents[1] / "rubrics"
 """Rubrics of the course's own chapters."""
 ONE_LINE = "Points"
 HEAD = """\
-# What each cell that a person grades earns points for; the points of its lines add up to those of the cell.
+# What earns points in each cell that a person grades; the points of the lines add up to those of the cell.
 # In a sheet of `shardlab-grader mark`, #name in a comment stands for the comment of this name.
 """
 
@@ -68,7 +68,7 @@ def read(path: pathlib.Path, cells: Mapping[str, float]) -> Rubric:
     try:
         raw = tomllib.loads(path.read_text())
     except ValueError as error:
-        raise ShardlabError("bad-rubric", f"{error}.", where=str(path), mend="it is TOML; mend that line.") from None
+        raise ShardlabError("bad-rubric", f"{error}.", where=str(path), mend="a rubric is TOML; mend that line.") from None
     comments = raw.pop("comments", {})
     if not all(isinstance(table, dict) for table in (comments, *raw.values())):
         what, mend = (

@@ -60,7 +60,7 @@ def refused(error: OSError) -> ShardlabError:
 
 def ours() -> ShardlabError:
     """The error for an exception that nobody expected."""
-    mend = "tell us, with the lines above; they can hold names and lines of students. The same command can be tried again."
+    mend = "tell us, with the lines above; they may contain students' names and code. The same command can be tried again."
     what = "a fault of Shardlab's own; what was graded is kept, and no score was changed by it."
     return ShardlabError("our-fault", what, where="the last line of the traceback above", mend=mend)
 
@@ -73,7 +73,7 @@ def of_gradebook(error: Exception) -> ShardlabError:
     what = "another program holds the gradebook" if "locked" in said else f"the gradebook cannot be used ({said})"
     mend = "close the program that holds it (Formgrader, another grading run), then run the same command again."
     if "locked" not in said:
-        mend = "see that gradebook.db can be read and written, or take it from a backup; then run the same command again."
+        mend = "see that gradebook.db can be read and written, or restore it from a backup; then run the same command again."
     reference = "gradebook-locked" if "locked" in said else "gradebook-damaged"
     return ShardlabError(reference, f"{what}; what was graded before is kept.", where="gradebook.db", mend=mend)
 
@@ -108,7 +108,7 @@ def _check_gradebook(path: pathlib.Path, assignment: str) -> None:
 
 
 def _damaged(path: pathlib.Path, why: Exception | str) -> ShardlabError:
-    mend = "take it from a backup; the verdicts are kept apart, and the same command writes their points into it again."
+    mend = "restore it from a backup; the verdicts are kept apart, and the same command writes their points into it again."
     if isinstance(why, str) or "no such table" in str(why):
         mend = f"{mend} Without one, move it away and release again: marks by hand are lost, and the seed stays."
     return ShardlabError("gradebook-damaged", f"the gradebook cannot be used ({why}).", where=str(path), mend=mend)

@@ -23,7 +23,7 @@ SAID = {
     "late": "marked late by the LMS, which gives no time",
     "other": "of another chapter; collected where there was nothing before",
     "unknown": "not in the table, and not collected",
-    "twice": "one student claimed by two names, and not collected; look whose they are",
+    "twice": "claimed for one student by two names, and not collected; check whose they are",
     "large": "larger than the limit, and not collected",
     "left": "other files, left alone",
 }
@@ -75,7 +75,7 @@ def collect(
         for field, found in dataclasses.asdict(done).items():
             say(SAID[field], found, names)
         if not times:
-            console.print("no times: nothing is late.", soft_wrap=True)
+            console.print("no times are known, so no submission is late.", soft_wrap=True)
         console.print(f"next: shardlab-grader grade {name}", soft_wrap=True)
 
 
@@ -108,7 +108,7 @@ def feedback(
         output = apart(output or pathlib.Path(f"{name}-{lms}-feedback.zip"), archive, "the archive of submissions itself.")
         done = pages.pack(archive, preset, Sheet(preset, table).students(column), course_dir, name, output)
         say("pages", done.packed, names)
-        say("handed in, and without a page, so not graded yet", done.without, names)
+        say("handed in, but without a page because not graded yet", done.without, names)
         console.print(f"wrote {output}", soft_wrap=True)
 
 
@@ -188,7 +188,7 @@ def zone(name: str) -> zoneinfo.ZoneInfo:
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        mend = "write it as Europe/Berlin or America/New_York; UTC is one too."
+        mend = "write it as Europe/Berlin or America/New_York; UTC works, too."
         raise ShardlabError("lms-table", f"there is no time zone {name!r}.", where="--timezone", mend=mend) from None
 
 

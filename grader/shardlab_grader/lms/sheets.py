@@ -131,7 +131,7 @@ class Sheet:
             lacking = [user for user, student in found.items() if not SAFE.fullmatch(student)]
             if not lacking and len(set(found.values())) == len(found):
                 return found
-        what = f"{' and '.join(map(repr, tried)) or 'no column'} does not name every student, each by another id"
+        what = f"{' and '.join(map(repr, tried)) or 'no column'} does not give every student a different id"
         raise self._error(what, "name the column that has the names of the folders in submitted/: --id COLUMN.")
 
     def sections(self, column: str = "") -> dict[str, list[str]]:
@@ -215,7 +215,7 @@ class Sheet:
         except ValueError:
             counted = most
         if counted != most and not scale:
-            mend = f"let it count {most:g} there, or add --scale."
+            mend = f"set its points to {most:g} in the LMS, or add --scale."
             raise self._error(f"the LMS counts {counted:g} points, and the assignment has {most:g}", mend)
         return counted / most
 
@@ -225,7 +225,7 @@ class Sheet:
         named = self._header[self._header.index(self.preset.after) + 1 :]
         fits = [name for name in named if title in (name, re.sub(r" \(\d+\)$", "", name))]
         if len(fits) != 1:
-            what = f"{len(fits)} columns of it are {title!r}" if fits else f"no column of it is {title!r}"
+            what = f"{len(fits)} of its columns are called {title!r}" if fits else f"none of its columns is called {title!r}"
             raise self._error(what, f"name one of these: --column TITLE\n{', '.join(named)}")
         return self._header.index(fits[0])
 
@@ -237,7 +237,7 @@ class Sheet:
                 yield found[1], row
             elif number:  # the student would get no score
                 mend = "export it once more, and let no other program save it."
-                raise self._error(f"{number!r} in column {self.preset.key!r} is no number of the LMS's", mend)
+                raise self._error(f"{number!r} in column {self.preset.key!r} is not one of the LMS's numbers", mend)
 
     def _cell(self, row: Sequence[str], column: str) -> str:
         return row[self._header.index(column)].strip()

@@ -149,7 +149,9 @@ def _stage_all(step: BaseConverter, root: pathlib.Path, place: pathlib.Path) -> 
     for folder in [exact] if asked != "*" and exact.is_dir() else sorted(root.glob(f"submitted/{asked}/{assignment}")):
         student = folder.parent.name
         if "\n" in student:  # at which nbgrader would stop, and leave out all who come after
-            step.log.error("%s of %s is not graded: nbgrader takes no name of several lines", assignment, plain(student))
+            step.log.error(
+                "%s of %s is not graded: nbgrader does not take a name of several lines", assignment, plain(student)
+            )
             continue
         try:
             stage(root, assignment, student, place / student / assignment)

@@ -91,7 +91,7 @@ def incomplete(question: Question, samples: Sequence[Sample]) -> list[str]:
         f"a hint has more than {HINT} words": any(len(hint.split()) > HINT for hint in question.hints),
         f"its explanation has {words} words, and needs {LEAST} to {MOST}": not LEAST <= words <= MOST,
         f"it has fewer than {WRONG} wrong answers": sum(sample.misconception is not None for sample in samples) < WRONG,
-        f"no answer is due {', '.join(sorted(named - due))}": bool(named - {*due}),
+        f"there is no wrong answer for {', '.join(sorted(named - due))}": bool(named - {*due}),
     }
     return [f"{question.id}: {fault}" for fault, there in found.items() if there]
 
@@ -140,5 +140,5 @@ def _misjudged(sample: Sample, got: Verdict) -> list[str]:
         f"not told {sample.misconception}": sample.misconception not in {None, "-"} | causes,
         f"{got.points:g} points, not {expected}": expected is not None and got.points != expected,
     }
-    said = "; ".join(finding.what for finding in got.findings) or got.reason or "it differs in nothing"
+    said = "; ".join(finding.what for finding in got.findings) or got.reason or "no difference was found"
     return [f"{sample.question}, {sample.name}: {fault} ({said})" for fault, there in faults.items() if there]

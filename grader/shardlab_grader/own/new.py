@@ -12,7 +12,7 @@ from shardlab_grader.own.templates import PROGRAM, modules
 TEXT = """\
 # {number}. {title}
 
-What this chapter is about, and what one can do after it.
+What this chapter is about, and what you can do after it.
 
 <!-- first cell -->
 

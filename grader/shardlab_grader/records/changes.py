@@ -52,7 +52,7 @@ def kept(course_dir: pathlib.Path, assignment: str) -> Kept:
         raw: dict[str, Any] = json.loads(path.read_bytes()) if path.exists() else {"versions": {}, "changes": []}
         return Kept(dict(raw["versions"]), tuple(Change(student="", **change) for change in raw["changes"]))
     except (ValueError, KeyError, TypeError):
-        mend = "take it from a backup; or move it away: then earlier changes are no longer reported."
+        mend = "restore it from a backup; or move it away: then earlier changes are no longer reported."
         raise ShardlabError(
             "changes-damaged", "the file of changed scores cannot be read.", where=str(path), mend=mend
         ) from None

@@ -24,13 +24,13 @@ PIECE = re.compile(
 )
 OTHERS = {
     "%PDF": "a PDF",
-    "PK\x03\x04": "an archive or a document of a word processor",
+    "PK\x03\x04": "an archive or a word processor's document",
     "\x1f‹": "an archive",  # gzip's two bytes, as Windows-1252 reads them
     "7z¼¯": "an archive",
     "Rar!": "an archive",
-    "<": "a page of the web",
+    "<": "a web page",
     "version https://git-lfs": "a pointer of Git LFS, which stands for a file that was not handed in",
-    "\0": "made of zero bytes, as a synchronised folder leaves one that was never loaded",
+    "\0": "made of zero bytes, like a file in a synchronised folder that was never downloaded",
 }
 """How files begin that go by the name of a notebook, and what they are."""
 FAILURES = 100

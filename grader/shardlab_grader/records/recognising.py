@@ -40,11 +40,11 @@ class Exercises:
             return
         chapters = collections.Counter(chapter for cell in cells for chapter in _chapters(cell))
         if not chapters:
-            what = f"not a notebook of {self.assignment}: it holds none of its exercises; ask for the right file."
+            what = f"not a notebook of {self.assignment}: it holds no exercise of that assignment; ask for the right file."
             raise Unreadable(what)
         (chapter, _), *_ = chapters.most_common(1)
         name = next((other for other in others if re.match(rf"0*{chapter}_", other)), "")
-        where = f"if it was meant as that, move it to submitted/STUDENT/{name}" if name else "ask for the right file"
+        where = f"if it was meant for that, move it to submitted/STUDENT/{name}" if name else "ask for the right file"
         called = f"chapter {chapter}" + f", {name}" * bool(name)
         raise Unreadable(f"another chapter's: it holds the exercises of {called}, and none of {self.assignment}; {where}.")
 

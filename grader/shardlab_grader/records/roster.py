@@ -123,7 +123,7 @@ class Roster:
         except FileNotFoundError:
             return {}
         except (ValueError, KeyError, TypeError, AttributeError):
-            mend = "take it from a backup; or move it away: new keys are drawn, and `forget` finds only later verdicts."
+            mend = "restore it from a backup; or move it away: new keys are drawn, and `forget` finds only later verdicts."
             what = "the file of keys cannot be read."
             raise ShardlabError("keys-damaged", what, where=str(self.path), mend=mend) from None
 

@@ -93,7 +93,7 @@ def foreign(course_dir: pathlib.Path) -> ShardlabError:
     """The error for a configuration of somebody else's."""
     ours = pathlib.Path(__file__).parents[1] / "nbgrader" / CONFIG
     mend = "add to it:\n" + "\n".join(line for line in ours.read_text().splitlines() if "configure" in line)
-    what = "the course directory has a configuration without ours."
+    what = "the course directory has a configuration that does not call Shardlab's."
     return ShardlabError("foreign-config", what, where=str(course_dir / CONFIG), mend=mend)
 
 

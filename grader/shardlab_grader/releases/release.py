@@ -98,7 +98,7 @@ class Release:
         if not path.exists():
             raise ShardlabError("not-released", f"{assignment} has not been released.", where=str(path), mend=again)
         if (mark := places.unfinished(course_dir, assignment)).exists():
-            mend = f"if nobody releases it now: {again}"
+            mend = f"if no other release of it is running: {again}"
             raise ShardlabError("release-unfinished", "its release did not finish.", where=str(mark), mend=mend)
         raw = _read(path, ["seed", "manifests"], ANEW)
         found = cls(course_dir, assignment, raw["seed"], raw["manifests"])
@@ -342,7 +342,7 @@ def _read(path: pathlib.Path, parts: Sequence[str], mend: str) -> dict[str, Any]
         said = f"is damaged: it has no {' and no '.join(missing)}"
     if missing:
         what = f"a file of the release {said}."
-        raise ShardlabError("release-damaged", what, where=str(path), mend=f"take it from a backup; {mend}")
+        raise ShardlabError("release-damaged", what, where=str(path), mend=f"restore it from a backup; {mend}")
     return dict(found)
 
 
@@ -351,7 +351,7 @@ def keep_out_of_git(course_dir: pathlib.Path) -> None:
     ignored = course_dir / ".gitignore"
     # A course with a repository of its own decides for itself.
     if not ignored.exists() and not (course_dir / ".git").exists():
-        ignored.write_text("# A course directory of Shardlab's: what lies here is not for a repository.\n*\n")
+        ignored.write_text("# A course directory of Shardlab's: these files do not belong in a repository.\n*\n")
 
 
 def _copy_config(course_dir: pathlib.Path) -> None:

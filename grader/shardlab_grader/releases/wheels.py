@@ -32,7 +32,7 @@ On a laptop: keep all files of this folder together. With Python 3.11 or newer:
     jupyter lab {notebook}
 
 On Colab: open the notebook with File, Upload notebook. Then choose the folder in the left margin, drag both .whl files
-into it, and run the first cell. Colab deletes files when the session ends; then bring them again.
+into it, and run the first cell. Colab deletes files when the session ends; then upload them again.
 
 On Kaggle: open the notebook with File, Import notebook. Choose Add Input, Upload, and make a dataset of both .whl files.
 Switch Internet on in the notebook's settings, and run the first cell.

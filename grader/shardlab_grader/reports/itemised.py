@@ -48,4 +48,5 @@ def borrowed(job: Job, verdicts: Mapping[str, Verdict]) -> dict[str, list[str]]:
 def _part(part: Part, first: Part, verdict: Verdict) -> str:
     said = f"{LETTERS.get(part.letter, part.letter)} {part.points:g} of {part.of:g}"
     open_ = part.points < part.of and not any((f.item, f.letter) == (part.item, part.letter) for f in verdict.findings)
-    return said + (f" (needs right {LETTERS.get(first.letter, first.letter)})" if open_ and first.points < first.of else "")
+    needs = f" (counts only with right {LETTERS.get(first.letter, first.letter)})"
+    return said + needs * (open_ and first.points < first.of)

@@ -166,7 +166,9 @@ def _row(left: str, right: str, drawn: str, below: str) -> str:
 
 def _guesses(found: Figures) -> str:
     rows = "".join(_guess(one, guess) for one in found.exercises for guess in one.guesses if guess.made)
-    what = "Made before the code ran; points are for making them. What few foresaw is where a lecture may begin."
+    what = (
+        "Students predict before the code runs, and predicting earns the points. A lecture may begin with what few foresaw."
+    )
     return f"<h2>Predictions</h2><p class='soft'>{what}</p>{rows}" * bool(rows)
 
 

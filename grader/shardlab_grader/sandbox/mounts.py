@@ -61,7 +61,7 @@ def bubblewrap(
 def unavailable(what: str, where: str) -> ShardlabError:
     """The error for a sandbox that does not start."""
     mend = "apt-get install bubblewrap util-linux (bubblewrap 0.8 or newer), and allow unprivileged user namespaces;\n"
-    mend += "or, for submissions that you trust as your own code, ask for no sandbox: --sandbox none"
+    mend += "or, for submissions that you trust as much as your own code, ask for no sandbox: --sandbox none"
     return ShardlabError("sandbox-unavailable", what, where=where, mend=mend)
 
 

@@ -264,4 +264,4 @@ class _Turn:
             status, cpu = self._said.split()
             return int(status), float(cpu)
         except ValueError:
-            raise Doubt("it did not run its child to an end") from None
+            raise Doubt("it did not run its child to the end") from None

@@ -39,7 +39,7 @@ class Pending:
     def lines(self, names: bool) -> Iterator[str]:
         """Each difference, as a sentence."""
         for id, (before, after) in self.points.items():
-            yield f"{id}: {before:g} -> {after:g} points{'; it does not count any more' if not after else ''}"
+            yield f"{id}: {before:g} -> {after:g} points{'; it no longer counts' if not after else ''}"
         if self.deadline:
             yield f"deadline: {told(self.deadline[0])} -> {told(self.deadline[1])}"
         if self.more:

@@ -67,7 +67,7 @@ def extend(
     course_dir: pathlib.Path,
     wait: bool,
 ) -> None:
-    """Give students so many days more than all others, or than all others of their section."""
+    """Give students extra days after the common deadline, or after the deadline of their section."""
     if (days is None) == bool(students) or not (students or table):
         raise click.UsageError("name students and --days, or a table: extend 04 gus hana --days 3")
     from shardlab_grader.releases.places import released

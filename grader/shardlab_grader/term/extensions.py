@@ -73,7 +73,7 @@ def _rows(path: pathlib.Path, needed: tuple[str, ...]) -> list[tuple[str, str, f
         reader = csv.DictReader(io.StringIO(path.read_text("utf-8-sig")))
         rows = list(reader)
     except (UnicodeDecodeError, csv.Error) as error:
-        raise _unread(path, f"it is no CSV in UTF-8 ({error})") from None
+        raise _unread(path, f"it is not CSV in UTF-8 ({error})") from None
     if missing := [name for name in needed if name not in (reader.fieldnames or ())]:
         raise _unread(path, f"it has no column {' and no '.join(missing)}")
     found = []

@@ -36,7 +36,7 @@ def load(course_dir: pathlib.Path) -> Settings:
         return Settings()
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         mend = "mend this line; words stand in quotes, and tables' names in brackets."
-        raise ShardlabError("bad-settings", f"the settings are no TOML: {error}.", where=str(path), mend=mend) from None
+        raise ShardlabError("bad-settings", f"the settings are not TOML: {error}.", where=str(path), mend=mend) from None
     for name in places.releases(course_dir):
         if folder := places.chapter(course_dir, name):
             own.take(folder)
@@ -83,12 +83,12 @@ class _Reading:
         core = named == CORE
         listed = tuple(named) if isinstance(named, list) and all(isinstance(one, str) for one in named) else None
         if named is not None and not core and not listed:
-            self._fault(f"{where}.exercises", f'write a list, as ["{number}.1", "{number}.2"], or "{CORE}"')
+            self._fault(f"{where}.exercises", f'write a list, such as ["{number}.1", "{number}.2"], or "{CORE}"')
         points = self._each(raw, "points", self._share(MOST_POINTS), where)
         for part, id in [("exercises", id) for id in listed or ()] + [("points", id) for id in points]:
             if ids and id not in ids:
                 has = f"chapter {number} has {ids[0]} to {ids[-1]}"
-                self._fault(f"{where}.{part}", f"{id!r} is no exercise; {has}, each in quotes")
+                self._fault(f"{where}.{part}", f"{id!r} is not an exercise; {has}, each in quotes")
         if listed:
             for id in [id for id in points if id not in listed]:
                 self._fault(f"{where}.points", f"{id!r} is not among the exercises that count")
@@ -111,7 +111,7 @@ class _Reading:
             return None
         self._known(table, "penalty", ("a_day", "most", "free_hours"))
         if "a_day" not in table:
-            self._fault("penalty", "it lacks a_day, the share of the score that a day costs, as 0.1")
+            self._fault("penalty", "it lacks a_day, the share of the score that a day costs, such as 0.1")
         share, hours = self._share(1), self._share(24 * 365)
         a_day, most = share("penalty.a_day", table.get("a_day", 0)), share("penalty.most", table.get("most", 1))
         return Penalty(a_day, most, hours("penalty.free_hours", table.get("free_hours", 0)))
@@ -123,7 +123,7 @@ class _Reading:
             if not week.isdecimal():
                 self._fault(where, "a week is a whole number")
                 continue
-            listed = self._of(where, chapters, list, 'a list of chapters, as ["00", "01"]') or []
+            listed = self._of(where, chapters, list, 'a list of chapters, such as ["00", "01"]') or []
             numbers = (self._chapter(where, str(one)) for one in listed)
             found[int(week)] = tuple(number for number in numbers if number is not None)
         every = [number for chapters in found.values() for number in chapters]
@@ -139,7 +139,7 @@ class _Reading:
 
     def _chapter(self, where: str, key: str) -> int | None:
         if not re.fullmatch(r"\d{1,2}", key):
-            self._fault(where, f'{key!r} is no chapter; write its number, as "04"')
+            self._fault(where, f'{key!r} is not a chapter; write its number, such as "04"')
             return None
         if not _exercises(int(key)) and not re.fullmatch(own.NUMBER, key):
             self._fault(where, f"the course has no chapter {int(key)}")
@@ -147,7 +147,7 @@ class _Reading:
         return int(key)
 
     def _students(self, where: str, raw: object) -> tuple[str, ...]:
-        return tuple(map(str, self._of(where, raw, list, 'a list of ids, as ["gus", "hana"]') or ()))
+        return tuple(map(str, self._of(where, raw, list, 'a list of ids, such as ["gus", "hana"]') or ()))
 
     def _share(self, most: float) -> Callable[[str, Any], float]:
         """Reads a number from 0 to `most`."""
@@ -169,10 +169,10 @@ class _Reading:
 
     def _time(self, where: str, raw: object) -> datetime.datetime | None:
         if not isinstance(raw, datetime.datetime):
-            self._fault(where, "write a date and a time without quotes, as 2027-03-01T18:00:00")
+            self._fault(where, "write a date and a time without quotes, such as 2027-03-01T18:00:00")
             return None
         if raw.tzinfo is None and self._zone is None:
-            self._fault(where, 'whose time? Begin the file with a time zone, as timezone = "Europe/Berlin"')
+            self._fault(where, 'whose time? Begin the file with a time zone, such as timezone = "Europe/Berlin"')
             return None
         return (raw if raw.tzinfo else raw.replace(tzinfo=self._zone)).astimezone(datetime.UTC)
 

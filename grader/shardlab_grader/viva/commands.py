@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 @wait_option
 @click.option("--student", default="*", help="Only this student, by name or by key.")
 @click.option("--seed", type=int, help="Draw the same questions again.  [default: the release's]")
-@click.option("--bank", is_flag=True, help="Ask about the solution's programs instead: for an exam without own programs.")
+@click.option("--bank", is_flag=True, help="Ask about the solution's programs instead: for an exam without submissions.")
 @click.option("--to", "folder", type=FOLDER, help="Where the sheets go.  [default: COURSE/viva/ASSIGNMENT]")
 def viva(
     assignment: str, course_dir: pathlib.Path, mode: Mode, names: bool, wait: bool, student: str, seed: int | None,
     bank: bool, folder: pathlib.Path | None,
 ) -> None:  # fmt: skip
-    """Ask each student about what this student handed in: three or four questions on paper, and their keys."""
+    """Ask each student about their own submission: three or four questions on paper, and the keys."""
     from shardlab_grader.releases.places import released
     from shardlab_grader.viva import sheets
 
@@ -54,7 +54,7 @@ def viva(
             console.print(f"{len(set(texts))} questions about programs of the solution")
             return
         students = sum(bool(one.asked) for one in made)
-        console.print(f"{len(texts)} questions for {students} students, {len(set(texts))} of them different")
+        console.print(f"{len(texts)} questions ({len(set(texts))} different ones) for {students} students")
         for one in made:
             if not one.asked:
                 console.print(f"{one.student}: {one.problem}", soft_wrap=True)

@@ -60,7 +60,7 @@ def _section(one: Sitting, *, keys: bool) -> str:
 def _article(number: int, asked: Asked, code: str, *, keys: bool) -> str:
     room = '<div class="line"></div>' * 2
     if keys:
-        reveals = f"Who answers otherwise may have overlooked {asked.overlooked}."
+        reveals = f"A student who answers differently may have overlooked {asked.overlooked}."
         room = f'<p class="key">{escape(asked.key)}</p><p>{escape(asked.reason)}</p><p><i>{escape(reveals)}</i></p>'
     lines = "\n".join(f"<span>{n}</span>{escape(line)}" for n, line in enumerate(code.splitlines(), 1))
     return (

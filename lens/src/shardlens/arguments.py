@@ -118,7 +118,7 @@ def mesh_axes(text: str) -> dict[str, int]:
     parts = [part.partition("=") for part in text.split(",") if part.strip()]
     if any(not size.strip().isdigit() or not name.strip() or int(size) < 1 for name, _, size in parts):
         mend = "write names and sizes: x=2,y=4."
-        raise LensError("not-a-mesh", f"{text!r} is no mesh.", where=f"--mesh {text}", mend=mend)
+        raise LensError("not-a-mesh", f"{text!r} is not a mesh.", where=f"--mesh {text}", mend=mend)
     names = [name.strip() for name, _, _ in parts]
     if len({*names}) < len(names):
         mend = "give each axis a name of its own: x=2,y=4."
@@ -142,7 +142,7 @@ def _argument(text: str, mesh: Any) -> Any:
 
     found = ARGUMENT.match(text)
     if not found:
-        raise _no_argument(text, "is no shape.")
+        raise _no_argument(text, "is not a shape.")
     entries = [tuple(filter(None, part.strip().removeprefix("_").split("+"))) for part in (found[3] or "").split(",")]
     shape = tuple(int(n) for n in found[2].split(",") if n.strip())
     names = {axis for entry in entries for axis in entry}
@@ -233,7 +233,7 @@ def need_same_mesh(args: tuple[Any, ...], axes: Mapping[str, int], options: argp
 
 
 def _no_function(name: str, why: str) -> LensError:
-    mend = "write file:function or module:function, as train.py:step for step in train.py of this directory."
+    mend = "write file:function or module:function: train.py:step is step in train.py of this directory."
     return LensError("no-function", f"{name!r} is not a function: {why}", where=f"shardlens inspect {name}", mend=mend)
 
 

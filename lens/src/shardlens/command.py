@@ -37,7 +37,7 @@ EPILOG = """examples:
   shardlens inspect train.py:step --json | jq .price
   shardlens inspect train.py:step --by scope        twenty rows at most: which modules communicate most
   shardlens why train.py:step                       the line and the cut that make it communicate
-  shardlens cost train.py:step v5e                  what a model of the chip says of its time
+  shardlens cost train.py:step v5e                  what a model of the chip says about its time
   shardlens compare train.py:step --targets here,v5e:2x4
   shardlens inspect train.py:step --mesh data=16 --target v5e:2x4 --num-slices 2
   shardlens diff old/train.py:step new/train.py:step    status 3 if the second moves more
@@ -276,7 +276,7 @@ def lock_command(options: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return TOO_MUCH
     if less:
-        print(f"{options.file.name}: not as locked, and no more than that; --update writes it again")
+        print(f"{options.file.name}: differs from what is locked, but communicates no more; --update writes it again")
     return 0
 
 
@@ -324,7 +324,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def target(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
         made.add_argument("--target", help="devices that need not be here: v5e:2x4, h100:8, h100:2x8")
-        made.add_argument("--num-slices", type=int, default=1, metavar="N", help="for N slices like the target")
+        made.add_argument("--num-slices", type=int, default=1, metavar="N", help="compile for N such slices")
         made.add_argument("--no-cache", action="store_true", help="compile again, and store nothing")
         return made
 
@@ -334,18 +334,18 @@ def _parser() -> argparse.ArgumentParser:
     compare = command("compare", compare_command, "print what several compilers make of a function, side by side")
     told = "targets separated by commas, like here,v5e:2x4"
     compare.add_argument("--targets", type=lambda text: text.split(","), default=["here", "v5e:2x4"], help=told)
-    compare.add_argument("--num-slices", type=int, default=1, metavar="N", help="for N slices like each target")
+    compare.add_argument("--num-slices", type=int, default=1, metavar="N", help="compile for N slices of each target")
     diff = target(command("diff", diff_command, "print what differs between two functions: status 3 if B moves more", "A"))
     diff.add_argument("B", nargs="?", default="", help="another function, or a lock file")
     diff.add_argument("--git", metavar="COMMIT", help="compare with the function as it was at this commit")
     diff.add_argument("--targets", type=lambda text: text.split(","), metavar="A,B", help="compare it for two targets")
     diff.add_argument("--json", action="store_true", help="print JSON: the rows that differ, and whether B moves more")
     diff.add_argument("--markdown", action="store_true", help="print Markdown, for a comment")
-    told = "end with status 3 only if a device moves over this many bytes more than before"
+    told = "end with status 3 only if a device moves more than this many additional bytes"
     diff.add_argument("--fail-above", type=_bytes, default=0, metavar="BYTES", help=told)
-    told = "print the first value that two functions do not both compute: status 3 if there is one"
+    told = "print the first value that differs between two functions: status 3 if there is one"
     command("diverge", diverge_command, told, ("A", "B")).set_defaults(target=None)
-    told = "print what there is to compile with and how to mend what is missing, or what messages in log files mean"
+    told = "print which compilers are here and how to add a missing one, or what messages in log files mean"
     doctor = command("doctor", doctor_command, told, functions=())
     doctor.add_argument("logs", nargs="*", type=Path, metavar="LOG", help="what a program printed; - reads stdin")
     chip = command("chip", chip_command, "print what is known about one chip, or about all", functions=())
@@ -353,7 +353,7 @@ def _parser() -> argparse.ArgumentParser:
     lock = target(command("lock", lock_command, "compare a function with its lock file: status 3 if it communicates more"))
     lock.add_argument("file", type=Path, help="the lock file")
     lock.add_argument("--update", action="store_true", help="write the file")
-    lock.add_argument("--why", action="store_true", help="also why, and what would be cheaper: changes are compiled")
+    lock.add_argument("--why", action="store_true", help="also print why, and what would be cheaper: changes are compiled")
     return parser
 
 
@@ -365,7 +365,7 @@ def _inspect_options(inspect: argparse.ArgumentParser) -> None:
     told = "end with status 3 if a device moves more than this price: 1MB, 64KiB"
     inspect.add_argument("--fail-above", type=_bytes, metavar="BYTES", help=told)
     inspect.add_argument("--cost", metavar="CHIP", help="also print its time by the model of this chip")
-    told = "also what occupies a device at the peak, with lines, and whether it fits the target"
+    told = "also print what occupies a device at the peak, with lines, and whether it fits the target"
     inspect.add_argument("--memory", action="store_true", help=told)
     inspect.add_argument("--html", type=Path, metavar="FILE", help="also write a page: scopes that fold, tables, memory")
     inspect.add_argument("--hlo", type=Path, metavar="FILE", help="also write the HLO text to a file")

@@ -214,7 +214,7 @@ def _nearly(raised: BaseException, frames: list[TracebackType]) -> list[str]:
         return []
     plain = {each.replace("_", "").lower(): each for each in there if not each.startswith("_")}
     near = difflib.get_close_matches(asked.replace("_", "").lower(), plain, n=1, cutoff=0.75)
-    return [f"near {of}{asked} is {of}{plain[near[0]]}"] if near else []
+    return [f"the name nearest to {of}{asked} is {of}{plain[near[0]]}"] if near else []
 
 
 def _cut(text: str, most: int) -> str:

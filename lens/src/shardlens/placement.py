@@ -146,7 +146,7 @@ def _need_parts(shape: Any, axes: Any, spec: Any, where: str) -> None:
     """Raises unless they are a shape, axes with sizes, and entries."""
     if not isinstance(shape, list | tuple) or not all(isinstance(n, Integral) and int(n) >= 0 for n in shape):
         raise DoesNotFit(
-            "spec-does-not-fit", "the shape is no tuple of sizes.", where=where, mend="write (16, 4), or x.shape."
+            "spec-does-not-fit", "the shape is not a tuple of sizes.", where=where, mend="write (16, 4), or x.shape."
         )
     pairs = [*axes.items()] if isinstance(axes, Mapping) else axes
     named = isinstance(pairs, list | tuple) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs)
@@ -156,10 +156,10 @@ def _need_parts(shape: Any, axes: Any, spec: Any, where: str) -> None:
         or not all(isinstance(size, Integral) and int(size) >= 1 for _, size in pairs)
     ):
         mend = "give each axis a name and a size of at least 1: {'x': 2, 'y': 4}; of a mesh, dict(mesh.shape)."
-        raise DoesNotFit("spec-does-not-fit", "the axes are no names with sizes.", where=where, mend=mend)
+        raise DoesNotFit("spec-does-not-fit", "the axes are not names with sizes.", where=where, mend=mend)
     if isinstance(spec, str | Mapping) or not hasattr(spec, "__iter__"):
         mend = "give an entry for each dimension: ('x', None), or jax.P('x', None)."
-        raise DoesNotFit("spec-does-not-fit", f"a {type(spec).__name__} is no spec.", where=where, mend=mend)
+        raise DoesNotFit("spec-does-not-fit", f"a {type(spec).__name__} is not a spec.", where=where, mend=mend)
 
 
 def _misfits(shape: Sequence[int], sizes: Mapping[str, int], entries: Sequence[tuple[Any, ...]]) -> Iterator[str]:
@@ -171,7 +171,7 @@ def _misfits(shape: Sequence[int], sizes: Mapping[str, int], entries: Sequence[t
         elif used.count(axis) > 1:
             yield f"The axis {axis!r} stands in the spec {used.count(axis)} times."
     if len(entries) > len(shape):
-        yield f"The spec has {len(entries)} entries, and the array {len(shape)} dimensions."
+        yield f"The spec has {len(entries)} entries, and the array has {len(shape)} dimensions."
     for number, (n, entry) in enumerate(zip(shape, entries)):
         if n % (parts := math.prod(sizes.get(str(axis), 1) for axis in entry)):
             yield f"{parts} blocks do not divide dimension {number} of size {n}."
@@ -204,8 +204,8 @@ def placement_of(x: Any, shape: int | Sequence[int] | None = None) -> Placement:
         raise _no_sharding(x)
     if isinstance(getattr(sharding, "mesh", None), jax.sharding.AbstractMesh):
         what = "this sharding is over an abstract mesh, which has axes but no devices."
-        mend = "take the array itself, or a NamedSharding over a mesh of jax.make_mesh with its shape."
-        where = f"x is a {type(x).__name__}, such as jax.typeof gives"
+        mend = "give the array itself, or a NamedSharding over a mesh of jax.make_mesh and the array's shape."
+        where = f"x is a {type(x).__name__}, like the one that jax.typeof returns"
         raise LensError("mesh-without-devices", what, where=where, mend=mend)
     if alone and shape is None:
         what = f"{type(x).__name__} alone does not say which slices its devices hold."
@@ -232,7 +232,7 @@ def placed(sharding: Any, shape: tuple[int, ...], dtype: str | None = None) -> P
 
     if isinstance(sharding, jax.sharding.NamedSharding) and len(sharding.spec) > len(shape):
         # JAX itself looks up the missing dimension in a list, and says no more than that.
-        what = f"the spec has {len(sharding.spec)} entries, and the array {len(shape)} dimensions."
+        what = f"the spec has {len(sharding.spec)} entries, and the array has {len(shape)} dimensions."
         where, mend = f"{sharding.spec}   shape {list(shape)}", "give it one entry for each dimension at most."
         raise LensError("spec-does-not-fit", what, where=where, mend=mend)
     # JAX writes slice(None) for a whole dimension and numbers for parts of it; `indices` makes numbers of both.
@@ -253,7 +253,7 @@ def _no_sharding(x: Any) -> LensError:
     if isinstance(x, jax.P):
         mend = f"a spec has neither a mesh nor a shape: give jax.NamedSharding(mesh, {x}) and a shape."
     elif x is not None and not jax.tree_util.all_leaves([x]):
-        mend = "give one array of it; a table of all that it holds is show_tree(x), or sl.show(x)."
+        mend = "give one of its arrays; show_tree(x) or sl.show(x) shows all of them in a table."
     kind = type(x)
     where = f"x is a {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
     return LensError("no-sharding", f"{kind.__name__} has no sharding.", where=where, mend=mend)

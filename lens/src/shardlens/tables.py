@@ -144,7 +144,7 @@ def read_bytes(text: str | int) -> int:
     """
     found = re.fullmatch(r"\s*([\d_]+(?:\.\d+)?)\s*(?:([kKMGT])(i?)B|B)?\s*", str(text))
     if not found:
-        raise ValueError(f"{text!r} is no number of bytes: write 1048576, 1MB or 1MiB")
+        raise ValueError(f"{text!r} is not a number of bytes: write 1048576, 1MB or 1MiB")
     base, power = 1024 if found[3] else 1000, " KMGT".index(found[2].upper()) if found[2] else 0
     return round(float(found[1]) * float(base) ** power)
 

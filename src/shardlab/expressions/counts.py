@@ -87,8 +87,8 @@ def _reason(right: Right, devices: int) -> tuple[str, str]:
         return "numbers-do-not-divide", f"{given}, which does not divide {_devices(devices)}"
     if left % math.prod(bases):
         given = f"the starred numbers give {_product(bases)}"
-        there = f"{left} of the {devices} devices are left" if left < devices else there
-        return "numbers-do-not-divide", f"{given}, and {there} for them, which it does not divide"
+        free = f"the {left} of {devices} devices that are left for them" if left < devices else _devices(devices)
+        return "numbers-do-not-divide", f"{given}, which does not divide {free}"
     return "no-whole-root", _rootless(len(bases), left // math.prod(bases), devices)
 
 

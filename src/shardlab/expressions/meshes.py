@@ -109,7 +109,7 @@ def _on_mesh(text: str, shape: Shape | int | None, mesh: Mesh | AbstractMesh) ->
         return _named(mesh, found.spec)
     if isinstance(mesh, AbstractMesh) or AxisType.Explicit in mesh.axis_types:
         spans = tuple(element.span for element in parse(text).right if element.counted)
-        what = "the axes of the mesh, in their order, do not multiply to the numbers"
+        what = "the sizes of the mesh axes, taken in order, do not multiply to the numbers"
         mend = f"name mesh axes with '@', like 'a@{mesh.axis_names[0]}'."
         context = (shape_text(shape), f"mesh {axes_text(mesh_axes(mesh))}")
         raise sharding_error(text, [Fault("numbers-off-mesh", what, mend, spans)], *context)

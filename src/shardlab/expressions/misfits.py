@@ -28,7 +28,7 @@ def rank_fault(pattern: Pattern, rank: int | None) -> Fault:
         return Fault("rank-unknown", what, "pass the shape or the number of dimensions.", spans)
     if pattern.elided is not None:
         mend = f"name at most {rank}: '...' stands for the dimensions without a name."
-        return Fault("rank-does-not-fit", f"{names} beside '...', and the array has {rank}", mend, spans)
+        return Fault("rank-does-not-fit", f"{names} in addition to '...', and the array has {rank}", mend, spans)
     mend = "name every dimension, or write '...' on both sides for those that stay whole."
     return Fault("rank-does-not-fit", f"{names}, and the array has {rank}", mend, spans)
 

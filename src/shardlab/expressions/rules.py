@@ -149,7 +149,7 @@ def _unused(
     if not unused:
         return
     shadowed = [i for i in unused if any(patterns[i].search(path) for path in paths)]
-    what = f"{len(unused)} rule{'s decide' if len(unused) > 1 else ' decides'} no leaf"
+    what = f"{len(unused)} rule{'s are' if len(unused) > 1 else ' is'} never used"
     mend = "move it up: an earlier rule takes its leaves." if shadowed else "compare it with the paths, or leave it out."
     tried = "" if shadowed else "   paths: " + _some(paths)
     yield "rule-never-used", what, "rules: " + _some([repr(patterns[i].pattern) for i in unused]) + tried, mend

@@ -95,7 +95,7 @@ def _shape(shape_or_ndim: Sequence[int] | int | None) -> tuple[int, ...] | int |
             raise TypeError
         return tuple(map(_size, shape_or_ndim)) if isinstance(shape_or_ndim, Iterable) else _size(shape_or_ndim)
     except (TypeError, ValueError):
-        what = "the shape must consist of whole numbers, none below zero, or be the number of dimensions."
+        what = "the shape must be a sequence of non-negative whole numbers, or just the number of dimensions."
         where, mend = f"shape_or_ndim={str(shape_or_ndim)[:100]}", "pass x.shape, (8, 4) or 2."
         raise ShardingError("not-a-shape", what, where=where, mend=mend) from None
 

@@ -14,9 +14,9 @@ COMPILED_BY = "jax 0.10.2, libtpu 0.0.42.1, 20 November 2026"
 FOLDER = pathlib.Path(__file__).parent
 
 PROGRAMS = {
-    "gather": "A @ B, A cut along the contracted dimension",
-    "none": "a function that is called all_gather, and moves nothing",
-    "combined": "gradients of four layers with weights and biases, the batch cut",
+    "gather": "A @ B, with A cut along the contracted dimension",
+    "none": "a function named all_gather that moves nothing",
+    "combined": "gradients of four layers with weights and biases, with the batch cut",
     "loop": "ten times v = tanh(W @ v)",
     "nested": "three times: four times v = tanh(W @ v), then v divided by its norm",
     "exchange": "shard_map with all_to_all",
@@ -27,7 +27,7 @@ PROGRAMS = {
     "roll_tpu": "jnp.roll along the sharded dimension, for a TPU",
     "blocking_tpu": "all_gather, then a product, for a TPU",
     "ring_tpu": "the same product, chunk by chunk round a ring, both ways, for a TPU",
-    "mlp_tpu": "two products and a relu, tokens going round before and sums after, for a TPU",
+    "mlp_tpu": "two products and a relu; tokens go round before the relu and sums after it, for a TPU",
     "reading_cpu": "to read: a loop, an exchange and gradients",
     "reading_tpu": "to read: a product that is scattered, and a roll, for a TPU",
 }

@@ -81,9 +81,9 @@ def _mapped(jaxpr: Any, known: dict[Any, Any]) -> tuple[Any, dict[Any, Any]]:
     found = ", ".join(equation.primitive.name for equation in jaxpr.eqns[:6]) or "nothing"
     raise ShardlabError(
         "no-shard-map",
-        "this function is not one shard_map of its arguments.",
+        "this function is not a single shard_map of its arguments.",
         where=f"sl.pictures.show_blocks(f, ...)   f does: {found}",
-        mend="give what jax.shard_map(body, ...) returns, and do what comes before and after it outside.",
+        mend="give the function that jax.shard_map(body, ...) returns, and do all other work outside of it.",
     )
 
 
@@ -128,7 +128,7 @@ def _note(blocks: Blocks, order: Sequence[int]) -> str:
     devices = [order[k] for k in blocks.unequal]
     verb = "s" * (len(devices) == 1)
     who = drawing.named(devices)
-    return f"≠ {who} return{verb} values for a slice that differ from those of the first device that has it"
+    return f"≠ {who} return{verb} other values for a slice than the first device that has it"
 
 
 def _lines(rows: Sequence[Sequence[Sequence[str]]]) -> Iterator[str]:

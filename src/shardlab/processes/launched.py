@@ -17,7 +17,7 @@ ACROSS = 3
 LONGEST = 400
 LATE = ("time", "computing")
 """Why the launcher ended those that had not come to an end in time: all waited, or some computed."""
-STOPPED = {**dict.fromkeys(LATE, "did not end"), "peer": "stopped, as another process failed"}
+STOPPED = {**dict.fromkeys(LATE, "did not end"), "peer": "stopped because another process failed"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,8 +157,8 @@ def _hung(launched: Launched) -> ShardlabError:
     lines = [f"process {p.number}: {_state(p)}" for p in launched.processes]
     what = f"{launched.what}: {len(late)} of {len(launched.processes)} processes did not end within {launched.seconds:g} s."
     if late[0].stopped == "computing":
-        mend = "look for a loop without an end at these lines, or give the processes more `seconds`."
-        return ShardlabError("processes-hang", f"{what} Some still compute.", where="\n".join(lines), mend=mend)
+        mend = "look for an endless loop at these lines, or give the processes more `seconds`."
+        return ShardlabError("processes-hang", f"{what} Some are still computing.", where="\n".join(lines), mend=mend)
     mend = "all processes must reach the same collectives in the same order.\n"
     mend += "Look for what differs between them before these lines, or give them more `seconds`."
     return ShardlabError("processes-hang", what, where="\n".join(lines), mend=mend)
@@ -178,7 +178,7 @@ def _failed(launched: Launched, failed: list[Process]) -> ShardlabError:
 
 def _state(process: Process) -> str:
     if process.stopped:
-        return process.where or "stopped, as another process had failed"
+        return process.where or "stopped because another process had failed"
     if process.error:
         return f"raised {process.error['type']}"
     return f"ended with exit status {process.status}" if process.status else "had ended"

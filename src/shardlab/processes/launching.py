@@ -30,7 +30,7 @@ from shardlab.recording import recording
 
 _WAITED = re.compile(r"Gloo.*(DEADLINE_EXCEEDED|[Tt]imed out)", re.DOTALL)
 """How gloo says that it waited for another process in vain; it does so for half a minute."""
-BY_DEF = "define it by `def` in a cell or a file"
+BY_DEF = "define it with `def` in a cell or a file"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,13 +195,13 @@ def source_of(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", repr(function))
     if getattr(function, "__closure__", None):
         names = ", ".join(function.__code__.co_freevars)
-        raise _cannot_send(name, f"it uses {names} of the function around it", f"give {names} to it by `arguments`")
+        raise _cannot_send(name, f"it uses {names} of the function around it", f"pass {names} in `arguments`")
     try:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError) as error:
         raise _cannot_send(name, f"its source cannot be read ({error})", BY_DEF) from error
     if not source.lstrip().startswith(("def ", "@")):
-        raise _cannot_send(name, "it is not defined by `def`", BY_DEF)
+        raise _cannot_send(name, "it is not defined with `def`", BY_DEF)
     return source
 
 

@@ -43,7 +43,7 @@ def _changes(inputs: tuple[np.ndarray, ...]) -> Iterator[Changed]:
 
 def _others(x: np.ndarray) -> Iterator[tuple[str, str, np.ndarray]]:
     """One argument changed: the words for it, the cause's name, and the array."""
-    yield "were 0 everywhere, so that argument has no part in it", "argument-unused", np.zeros_like(x)
+    yield "were 0 everywhere, so your program does not use that argument", "argument-unused", np.zeros_like(x)
     yield "had the other sign", "argument-negated", -x
     if x.ndim == 2 and x.shape[0] == x.shape[1]:
         yield "were transposed", "argument-transposed", x.T

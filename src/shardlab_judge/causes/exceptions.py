@@ -13,7 +13,7 @@ OWN = (
      "It calls back into Python; a graded program must be JAX all the way. Remove the callback."),
     ("laboratory-called",
      "^LaboratoryCalled",
-     "Shardlab has this function already; the exercise is to write it, from Python, NumPy and JAX."),
+     "Shardlab has this function already; the exercise is to write it yourself with Python, NumPy and JAX."),
     ("a-call-for-a-function",
      r"^TypeError: .* is an? (\w+); it should be a function",
      "What was given is not a function. Give the function's name alone: a name with parentheses and arguments is a call, "
@@ -26,8 +26,8 @@ OWN = (
      "A spec alone names no devices: jax.NamedSharding(mesh, spec) does."),
     ("no-sharding",
      r"^LensError: \[no-sharding\] (?!P |PartitionSpec )(\w+) has no sharding\.",
-     r"A \1 has no place on any device. A jax.NamedSharding(mesh, jax.P(...)) is asked for, or an array that was put on "
-     "one by jax.device_put."),
+     r"A \1 has no place on any device. Give a jax.NamedSharding(mesh, jax.P(...)), or an array that jax.device_put "
+     "placed with one."),
     ("nothing-returned",
      r"^TypeError: the function returned None\n",
      "It returns None: `return` is missing, in it or in the body that it maps."),

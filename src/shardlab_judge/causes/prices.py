@@ -32,8 +32,8 @@ def _collectives(observed: Observed, over: int) -> Iterator[Misconception]:
     if len(whole) == 1 and whole[0].payload_bytes == largest and in_parts:
         yield Misconception(
             "all-reduce-for-a-part",
-            f"Half of its {_named(whole[0])} is unnecessary. An all-reduce brings the whole sum to every device; where "
-            "each keeps a part, a reduce-scatter moves half as much, and so does an all-gather where only zeros are added.",
+            f"Half of its {_named(whole[0])} is unnecessary. An all-reduce brings the whole sum to every device. If "
+            "each keeps only a part, a reduce-scatter moves half as much. If only zeros are added, so does an all-gather.",
         )
     for group in _alike(observed.collectives):
         enough = next((n for n in range(1, len(group)) if price(group[n:]) == over), 0)
@@ -76,14 +76,14 @@ def _whole_program(observed: Observed, budget: int) -> Iterator[Misconception]:
     half = next((i.dtype.name for i in observed.inputs if i.dtype.name in HALF), "")
     if half and observed.price == 2 * budget:
         yield Misconception(
-            "sent-wide", f"It sends twice as many bytes as it has to: its arguments are {half}, widened first."
+            "sent-wide", f"It sends twice as many bytes as it has to: its arguments are {half}, and it widens them first."
         )
     used = {axis for c in observed.collectives for axis in c.axes}
     times = {size: name for name, size in observed.case.axes if size > 1 and name in used}
     if budget and (name := times.get(observed.price // budget)) and observed.price % budget == 0:
         yield Misconception(
             "bytes-times-axis",
-            f"It moves {observed.price // budget} times the bytes that it needs to, and this is the number of devices "
+            f"It moves {observed.price // budget} times the bytes that it needs to, which is the number of devices "
             f"along {name}. Perhaps whole arrays are sent where blocks would do, or everything is sent again in each "
             f"step.",
         )

@@ -127,17 +127,17 @@ def _by_a_constant(each: Sequence[tuple[float, float]]) -> Iterator[Misconceptio
         words = "has the other sign" if ratio == -1 else f"is {ratio:.6g} times the right one"
         yield Misconception("constant-factor", f"Every wrong answer {words}: a factor is missing, or there is one too many.")
     if all(r and g for r, g in each) and (product := _one([g * r for r, g in each])):
-        yield Misconception("upside-down", f"Every wrong answer is {product:.6g} divided by the right one: upside down.")
+        yield Misconception("upside-down", f"Every wrong answer is {product:.6g} divided by the right one: it is inverted.")
 
 
 def _multiples(wrong: Sequence[tuple[float, float]]) -> Iterator[Misconception]:
     """Each a whole number of times the right one, or the other way round."""
     for id, pairs, words in (
-        ("whole-multiple", wrong, "a whole number of times the right one: something is counted again, or not divided by"),
+        ("whole-multiple", wrong, "a whole number of times the right one: something is counted again, or not divided"),
         (
             "whole-part",
             [(g, r) for r, g in wrong],
-            "in the right one a whole number of times: something is left out",
+            "contained in the right one a whole number of times: something is left out",
         ),
     ):
         if len(pairs) > 1 and all(r > 0 and g > r and abs(g / r - round(g / r)) < NEAR for r, g in pairs):

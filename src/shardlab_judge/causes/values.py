@@ -58,14 +58,13 @@ def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
         if all(_close(piece, right) for piece in pieces):
             return Misconception(
                 "copies-side-by-side",
-                f"The output is {long // short} times the right one, set side by side along dimension {dimension}, as it is "
-                f"when out_specs names an axis along which all devices hold the same ({over}).",
+                f"The output is {long // short} copies of the right one, side by side along dimension {dimension}. "
+                f"This happens when out_specs names an axis along which all devices hold the same block ({over}).",
             )
         if _close(np.sum(pieces, axis=0), right):
             return Misconception(
                 "terms-side-by-side",
-                f"Terms lie side by side along dimension {dimension}, {long // short} of them, and nobody added them up "
-                f"({over}).",
+                f"{long // short} terms lie side by side along dimension {dimension}, and nobody added them up ({over}).",
             )
     return None
 
@@ -81,8 +80,8 @@ def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
         if (over := _axes_of(observed, factor)) and _is(blocks, ratio * right):
             return Misconception(
                 f"times-too-{words[0]}",
-                f"Every value is {factor:.3g} times too {words[0]}, and this is the number of devices along {over}. It "
-                f"happens when something is {words[1]} over them once too often.",
+                f"Every value is {factor:.3g} times too {words[0]}, and that factor is the number of devices along "
+                f"{over}. This happens when something is {words[1]} over them once too often.",
             )
     return None
 
@@ -114,8 +113,8 @@ def _first_only(observed: Observed, blocks: Blocks, right: np.ndarray) -> Miscon
             place_of = f"axis_index('{name}'), from " if _knows_its_place(observed) else ""
             return Misconception(
                 "right-on-the-first-only",
-                f"Only devices that are the first along {name} are right. What the others do differently has to come from "
-                f"{place_of}what they hold, or from what they are sent.",
+                f"Only devices that are the first along {name} are right. What other devices do differently can come "
+                f"only from {place_of}what they hold, or from what they are sent.",
             )
     return None
 
@@ -136,8 +135,7 @@ def _unadded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
             words = " and ".join(over)
             return Misconception(
                 "terms-not-added",
-                f"Every device has a term of its own. Added up over {words} the terms would be right, but nobody added "
-                f"them up.",
+                f"Every device has a term of its own. Their sum over {words} would be right, but nobody added them up.",
             )
     return None
 
@@ -260,8 +258,8 @@ def _by_slice(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconce
             if varied and 2 * lines.sum() > lines.size and np.allclose(whole, fitted, rtol=1e-3, atol=1e-5):
                 return Misconception(
                     f"{what}-by-line",
-                    f"Along dimension {dimension} all values are wrong by the same {what}, but each line of values has "
-                    f"another one: something that belongs to a whole line, such as a bias, a sum, a mean or a maximum, is "
+                    f"Along dimension {dimension} all values are wrong by the same {what}, but each line of values "
+                    f"has its own: something that belongs to a whole line, such as a bias, a sum, a mean or a maximum, is "
                     f"wrong or missing.",
                 )
     return None
@@ -285,13 +283,13 @@ def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
     if wrong.size and not np.isfinite(wrong).any():
         return Misconception(
             "not-finite",
-            "All wrong values are not finite, like 0 / 0, a difference of infinities, or a root or logarithm of a negative "
+            "No wrong value is finite. Examples are 0 / 0, a difference of infinities, or a root or logarithm of a negative "
             "number. Look at what a device does if it has nothing to add up or to compare.",
         )
     if wrong.size and not wrong.any():
         return Misconception(
             "left-at-zero",
-            "All wrong values are 0, as happens where nothing is written, everything is masked, or a relu cuts.",
+            "All wrong values are 0, as happens where nothing is written, everything is masked, or a relu sets values to 0.",
         )
     return None
 

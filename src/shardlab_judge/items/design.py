@@ -159,7 +159,7 @@ def unfair(item: DesignItem, case: Case, observed: Observed, reached: Front) -> 
         return "The arithmetic in a loop is counted once, however often it runs.", "a step without a loop", "a loop"
     most = ARITHMETIC * min(one.flops or 0.0 for one in reached.values())
     if observed.flops is None or observed.flops > most:
-        what = "Devices do one another's arithmetic."
+        what = "Devices repeat one another's arithmetic."
         return what, f"at most {most:,.0f} FLOPs a device", flops_text(observed.flops)
     return None
 
@@ -222,9 +222,9 @@ def _placed(item: DesignItem, case: Case, observed: Observed) -> tuple[float, Fi
         found = distance(cost, reached.values())
         part = share(found)
         if part < 1:
-            what = f"Your design is {found:.2f} times as far out as the nearest on the front."
-            got = f"{cost.price:,} B moved and {cost.memory:,} B held a device: {describe(observed.collectives)}"
-            finding = Finding(item.name, "D", what, "at most 1.10 times, for all points", got, case.title)
+            what = f"Your design is {found:.2f} times as far out as the nearest design on the front."
+            got = f"{cost.price:,} B moved and {cost.memory:,} B held per device: {describe(observed.collectives)}"
+            finding = Finding(item.name, "D", what, "at most 1.10 times as far out, for all points", got, case.title)
     if finding is None:
         return part, None
     # What is known of bytes and room explains no loop.

@@ -77,7 +77,7 @@ class LayoutItem(Item):
         """Full points for each letter where it holds in every situation; the first finding of each letter."""
         got, names = response["value"], list(self.reference)
         if not isinstance(got, Mapping) or set(got) != set(names):
-            what, wanted = f"{self.name} has other entries.", f"a dict with {names}"
+            what, wanted = f"{self.name} does not have the right entries.", f"a dict with {names}"
             return {}, [Finding(self.name, self.first, what, wanted, short(repr(got)))]
         findings: dict[str, Finding] = {}
         for case in self.cases_of(setting.question, setting.seed):
@@ -174,7 +174,7 @@ def _refined(entry: Any, axes: Axes, ends: Sequence[int]) -> tuple[str, ...] | N
 def _differences(item: LayoutItem, observed: Observed, wanted: Observed) -> Iterator[Finding]:
     moved = f"{observed.price:,} B a device: {describe(observed.collectives)}"
     if not all(map(Placement.same_as, observed.placements, wanted.placements)):
-        yield Finding(item.name, "S", "The output has another sharding.", _shard(wanted), _shard(observed))
+        yield Finding(item.name, "S", "The output has the wrong sharding.", _shard(wanted), _shard(observed))
     if observed.price > wanted.price:
         yield Finding(item.name, "H", "More bytes move than need to.", f"at most {wanted.price:,} B a device", moved)
     if observed.memory > wanted.memory:

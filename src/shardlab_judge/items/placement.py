@@ -61,12 +61,12 @@ def _placed(placement: Placement) -> str:
 
 def _difference(target: Placement, got: Placement) -> str:
     if got.shape != target.shape:
-        return "The array has another shape."
+        return "The array has the wrong shape."
     if got.devices != target.devices:
-        return "Other devices hold it."
+        return "It is on the wrong devices."
     if got.copies != target.copies:
         return f"Each element lies on {got.copies} device{'s' * (got.copies > 1)} instead of {target.copies}."
     if got.shard_shape != target.shard_shape:
-        return "The shards have another shape."
+        return "The shards have the wrong shape."
     wrong = [device for (device, a), (_, b) in zip(target.shards, got.shards) if a != b]
-    return f"The shards have the right shape, but {len(wrong)} devices hold another one: {wrong}."
+    return f"The shards have the right shape, but {len(wrong)} devices hold the wrong one: {wrong}."

@@ -26,7 +26,8 @@ SOURCE = 50_000
 
 ELSEWHERE = Misconception(
     "import-inside",
-    "A process knows nothing of the notebook: the text of this one function is sent to it. Import and define inside of it.",
+    "A process knows nothing of the notebook: only the text of this function is sent to it. Put imports and "
+    "definitions inside the function.",
 )
 """Of a name that is not defined in another process."""
 
@@ -143,7 +144,7 @@ def _returned(raw: Any, devices: int) -> Any:
 def _shard(raw: Any, devices: int) -> list[Any]:
     device, values = responses.listed(raw, 2, exactly=True)
     if type(device) is not int or not 0 <= device < devices:
-        raise responses.Refused("a shard is on a device that is not there")
+        raise responses.Refused("a shard is on a device that does not exist")
     return [device, _numbers(values)]
 
 
@@ -180,7 +181,7 @@ def _not_ended(item: ProcessesItem, observed: Seen, processes: Sequence[Response
     if observed.hung:
         states = (_state(n, one, observed) for n, one in enumerate(processes))
         waited = "computing" not in observed.stopped
-        what = "The processes wait for one another, and did not end in time."
+        what = "The processes waited for one another and did not end in time."
         what = what if waited else f"Not all processes ended: some are still computing after {item.seconds:g} seconds."
         return Finding(item.name, first, what, "all processes end", "; ".join(states))
     for n, one in enumerate(processes):
@@ -245,13 +246,13 @@ def _differences(
         yield from _array_differences(right, got, process, case, item, path)
     elif isinstance(right, Mapping):
         if not isinstance(got, Mapping) or set(got) != set(right):
-            yield path, "it has other entries.", f"a dict with the keys {list(right)}", _kind(got)
+            yield path, "it does not have the right entries.", f"a dict with the keys {list(right)}", _kind(got)
             return
         for key, part in right.items():
             yield from _differences(part, got[key], process, case, item, f"{path}[{key!r}]")
     elif isinstance(right, list | tuple):
         if not isinstance(got, list) or len(got) != len(right):
-            yield path, "it is another kind of list.", f"a list of {len(right)}", _kind(got)
+            yield path, "it is not a list of the right length.", f"a list of {len(right)}", _kind(got)
             return
         for n, part in enumerate(right):
             yield from _differences(part, got[n], process, case, item, f"{path}[{n}]")
@@ -266,11 +267,11 @@ def _array_differences(
         yield path, "it is not a JAX array.", f"a global array {list(right.shape)}", _kind(got)
         return
     if got.placement.shape != right.shape:
-        yield path, "the global array has another shape.", str(list(right.shape)), str(list(got.placement.shape))
+        yield path, "the global array has the wrong shape.", str(list(right.shape)), str(list(got.placement.shape))
         return
     kind = np.dtype("float32") if np.issubdtype(right.dtype, np.floating) else right.dtype
     if _kind_of(got.placement.dtype or "") != kind.kind:
-        yield path, "the array has another dtype.", kind.name, str(got.placement.dtype)
+        yield path, "the array has the wrong dtype.", kind.name, str(got.placement.dtype)
         return
     for device, index, block in got.shards:
         if device // case.devices != process:
@@ -314,7 +315,7 @@ def _placements(item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
             if spec is not None and (target is None or not array.placement.same_as(target)):
                 right = placed_as(_right_shapes(item, observed, process, arrays)[n], case.axes, spec)
                 pictures = None if right is None else (right, array.placement)
-                what = "The array has another sharding."
+                what = "The array has the wrong sharding."
                 got = spec_text(array.placement.spec)
                 yield Finding(item.name, "S", what, spec_text(spec), got, pictures=pictures)
 

@@ -240,7 +240,7 @@ def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int
         what = "Your program communicates more often than it needs to."
         yield Finding(item.name, "H", what, expected=f"at most {item.most} collectives", got=f"{runs}: {moved}")
     elif item.deepest is not None and (observed.depth is None or observed.depth > item.deepest(observed.case)):
-        what = "More of your program's collectives have to wait for one another than need to."
+        what = "Too many of your program's collectives have to wait for one another."
         got = f"{'nobody knows how many' if observed.depth is None else observed.depth}: {moved}"
         yield Finding(item.name, "H", what, expected=f"at most {item.deepest(observed.case)} one after another", got=got)
     elif is_barred(item, observed):
@@ -251,7 +251,7 @@ def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int
 def _values(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
     if item.manual and not observed.manual:
         what = "Your program leaves to the compiler what you should write yourself."
-        yield Finding(item.name, "V", what, expected="jax.shard_map, and what moves sent inside", got="left to the compiler")
+        yield Finding(item.name, "V", what, expected="a jax.shard_map that sends what must move", got="left to the compiler")
     elif item.oracle is not None:
         yield from unequal(item, observed, *oracle_outputs(item, observed))
 
@@ -265,9 +265,9 @@ def unequal(item: ProgramItem, observed: Observed, *wanted: np.ndarray) -> Itera
     for shards, right, placement in zip(observed.values, wanted, observed.placements):
         kind = np.dtype("float32") if np.issubdtype(right.dtype, np.floating) else right.dtype
         if placement.shape != right.shape:
-            yield _value(item, "The output has another shape.", list(right.shape), list(placement.shape))
+            yield _value(item, "The output has the wrong shape.", list(right.shape), list(placement.shape))
         elif np.dtype(placement.dtype).kind != kind.kind:
-            yield _value(item, "The output has another dtype.", kind.name, placement.dtype)
+            yield _value(item, "The output has the wrong dtype.", kind.name, placement.dtype)
         else:
             yield from _wrong_shards(item, shards, right)
 
@@ -330,7 +330,7 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
             yield Finding(
                 item.name,
                 "S",
-                "The output has another sharding.",
+                "The output has the wrong sharding.",
                 pictures=None if right is None else (right, placement),
                 expected=spec_text(spec),
                 got=spec_text(placement.spec),

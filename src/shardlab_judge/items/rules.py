@@ -81,7 +81,7 @@ def _tree_findings(item: RulesItem, tree: Tree, one: Response) -> list[Finding]:
         return [dataclasses.replace(raised(item, error, "The table does not fit the tree.", _title(tree)), letter="")]
     texts = one["value"]
     if not isinstance(texts, list) or len(texts) != len(tree.leaves):
-        return [Finding(item.name, "", f"{item.name} is no table.", item.form, short(repr(texts)))]
+        return [Finding(item.name, "", f"{item.name} is not a table.", item.form, short(repr(texts)))]
     wanted = {path: place(shape, tree.axes, item.wanted(path)) for path, shape in tree.leaves}
     got: dict[str, Placement] = {}
     for (path, shape), text in zip(tree.leaves, texts):

@@ -149,7 +149,7 @@ def _judge_entries(item: ValueItem, key: Mapping[str, Any], reading: Reading) ->
     wrong = [name for name in got if name not in right]
     findings = []
     if wrong:
-        what, expected = f"{len(wrong)} of {len(key)} are not right.", f"another answer to {', '.join(wrong)}"
+        what, expected = f"{len(wrong)} of {len(key)} are not right.", f"a different answer to {', '.join(wrong)}"
         if item.predicted:
             what = f"Of {len(key)} outcomes, {len(wrong)} {DIFFERENT}"
             expected = _entries((name, _shown(key[name])) for name in wrong)
@@ -182,14 +182,14 @@ def _spelt(got: Any, spelling: Callable[[str], str]) -> Any:
 def _kind(key: Any) -> str:
     match key:
         case bool():
-            return "another choice"
+            return "a different choice"
         case int() | float():
-            return "another number"
+            return "a different number"
         case list() | tuple():
-            return f"another list of {len(key)}"
+            return f"a different list of {len(key)}"
         case frozenset():
-            return "another list"
-    return "another choice"
+            return "a different list"
+    return "a different choice"
 
 
 def _value_misconception(item: ValueItem, got: Any) -> Misconception | None:

@@ -16,8 +16,8 @@ from shardlens.tables import Table
 DTYPES = {"bf16": 2, "int8": 1, "fp8": 1}
 """Bytes of an element."""
 NETWORK_NOTE = (
-    "network: one axis of the torus, both directions, or all that a GPU can send to its switches; "
-    "as a program that overlaps its communication sees it"
+    "network: both directions of one axis of the torus, or all that a GPU can send to its switches; "
+    "a program that overlaps its communication can use this much"
 )
 
 

@@ -67,7 +67,7 @@ def show_schedule(program: Program | str) -> Picture:
     Example:
         >>> program = lens.inspect(lambda x: x + 1, jax.ShapeDtypeStruct((4,), "float32"))
         >>> print(show_schedule(program).text.splitlines()[0])
-        Schedule of the program: 0 operations with start and done, 0 with compute between
+        Schedule of the program: 0 operations with a start and a done, 0 with compute between them
     """
     found = timelines(program.hlo if isinstance(program, Program) else program)
     lines = [line for timeline in found for line in text(timeline)]
@@ -168,7 +168,8 @@ def title(timeline: Timeline) -> str:
     beside = [bar for bar in timeline.bars if bar.beside]
     covered = sum(bar.stop > bar.start for bar in beside)
     whose = "Schedule of the program" if timeline.entry else f"Schedule of its part {timeline.computation}"
-    return f"{whose}: {len(beside)} operation{'s' * (len(beside) != 1)} with start and done, {covered} with compute between"
+    many = f"{len(beside)} operation{'s' * (len(beside) != 1)} with a start and a done"
+    return f"{whose}: {many}, {covered} with compute between them"
 
 
 def text(timeline: Timeline, width: int = 48) -> list[str]:
@@ -218,7 +219,7 @@ def _html(timeline: Timeline) -> str:
     parts += _axis(timeline, down, unit)
     drawn = drawing.figure(LEFT + WIDE + 40, down + AXIS, "".join(parts))
     head = f'<div style="font-weight:600;margin-top:.5em">{escape(title(timeline))}</div>'
-    below = f"{_blocks(timeline)}{_unit(timeline)}. Striped: under way beside compute."
+    below = f"{_blocks(timeline)}{_unit(timeline)}. Striped: in progress during compute."
     foot = f'<div style="font-size:12.5px;opacity:.85">{escape(below)}</div>'
     said = "; ".join(f"{bar.name} from {bar.start:.0f} to {bar.stop:.0f}" for bar in rows(timeline))
     label = escape(f"{title(timeline)}. {said}. {_unit(timeline)}")

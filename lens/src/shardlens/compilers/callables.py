@@ -187,7 +187,7 @@ def _refuse_what_ends_the_process(lowered: Any) -> None:
     if found:
         op, frames = found[0], FRAME.findall(str(found[0].location))
         line = users_line(Line(file, int(number)) for file, number in frames)
-        what = "XLA for CPU would end this process: a sum of bfloat16 inside a shard_map over some of the mesh's axes."
+        what = "XLA for CPU would end this process: it aborts at a sum of bfloat16 in a shard_map over only some mesh axes."
         where = f"{op.name} of {op.operands[0].type}   {line}".rstrip()
         mend = "sum in float32, or give the shard_map all axes; a target's compiler takes it as it is: target='v5e:2x4'."
         raise LensError("compiler-would-die", what, where=where, mend=mend)
@@ -319,6 +319,6 @@ def _too_late(why: str) -> LensError:
 
 def _described_to_equinox() -> LensError:
     what = "eqx.filter_jit takes a jax.ShapeDtypeStruct for a static value, and not for an array."
-    where = "inspect(eqx.filter_jit(...), ...)   descriptions come with axes= on a target too"
+    where = "inspect(eqx.filter_jit(...), ...)   with axes= on a target, arrays become descriptions too"
     mend = "give arrays (jax.device_put places them), or a function under jax.jit."
     return LensError("equinox-needs-arrays", what, where=where, mend=mend)

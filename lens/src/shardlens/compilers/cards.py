@@ -88,10 +88,10 @@ def need_plugin(target: object) -> None:
     if at_hand():
         return
     able = sys.platform == "linux"
-    install = f"{command()}\n(a download of 182 MB)" if able else "it exists for Linux only: use such a machine or Colab"
+    install = f"{command()}\n(a download of 182 MB)" if able else "it exists for Linux only: use a Linux machine or Colab"
     raise LensError(
         "no-gpu-compiler",
-        "compiling for a GPU needs XLA for GPU, which is not here.",
+        "compiling for a GPU needs XLA for GPU, which is not installed here.",
         where=f"target='{target}'   {platform.system()} {platform.machine()}, Python {platform.python_version()}",
         mend=f"{install}; without it, leave out target=.",
     )

@@ -114,7 +114,7 @@ def _died(request: Request, status: int, words: str) -> LensError:
     cause = f"by signal {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
     of = f"{request.name} for target={request.target!r}, {len(request.module):,} bytes of StableHLO"
     known = (mend for word, mend in KNOWN.items() if word in words)
-    mend = next(known, "leave out parts of the function until it compiles; what is left is a bug to be reported.")
+    mend = next(known, "remove parts of the function until it compiles, then report the part that stopped it.")
     return LensError(
         "compiler-died",
         f"the compiler ended {cause} as it compiled; nothing of this session is lost.",

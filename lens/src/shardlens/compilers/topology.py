@@ -95,7 +95,7 @@ def in_slices(target: str | None, num_slices: int) -> str | None:
         return target  # it is looked up where it is used
     one = None if target is None else parse_target(target)
     if one is None or one.slices != 1 or one.platform == "gpu" or not isinstance(num_slices, int) or num_slices < 1:
-        what = f"num_slices={shown(num_slices)} slices of {target} are no target."
+        what = f"num_slices={shown(num_slices)} slices of {target} are not a target."
         mend = (
             "give one TPU slice and how many of it: target='v5e:2x4', num_slices=2, or target='v5e:2x4*2'; hosts of GPUs are"
         )
@@ -118,7 +118,7 @@ def sizes_of(axes: Any) -> dict[str, int]:
     """Mesh axes and their sizes.
 
     Raises:
-        LensError: they are no names with sizes.
+        LensError: they are not names with sizes.
     """
     pairs = axes.items() if isinstance(axes, Mapping) else axes
     if isinstance(pairs, list | tuple | ItemsView) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
@@ -313,7 +313,7 @@ def _no_libtpu(target: Target) -> LensError:
     here = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     able = sys.platform == "linux" and platform.machine() == "x86_64"
     install = "pip install 'shardlens[tpu]' (a download of 213 MB); without it, leave out target=."
-    elsewhere = "libtpu exists for Linux on x86-64 only: use such a machine or Colab; without it, leave out target=."
+    elsewhere = "libtpu exists for Linux on x86-64 only: use a machine of that kind or Colab; without it, leave out target=."
     return LensError(
         "no-libtpu",
         "compiling for a TPU needs libtpu, the TPU compiler, which is not installed here.",

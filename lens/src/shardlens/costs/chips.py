@@ -18,7 +18,7 @@ _LINKS = (
 _TORUS = "scaling-book, Part 2, 'TPU Networking': 2D torus for v5e and v6e, 3D torus for v4p and v5p"
 _DCN = "scaling-book, Part 2, 'TPU Networking', DCN egress of each TPU"
 _IRONWOOD = "Cloud TPU documentation, 'TPU7x (Ironwood)', key specifications"
-_HALF = f"{_IRONWOOD}, a chip's; half of it, since a chip is two devices"
+_HALF = f"{_IRONWOOD}, for a chip; halved, because a chip is two devices"
 _HOP = "scaling-book, Part 3 (Sharded Matrices), 'A note on ICI latency': typically around 1us a hop"
 _GPU = "scaling-book, Part 12 (How to Think About GPUs), 'Summary of GPU specs'"
 _NODE = "scaling-book, Part 12, 'At the node level': NVLinks of a card, each way, and how many cards are on switches"
@@ -29,7 +29,7 @@ _DGX = {
     "H200": "NVIDIA DGX H200 data sheet: a port of 400 Gb/s InfiniBand for each card",
     "B200": "NVIDIA DGX B200 data sheet: a port of 400 Gb/s InfiniBand for each card",
 }
-_RACK = "NVIDIA GB200 NVL72 data sheet, a 72nd of it, without sparsity; four cards of a tray have one system"
+_RACK = "NVIDIA GB200 NVL72 data sheet, a 72nd of the rack, without sparsity; a tray's four cards run one system"
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -73,7 +73,7 @@ class Chip:
     devices: int = 1
 
     def is_ring(self, size: int) -> bool:
-        """Whether an axis of `size` chips closes to a ring, so that both directions carry bytes.
+        """Whether an axis of `size` chips closes into a ring, so that both directions carry bytes.
 
         Source: scaling-book, Part 2, note on bidirectional bandwidth: a full axis of 16 on v5e and v6e, a multiple of 4 on
         v4p and v5p.
@@ -151,7 +151,7 @@ def _tpu(
     read = {f"peak {dtype}": f"{_SPECS}, {dtype}" for dtype in peak}
     read |= {"hbm_bandwidth": _SPECS + note, "hbm_bytes": _SPECS, "link_bandwidth": _LINKS}
     read |= {"torus_axes": _TORUS, "pod": _SPECS, "hop_latency": _HOP, "devices": "JAX's devices of a described slice"}
-    read |= {"network": _DCN if dcn else "not in scaling-book; with 0 what goes between slices takes no time"}
+    read |= {"network": _DCN if dcn else "not in scaling-book; 0 means that traffic between slices takes no time"}
     return Chip(name, peak, hbm, gigabytes * 1e9, link, len(pod), pod, 1e-6, tuple(read.items()), target, kinds, network=dcn)
 
 
@@ -179,7 +179,7 @@ CHIPS = (
         "tpu7x", {"bf16": 1.1535e15, "fp8": 2.307e15}, 3.69e12, 96 * 2**30, 5e10, 3, (16, 24, 24), 1e-6,
         (
             ("peak bf16", _HALF), ("peak fp8", _HALF), ("hbm_bandwidth", _HALF), ("hbm_bytes", _HALF),
-            ("link_bandwidth", f"{_HALF}: 1200 GB/s over six links and both ways"), ("network", _HALF),
+            ("link_bandwidth", f"{_HALF}: 1200 GB/s over six links in both directions"), ("network", _HALF),
             ("torus_axes", f"{_IRONWOOD}: as v5p"), ("pod", f"{_IRONWOOD}: 9216 chips; libtpu describes 16x24x24"),
             ("hop_latency", _HOP), ("devices", _IRONWOOD),
         ),

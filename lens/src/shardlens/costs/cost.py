@@ -17,9 +17,9 @@ from shardlens.reading.outside import kernels
 from shardlens.reading.slices import DCN, slice_axes
 from shardlens.tables import Table, seconds
 
-MODEL = "A model, not a measurement: peak rates (FLOPs in bf16), and each mesh axis alone on one axis of the chip's torus."
+MODEL = "A model, not a measurement: peak rates (FLOPs in bf16), and one axis of the chip's torus for each mesh axis."
 SWITCHED = (
-    "A model, not a measurement: peak rates (FLOPs in bf16); NVLink's switches inside a host, a card's port between hosts."
+    "A model, not a measurement: peak rates (FLOPs in bf16), NVLink's switches in a host and a card's port between hosts."
 )
 Mesh = Mapping[str, tuple[int, bool]]
 
@@ -209,7 +209,7 @@ def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None, 
         program: from `inspect`.
         on: a chip, its name, or a target that names it, such as "v5e:2x4". With a target of as many chips as the mesh has,
             each collective goes the ways that the slice's torus has for it.
-        rings: mesh axes that close to a ring; those whose size lets them on that chip unless given.
+        rings: mesh axes that close into a ring; those whose size lets them on that chip unless given.
         in_network: whether the switches of GPUs add up an all-reduce (NVLink SHARP), where no device does.
     Raises:
         LensError: there are no numbers for a chip of that name.
@@ -336,18 +336,18 @@ def _switched(c: Collective, on: Chip, joined: int, in_network: bool) -> Collect
 
 def _notes(program: Costed, on: Chip, mesh: Mesh) -> Iterator[str]:
     for c in (c for c in program.collectives if c.uncounted):
-        yield f"What {c.name} moves cannot be counted; its time is left out. It is {c.uncounted}."
+        yield f"What {c.name} moves cannot be counted, because it is {c.uncounted}; its time is left out."
     if count := kernels(program.hlo):
         of = f"{count} Pallas kernels are" if count > 1 else "a Pallas kernel is"
         yield f"The arithmetic of {of} left out: XLA does not see inside."
     if program.platform == "cpu":
-        yield "Compiled for CPU: bf16 collectives run in f32 there, and another compiler may choose others; target= asks it."
+        yield "Compiled for CPU: bf16 collectives run in f32 there. Another compiler may choose others; target= asks it."
     if any(c.executions is None for c in program.collectives):
-        yield "A collective is in a loop, and data decides how often that runs; it counts once."
+        yield "Data decides how often a loop with a collective runs; the collective counts once."
     if program.flops is None:
         yield "Data decides how often a loop runs; its FLOPs count once."
     if any(c.kind == "ragged-all-to-all" for c in program.collectives):
-        yield "A ragged all-to-all counts as a full one, the most that it can take."
+        yield "A ragged all-to-all counts as a full one, which is its upper limit."
     if on.torus_axes and any(len(c.axes) > on.torus_axes for c in program.collectives):
         yield f"A collective over more mesh axes than {on.name} has torus axes counts as one ring."
     if not on.network and any(map(_between, program.collectives)):

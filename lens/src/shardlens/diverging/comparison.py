@@ -94,7 +94,7 @@ class _Row:
 
 
 class Comparison:
-    """The rows of the table, what was not compared, and the first that parts.
+    """The rows of the table, what was not compared, and the first that differs.
 
     Args:
         plain: a program that can be run again, or values that it had.
@@ -199,9 +199,7 @@ class Comparison:
             for tap in base.taps:
                 of = theirs.get(tap.name.removeprefix(COTANGENT))
                 if tap.name not in theirs and tap.name.startswith(COTANGENT) and of and tap.values.any():
-                    said = First(
-                        tap.name, 0, len(tap.keys), "", "there is none: no derivative passes here", (tap.line, of.line)
-                    )
+                    said = First(tap.name, 0, len(tap.keys), "", "no value: no derivative passes here", (tap.line, of.line))
                     yield min(tap.keys), said
 
     def _first(self, base: NamedValues) -> First | None:
@@ -228,7 +226,7 @@ class Comparison:
     def _instead(self, row: _Row, n: int) -> Found:
         held, at = row.aligned, slice(n, n + 1)
         if not np.isfinite(row.own[n]) and np.isfinite(held.blocks[at]).all() and held.allowed:
-            return Found("there in one program alone: a cond took another branch", True, "")
+            return Found("there in only one program: a cond took another branch", True, "")
         allowed = (
             [held.relation, *(each for each in held.allowed if each != held.relation)] if held.relation else held.allowed
         )

@@ -25,11 +25,11 @@ CLASSES = ("class", "values", "apart", "first apart", "of its own")
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Divergence:
-    """Two programs side by side: a row for each name in the plain program's order, and the first that parts.
+    """Two programs side by side: a row for each name in the plain program's order, and the first that differs.
 
     Args:
         rows: cells of the table.
-        first: where they part; `None` where they nowhere do.
+        first: where they differ; `None` if they nowhere do.
         notes: what was not compared, and what is a guess.
         classes: cells of the table `by_class`, which a long table has below it.
     Example:
@@ -45,7 +45,7 @@ class Divergence:
 
     @property
     def by_class(self) -> Table:
-        """A row for each class of values: how many there are, how many part, the first of these, the largest error.
+        """A row for each class of values: how many there are, how many differ, the first of these, the largest error.
 
         Classes are gradients and activations, by the first part of their names with numbers as `*`; what an argument has
         become, as a step's parameters; and other outputs.
@@ -66,8 +66,8 @@ class Divergence:
     def _table(self) -> Table:
         columns = ("", "name", "value", "what the blocks are", "error", "of its own", "rounding")
         sides = ("left", "left", "left", "left", "right", "right", "right")
-        said = str(self.first) if self.first else "no value parts from the plain one beyond rounding"
-        units = "errors in units of rounding of the largest element; rounding: what explains an error of its own"
+        said = str(self.first) if self.first else "no value differs from the plain one by more than rounding"
+        units = "errors in rounding units of the largest element; rounding: the largest own error that it explains"
         after = self.by_class if len(self.rows) > LONG else None
         return Table(columns, sides, self.rows, (units, *self.notes, *said.splitlines()), after=after)
 

@@ -147,7 +147,7 @@ class _Reading:
                     yield f"the block of the device at {name}{shift:+d}"
         i = int(np.flatnonzero(self.bad)[0])
         at = ", ".join(f"{name}={n}" for name, n in zip(self.asked.sizes, places[int(held[i].argmax())]))
-        yield f"another device's block: the first of them has that of {at}"
+        yield f"another device's block: the first of these devices has that of {at}"
 
     def _round_before(self) -> Iterator[str]:
         previous = self.asked.previous
@@ -230,4 +230,4 @@ def _index(place: Any, axis: int, shift: int, lead: Sequence[int]) -> int:
 def _shapes(asked: Wrong) -> str:
     block, whole = asked.blocks.shape[1 + len(asked.sizes) :], asked.whole.shape[1:]
     where = " on each device" if asked.sizes else ""
-    return f"of shape {block}{where}, which is no cut of {whole} over {dict(asked.sizes)}"
+    return f"of shape {block}{where}, which is not a cut of {whole} over {dict(asked.sizes)}"

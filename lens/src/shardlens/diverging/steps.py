@@ -1,4 +1,4 @@
-"""Training steps of two programs: the first step that parts, and in it the first value that is wrong."""
+"""Training steps of two programs: the first step that differs, and in it the first value that is wrong."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from shardlens.progress import step as told
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class DivergingSteps:
-    """Steps of two programs; prints the one that parts.
+    """Steps of two programs; prints the one that differs.
 
     Args:
-        compared: how many steps were compared, the one that parts included.
-        step: the first that parts, counted from 1; `None` where none does.
+        compared: how many steps were compared, the one that differs included.
+        step: the first that differs, counted from 1; `None` where none does.
         divergence: what `diverge` says of the last one that was compared.
     Example:
         >>> right, wrong = lambda w, x: w - x, lambda w, x: w - jax.numpy.where(x > 1, 0, x)
@@ -34,8 +34,8 @@ class DivergingSteps:
 
     def __str__(self) -> str:
         if self.step is None:
-            return f"none of {self.compared} steps parts from the plain one beyond rounding"
-        return f"step {self.step} is the first that parts; {self.step - 1} before it do not\n{self.divergence}"
+            return f"none of {self.compared} steps differs from the plain one by more than rounding"
+        return f"step {self.step} is the first that differs; the {self.step - 1} before it do not\n{self.divergence}"
 
     __repr__ = __str__
 
@@ -43,7 +43,7 @@ class DivergingSteps:
 def diverge_steps(
     plain: Callable[..., Any], parallel: Callable[..., Any], state: Any, batches: Iterable[Any]
 ) -> DivergingSteps:
-    """Runs steps of two programs, and says which step is the first that parts, and which value in it.
+    """Runs steps of two programs, and says which step is the first that differs, and which value in it.
 
     Each step begins with the state that the parallel program has reached, in both programs. So a difference that grew from
     earlier rounding is no fault, and a step that goes wrong for some values alone is found where it does.
@@ -57,7 +57,7 @@ def diverge_steps(
     Example:
         >>> step = lambda w, x: (w - 0.1 * (w * x - 1) * x, w)
         >>> diverge_steps(step, jax.jit(step), np.float32(3), [np.float32(n) for n in range(4)])
-        none of 4 steps parts from the plain one beyond rounding
+        none of 4 steps differs from the plain one by more than rounding
     """
     run, found, number = jax.jit(parallel), None, 0
     for number, batch in enumerate(batches, 1):

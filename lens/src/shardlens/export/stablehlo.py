@@ -394,7 +394,7 @@ def _check_calls(module: ir.Module) -> dict[str, dict[str, int]]:
         ready = {n for n, called in calls.items() if n not in depths and called.keys() <= set(depths)}
         depths.update(dict.fromkeys(ready, len(depths)))
     if set(depths) != set(calls):
-        raise Refused(f"its functions call themselves, or more than {DEPTH} deep")
+        raise Refused(f"its functions call themselves, or one another more than {DEPTH} deep")
     return calls
 
 

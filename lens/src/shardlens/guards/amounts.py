@@ -86,7 +86,7 @@ def grown(before: Facts, now: Facts) -> list[str]:
         if has.bytes > was.bytes:
             said.append(f"{key}: {has.bytes:,} bytes of outputs; {was.bytes:,} are locked")
         if has.bytes_a_round > was.bytes_a_round:
-            more = f"{has.bytes_a_round:,} bytes of outputs in a round of a loop whose rounds data decides"
+            more = f"{has.bytes_a_round:,} bytes of outputs in a round of a loop whose number of rounds depends on data"
             said.append(f"{key}: {more}; {was.bytes_a_round:,} are locked")
         if has.uncounted > was.uncounted:
             said.append(f"{key}: {has.uncounted} with bytes that cannot be counted; {was.uncounted} locked")

@@ -45,7 +45,7 @@ def assert_communicates(
         kinds: the kinds of collectives that it may have, as HLO names them; `()` for none.
         no: the kinds that it may not have.
         only_over: the mesh axes that collectives may cross.
-        per_round: bytes in one round of those loops whose rounds data decides; `at_most` is then for all else.
+        per_round: bytes in one round of those loops whose number of rounds depends on data; `at_most` is then for all else.
         time: seconds that its collectives may take on `target`, by the model of `cost`.
         memory: bytes that it may take of a device's main memory.
     Raises:

@@ -124,7 +124,7 @@ class Difference:
         if moved(self.a) != moved(self.b):
             yield "collectives: how many, element types, and bytes of their outputs times executions"
         elif self.a["collectives"] != self.b["collectives"]:
-            yield "collectives have other shapes; their sums are the same"
+            yield "collectives have different shapes; their totals are the same"
         made = self.a["made_with"], self.b["made_with"]
         if self.rows or made[0] != made[1]:
             for side, name, by in zip("AB", self.names, made):
@@ -213,7 +213,7 @@ def read_figures(path: Path) -> dict[str, Any]:
     if isinstance(raw, dict) and raw.get("schema") == lock.SCHEMA and NEEDED <= {*raw}:
         return raw
     mend = f"write it again: shardlens inspect train.py:step --json > {path.name}."
-    what = f"{path.name} does not hold the facts of a program, schema {lock.SCHEMA}."
+    what = f"{path.name} does not hold the facts of a program in schema {lock.SCHEMA}."
     raise LensError("not-facts", what, where=str(path), mend=mend)
 
 

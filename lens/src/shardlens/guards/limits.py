@@ -33,7 +33,7 @@ class Limits:
         kinds: the kinds of collectives that it may have.
         no: the kinds that it may not have.
         only_over: the mesh axes that collectives may cross.
-        per_round: bytes in one round of the loops whose rounds data decides; `at_most` is then for all else.
+        per_round: bytes in one round of the loops whose number of rounds depends on data; `at_most` is then for all else.
         time: seconds that its collectives may take on the target, by the model of `cost`.
         memory: bytes that it may take of a device's main memory.
     """
@@ -105,8 +105,8 @@ class Limits:
         if self.time is None:
             return
         if target is None:
-            mend = "add target=, as target='v5e:2x4'."
-            raise LensError("time-without-target", "a time is one on a chip.", where=f"time={self.time!r}", mend=mend)
+            mend = "add target=, such as target='v5e:2x4'."
+            raise LensError("time-without-target", "time= needs a target.", where=f"time={self.time!r}", mend=mend)
         if unknown := [c for c in program.collectives if c.uncounted or c.executions is None]:
             yield Fault(f"nobody can say that it takes at most {seconds(self.time)}: {unknown[0].name} is not counted", ())
         taken = program.cost(target)
@@ -155,7 +155,7 @@ def _need_kinds(name: str, kinds: Collection[str]) -> None:
 
 
 def _no_limit(name: str, limit: Any, mend: str) -> LensError:
-    what = f"{name}= is of type {type(limit).__name__}, and no limit." if not isinstance(limit, str) else ""
+    what = f"{name}= is of type {type(limit).__name__}, which is not a limit." if not isinstance(limit, str) else ""
     what = what or f"{name}= names {limit!r}, which limits nothing."
     return LensError("no-limit", what, where=f"{name}={shown(limit)}", mend=mend)
 

@@ -93,7 +93,7 @@ def locked(
         raise AssertionError(f"there is no {path.name} yet: {UPDATE} writes it.")
     before = json.loads(path.read_text())
     if before.get("schema") != SCHEMA:
-        raise AssertionError(f"{path.name} has schema {before.get('schema')}, this version writes {SCHEMA}: {UPDATE}.")
+        raise AssertionError(f"{path.name} has schema {before.get('schema')}, but this version writes {SCHEMA}: {UPDATE}.")
     faults = [*([program.too_large] if program.refused else []), *_grown(before, now)]
     if faults:
         held = {json.dumps({k: v for k, v in one.items() if k != "count"}) for one in before["collectives"]}
@@ -119,7 +119,7 @@ def _other(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> Ite
     here, there = (", ".join(filter(None, made.values())) for made in (now["made_with"], before["made_with"]))
     if here != there:
         yield f"{path.name} was made with {there}; this is {here}, which may be the reason"
-    yield f"if it is meant: {UPDATE}, or shardlens lock --update"
+    yield f"if this is intended: {UPDATE}, or shardlens lock --update"
 
 
 def _sort(c: Collective) -> tuple[Any, ...]:

@@ -71,7 +71,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     less = dict.fromkeys(name for key, name in told if key == LESS)
     if less:
         names = ", ".join(less)
-        terminalreporter.write_line(f"shardlens: not as locked, and no more than that: {names} (--shardlens-update)")
+        terminalreporter.write_line(f"shardlens: not as locked, but communicating no more: {names} (--shardlens-update)")
 
 
 def _path(node: Any, name: str) -> Path:

@@ -112,7 +112,7 @@ def compare(
     for name, given in (("args", args), ("targets", targets)):
         # Neither a text nor an array nor a dict, though Python would go through their letters, rows and keys.
         if not isinstance(given, list | tuple):
-            what = f"{name} is of type {type(given).__name__}, and no list."
+            what = f"{name} is of type {type(given).__name__}, which is not a list."
             mend = "put it into one: compare(f, [x], ['here', 'v5e:2x4'])."
             raise LensError("not-a-list", what, where="compare(f, args, targets)", mend=mend)
     told = ((target if _is_here(target) else str(in_slices(target, num_slices))) for target in targets)

@@ -48,7 +48,7 @@ def occupied(memory: Memory, hlo: str, on: str = "") -> Table:
 
 
 def _lines(memory: Memory, peak: Peak, on: str) -> Iterator[str]:
-    yield f"temporary arrays in the text: {peak.bytes:,} bytes; the compiler plans {memory.temp:,} beside the outputs"
+    yield f"temporary arrays in the text: {peak.bytes:,} bytes; the compiler plans {memory.temp:,} on top of the outputs"
     if memory.host:
         yield f"on the host: {memory.host:,} bytes"
     if on:

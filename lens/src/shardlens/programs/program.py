@@ -103,7 +103,7 @@ class Program:
 
     @functools.cached_property
     def host_calls(self) -> tuple[HostCall, ...]:
-        """What a device sends to its host and takes from it; no part of the price."""
+        """What a device sends to its host and takes from it; not part of the price."""
         return host_calls(self.hlo)
 
     @property
@@ -150,11 +150,11 @@ class Program:
         if self.refused:
             yield self.too_large
         if count := len(self.chosen):
-            yield f"{count} of them in branches of a conditional: all are counted as often as it is reached; one branch runs"
+            yield f"{count} of them in branches of a conditional: all count each time it is reached, but one branch runs"
         if any(c.executions is None for c in self.collectives):
             yield "?: in a loop whose number of rounds depends on data"
         for c in (c for c in self.collectives if c.uncounted):
-            yield f"unknown: what {c.name} moves cannot be counted, it is {c.uncounted}"
+            yield f"unknown: what {c.name} moves cannot be counted, because it is {c.uncounted}"
         if "ragged-all-to-all" in self.kinds:
             yield "<=: data decides how much of its buffers a ragged all-to-all fills"
         if self.collectives:
@@ -182,4 +182,4 @@ def _said(call: HostCall) -> str:
     """A call of the host in one line."""
     times = "once" if call.executions == 1 else f"{call.executions if call.executions is not None else '?'} times"
     what = " ".join(filter(None, (call.op_name.rpartition("/")[2] or call.name, call.source)))
-    return f"{call.out:,} bytes out, {call.into:,} in, {times}: {what}; no part of the price"
+    return f"{call.out:,} bytes out, {call.into:,} in, {times}: {what}; not part of the price"

@@ -13,8 +13,8 @@ from shardlens.tables import Table, shares
 COLUMNS = ("collective", "per device", "axes", "group", "line", "payload bytes", "times", "total bytes", "price")
 SIDES = ("left", "left", "left", "right", "left", "right", "right", "right", "right")
 MEANING = (
-    "payload: bytes of the output; total: times its rounds; price: bytes that a device moves,"
-    " the larger of input and output, times its rounds, twice for an all-reduce"
+    "payload: bytes of the output; total: payload times rounds; price: the larger of input and output of a device,"
+    " in bytes, times rounds, doubled for an all-reduce"
 )
 
 

@@ -56,13 +56,16 @@ class OnChip:
 
     def _table(self) -> Table:
         if not self.kind:
-            said = f"No accelerator is here, so nothing was timed. On one, {self.name} would run {self.runs} times, and the"
-            return Table((), (), (), (f"{said} median would stand here beside the model's time for that chip.",))
+            said = (
+                f"There is no accelerator here, so nothing was timed. On one, {self.name} would run {self.runs} times, and"
+            )
+            return Table((), (), (), (f"{said} the median would stand here beside the model's time for that chip.",))
         model = "no numbers" if self.model is None else seconds(self.model)
         ratio = f"{self.median / self.model:.1f}" if self.model else ""
         row = (self.name, f"{self.count} x {self.kind}", seconds(self.median), model, ratio)
         lines = [
-            f"Measured here: the median of {self.runs} runs, each waited for. The model: peak rates, everything overlaps."
+            f"Measured here: the median of {self.runs} runs, each timed until its result was ready. The model assumes "
+            f"peak rates and full overlap."
         ]
         if chip_called(self.kind) is None:
             lines.append(f"There are no numbers for a {self.kind}.")
@@ -137,7 +140,7 @@ def _beside(name: str, f: Callable[..., Any], args: tuple[Any, ...], runs: int) 
     found = {platform: jax.export.export(flat, platforms=[platform])(*leaves) for platform in ("cpu", "cuda", "tpu")}
     if found["tpu"].nr_devices != 1:
         what = f"is a program for {found['tpu'].nr_devices} devices, and one chip is idle here"
-        raise _refused(name, what, "give a program of one device.")
+        raise _refused(name, what, "give a program for one device.")
     modules = {platform: each.mlir_module_serialized for platform, each in found.items()}
     outputs = [(aval.shape, aval.dtype) for aval in found["tpu"].out_avals]
     with tempfile.TemporaryDirectory() as folder:

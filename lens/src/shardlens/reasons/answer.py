@@ -402,7 +402,7 @@ def _transposed(answer: Answer, lines: str) -> str:
     if c.kind not in _SUMS or c.kind == "reduce-scatter":
         return f"JAX put it there for a gradient: it transposes {lines}"
     over = ", ".join(map(repr, c.axes)) or "its axes"
-    again = f" It runs {c.executions or 'many'} times; before the loop, pcast has it run once." if c.executions != 1 else ""
+    again = f" It runs {c.executions or 'many'} times; pcast before the loop runs it once." if c.executions != 1 else ""
     return (
         f"JAX put it there for a gradient: in {lines} an array that is the same along {over} meets one that is not, and the"
         f" gradient of the first is a sum over {over}. jax.lax.pcast(array, ({over},), to='varying') says where it is added"

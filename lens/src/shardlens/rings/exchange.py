@@ -19,10 +19,10 @@ MOST = 8
 STEP, WIDE, TALL, FALL = 46.0, 32.0, 24.0, 64.0
 SAYS = {
     "all-gather": "each gives its part to all others of its group, and all hold the whole",
-    "reduce-scatter": "each gives a part of its terms to each other of its group, and holds the sum of one part",
+    "reduce-scatter": "each gives every other device of its group a part of its terms, and holds the sum of one part",
     "all-reduce": "each gives its terms to its group, and all hold the whole sum",
-    "all-to-all": "each gives a different block to each other device of its group",
-    "ragged-all-to-all": "each gives blocks of sizes that are known only when it runs to the others of its group",
+    "all-to-all": "each gives a different block to every other device of its group",
+    "ragged-all-to-all": "each gives the others of its group blocks whose sizes are known only at run time",
     "collective-permute": "each source gives its whole block to its target",
     "collective-broadcast": "the first of each group gives its block to the others",
 }

@@ -20,7 +20,7 @@ TOP, LETTER = 24.0, 7.5
 
 @dataclasses.dataclass(frozen=True)
 class Lattice:
-    """Axes of a mesh, its device ids in mesh order, and the axes that close to a ring."""
+    """Axes of a mesh, its device ids in mesh order, and the axes that close into a ring."""
 
     axes: Axes
     ids: tuple[int, ...]
@@ -56,10 +56,10 @@ def show_mesh(mesh: Any, rings: Collection[str] | None = None) -> Picture:
 
     Args:
         mesh: a `jax.sharding.Mesh`, or an abstract one, whose positions stand for devices.
-        rings: axes that close to a ring; all axes longer than 2 unless given.
+        rings: axes that close into a ring; all axes longer than 2 unless given.
     Example:
         >>> show_mesh(jax.sharding.AbstractMesh((2, 4), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2))
-        mesh x=2 y=4: 8 devices; y closes to a ring
+        mesh x=2 y=4: 8 devices; y closes into a ring
               y=0   y=1   y=2   y=3
         x=0 ~  0  -  1  -  2  -  3  ~
         x=1 ~  4  -  5  -  6  -  7  ~
@@ -78,12 +78,12 @@ def title(lattice: Lattice) -> str:
     """Axes, and which of them close."""
     named = " ".join(f"{name}={size}" for name, size in lattice.axes)
     rings = [name for name, _ in lattice.axes if name in lattice.rings]
-    closes = f"; {', '.join(rings)} close{'s' * (len(rings) == 1)} to a ring" if rings else ""
+    closes = f"; {', '.join(rings)} close{'s' * (len(rings) == 1)} into a ring" if rings else ""
     return f"mesh {named}: {len(lattice.ids)} devices{closes}"
 
 
 def text(lattice: Lattice) -> list[str]:
-    """The picture in plain characters; `~` marks ends of an axis that closes to a ring."""
+    """The picture in plain characters; `~` marks ends of an axis that closes into a ring."""
     if len(lattice.ids) > MOST:
         return [title(lattice), f"devices {', '.join(drawing.ids(sorted(lattice.ids)))}"]
     (down, rows), (along, columns) = lattice.grid

@@ -34,7 +34,7 @@ def legend(schedule: Schedule) -> str:
     if schedule.kind == PERMUTE:
         return "B: the block that device 1 had; no letter: nobody sent anything, and ppermute fills in zeros."
     if schedule.kind == "all-to-all":
-        return "B3: of the part that device 1 had, the block for device 3."
+        return "B3: the block for device 3, from the part that device 1 had."
     if schedule.kind == "all-gather":
         return "B: the part that device 1 had."
     return f"B3: chunk B, with the terms of 3 devices added up; with {schedule.n} it is finished."
