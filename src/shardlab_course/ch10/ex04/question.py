@@ -88,8 +88,7 @@ QUESTION = Question(
                 "layers and 5 microbatches. XLA for CPU leaves these sums in their loops. XLA for TPU and for GPU take them "
                 "out of a single loop that only adds gradients up, and not out of these two.\n\nThe type does not depend on "
                 "the compiler: the transpose of the free cast to reduced is the reduction, so the cast's place in the "
-                "forward "
-                "program is the reduction's place in the backward one. In between everything is unreduced. Few operations "
-                "accept that, and the sum of two such arrays, which is all that accumulation needs, is one of them. In "
-                "shard_map, a cast to varying before the loop and one psum after it do the same.",
+                "forward program is the reduction's place in the backward one. In between everything is unreduced. Few "
+                "operations accept that, and the sum of two such arrays, which is all that accumulation needs, is one of "
+                "them. In shard_map, a cast to varying before the loop and one psum after it do the same.",
 )  # fmt: skip
